@@ -1,0 +1,1 @@
+//! Configuration database, template linkage, discovery, the immutable snapshot.

@@ -1,0 +1,1 @@
+//! Preprocessing, expressions, trigger functions, macros: values in, value out.

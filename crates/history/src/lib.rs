@@ -1,0 +1,1 @@
+//! Value cache, trends, the driver trait and its drivers.

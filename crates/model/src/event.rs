@@ -1,0 +1,97 @@
+//! What triggers tell.
+
+use crate::{EventId, ItemId, Timestamp, TriggerId};
+
+/// State of a trigger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TriggerState {
+    /// The problem expression is false, or the recovery expression true.
+    Ok,
+    /// A problem is open.
+    Problem,
+}
+
+/// How bad; the API's `priority` and `severity`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Severity {
+    /// 0
+    NotClassified = 0,
+    /// 1
+    Information = 1,
+    /// 2
+    Warning = 2,
+    /// 3
+    Average = 3,
+    /// 4
+    High = 4,
+    /// 5
+    Disaster = 5,
+}
+
+impl Severity {
+    /// From the API's number.
+    pub const fn from_api(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::NotClassified,
+            1 => Self::Information,
+            2 => Self::Warning,
+            3 => Self::Average,
+            4 => Self::High,
+            5 => Self::Disaster,
+            _ => return None,
+        })
+    }
+}
+
+/// What trigger evaluation found: the pipeline's message to the alert side.
+#[derive(Debug, Clone, PartialEq)]
+pub enum TriggerFinding {
+    /// A problem is to be opened.
+    Problem {
+        /// The trigger.
+        trigger: TriggerId,
+        /// Time of the value that made it so.
+        at: Timestamp,
+        /// Event name with all macros resolved.
+        name: String,
+        /// Operational data with all macros resolved.
+        opdata: String,
+    },
+    /// The trigger's problems recover.
+    Recovery {
+        /// The trigger.
+        trigger: TriggerId,
+        /// Time of the value that made it so.
+        at: Timestamp,
+    },
+    /// Evaluation failed, or works again (`error` empty).
+    State {
+        /// The trigger.
+        trigger: TriggerId,
+        /// Why it cannot be evaluated; empty = it can.
+        error: String,
+    },
+}
+
+/// A discovery rule got a value: the pipeline's message to the discovery worker.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DiscoveryValue {
+    /// The rule.
+    pub rule: ItemId,
+    /// When.
+    pub at: Timestamp,
+    /// JSON rows after preprocessing, or the reason why there are none.
+    pub rows: Result<String, String>,
+}
+
+/// A problem was opened or closed: what the UI's live stream tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProblemChange {
+    /// The problem.
+    pub event: EventId,
+    /// The trigger it is of.
+    pub trigger: TriggerId,
+    /// Its new state.
+    pub state: TriggerState,
+}

@@ -1,0 +1,17 @@
+//! Host, item, trigger, value, sample, event: plain data. No input or output, no clock.
+//!
+//! A value changes its name at every hop, so that a signature tells how far it has come:
+//! `Frame` (bytes of one message) → `Reading` (parsed, no item known; both in `wire`) →
+//! [`Value`] (belongs to an item) → [`Sample`] (preprocessed, typed, stamped) → `Block` →
+//! `Segment` (both in `tsdb`).
+
+mod event;
+mod id;
+mod time;
+mod value;
+
+pub use compact_str::CompactString;
+pub use event::*;
+pub use id::*;
+pub use time::*;
+pub use value::*;

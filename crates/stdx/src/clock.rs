@@ -1,0 +1,91 @@
+//! Time as an argument: real in the server, simulated in tests.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Where all code takes its time from.
+pub trait Clock: Send + Sync + 'static {
+    /// Time since 1970-01-01 00:00:00 UTC; may step when the machine's clock is set.
+    fn unix(&self) -> Duration;
+    /// Time since an arbitrary start; never steps back. For durations and deadlines.
+    fn monotonic(&self) -> Duration;
+
+    /// Whole seconds since 1970-01-01 00:00:00 UTC.
+    fn unix_s(&self) -> u64 {
+        self.unix().as_secs()
+    }
+}
+
+/// How clocks are handed around.
+pub type SharedClock = Arc<dyn Clock>;
+
+/// The machine's clocks.
+#[derive(Debug)]
+pub struct RealClock {
+    start: std::time::Instant,
+}
+
+impl RealClock {
+    /// A shared real clock whose monotonic time starts now.
+    #[expect(clippy::disallowed_methods, reason = "this is the one door to the machine's clocks")]
+    pub fn shared() -> SharedClock {
+        Arc::new(Self { start: std::time::Instant::now() })
+    }
+}
+
+impl Clock for RealClock {
+    #[expect(clippy::disallowed_methods, reason = "this is the one door to the machine's clocks")]
+    fn unix(&self) -> Duration {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or(Duration::ZERO)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.start.elapsed()
+    }
+}
+
+/// A clock that moves only when told to.
+#[derive(Debug, Default)]
+pub struct SimClock {
+    now_ns: AtomicU64,
+}
+
+impl SimClock {
+    /// A clock standing at `unix`.
+    pub fn at(unix: Duration) -> Arc<Self> {
+        let clock = Self::default();
+        clock.advance(unix);
+        Arc::new(clock)
+    }
+
+    /// Moves both the unix and the monotonic time forward.
+    pub fn advance(&self, by: Duration) {
+        let ns = u64::try_from(by.as_nanos()).expect("BUG: simulated time beyond 584 years");
+        self.now_ns.fetch_add(ns, Ordering::SeqCst);
+    }
+}
+
+impl Clock for SimClock {
+    fn unix(&self) -> Duration {
+        Duration::from_nanos(self.now_ns.load(Ordering::SeqCst))
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.unix()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn simulated_time_moves_only_when_told() {
+        let clock = SimClock::at(Duration::from_secs(100));
+        assert_eq!(clock.unix_s(), 100);
+        clock.advance(Duration::from_millis(1500));
+        assert_eq!(clock.unix(), Duration::from_millis(101_500));
+        assert_eq!(clock.monotonic(), clock.unix());
+    }
+}

@@ -1,0 +1,1 @@
+//! The embedded history engine: WAL, head, segment, index, recovery.

@@ -1,0 +1,1 @@
+//! Bytes to messages and back, without input or output: ZBXD framing, agent, sender.
