@@ -1,1 +1,14 @@
-//! Configuration database, template linkage, discovery, the immutable snapshot.
+//! Configuration: the database (SQLite or PostgreSQL), the objects in it with their linkage and
+//! discovery, and the immutable [`Snapshot`] that everything on the value path reads.
+//!
+//! Writers go through [`Config::write`]: one transaction, a list of what it touched, then the
+//! next snapshot is built from the touched objects alone and swapped in whole. Readers take
+//! [`Config::snapshot`] (one atomic load) or a read connection.
+
+pub mod db;
+pub mod schema;
+pub mod snapshot;
+mod store;
+
+pub use snapshot::Snapshot;
+pub use store::{Config, Edit, Touched};

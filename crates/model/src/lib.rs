@@ -5,11 +5,13 @@
 //! [`Value`] (belongs to an item) → [`Sample`] (preprocessed, typed, stamped) → `Block` →
 //! `Segment` (both in `tsdb`).
 
+mod batch;
 mod event;
 mod id;
 mod time;
 mod value;
 
+pub use batch::*;
 pub use compact_str::CompactString;
 pub use event::*;
 pub use id::*;

@@ -1,0 +1,1 @@
+//! Events and problems: opened, recovered, acknowledged, closed.

@@ -1,0 +1,1 @@
+//! JSON-RPC methods, permissions, sessions, UI files.

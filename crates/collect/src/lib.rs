@@ -1,0 +1,1 @@
+//! Listeners, pollers, schedule, availability.

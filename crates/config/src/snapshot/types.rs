@@ -1,0 +1,345 @@
+//! What a snapshot holds of each object: only what monitoring needs, texts shared.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eval::expr::Expression;
+use eval::interval::UpdateInterval;
+use eval::preproc::Step;
+use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId, ValueType};
+
+/// How an item gets its values. The numbers are the API's `type`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ItemType {
+    /// Passive agent check.
+    Agent = 0,
+    /// Trapper: somebody sends.
+    Trapper = 2,
+    /// Simple check.
+    Simple = 3,
+    /// `zabbix[...]`.
+    Internal = 5,
+    /// Active agent.
+    AgentActive = 7,
+    /// Value of a web scenario.
+    Web = 9,
+    /// External script.
+    External = 10,
+    /// Database monitor.
+    Database = 11,
+    /// IPMI.
+    Ipmi = 12,
+    /// SSH.
+    Ssh = 13,
+    /// Telnet.
+    Telnet = 14,
+    /// Calculated from other items.
+    Calculated = 15,
+    /// JMX.
+    Jmx = 16,
+    /// SNMP trap.
+    SnmpTrap = 17,
+    /// Part of a master item's value.
+    Dependent = 18,
+    /// HTTP agent.
+    HttpAgent = 19,
+    /// SNMP agent.
+    Snmp = 20,
+    /// Script.
+    Script = 21,
+    /// Browser.
+    Browser = 22,
+}
+
+impl ItemType {
+    /// From the API's number.
+    pub const fn from_api(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Agent,
+            2 => Self::Trapper,
+            3 => Self::Simple,
+            5 => Self::Internal,
+            7 => Self::AgentActive,
+            9 => Self::Web,
+            10 => Self::External,
+            11 => Self::Database,
+            12 => Self::Ipmi,
+            13 => Self::Ssh,
+            14 => Self::Telnet,
+            15 => Self::Calculated,
+            16 => Self::Jmx,
+            17 => Self::SnmpTrap,
+            18 => Self::Dependent,
+            19 => Self::HttpAgent,
+            20 => Self::Snmp,
+            21 => Self::Script,
+            22 => Self::Browser,
+            _ => return None,
+        })
+    }
+}
+
+/// A host.
+#[derive(Debug, Clone)]
+pub struct Host {
+    /// Its id.
+    pub id: HostId,
+    /// Technical name, as agents and senders say it.
+    pub host: Arc<str>,
+    /// Visible name.
+    pub name: Arc<str>,
+    /// Status "monitored" (0).
+    pub monitored: bool,
+    /// Host groups, for permissions of aggregate functions.
+    pub groups: Box<[GroupId]>,
+    /// Names of those groups, for `[group="..."]`.
+    pub group_names: Box<[Arc<str>]>,
+    /// Host tags, template tags included.
+    pub tags: Box<[(Arc<str>, Arc<str>)]>,
+    /// Interfaces.
+    pub interfaces: Box<[Interface]>,
+    /// Items and discovery rules, sorted by key.
+    pub items: Box<[Arc<Item>]>,
+    /// How connections to and from the host's agent are protected.
+    pub tls: Tls,
+    /// Templates in the order in which macros are looked up.
+    pub templates: Box<[HostId]>,
+}
+
+impl Host {
+    /// The item with this key (macros resolved).
+    pub fn item(&self, key: &str) -> Option<&Arc<Item>> {
+        let at = self.items.binary_search_by(|item| (*item.key).cmp(key)).ok()?;
+        self.items.get(at)
+    }
+
+    /// The interface with this id.
+    pub fn interface(&self, id: InterfaceId) -> Option<&Interface> {
+        self.interfaces.iter().find(|interface| interface.id == id)
+    }
+}
+
+/// Protection of connections. The numbers are the wire's: 1 none, 2 PSK, 4 certificate.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// For connections to the agent: one of the numbers.
+    pub connect: u8,
+    /// For connections from the agent: a bit mask.
+    pub accept: u8,
+    /// Required issuer of the peer's certificate; empty = any.
+    pub issuer: Arc<str>,
+    /// Required subject of the peer's certificate; empty = any.
+    pub subject: Arc<str>,
+    /// PSK identity.
+    pub psk_identity: Arc<str>,
+    /// PSK as hexadecimal digits.
+    pub psk: Arc<str>,
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        let empty: Arc<str> = Arc::from("");
+        Self {
+            connect: 1,
+            accept: 1,
+            issuer: Arc::clone(&empty),
+            subject: Arc::clone(&empty),
+            psk_identity: Arc::clone(&empty),
+            psk: empty,
+        }
+    }
+}
+
+/// An interface of a host, macros resolved.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its id.
+    pub id: InterfaceId,
+    /// 1 agent, 2 SNMP, 3 IPMI, 4 JMX.
+    pub kind: u8,
+    /// The default interface of its kind.
+    pub main: bool,
+    /// Connect by address instead of by name.
+    pub use_ip: bool,
+    /// Address.
+    pub ip: Arc<str>,
+    /// Name.
+    pub dns: Arc<str>,
+    /// Port.
+    pub port: u16,
+    /// SNMP details as the API gives them (JSON), empty otherwise.
+    pub details: Arc<str>,
+}
+
+/// An item or a discovery rule of a host.
+#[derive(Debug, Clone)]
+pub struct Item {
+    /// Its id.
+    pub id: ItemId,
+    /// The host.
+    pub host: HostId,
+    /// Key with user macros resolved; shared between hosts when equal.
+    pub key: Arc<str>,
+    /// How it gets its values.
+    pub kind: ItemType,
+    /// How its values are kept.
+    pub value_type: ValueType,
+    /// It is a low-level discovery rule.
+    pub discovery_rule: bool,
+    /// Item and host are both switched on.
+    pub enabled: bool,
+    /// Update interval; `None` for items that are not polled, or with an invalid interval (then
+    /// `invalid` tells why).
+    pub interval: Option<Arc<UpdateInterval>>,
+    /// Why the item cannot work (bad interval, bad step), for its error text.
+    pub invalid: Option<Box<str>>,
+    /// Interface to poll; 0 = none.
+    pub interface: InterfaceId,
+    /// Master of a dependent item; 0 = none.
+    pub master: ItemId,
+    /// Items that depend on this one.
+    pub dependents: Box<[ItemId]>,
+    /// Preprocessing; shared between the items of one template item.
+    pub steps: Arc<[Step]>,
+    /// Triggers whose expressions name this item.
+    pub triggers: Box<[TriggerId]>,
+    /// Days of history to keep; 0 = do not store.
+    pub history_days: u16,
+    /// Days of trends to keep; 0 = none.
+    pub trends_days: u16,
+    /// Seldom used members.
+    pub extra: Option<Arc<ItemExtra>>,
+}
+
+/// Members that few items have.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct ItemExtra {
+    /// Formula of a calculated item, script of a script item (macros resolved).
+    pub params: String,
+    /// Own timeout, with suffix; empty = the default.
+    pub timeout: String,
+    /// Who may send values, for trapper items; empty = everybody.
+    pub trapper_hosts: String,
+    /// Time format of log items.
+    pub logtimefmt: String,
+    /// The HTTP agent item accepts sent values.
+    pub allow_traps: bool,
+    /// Host inventory field that the value fills; 0 = none.
+    pub inventory_link: u8,
+    /// Units, for texts for people.
+    pub units: String,
+    /// Value map, for texts for people; 0 = none.
+    pub valuemap: u64,
+}
+
+/// A trigger of a host.
+#[derive(Debug, Clone)]
+pub struct Trigger {
+    /// Its id.
+    pub id: TriggerId,
+    /// Name with macros unresolved.
+    pub description: Arc<str>,
+    /// Event name with macros unresolved; empty = the description.
+    pub event_name: Arc<str>,
+    /// Operational data with macros unresolved.
+    pub opdata: Arc<str>,
+    /// Problem expression; operands are [`Function`]s.
+    pub expression: Arc<Expression>,
+    /// 0 the problem expression decides, 1 the recovery expression, 2 nothing recovers it.
+    pub recovery_mode: u8,
+    /// Recovery expression for mode 1.
+    pub recovery: Option<Arc<Expression>>,
+    /// Function calls of both expressions.
+    pub functions: Box<[Function]>,
+    /// Severity of its problems.
+    pub priority: Severity,
+    /// Trigger, all its items and their hosts are switched on.
+    pub enabled: bool,
+    /// Each evaluation to "problem" opens another problem.
+    pub multiple: bool,
+    /// Recovery closes all problems (0) or those whose values of `correlation_tag` match (1).
+    pub correlation_mode: u8,
+    /// Tag for correlation mode 1.
+    pub correlation_tag: Arc<str>,
+    /// People may close its problems.
+    pub manual_close: bool,
+    /// Triggers that silence this one while in problem state.
+    pub depends_on: Box<[TriggerId]>,
+    /// Tags with macros unresolved.
+    pub tags: Box<[(Arc<str>, Arc<str>)]>,
+    /// Why it cannot be evaluated (bad expression after macro resolution).
+    pub invalid: Option<Box<str>>,
+}
+
+/// One function call in an expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Function {
+    /// Its id: `{id}` in the stored expression.
+    pub id: FunctionId,
+    /// The item.
+    pub item: ItemId,
+    /// Name, as in `last`.
+    pub name: Arc<str>,
+    /// Parameters without the item, user macros resolved, as in `#3,"x"`.
+    pub parameter: Arc<str>,
+}
+
+/// User macros of everything, for resolution at run time.
+#[derive(Debug, Clone, Default)]
+pub struct Macros {
+    /// Global macros.
+    pub global: Vec<UserMacro>,
+    /// Macros of hosts and templates.
+    pub of_host: BTreeMap<HostId, Vec<UserMacro>>,
+    /// Templates linked to hosts and templates, in order of their ids.
+    pub templates_of: BTreeMap<HostId, Vec<HostId>>,
+}
+
+/// One user macro.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UserMacro {
+    /// With braces and context: `{$NAME:ctx}`, `{$NAME:regex:"..."}`.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// 0 text, 1 secret, 2 vault.
+    pub kind: u8,
+}
+
+/// One expression of a global regular expression.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GlobalRegexp {
+    /// The pattern or the text.
+    pub expression: String,
+    /// 0 contains, 1 contains any of, 2 contains none, 3 matches, 4 does not match.
+    pub kind: u8,
+    /// Delimiter of kind 1.
+    pub delimiter: char,
+    /// Upper and lower case differ.
+    pub case_sensitive: bool,
+}
+
+/// Settings that the server obeys.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Time zone for scheduling, IANA name; empty or "system" = the machine's.
+    pub timezone: String,
+    /// Default timeouts by item type number, with suffix.
+    pub timeouts: BTreeMap<u8, String>,
+    /// Overrides history storage days of all items.
+    pub history_days_global: Option<u16>,
+    /// Overrides trends storage days of all items.
+    pub trends_days_global: Option<u16>,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            timezone: String::from("system"),
+            timeouts: BTreeMap::new(),
+            history_days_global: None,
+            trends_days_global: None,
+        }
+    }
+}

@@ -1,0 +1,1 @@
+//! Preprocessing stage, history syncer, triggers.
