@@ -44,7 +44,10 @@ impl ApiError {
 
     /// A parameter at a path is wrong: `Invalid parameter "/1/name": cannot be empty.`
     pub(crate) fn at(path: &str, what: impl std::fmt::Display) -> Self {
-        Self::params(format!("Invalid parameter \"{}\": {what}.", if path.is_empty() { "/" } else { path }))
+        Self::params(format!(
+            "Invalid parameter \"{}\": {what}.",
+            if path.is_empty() { "/" } else { path }
+        ))
     }
 
     /// Permissions, and what else is not the parameters' fault.
@@ -79,10 +82,13 @@ impl From<DbError> for ApiError {
         // The statement and the driver's words are for the log, not for strangers.
         tracing::error!(%error, "API call failed in the configuration database");
         match error {
-            DbError::Constraint(_) => {
-                Self::application("The change conflicts with another one. Read the object again and retry.")
-            }
-            _ => Self::new(-32603, "Internal error: the configuration database refused. See the server's log."),
+            DbError::Constraint(_) => Self::application(
+                "The change conflicts with another one. Read the object again and retry.",
+            ),
+            _ => Self::new(
+                -32603,
+                "Internal error: the configuration database refused. See the server's log.",
+            ),
         }
     }
 }

@@ -54,7 +54,9 @@ impl Output {
                 let names = names.map(|(n, name)| params::text(name, &format!("{path}/{}", n + 1)));
                 Self::Fields(names.collect::<ApiResult<_>>()?)
             }
-            Json::Object(_) => return Err(ApiError::at(path, "an array or a character string is expected")),
+            Json::Object(_) => {
+                return Err(ApiError::at(path, "an array or a character string is expected"));
+            }
             _ => return Err(ApiError::at(path, "value must be one of \"extend\", \"count\"")),
         }))
     }
@@ -106,11 +108,22 @@ impl<'c, 'a> Get<'c, 'a> {
                 return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
             }
         }
-        Ok(Self { call, params, object, conditions: Vec::new(), values: Vec::new(), needed: Vec::new() })
+        Ok(Self {
+            call,
+            params,
+            object,
+            conditions: Vec::new(),
+            values: Vec::new(),
+            needed: Vec::new(),
+        })
     }
 
     /// Only rows that meet `condition`, whose `?` are `values`.
-    pub(crate) fn and(&mut self, condition: impl Into<String>, values: impl IntoIterator<Item = Value>) {
+    pub(crate) fn and(
+        &mut self,
+        condition: impl Into<String>,
+        values: impl IntoIterator<Item = Value>,
+    ) {
         self.conditions.push(condition.into());
         self.values.extend(values);
     }
@@ -129,7 +142,10 @@ impl<'c, 'a> Get<'c, 'a> {
         if ids.is_empty() {
             self.and("1 = 0", []);
         } else if ids.len() <= 1_000 {
-            self.and(condition.replace("{ids}", &placeholders(ids.len())), id_params(ids.iter().copied()));
+            self.and(
+                condition.replace("{ids}", &placeholders(ids.len())),
+                id_params(ids.iter().copied()),
+            );
         } else {
             // Ids are numbers, so they may stand in the statement itself; there is no limit on its length.
             let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
@@ -178,10 +194,7 @@ impl<'c, 'a> Get<'c, 'a> {
         let total = rows.first().map_or(0, |row| row.int("n"));
         let object = self.object;
         let rows = if count { Vec::new() } else { rows };
-        let rows = rows
-            .into_iter()
-            .map(|row| Found::output_row(object, &output, row))
-            .collect();
+        let rows = rows.into_iter().map(|row| Found::output_row(object, &output, row)).collect();
         Ok(Found {
             call: self.call,
             params: self.params,
@@ -206,7 +219,9 @@ impl<'c, 'a> Get<'c, 'a> {
 
     fn columns(&self, output: &Output) -> String {
         let wanted = |field: &&Field| {
-            field.name == self.object.key || output.has(field.name) || self.needed.contains(&field.name)
+            field.name == self.object.key
+                || output.has(field.name)
+                || self.needed.contains(&field.name)
         };
         let mut names: Vec<&str> =
             self.object.columns().filter(wanted).map(|field| field.name).collect();
@@ -240,10 +255,8 @@ impl<'c, 'a> Get<'c, 'a> {
             if wanted.is_null() {
                 continue;
             }
-            let wanted: Vec<Value> = params::list(wanted)
-                .into_iter()
-                .filter_map(|v| filter_value(field, v))
-                .collect();
+            let wanted: Vec<Value> =
+                params::list(wanted).into_iter().filter_map(|v| filter_value(field, v)).collect();
             if wanted.is_empty() {
                 parts.push("1 = 0".to_owned());
             } else {
@@ -319,7 +332,8 @@ impl<'c, 'a> Get<'c, 'a> {
             let path = format!("/sortfield/{}", n + 1);
             let name = params::text(value, &path)?;
             let Some(name) = self.object.sort.iter().find(|known| **known == name) else {
-                let list: Vec<String> = self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
+                let list: Vec<String> =
+                    self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
                 let text = format!("value must be one of {}", list.join(", "));
                 return Err(if self.object.strict {
                     ApiError::at(&path, text)
@@ -508,7 +522,8 @@ impl Call<'_> {
     /// Pairs of ids: the first two columns of a query with `{ids}`.
     pub(crate) fn pairs(&self, sql: &str, ids: &[u64]) -> ApiResult<Vec<(u64, u64)>> {
         let rows = self.read(|c| Ok(config::db::query_by_ids(c, sql, &[], ids)?))?;
-        let number = |value: Option<&Value>| value.map_or(0, |v| u64::try_from(v.as_int()).unwrap_or(0));
+        let number =
+            |value: Option<&Value>| value.map_or(0, |v| u64::try_from(v.as_int()).unwrap_or(0));
         Ok(rows
             .iter()
             .map(|row| {

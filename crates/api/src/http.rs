@@ -77,7 +77,8 @@ async fn api_call(
     if method == Method::OPTIONS {
         return (StatusCode::OK, CORS, "").into_response();
     }
-    let content_type = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("");
+    let content_type =
+        headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("");
     let content_type = content_type.split(';').next().unwrap_or("").trim();
     let known = ["application/json-rpc", "application/json", "application/jsonrequest"];
     if method != Method::POST || !known.contains(&content_type) {
@@ -87,10 +88,9 @@ async fn api_call(
     let Ok(_permit) = Arc::clone(&http.requests).acquire_owned().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let answer = tokio::task::spawn_blocking(move || {
-        http.api.handle(&body, bearer.as_deref(), peer.ip())
-    })
-    .await;
+    let answer =
+        tokio::task::spawn_blocking(move || http.api.handle(&body, bearer.as_deref(), peer.ip()))
+            .await;
     match answer {
         Ok(text) => {
             let json = [(header::CONTENT_TYPE, "application/json")];
@@ -118,9 +118,7 @@ struct LiveQuery {
 /// Server-sent events for signed-in browsers: what got values, that problems changed.
 async fn live(State(http): State<Http>, Query(query): Query<LiveQuery>) -> Response {
     let api = Arc::clone(&http.api);
-    let user = tokio::task::spawn_blocking(move || {
-        session::authenticate(&api, Some(&query.token))
-    });
+    let user = tokio::task::spawn_blocking(move || session::authenticate(&api, Some(&query.token)));
     if !matches!(user.await, Ok(Ok(_))) {
         return (StatusCode::UNAUTHORIZED, "Session terminated, re-login, please.").into_response();
     }
@@ -160,8 +158,11 @@ async fn ui_file(uri: Uri) -> Response {
     };
     let kind = content_type(path);
     // Names under assets/ carry a hash of their content.
-    let cache =
-        if path.starts_with("assets/") { "public, max-age=31536000, immutable" } else { "no-cache" };
+    let cache = if path.starts_with("assets/") {
+        "public, max-age=31536000, immutable"
+    } else {
+        "no-cache"
+    };
     let headers = [
         (header::CONTENT_TYPE, kind),
         (header::CACHE_CONTROL, cache),
@@ -184,4 +185,3 @@ fn content_type(path: &str) -> &'static str {
         _ => "application/octet-stream",
     }
 }
-

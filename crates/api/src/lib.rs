@@ -62,7 +62,15 @@ impl Api {
     }
 
     /// Answers one HTTP body; `None` = a notification, which gets an empty body. Blocks.
-    pub fn handle(&self, body: &[u8], bearer: Option<&str>, peer: std::net::IpAddr) -> Option<String> {
+    pub fn handle(
+        &self,
+        body: &[u8],
+        bearer: Option<&str>,
+        peer: std::net::IpAddr,
+    ) -> Option<String> {
         rpc::handle(self, body, bearer, peer)
     }
 }
+
+#[cfg(test)]
+mod testing;

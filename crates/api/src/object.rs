@@ -124,10 +124,14 @@ impl Object {
             return Err(missing(path, self.key));
         }
         let mut columns = Columns::new();
-        for field in self.fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != self.key) {
+        for field in
+            self.fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != self.key)
+        {
             match members.get(field.name) {
                 Some(value) => {
-                    if let Some(value) = field.kind.check(value, &format!("{path}/{}", field.name))? {
+                    if let Some(value) =
+                        field.kind.check(value, &format!("{path}/{}", field.name))?
+                    {
                         columns.push((field.name, value));
                     }
                 }
@@ -158,7 +162,10 @@ impl FieldKind {
             Self::Int(min, max) => {
                 let n = params::int(value, path)?;
                 if !(min..=max).contains(&n) {
-                    return Err(ApiError::at(path, format_args!("value must be one of {min}-{max}")));
+                    return Err(ApiError::at(
+                        path,
+                        format_args!("value must be one of {min}-{max}"),
+                    ));
                 }
                 Value::Int(n)
             }
@@ -166,7 +173,10 @@ impl FieldKind {
                 let n = params::int(value, path)?;
                 if !allowed.contains(&n) {
                     let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
-                    return Err(ApiError::at(path, format_args!("value must be one of {}", list.join(", "))));
+                    return Err(ApiError::at(
+                        path,
+                        format_args!("value must be one of {}", list.join(", ")),
+                    ));
                 }
                 Value::Int(n)
             }

@@ -11,7 +11,10 @@ pub(crate) fn int(value: &Json, path: &str) -> ApiResult<i64> {
         Json::Number(n) => n
             .as_i64()
             .or_else(|| {
-                #[expect(clippy::cast_possible_truncation, reason = "checked to be whole and small")]
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "checked to be whole and small"
+                )]
                 n.as_f64().filter(|f| f.fract() == 0.0 && f.abs() < 9e15).map(|f| f as i64)
             })
             .ok_or_else(fail),
@@ -68,7 +71,9 @@ pub(crate) fn ids(params: &Json, name: &str) -> ApiResult<Option<Vec<u64>>> {
         None | Some(Json::Null) => Ok(None),
         Some(value) => {
             let ids = list(value).into_iter().enumerate();
-            ids.map(|(n, v)| id(v, &format!("/{name}/{}", n + 1))).collect::<ApiResult<_>>().map(Some)
+            ids.map(|(n, v)| id(v, &format!("/{name}/{}", n + 1)))
+                .collect::<ApiResult<_>>()
+                .map(Some)
         }
     }
 }
@@ -100,7 +105,11 @@ pub(crate) fn objects(params: &Json) -> ApiResult<Vec<(String, &Json)>> {
     numbered
         .map(|(n, object)| {
             let path = format!("/{}", n + 1);
-            if object.is_object() { Ok((path, object)) } else { Err(ApiError::at(&path, "an array is expected")) }
+            if object.is_object() {
+                Ok((path, object))
+            } else {
+                Err(ApiError::at(&path, "an array is expected"))
+            }
         })
         .collect()
 }

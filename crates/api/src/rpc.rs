@@ -19,11 +19,13 @@ pub(crate) fn handle(api: &Api, body: &[u8], bearer: Option<&str>, peer: IpAddr)
         return Some(failure(&ApiError::parse(), Json::Null).to_string());
     };
     let answer = match request {
-        Json::Array(calls) if calls.is_empty() => {
-            Some(failure(&ApiError::request("Invalid parameter \"/\": cannot be empty."), Json::Null))
-        }
+        Json::Array(calls) if calls.is_empty() => Some(failure(
+            &ApiError::request("Invalid parameter \"/\": cannot be empty."),
+            Json::Null,
+        )),
         Json::Array(calls) if calls.len() > BATCH_CALLS_MAX => {
-            let text = format!("A batch holds at most {BATCH_CALLS_MAX} calls, this one {}.", calls.len());
+            let text =
+                format!("A batch holds at most {BATCH_CALLS_MAX} calls, this one {}.", calls.len());
             Some(failure(&ApiError::request(text), Json::Null))
         }
         Json::Array(calls) => {
@@ -49,9 +51,9 @@ fn answer(api: &Api, call: Json, bearer: Option<&str>, peer: IpAddr) -> Option<J
     let id = call.get("id").cloned();
     let valid_id = |id: &Json| id.is_string() || id.is_number() || id.is_null();
     let echoed = id.clone().filter(valid_id).unwrap_or(Json::Null);
-    match envelope(&call).and_then(|(method, params, auth)| {
-        dispatch(api, method, params, auth, bearer, peer)
-    }) {
+    match envelope(&call)
+        .and_then(|(method, params, auth)| dispatch(api, method, params, auth, bearer, peer))
+    {
         Ok(result) => id.map(|_| json!({ "jsonrpc": "2.0", "result": result, "id": echoed })),
         // A broken envelope is answered even without an id: nobody can tell that it was a notification.
         Err(error) if error.code == -32600 => Some(failure(&error, echoed)),
@@ -63,10 +65,13 @@ fn envelope(call: &Json) -> ApiResult<(&str, &Json, Option<&str>)> {
     let Json::Object(members) = call else {
         return Err(ApiError::request("Invalid parameter \"/\": an object is expected."));
     };
-    if let Some(name) =
-        members.keys().find(|k| !["jsonrpc", "method", "params", "auth", "id"].contains(&k.as_str()))
+    if let Some(name) = members
+        .keys()
+        .find(|k| !["jsonrpc", "method", "params", "auth", "id"].contains(&k.as_str()))
     {
-        return Err(ApiError::request(format!("Invalid parameter \"/\": unexpected parameter \"{name}\".")));
+        return Err(ApiError::request(format!(
+            "Invalid parameter \"/\": unexpected parameter \"{name}\"."
+        )));
     }
     let text = |name: &str| -> ApiResult<&str> {
         match members.get(name) {
@@ -87,13 +92,17 @@ fn envelope(call: &Json) -> ApiResult<(&str, &Json, Option<&str>)> {
         ApiError::request("Invalid parameter \"/\": the parameter \"params\" is missing.")
     })?;
     if !params.is_object() && !params.is_array() {
-        return Err(ApiError::request("Invalid parameter \"/params\": an array or object is expected."));
+        return Err(ApiError::request(
+            "Invalid parameter \"/params\": an array or object is expected.",
+        ));
     }
     let auth = match members.get("auth") {
         None | Some(Json::Null) => None,
         Some(Json::String(text)) => Some(text.as_str()),
         Some(_) => {
-            return Err(ApiError::request("Invalid parameter \"/auth\": a character string is expected."));
+            return Err(ApiError::request(
+                "Invalid parameter \"/auth\": a character string is expected.",
+            ));
         }
     };
     if let Some(id) = members.get("id")

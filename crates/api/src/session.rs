@@ -85,7 +85,11 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
         return Ok(user.clone());
     }
     // Session ids have 32 hexadecimal digits, tokens 64.
-    let user = if secret.len() == 64 { by_token(api, &digest, now)? } else { by_session(api, &digest, now)? };
+    let user = if secret.len() == 64 {
+        by_token(api, &digest, now)?
+    } else {
+        by_session(api, &digest, now)?
+    };
     let mut cache = api.sessions.lock();
     if cache.len() >= CACHE_MAX {
         cache.clear();
@@ -259,9 +263,9 @@ pub(crate) fn open(api: &Api, userid: u64) -> ApiResult<String> {
 
 /// Ends the session with this digest.
 pub(crate) fn close(api: &Api, digest: &str) -> ApiResult<()> {
-    api.deps.config.write(|edit| {
-        edit.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()])
-    })?;
+    api.deps
+        .config
+        .write(|edit| edit.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()]))?;
     api.sessions.forget();
     Ok(())
 }

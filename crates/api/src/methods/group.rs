@@ -9,12 +9,16 @@ use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, OneOf, Text};
 use crate::object::{Field, Mode, Object, field};
-use crate::permission::{Need, on_groups};
 use crate::params;
+use crate::permission::{Need, on_groups};
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "hostgroup.get", lowest: Some(UserType::User), run: get_host_groups },
-    Method { name: "hostgroup.create", lowest: Some(UserType::SuperAdmin), run: create_host_groups },
+    Method {
+        name: "hostgroup.create",
+        lowest: Some(UserType::SuperAdmin),
+        run: create_host_groups,
+    },
 ];
 
 const FIELDS: &[Field] = &[
@@ -38,13 +42,20 @@ fn get_host_groups(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST_GROUP, &["groupids", "hostids", "selectHosts"])?;
     get.and("t.type = 0", []);
     get.by_ids("groupids", "t.groupid IN ({ids})")?;
-    get.by_ids("hostids", "t.groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({ids}))")?;
-    if let Some(condition) = on_groups(call.user(), Need::of_get(get.flag("editable")), "t.groupid") {
+    get.by_ids(
+        "hostids",
+        "t.groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({ids}))",
+    )?;
+    if let Some(condition) = on_groups(call.user(), Need::of_get(get.flag("editable")), "t.groupid")
+    {
         get.and(condition, []);
     }
     let mut found = get.run()?;
     if let Some(wanted) = found.wants("selectHosts")? {
-        let pairs = call.pairs("SELECT groupid, hostid FROM host_groups WHERE groupid IN ({ids})", &found.ids())?;
+        let pairs = call.pairs(
+            "SELECT groupid, hostid FROM host_groups WHERE groupid IN ({ids})",
+            &found.ids(),
+        )?;
         found.relate("hosts", &wanted, &pairs, "host.get", "hostids", "hostid")?;
     }
     Ok(found.finish())

@@ -32,11 +32,7 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let userid = session::check_password(call.api, &username, &password, call.peer)?;
     let user = session::user(call.api, userid, "", session::BAD_LOGIN)?;
     let id = session::open(call.api, user.id)?;
-    if params::flag(input.get("userData")) {
-        user_data(call, userid, &id)
-    } else {
-        Ok(id.into())
-    }
+    if params::flag(input.get("userData")) { user_data(call, userid, &id) } else { Ok(id.into()) }
 }
 
 /// The user as `user.login` with `userData` and `user.checkAuthentication` show it.
@@ -48,11 +44,29 @@ fn user_data(call: &Call<'_>, userid: u64, sessionid: &str) -> ApiResult<Json> {
     let row = rows.first().ok_or_else(ApiError::no_object)?;
     let mut out = serde_json::Map::new();
     for name in [
-        "userid", "username", "name", "surname", "url", "autologin", "autologout", "lang", "refresh",
-        "theme", "attempt_failed", "attempt_ip", "attempt_clock", "rows_per_page", "timezone",
-        "roleid", "userdirectoryid", "ts_provisioned",
+        "userid",
+        "username",
+        "name",
+        "surname",
+        "url",
+        "autologin",
+        "autologout",
+        "lang",
+        "refresh",
+        "theme",
+        "attempt_failed",
+        "attempt_ip",
+        "attempt_clock",
+        "rows_per_page",
+        "timezone",
+        "roleid",
+        "userdirectoryid",
+        "ts_provisioned",
     ] {
-        out.insert(name.to_owned(), Json::String(row.get(name).map(ToString::to_string).unwrap_or_default()));
+        out.insert(
+            name.to_owned(),
+            Json::String(row.get(name).map(ToString::to_string).unwrap_or_default()),
+        );
     }
     let groups = call.rows(
         "SELECT MAX(g.debug_mode) AS debug_mode, MAX(g.gui_access) AS gui_access \
