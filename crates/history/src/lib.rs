@@ -8,6 +8,7 @@
 //! the [`trends`] folder; and [`housekeeping`], which deletes whole days.
 
 mod driver;
+mod embedded;
 mod error;
 pub mod housekeeping;
 mod memory;
@@ -17,6 +18,7 @@ pub mod trends;
 pub mod value_cache;
 
 pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+pub use embedded::{Embedded, open_shards};
 pub use error::{Error, Fault};
 pub use memory::Memory;
 pub use null::Null;
