@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use model::{HostId, ItemId, TriggerId};
 
-pub use cow_map::CowMap;
+pub use cow_map::{CowMap, Same};
 pub use types::*;
 
 /// One state of the configuration.
