@@ -1,1 +1,2 @@
 //! Value cache, trends, the driver trait and its drivers.
+pub trait Reader: Send + Sync {}
