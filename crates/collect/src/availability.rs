@@ -186,8 +186,8 @@ impl Availability {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stdx::clock::{Clock, SimClock};
     use std::time::Duration;
+    use stdx::clock::{Clock, SimClock};
 
     const DELAYS: ReachDelays =
         ReachDelays { unreachable_period_s: 45, unreachable_delay_s: 15, unavailable_delay_s: 60 };

@@ -113,6 +113,6 @@ fn snmp_macros(row: &mut serde_json::Value, details: &str) {
         row["{#IF.SNMP.CONTEXTNAME}"] = json!(member("contextname"));
         row["{#IF.SNMP.SECURITYNAME}"] = json!(member("securityname"));
     }
-    row["{#IF.SNMP.VERSION}"] = json!(format!("SNMPv{}", if version == "2" { "2c" } else { &version }));
+    row["{#IF.SNMP.VERSION}"] =
+        json!(format!("SNMPv{}", if version == "2" { "2c" } else { &version }));
 }
-

@@ -16,7 +16,6 @@
 //! never get values and are never listed as late.
 
 mod availability;
-mod settings;
 mod counters;
 mod deps;
 mod handle;
@@ -25,6 +24,7 @@ mod outbox;
 mod peers;
 mod poll;
 mod schedule;
+mod settings;
 mod sink;
 mod status;
 mod tls;
@@ -34,7 +34,6 @@ mod trapper;
 mod testing;
 
 pub use availability::{Availability, Available, InterfaceState};
-pub use settings::{CollectorConfig, Limits, ReachDelays, TlsConfig};
 pub use counters::{Busy, Counters};
 pub use deps::{
     Answer, Autoregistration, Backend, Deps, Due, InternalValue, Internals, Request, Snapshots,
@@ -42,6 +41,7 @@ pub use deps::{
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
+pub use settings::{CollectorConfig, Limits, ReachDelays, TlsConfig};
 pub use status::{PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;

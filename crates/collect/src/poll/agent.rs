@@ -125,9 +125,7 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
         Err(error @ (tls::TlsError::BadPsk | tls::TlsError::NoCertificate)) => {
             Asked::Reply(AgentReply::ConfigError(error.to_string()))
         }
-        Err(error) => {
-            network(&format!("TCP successful, cannot establish TLS to {at}: {error}"))
-        }
+        Err(error) => network(&format!("TCP successful, cannot establish TLS to {at}: {error}")),
     }
 }
 
@@ -214,12 +212,13 @@ fn understand(text: &str, dialect: passive::Dialect, ip: IpAddr) -> Asked {
 pub(crate) async fn resolve(interface: &Interface) -> Result<IpAddr, String> {
     if interface.use_ip {
         let ip = &*interface.ip;
-        return ip.parse().map_err(|_| format!("Cannot resolve address: [[{ip}]:{}]", interface.port));
+        return ip
+            .parse()
+            .map_err(|_| format!("Cannot resolve address: [[{ip}]:{}]", interface.port));
     }
     let name = &*interface.dns;
-    let failed = |why: &str| {
-        format!("Cannot resolve address: [[{name}]:{}]: {why}", interface.port)
-    };
+    let failed =
+        |why: &str| format!("Cannot resolve address: [[{name}]:{}]: {why}", interface.port);
     if name.is_empty() {
         return Err(failed("the interface has no DNS name"));
     }

@@ -341,7 +341,9 @@ impl Poller {
             }
             _ => lane.state.success(now),
         };
-        if change != Change::None || before != lane.state.available || error_before != lane.state.error
+        if change != Change::None
+            || before != lane.state.available
+            || error_before != lane.state.error
         {
             self.shared.availability.set(lane.interface, &lane.state);
         }

@@ -53,7 +53,9 @@ pub enum TlsError {
         error: ErrorStack,
     },
     /// Only one of certificate and key is given.
-    #[error("a certificate needs its key and a CA file: give TLSCAFile, TLSCertFile and TLSKeyFile")]
+    #[error(
+        "a certificate needs its key and a CA file: give TLSCAFile, TLSCertFile and TLSKeyFile"
+    )]
     Incomplete,
     /// OpenSSL refuses something.
     #[error("TLS: {0}")]
@@ -119,7 +121,8 @@ impl Identity {
     }
 
     fn check_names(&self, tls: &Tls) -> Result<(), TlsError> {
-        let pairs = [("issuer", &self.issuer, &tls.issuer), ("subject", &self.subject, &tls.subject)];
+        let pairs =
+            [("issuer", &self.issuer, &tls.issuer), ("subject", &self.subject, &tls.subject)];
         for (what, found, wanted) in pairs {
             if !wanted.is_empty() && **found != **wanted {
                 let (found, wanted) = (found.clone(), wanted.to_string());
@@ -165,7 +168,7 @@ pub(crate) struct TlsContexts {
 impl TlsContexts {
     pub(crate) fn new(config: &TlsConfig, table: Arc<PskTable>) -> Result<Self, TlsError> {
         let seen_identity = Ssl::new_ex_index()?;
-        let own_secret = Ssl::new_ex_index()?;
+        let own_secret: Index<Ssl, (String, Psk)> = Ssl::new_ex_index()?;
         let mut server = common(SslMethod::tls_server())?;
         let has_certificate = certificates(&mut server, config)?;
         server.set_verify(if has_certificate { SslVerifyMode::PEER } else { SslVerifyMode::NONE });

@@ -8,7 +8,7 @@ pub(crate) fn name_text(name: &X509NameRef) -> String {
         .entries()
         .map(|entry| {
             let kind = entry.object().nid().short_name().unwrap_or("UNDEF");
-            let value = entry.data().as_utf8().map(|text| text.to_string()).unwrap_or_default();
+            let value = entry.data().to_string().unwrap_or_default();
             format!("{kind}={}", escape(&value))
         })
         .collect();

@@ -75,7 +75,10 @@ impl Room<'_> {
 }
 
 /// Reads once into a buffer on the stack, so that a waiting connection holds none.
-pub(crate) async fn read_some<S, R>(stream: &mut S, take: impl FnOnce(&[u8]) -> R) -> std::io::Result<R>
+pub(crate) async fn read_some<S, R>(
+    stream: &mut S,
+    take: impl FnOnce(&[u8]) -> R,
+) -> std::io::Result<R>
 where
     S: AsyncRead + Unpin,
 {

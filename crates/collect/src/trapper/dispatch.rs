@@ -31,7 +31,12 @@ const SILENT: [&str; 4] = ["proxy config", "proxy data", "proxy heartbeat", "pro
 /// A request after the part that needs no waiting.
 enum Prepared {
     /// Values to be stored.
-    Values { split: Split, processed: usize, failed: usize, old_text: bool },
+    Values {
+        split: Split,
+        processed: usize,
+        failed: usize,
+        old_text: bool,
+    },
     /// Values of an active agent, to be stored unless they are already.
     Agent(AgentBatch),
     /// Names to be resolved before the request can be matched.
@@ -95,8 +100,7 @@ impl Trapper {
         if frame.payload.len() <= LARGE_BYTES {
             return Some(prepare(&self.shared, frame, peer, now));
         }
-        let (shared, frame, peer) =
-            (Arc::clone(&self.shared), Arc::clone(frame), Arc::clone(peer));
+        let (shared, frame, peer) = (Arc::clone(&self.shared), Arc::clone(frame), Arc::clone(peer));
         tokio::task::spawn_blocking(move || prepare(&shared, &frame, &peer, now)).await.ok()
     }
 

@@ -132,7 +132,11 @@ impl<'s> Matcher<'s> {
         self.check(host, item)
     }
 
-    fn check(&mut self, host: &'s Arc<Host>, item: &'s Arc<Item>) -> Result<&'s Arc<Item>, PushError> {
+    fn check(
+        &mut self,
+        host: &'s Arc<Host>,
+        item: &'s Arc<Item>,
+    ) -> Result<&'s Arc<Item>, PushError> {
         self.check_kind(item)?;
         if !host.monitored {
             return Err(PushError::HostNotMonitored);

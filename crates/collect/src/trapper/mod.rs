@@ -78,7 +78,11 @@ impl Trapper {
     }
 
     /// Accepts until told to stop. A connection beyond the limit waits in the system's backlog.
-    pub(crate) async fn run(self: Arc<Self>, listener: TcpListener, mut stop: watch::Receiver<bool>) {
+    pub(crate) async fn run(
+        self: Arc<Self>,
+        listener: TcpListener,
+        mut stop: watch::Receiver<bool>,
+    ) {
         loop {
             let place = tokio::select! {
                 place = Arc::clone(&self.places).acquire_owned() => place,

@@ -59,7 +59,8 @@ impl Sessions {
         if part.len() >= self.part_max && !part.contains_key(&key) {
             make_room(&mut part, now);
         }
-        let entry = part.entry(key).or_insert_with(|| Entry { last_id: LastId::default(), seen: now });
+        let entry =
+            part.entry(key).or_insert_with(|| Entry { last_id: LastId::default(), seen: now });
         entry.seen = now;
         Arc::clone(&entry.last_id)
     }
