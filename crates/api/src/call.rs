@@ -54,6 +54,21 @@ pub struct User {
     pub(crate) credential: String,
 }
 
+impl User {
+    /// The user Admin of an initial database, for what the server does by itself.
+    pub(crate) fn system() -> Self {
+        Self {
+            id: 1,
+            username: "Admin".to_owned(),
+            roleid: 3,
+            kind: UserType::SuperAdmin,
+            rules: Json::Null,
+            groups: Vec::new(),
+            credential: String::new(),
+        }
+    }
+}
+
 /// A call in progress.
 #[derive(Debug)]
 pub struct Call<'a> {

@@ -168,3 +168,29 @@ pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResu
     let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));
     (method.run)(call, params)
 }
+
+/// A call from within the server with somebody's session.
+pub(crate) fn call(
+    api: &Api,
+    method: &str,
+    params: &Json,
+    secret: &str,
+    peer: IpAddr,
+) -> ApiResult<Json> {
+    dispatch(api, method, params, None, Some(secret), peer)
+}
+
+/// A call of the server itself.
+pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<Json> {
+    let Some(known) = registry().get(method) else {
+        return Err(ApiError::method(format!("Incorrect method \"{method}\".")));
+    };
+    let call = Call {
+        api,
+        user: Some(crate::User::system()),
+        peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        has_header: false,
+        has_auth: false,
+    };
+    (known.run)(&call, params)
+}

@@ -7,9 +7,7 @@ use history::{
     Class, Day, Driver, Embedded, Kind, Kinds, Memory, Null, Order, RangeQuery, Retention, Span,
     range_of,
 };
-use model::{
-    ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues, ValueType,
-};
+use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 use stdx::clock::{SharedClock, SimClock};
 
 const DAY: u32 = 86_400;

@@ -207,15 +207,14 @@ impl Engine {
         self.health.check()?;
         self.take_results();
         let now_s = self.clock.unix_s();
-        let over = self.head_day.is_some_and(|day| {
-            now_s >= (u64::from(day.0) + 1) * u64::from(DAY_S) + DAY_GRACE_S
-        });
+        let over = self
+            .head_day
+            .is_some_and(|day| now_s >= (u64::from(day.0) + 1) * u64::from(DAY_S) + DAY_GRACE_S);
         if over && self.frozen.len() < FROZEN_MAX {
             self.rotate()?;
         }
         if self.frozen.is_empty() && !self.merging && now_s >= self.merge_not_before_s {
-            let candidates =
-                merge_candidates(&self.segments, self.today(), now_s, &self.options);
+            let candidates = merge_candidates(&self.segments, self.today(), now_s, &self.options);
             if !candidates.is_empty() {
                 self.merging = true;
                 self.worker.submit(Job::Merge(candidates));

@@ -273,11 +273,8 @@ mod tests {
             (vec![2, 3], vec![id(2, 2), id(1, 2)], vec![3], vec![id(1, 2)]),
             (vec![2], vec![id(1, 2), id(1, 4), id(3, 3)], vec![], vec![id(1, 4)]),
         ] {
-            let listing = Listing {
-                wals: wals.clone(),
-                segments: segments.clone(),
-                temporary: Vec::new(),
-            };
+            let listing =
+                Listing { wals: wals.clone(), segments: segments.clone(), temporary: Vec::new() };
             let plan = plan(Path::new(""), listing);
             assert_eq!(plan.replay, replayed, "{wals:?} {segments:?}");
             assert_eq!(plan.keep, kept, "{wals:?} {segments:?}");

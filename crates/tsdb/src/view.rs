@@ -41,14 +41,7 @@ impl View {
         segments: Arc<Vec<Arc<Segment>>>,
         frozen: Vec<Arc<Head>>,
     ) -> Self {
-        Self {
-            span,
-            segments,
-            frozen,
-            items: Vec::new(),
-            rows: Vec::new(),
-            bytes: Vec::new(),
-        }
+        Self { span, segments, frozen, items: Vec::new(), rows: Vec::new(), bytes: Vec::new() }
     }
 
     /// Copies what the active head has of the items, of each at most the `newest`.

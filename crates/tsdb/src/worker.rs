@@ -47,10 +47,16 @@ pub(crate) enum Job {
 
 /// What the worker has done.
 pub(crate) enum Done {
-    Sealed { seq: u64, segments: Vec<Arc<Segment>> },
+    Sealed {
+        seq: u64,
+        segments: Vec<Arc<Segment>>,
+    },
     /// Sealing failed, and the engine is poisoned.
     NotSealed,
-    Merged { inputs: Vec<SegmentId>, result: Result<Arc<Segment>, Error> },
+    Merged {
+        inputs: Vec<SegmentId>,
+        result: Result<Arc<Segment>, Error>,
+    },
 }
 
 /// The thread that seals and merges, one job after the other.
@@ -183,9 +189,7 @@ impl SyncShared {
         let address = |file: &Arc<dyn DiskFile>| Arc::as_ptr(file).cast::<()>();
         let written = now.last().map(address);
         let synced: Vec<_> = files.iter().map(address).collect();
-        now.retain(|file| {
-            Some(address(file)) == written || !synced.contains(&address(file))
-        });
+        now.retain(|file| Some(address(file)) == written || !synced.contains(&address(file)));
         Ok(())
     }
 }

@@ -26,11 +26,7 @@ struct Package {
 
 impl Package {
     fn listed(&self) -> String {
-        if self.multi_arch {
-            format!("{}:{}", self.name, self.arch)
-        } else {
-            self.name.clone()
-        }
+        if self.multi_arch { format!("{}:{}", self.name, self.arch) } else { self.name.clone() }
     }
 }
 
