@@ -4,6 +4,7 @@
 //! 450,000 is live within 0.2 s; everything else is shared with the snapshot before.
 
 mod cow_map;
+mod load;
 mod types;
 
 use std::sync::Arc;
@@ -11,6 +12,7 @@ use std::sync::Arc;
 use model::{HostId, ItemId, TriggerId};
 
 pub use cow_map::CowMap;
+pub(crate) use load::{apply, load};
 pub use types::*;
 
 /// One state of the configuration.

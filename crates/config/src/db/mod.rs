@@ -1,0 +1,232 @@
+//! One query layer over SQLite and PostgreSQL.
+//!
+//! SQL is written once, in the subset that both understand: `?` for parameters, `BIGINT` and
+//! `TEXT` columns without NULL (0 and the empty text mean "none", as in the API). Calls block:
+//! they belong on a blocking thread, never on the value path.
+
+mod postgres;
+mod sqlite;
+mod value;
+
+use std::path::PathBuf;
+use std::sync::{Condvar, Mutex, MutexGuard};
+
+pub use value::{Row, Value};
+
+/// Why a statement failed.
+#[derive(Debug, thiserror::Error)]
+pub enum DbError {
+    /// The database cannot be reached or opened: check its address, retry later.
+    #[error("configuration database {url}: {reason}")]
+    Connect {
+        /// Where, without a password.
+        url: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// A unique or foreign key was violated.
+    #[error("configuration database: conflicting change: {0}")]
+    Constraint(String),
+    /// The database refused a statement.
+    #[error("configuration database: {reason} (statement: {sql})")]
+    Statement {
+        /// The statement, cut to 200 characters.
+        sql: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The schema was made by a newer Vedette.
+    #[error(
+        "configuration database has schema version {found}, this program knows {known}: \
+         start the newer Vedette again, or restore a backup from before the upgrade"
+    )]
+    TooNew {
+        /// In the database.
+        found: i64,
+        /// Known here.
+        known: i64,
+    },
+}
+
+impl DbError {
+    pub(crate) fn statement(sql: &str, reason: impl std::fmt::Display) -> Self {
+        let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+        Self::Statement { sql: sql.chars().take(200).collect(), reason: reason.to_string() }
+    }
+}
+
+/// Result of database calls.
+pub type DbResult<T> = Result<T, DbError>;
+
+/// An open connection; a driver implements this and nothing else.
+pub trait Connection: Send {
+    /// Rows of a SELECT.
+    fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>>;
+    /// Runs one statement; returns the number of rows that it changed.
+    fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64>;
+    /// Runs several statements without parameters.
+    fn batch(&mut self, sql: &str) -> DbResult<()>;
+    /// A statement that creates tables, in the words of this database.
+    fn dialect(&self, sql: &str) -> String {
+        sql.to_owned()
+    }
+}
+
+/// Where the configuration is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Location {
+    /// A file, created when missing.
+    Sqlite(PathBuf),
+    /// `postgresql://user:password@host:port/database`
+    Postgres(String),
+}
+
+impl Location {
+    /// From a parameter: a `postgres://` or `postgresql://` URL, else a file.
+    pub fn parse(text: &str) -> Self {
+        if text.starts_with("postgres://") || text.starts_with("postgresql://") {
+            Self::Postgres(text.to_owned())
+        } else {
+            Self::Sqlite(PathBuf::from(text.strip_prefix("sqlite://").unwrap_or(text)))
+        }
+    }
+
+    fn connect(&self) -> DbResult<Box<dyn Connection>> {
+        match self {
+            Self::Sqlite(path) => sqlite::connect(path),
+            Self::Postgres(url) => postgres::connect(url),
+        }
+    }
+}
+
+/// Read connections kept open: as many API calls may read at once, others wait.
+const READERS_MAX: usize = 8;
+
+/// The database: one writer at a time, several readers beside it.
+pub struct Db {
+    location: Location,
+    writer: Mutex<Box<dyn Connection>>,
+    readers: Mutex<Readers>,
+    returned: Condvar,
+}
+
+#[derive(Default)]
+struct Readers {
+    idle: Vec<Box<dyn Connection>>,
+    open: usize,
+}
+
+impl std::fmt::Debug for Db {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Db").finish_non_exhaustive()
+    }
+}
+
+/// A panic while a connection was lent leaves the connection itself usable: its transaction is
+/// rolled back by the guard in [`Db::write`].
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    match mutex.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
+
+impl Db {
+    /// Opens the database and brings its schema up to date.
+    pub fn open(location: Location) -> DbResult<Self> {
+        let mut writer = location.connect()?;
+        crate::schema::migrate(writer.as_mut())?;
+        Ok(Self {
+            location,
+            writer: Mutex::new(writer),
+            readers: Mutex::default(),
+            returned: Condvar::new(),
+        })
+    }
+
+    /// Runs `work` with a read connection. It sees committed data only.
+    pub fn read<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = self.borrow_reader()?;
+        let result = work(connection.as_mut());
+        lock(&self.readers).idle.push(connection);
+        self.returned.notify_one();
+        result
+    }
+
+    /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing.
+    pub fn write<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut guard = lock(&self.writer);
+        let connection = guard.as_mut();
+        // A panic in an earlier transaction may have left it open.
+        drop(connection.batch("ROLLBACK"));
+        connection.batch("BEGIN")?;
+        let result = work(connection);
+        match &result {
+            Ok(_) => connection.batch("COMMIT")?,
+            Err(_) => connection.batch("ROLLBACK")?,
+        }
+        result
+    }
+
+    fn borrow_reader(&self) -> DbResult<Box<dyn Connection>> {
+        let mut readers = lock(&self.readers);
+        loop {
+            if let Some(connection) = readers.idle.pop() {
+                return Ok(connection);
+            }
+            if readers.open < READERS_MAX {
+                readers.open += 1;
+                drop(readers);
+                return self.location.connect().inspect_err(|_| {
+                    lock(&self.readers).open -= 1;
+                    self.returned.notify_one();
+                });
+            }
+            readers = match self.returned.wait(readers) {
+                Ok(guard) => guard,
+                Err(poisoned) => poisoned.into_inner(),
+            };
+        }
+    }
+}
+
+/// `?, ?, ?` for `n` parameters.
+pub fn placeholders(n: usize) -> String {
+    let mut text = "?, ".repeat(n);
+    text.truncate(text.len().saturating_sub(2));
+    text
+}
+
+/// Ids as parameters.
+pub fn id_params(ids: impl IntoIterator<Item = u64>) -> Vec<Value> {
+    ids.into_iter().map(Value::from).collect()
+}
+
+/// Runs a SELECT whose last condition is `... IN (IDS)` for any number of ids, in portions that
+/// every database takes. `sql` holds `{ids}` once, after all other parameters.
+pub fn query_by_ids(
+    connection: &mut dyn Connection,
+    sql: &str,
+    before: &[Value],
+    ids: &[u64],
+) -> DbResult<Vec<Row>> {
+    /// SQLite takes 32,766 parameters, PostgreSQL 65,535; 5,000 plan quickly in both.
+    const PORTION: usize = 5_000;
+    let mut rows = Vec::new();
+    for portion in ids.chunks(PORTION) {
+        let sql = sql.replace("{ids}", &placeholders(portion.len()));
+        let mut params = before.to_vec();
+        params.extend(id_params(portion.iter().copied()));
+        rows.extend(connection.query(&sql, &params)?);
+    }
+    Ok(rows)
+}
+
+#[cfg(test)]
+mod tests;

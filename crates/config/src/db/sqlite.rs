@@ -1,0 +1,92 @@
+//! SQLite: the default, a file beside the history.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
+
+use super::{Connection, DbError, DbResult, Row, Value};
+
+/// Statements kept prepared per connection.
+const STATEMENTS_MAX: usize = 256;
+
+struct Sqlite(rusqlite::Connection);
+
+pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
+    let fail = |reason: rusqlite::Error| DbError::Connect {
+        url: path.display().to_string(),
+        reason: reason.to_string(),
+    };
+    let connection = rusqlite::Connection::open(path).map_err(fail)?;
+    connection.busy_timeout(Duration::from_secs(10)).map_err(fail)?;
+    connection.set_prepared_statement_cache_capacity(STATEMENTS_MAX);
+    // WAL lets readers go on beside the writer; NORMAL syncs at checkpoints, so that a power cut
+    // may cost the last changes but never the file.
+    connection
+        .execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA foreign_keys = ON;
+             PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;",
+        )
+        .map_err(fail)?;
+    Ok(Box::new(Sqlite(connection)))
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self {
+            Self::Int(v) => ToSqlOutput::Borrowed(ValueRef::Integer(*v)),
+            Self::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+        })
+    }
+}
+
+fn fail(sql: &str, error: rusqlite::Error) -> DbError {
+    if let rusqlite::Error::SqliteFailure(code, ref text) = error
+        && code.code == rusqlite::ErrorCode::ConstraintViolation
+    {
+        return DbError::Constraint(text.clone().unwrap_or_default());
+    }
+    DbError::statement(sql, error)
+}
+
+impl Connection for Sqlite {
+    fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+        let mut statement = self.0.prepare_cached(sql).map_err(|e| fail(sql, e))?;
+        let columns: Arc<[Box<str>]> =
+            statement.column_names().into_iter().map(Box::from).collect();
+        let mut rows =
+            statement.query(rusqlite::params_from_iter(params)).map_err(|e| fail(sql, e))?;
+        let mut result = Vec::new();
+        while let Some(row) = rows.next().map_err(|e| fail(sql, e))? {
+            let values = (0..columns.len())
+                .map(|at| row.get_ref(at).map(from_sqlite))
+                .collect::<Result<_, _>>()
+                .map_err(|e| fail(sql, e))?;
+            result.push(Row { columns: Arc::clone(&columns), values });
+        }
+        Ok(result)
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
+        let mut statement = self.0.prepare_cached(sql).map_err(|e| fail(sql, e))?;
+        let changed =
+            statement.execute(rusqlite::params_from_iter(params)).map_err(|e| fail(sql, e))?;
+        Ok(u64::try_from(changed).unwrap_or(u64::MAX))
+    }
+
+    fn batch(&mut self, sql: &str) -> DbResult<()> {
+        self.0.execute_batch(sql).map_err(|e| fail(sql, e))
+    }
+}
+
+fn from_sqlite(value: ValueRef<'_>) -> Value {
+    match value {
+        ValueRef::Null => Value::Int(0),
+        ValueRef::Integer(v) => Value::Int(v),
+        ValueRef::Real(v) => Value::Text(v.to_string()),
+        ValueRef::Text(bytes) | ValueRef::Blob(bytes) => {
+            Value::Text(String::from_utf8_lossy(bytes).into_owned())
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The same cases on every database. PostgreSQL runs where `VEDETTE_TEST_POSTGRES` names one
+//! (the test scripts start it); without it the cases run on SQLite alone.
+
+use super::*;
+
+fn sqlite() -> (tempfile::TempDir, Db) {
+    let dir = tempfile::tempdir().unwrap();
+    let db = Db::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+    (dir, db)
+}
+
+#[test]
+fn a_failed_transaction_leaves_nothing() {
+    let (_dir, db) = sqlite();
+    let failed: DbResult<()> = db.write(|c| {
+        c.execute("INSERT INTO settings (name, value) VALUES (?, ?)", &["x".into(), "1".into()])?;
+        Err(DbError::Constraint("for the test".into()))
+    });
+    assert!(failed.is_err());
+    let rows: DbResult<_> = db.read(|c| c.query("SELECT * FROM settings WHERE name = 'x'", &[]));
+    assert!(rows.unwrap().is_empty());
+}
+
+#[test]
+fn a_constraint_is_told_apart() {
+    let (_dir, db) = sqlite();
+    let insert = |c: &mut dyn Connection| {
+        c.execute("INSERT INTO settings (name, value) VALUES (?, ?)", &["x".into(), "1".into()])
+    };
+    assert!(db.write(insert).is_ok());
+    assert!(matches!(db.write(insert), Err(DbError::Constraint(_))));
+}
+
+#[test]
+fn many_readers_share_few_connections() {
+    let (_dir, db) = sqlite();
+    std::thread::scope(|scope| {
+        for _ in 0..50 {
+            scope.spawn(|| {
+                let rows: DbResult<_> = db.read(|c| c.query("SELECT 1 AS one", &[]));
+                assert_eq!(rows.unwrap()[0].int("one"), 1);
+            });
+        }
+    });
+    assert!(lock(&db.readers).open <= READERS_MAX);
+}
+
+#[test]
+fn ids_beyond_one_portion() {
+    let (_dir, db) = sqlite();
+    let ids: Vec<u64> = (1..=12_345).collect();
+    let rows: DbResult<_> = db.read(|c| {
+        query_by_ids(c, "SELECT COUNT(*) AS n FROM hosts WHERE hostid NOT IN ({ids})", &[], &ids)
+    });
+    assert_eq!(rows.unwrap().len(), 3);
+}

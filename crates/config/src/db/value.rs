@@ -1,0 +1,119 @@
+//! What goes into statements and comes out of them.
+
+use std::sync::Arc;
+
+/// A parameter or a column: whole number or text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Value {
+    /// BIGINT.
+    Int(i64),
+    /// TEXT.
+    Text(String),
+}
+
+impl Value {
+    /// The number, or the number that the text spells, or 0.
+    pub fn as_int(&self) -> i64 {
+        match self {
+            Self::Int(v) => *v,
+            Self::Text(text) => text.parse().unwrap_or(0),
+        }
+    }
+}
+
+/// As the API writes it: numbers in decimal.
+impl std::fmt::Display for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Int(v) => v.fmt(f),
+            Self::Text(text) => f.write_str(text),
+        }
+    }
+}
+
+impl From<i64> for Value {
+    fn from(v: i64) -> Self {
+        Self::Int(v)
+    }
+}
+
+/// Ids stay far below 2^63.
+impl From<u64> for Value {
+    fn from(v: u64) -> Self {
+        Self::Int(i64::try_from(v).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<u32> for Value {
+    fn from(v: u32) -> Self {
+        Self::Int(i64::from(v))
+    }
+}
+
+impl From<i32> for Value {
+    fn from(v: i32) -> Self {
+        Self::Int(i64::from(v))
+    }
+}
+
+impl From<u8> for Value {
+    fn from(v: u8) -> Self {
+        Self::Int(i64::from(v))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(v: bool) -> Self {
+        Self::Int(i64::from(v))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(v: &str) -> Self {
+        Self::Text(v.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(v: String) -> Self {
+        Self::Text(v)
+    }
+}
+
+/// A row: columns by name.
+#[derive(Debug, Clone)]
+pub struct Row {
+    pub(super) columns: Arc<[Box<str>]>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Row {
+    /// The column, if the query has it.
+    pub fn get(&self, column: &str) -> Option<&Value> {
+        let at = self.columns.iter().position(|name| **name == *column)?;
+        self.values.get(at)
+    }
+
+    /// A number; 0 if there is none.
+    pub fn int(&self, column: &str) -> i64 {
+        self.get(column).map_or(0, Value::as_int)
+    }
+
+    /// An id; 0 = none.
+    pub fn id(&self, column: &str) -> u64 {
+        u64::try_from(self.int(column)).unwrap_or(0)
+    }
+
+    /// A text; empty if there is none.
+    pub fn text(&self, column: &str) -> &str {
+        match self.get(column) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+
+    /// Columns with their values, in the order of the query.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Value)> {
+        self.columns.iter().map(|name| &**name).zip(&self.values)
+    }
+}

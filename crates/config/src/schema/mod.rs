@@ -1,0 +1,149 @@
+//! The tables, once: statements to create them in either database come from this description.
+//!
+//! Column names are the API's field names, so that an API object and its row need no mapping.
+//! There is no NULL: id 0 and the empty text mean "none". A column with an owner goes with its
+//! owner (`ON DELETE CASCADE`).
+
+mod tables;
+
+use crate::db::{Connection, DbError, DbResult};
+
+pub use tables::TABLES;
+
+/// Kind of a column.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole number, 64 bits.
+    Int,
+    /// Text.
+    Text,
+}
+
+/// A column.
+#[derive(Debug, Clone, Copy)]
+pub struct Column {
+    /// Its name, which is the API's.
+    pub name: &'static str,
+    /// Its kind.
+    pub kind: Kind,
+    /// Value of a row that does not say.
+    pub default: &'static str,
+    /// Table whose row owns this one.
+    pub owner: Option<&'static str>,
+}
+
+/// A table.
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
+    /// Its name.
+    pub name: &'static str,
+    /// Primary key.
+    pub key: &'static [&'static str],
+    /// Columns in order.
+    pub columns: &'static [Column],
+    /// Further indexes.
+    pub indexes: &'static [&'static [&'static str]],
+}
+
+impl Table {
+    /// The table of that name. Panics on a name that is not in [`TABLES`]: a programming error.
+    pub fn named(name: &str) -> &'static Self {
+        TABLES
+            .iter()
+            .find(|table| table.name == name)
+            .unwrap_or_else(|| panic!("BUG: no table {name}"))
+    }
+
+    /// The column of that name.
+    pub fn column(&self, name: &str) -> Option<&'static Column> {
+        self.columns.iter().find(|column| column.name == name)
+    }
+
+    fn create(&self) -> String {
+        let mut parts: Vec<String> = self.columns.iter().map(|c| c.definition(self)).collect();
+        parts.push(format!("PRIMARY KEY ({})", self.key.join(", ")));
+        let mut sql = format!("CREATE TABLE {} (\n  {}\n);\n", self.name, parts.join(",\n  "));
+        for columns in self.indexes {
+            let (table, names) = (self.name, columns.join("_"));
+            sql += &format!("CREATE INDEX {table}_{names} ON {table} ({});\n", columns.join(", "));
+        }
+        sql
+    }
+}
+
+impl Column {
+    fn definition(&self, table: &Table) -> String {
+        let Self { name, default, .. } = self;
+        let mut sql = match self.kind {
+            // SQLite: a single INTEGER key is the row id itself, which saves an index.
+            Kind::Int if table.key == [*name] => format!("{name} INTEGER NOT NULL"),
+            Kind::Int => format!("{name} BIGINT NOT NULL DEFAULT {default}"),
+            Kind::Text => {
+                format!("{name} TEXT NOT NULL DEFAULT '{}'", default.replace('\'', "''"))
+            }
+        };
+        if let Some(owner) = self.owner {
+            let key = Table::named(owner).key.join(", ");
+            sql += &format!(" REFERENCES {owner} ({key}) ON DELETE CASCADE");
+        }
+        sql
+    }
+}
+
+/// Steps from one schema version to the next; version 1 is [`TABLES`] as of the first release.
+/// A fresh database gets the tables of today and the newest version at once.
+const MIGRATIONS: &[&str] = &[];
+
+const VERSION: i64 = 1;
+
+const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
+
+/// Creates the tables, or brings those of an older version up to date.
+pub(crate) fn migrate(connection: &mut dyn Connection) -> DbResult<()> {
+    connection
+        .batch("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY)")?;
+    let rows = connection.query("SELECT MAX(version) AS version FROM schema_version", &[])?;
+    let found = rows.first().map_or(0, |row| row.int("version"));
+    if found > VERSION {
+        return Err(DbError::TooNew { found, known: VERSION });
+    }
+    if found == VERSION {
+        return Ok(());
+    }
+    let mut sql = String::from("BEGIN;\n");
+    if found == 0 {
+        sql.extend(TABLES.iter().map(Table::create));
+    } else {
+        let done = usize::try_from(found - 1).unwrap_or(0);
+        for step in MIGRATIONS.iter().skip(done) {
+            sql += step;
+            sql += ";\n";
+        }
+    }
+    sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\nCOMMIT;");
+    let result = connection.batch(&connection.dialect(&sql));
+    if result.is_err() {
+        drop(connection.batch("ROLLBACK"));
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_owners_and_indexes_name_columns_that_exist() {
+        for table in TABLES {
+            let named = table.key.iter().chain(table.indexes.iter().copied().flatten());
+            for name in named {
+                assert!(table.column(name).is_some(), "{}.{name}", table.name);
+            }
+            for column in table.columns {
+                if let Some(owner) = column.owner {
+                    assert_eq!(Table::named(owner).key, [column.name], "{}", table.name);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! Changes: one transaction, what it touched, the next snapshot.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
+
+use arc_swap::ArcSwap;
+use model::{HostId, ItemId, TriggerId};
+
+use crate::Snapshot;
+use crate::db::{Connection, Db, DbError, DbResult, Location, Row, Value, placeholders};
+use crate::schema::Table;
+
+/// What a transaction changed, so that only this is read again.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub struct Touched {
+    /// Hosts (with all their items and triggers), created, changed or deleted.
+    pub hosts: BTreeSet<HostId>,
+    /// Items of otherwise unchanged hosts.
+    pub items: BTreeSet<ItemId>,
+    /// Triggers of otherwise unchanged hosts.
+    pub triggers: BTreeSet<TriggerId>,
+    /// Macros, global regular expressions or settings.
+    pub global: bool,
+}
+
+impl Touched {
+    /// Nothing that monitoring needs to know.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}
+
+/// A transaction in progress.
+pub struct Edit<'a> {
+    connection: &'a mut dyn Connection,
+    touched: Touched,
+}
+
+impl std::fmt::Debug for Edit<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Edit").field("touched", &self.touched).finish_non_exhaustive()
+    }
+}
+
+impl Edit<'_> {
+    /// The connection of the transaction, for reads that must see its changes.
+    pub fn connection(&mut self) -> &mut dyn Connection {
+        self.connection
+    }
+
+    /// Rows of a SELECT, changes of this transaction included.
+    pub fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+        self.connection.query(sql, params)
+    }
+
+    /// Runs a statement; returns the number of changed rows.
+    pub fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
+        self.connection.execute(sql, params)
+    }
+
+    /// Reserves `n` ids of `space` and returns the first. Ids are never given out twice.
+    /// Spaces are table names; hosts and templates share `hosts`, all groups `groups_`, items,
+    /// prototypes and rules `items`.
+    pub fn next_id(&mut self, space: &str, n: u64) -> DbResult<u64> {
+        let rows = self.query("SELECT next FROM ids WHERE name = ?", &[space.into()])?;
+        let (first, known) = rows.first().map_or((FIRST_ID, false), |row| (row.id("next"), true));
+        let next = [Value::from(first + n), Value::from(space)];
+        if known {
+            self.execute("UPDATE ids SET next = ? WHERE name = ?", &next)?;
+        } else {
+            self.execute("INSERT INTO ids (next, name) VALUES (?, ?)", &next)?;
+        }
+        Ok(first)
+    }
+
+    /// Inserts a row; columns that are not given get their defaults.
+    pub fn insert(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<()> {
+        let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
+        let sql = format!(
+            "INSERT INTO {table} ({}) VALUES ({})",
+            names.join(", "),
+            placeholders(row.len())
+        );
+        let params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
+        self.execute(&sql, &params).map(drop)
+    }
+
+    /// Inserts a row with a new id in the table's single key column; returns the id.
+    pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
+        let key = Table::named(table).key[0];
+        let id = self.next_id(table, 1)?;
+        let mut with_id = vec![(key, Value::from(id))];
+        with_id.extend_from_slice(row);
+        self.insert(table, &with_id)?;
+        Ok(id)
+    }
+
+    /// Changes columns of the row with this id.
+    pub fn update(&mut self, table: &str, id: u64, row: &[(&str, Value)]) -> DbResult<()> {
+        if row.is_empty() {
+            return Ok(());
+        }
+        let key = Table::named(table).key[0];
+        let sets: Vec<String> = row.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        let sql = format!("UPDATE {table} SET {} WHERE {key} = ?", sets.join(", "));
+        let mut params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
+        params.push(id.into());
+        self.execute(&sql, &params).map(drop)
+    }
+
+    /// Deletes rows by a column's values.
+    pub fn delete(&mut self, table: &str, column: &str, ids: &[u64]) -> DbResult<()> {
+        for portion in ids.chunks(5_000) {
+            let marks = placeholders(portion.len());
+            let sql = format!("DELETE FROM {table} WHERE {column} IN ({marks})");
+            self.execute(&sql, &crate::db::id_params(portion.iter().copied()))?;
+        }
+        Ok(())
+    }
+
+    /// The host, its items and its triggers are to be read again.
+    pub fn touch_host(&mut self, id: u64) {
+        self.touched.hosts.insert(HostId(id));
+    }
+
+    /// The item is to be read again.
+    pub fn touch_item(&mut self, id: u64) {
+        self.touched.items.insert(ItemId(id));
+    }
+
+    /// The trigger is to be read again.
+    pub fn touch_trigger(&mut self, id: u64) {
+        self.touched.triggers.insert(TriggerId(id));
+    }
+
+    /// Macros, regular expressions or settings are to be read again.
+    pub fn touch_global(&mut self) {
+        self.touched.global = true;
+    }
+}
+
+/// Ids below are those of the initial objects.
+const FIRST_ID: u64 = 10_000;
+
+/// Told of each new snapshot with what led to it.
+pub type Listener = Box<dyn Fn(&Arc<Snapshot>, &Touched) + Send + Sync>;
+
+/// The configuration: database and current snapshot.
+pub struct Config {
+    db: Db,
+    snapshot: ArcSwap<Snapshot>,
+    /// Held while the next snapshot is built, so that they follow one another.
+    build: Mutex<()>,
+    listeners: Mutex<Vec<Listener>>,
+}
+
+impl std::fmt::Debug for Config {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Config").finish_non_exhaustive()
+    }
+}
+
+impl Config {
+    /// Opens the database, fills an empty one with the initial objects, loads the snapshot.
+    pub fn open(location: Location) -> DbResult<Self> {
+        let db = Db::open(location)?;
+        let config = Self {
+            db,
+            snapshot: ArcSwap::default(),
+            build: Mutex::new(()),
+            listeners: Mutex::default(),
+        };
+        let snapshot = config.db.read(crate::snapshot::load)?;
+        config.snapshot.store(Arc::new(snapshot));
+        Ok(config)
+    }
+
+    /// The current snapshot.
+    pub fn snapshot(&self) -> Arc<Snapshot> {
+        self.snapshot.load_full()
+    }
+
+    /// Calls `listener` after each change, in order, on the changing thread. It must not block.
+    pub fn subscribe(&self, listener: Listener) {
+        lock(&self.listeners).push(listener);
+    }
+
+    /// Reads committed data.
+    pub fn read<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.db.read(work)
+    }
+
+    /// Changes the configuration: everything that `work` does, or nothing. When this returns, the
+    /// change is live: the snapshot holds it and the listeners have been told.
+    pub fn write<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let _following = lock(&self.build);
+        let (result, touched) = self.db.write(|connection| {
+            let mut edit = Edit { connection, touched: Touched::default() };
+            let result = work(&mut edit)?;
+            Ok::<_, E>((result, edit.touched))
+        })?;
+        if !touched.is_empty() {
+            self.rebuild(&touched)?;
+        }
+        Ok(result)
+    }
+
+    fn rebuild(&self, touched: &Touched) -> DbResult<()> {
+        let before = self.snapshot.load_full();
+        let mut next =
+            self.db.read(|connection| crate::snapshot::apply(connection, &before, touched))?;
+        next.revision = before.revision + 1;
+        let next = Arc::new(next);
+        self.snapshot.store(Arc::clone(&next));
+        for listener in lock(&self.listeners).iter() {
+            listener(&next, touched);
+        }
+        Ok(())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    match mutex.lock() {
+        Ok(guard) => guard,
+        Err(poisoned) => poisoned.into_inner(),
+    }
+}
