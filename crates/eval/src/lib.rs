@@ -1,13 +1,10 @@
 //! Preprocessing, expressions, trigger functions, macros: values in, value out.
-pub mod interval {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct UpdateInterval;
-}
-pub mod preproc {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Step;
-}
-pub mod expr {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Expression;
-}
+
+pub mod calendar;
+pub mod interval;
+pub mod key;
+pub mod macros;
+pub mod num;
+pub mod regex;
+pub mod time;
+pub mod units;
