@@ -1,10 +1,16 @@
 //! Preprocessing, expressions, trigger functions, macros: values in, value out.
 
 pub mod calendar;
+pub mod expr;
+pub mod func;
 pub mod interval;
+pub mod json;
+pub mod jsonpath;
 pub mod key;
 pub mod macros;
 pub mod num;
 pub mod regex;
+pub mod stats;
 pub mod time;
 pub mod units;
+pub mod xpath;
