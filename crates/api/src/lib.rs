@@ -1,1 +1,76 @@
-//! JSON-RPC methods, permissions, sessions, UI files.
+//! The JSON-RPC API of Zabbix 7.0, its permissions and sessions, and the files of the UI.
+//!
+//! One request: `http` → `rpc` (envelope, batch) → `session` (who asks) → a [`Handler`] of
+//! `methods`, found by name → `object` (validation from the object's field table) and `get`
+//! (one query per call from the standard options) → `config` / `history`. Handlers block and run
+//! on blocking threads.
+
+mod call;
+mod error;
+mod get;
+mod http;
+mod live;
+mod methods;
+mod object;
+mod params;
+mod permission;
+mod rpc;
+mod session;
+
+use std::sync::Arc;
+
+use config::Config;
+use history::Reader;
+use stdx::clock::SharedClock;
+
+pub use call::{Call, Handler, Json, Method, User};
+pub use error::ApiError;
+pub use http::{HttpConfig, serve};
+pub use live::{Live, LiveHub, LiveNote};
+pub use session::hash_password;
+
+/// What the API stands on; everything that it shows beside the configuration comes from here.
+pub struct Deps {
+    /// Configuration.
+    pub config: Arc<Config>,
+    /// History and trends.
+    pub history: Arc<dyn Reader>,
+    /// State of running parts.
+    pub live: Arc<dyn Live>,
+    /// Notes to browsers.
+    pub hub: LiveHub,
+    /// Time.
+    pub clock: SharedClock,
+}
+
+/// The API: give it to [`serve`].
+pub struct Api {
+    pub(crate) deps: Deps,
+    pub(crate) sessions: session::Sessions,
+}
+
+impl std::fmt::Debug for Api {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Api").finish_non_exhaustive()
+    }
+}
+
+impl Api {
+    /// The API over these parts.
+    pub fn new(deps: Deps) -> Self {
+        Self { deps, sessions: session::Sessions::default() }
+    }
+
+    /// Answers one HTTP body; `None` = a notification, which gets an empty body. Blocks.
+    pub fn handle(
+        &self,
+        body: &[u8],
+        bearer: Option<&str>,
+        peer: std::net::IpAddr,
+    ) -> Option<String> {
+        rpc::handle(self, body, bearer, peer)
+    }
+}
+
+#[cfg(test)]
+mod testing;

@@ -6,9 +6,12 @@
 //! [`Config::snapshot`] (one atomic load) or a read connection.
 
 pub mod db;
+pub mod link;
 pub mod schema;
+mod seed;
 pub mod snapshot;
 mod store;
 
+pub use seed::seed;
 pub use snapshot::Snapshot;
-pub use store::{Config, Edit, Touched};
+pub use store::{Config, Edit, Listener, Touched};

@@ -13,8 +13,7 @@ pub struct Dropped {
 
 /// Days that every class in use is rounded up to, so that a configuration with hundreds of
 /// different retentions makes few files.
-const LADDER: [u16; 16] =
-    [1, 2, 3, 5, 7, 10, 14, 21, 31, 45, 62, 93, 124, 186, 279, 372];
+const LADDER: [u16; 16] = [1, 2, 3, 5, 7, 10, 14, 21, 31, 45, 62, 93, 124, 186, 279, 372];
 
 /// The class that keeps values for at least `seconds`: whole days, rounded up to one of a few
 /// steps (at most half as long again), above a year to whole years.

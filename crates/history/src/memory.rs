@@ -114,8 +114,7 @@ impl Driver for Memory {
         }
         for (&item, hours) in &mut self.trends {
             hours.retain(|&(hour, unsigned), _| {
-                hour >= first.clock
-                    || self.retention.class(item, trend_kind(unsigned)) != class
+                hour >= first.clock || self.retention.class(item, trend_kind(unsigned)) != class
             });
         }
         Ok(rows as u64 * size_of::<(Timestamp, SampleValue)>() as u64)
@@ -124,7 +123,8 @@ impl Driver for Memory {
     fn classes(&self) -> Vec<Class> {
         let values = self.values.keys().map(|&(item, kind)| self.retention.class(item, kind));
         let trends = self.trends.iter().flat_map(|(&item, hours)| {
-            let of = |&(_, unsigned): &(u32, bool)| self.retention.class(item, trend_kind(unsigned));
+            let of =
+                |&(_, unsigned): &(u32, bool)| self.retention.class(item, trend_kind(unsigned));
             hours.keys().map(of).collect::<Vec<_>>()
         });
         values.chain(trends).collect::<BTreeSet<_>>().into_iter().collect()

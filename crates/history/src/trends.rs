@@ -265,10 +265,9 @@ pub fn merge(one: &Trend, other: &Trend) -> Trend {
         (Sums::Float { min, max, sum }, Sums::Float { min: min2, max: max2, sum: sum2 }) => {
             Sums::Float { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
         }
-        (
-            Sums::Unsigned { min, max, sum },
-            Sums::Unsigned { min: min2, max: max2, sum: sum2 },
-        ) => Sums::Unsigned { min: min.min(min2), max: max.max(max2), sum: sum + sum2 },
+        (Sums::Unsigned { min, max, sum }, Sums::Unsigned { min: min2, max: max2, sum: sum2 }) => {
+            Sums::Unsigned { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
+        }
         _ => return *other,
     };
     let num = one.num.saturating_add(other.num);

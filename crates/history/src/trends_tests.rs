@@ -45,8 +45,7 @@ fn the_mean_of_the_largest_numbers_does_not_overflow() {
     }
     let mut out = Vec::new();
     folder.drain(&mut out);
-    let values =
-        TrendValues::Unsigned { min: u64::MAX - 2, avg: u64::MAX - 1, max: u64::MAX };
+    let values = TrendValues::Unsigned { min: u64::MAX - 2, avg: u64::MAX - 1, max: u64::MAX };
     assert_eq!(out[0].trend.values, values);
 }
 

@@ -73,7 +73,7 @@ fn finish(shared: &Shared) {
     };
     if let Some(sender) = sender {
         // The waiter may have hung up; its values are kept all the same.
-        drop(sender.send(outcome));
+        let _ = sender.send(outcome);
     }
 }
 

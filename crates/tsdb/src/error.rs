@@ -8,7 +8,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
     /// A call to the file system failed.
-    #[error("cannot {what} {path:?}: {cause}; check that the disk is healthy, has space and belongs to the server's user")]
+    #[error(
+        "cannot {what} {path:?}: {cause}; check that the disk is healthy, has space and belongs to the server's user"
+    )]
     Io {
         /// What was tried.
         what: &'static str,
@@ -18,13 +20,17 @@ pub enum Error {
         cause: Arc<io::Error>,
     },
     /// An earlier write failed, so that what the disk holds is not certain: no more writes.
-    #[error("history does not accept values since a write failed ({cause}); values so far can be read; check the disk, then restart the server")]
+    #[error(
+        "history does not accept values since a write failed ({cause}); values so far can be read; check the disk, then restart the server"
+    )]
     Poisoned {
         /// The failure that came first.
         cause: Arc<str>,
     },
     /// A file does not hold what was written into it.
-    #[error("{path:?} is damaged ({what}); restore the file from a backup, or move it away to go on without its values")]
+    #[error(
+        "{path:?} is damaged ({what}); restore the file from a backup, or move it away to go on without its values"
+    )]
     Damaged {
         /// The file.
         path: PathBuf,
@@ -32,7 +38,9 @@ pub enum Error {
         what: &'static str,
     },
     /// A file was written by a newer release.
-    #[error("{path:?} has format {found}, this release reads up to {known}; run the newer release, or move the file away")]
+    #[error(
+        "{path:?} has format {found}, this release reads up to {known}; run the newer release, or move the file away"
+    )]
     Newer {
         /// The file.
         path: PathBuf,
@@ -48,7 +56,9 @@ pub enum Error {
         path: PathBuf,
     },
     /// A single text is larger than the engine takes.
-    #[error("a text of {bytes} bytes for item {item} is too large (limit {limit}); cut it before it is stored")]
+    #[error(
+        "a text of {bytes} bytes for item {item} is too large (limit {limit}); cut it before it is stored"
+    )]
     TooLarge {
         /// The item.
         item: u64,
@@ -58,7 +68,9 @@ pub enum Error {
         limit: usize,
     },
     /// The system refused a thread.
-    #[error("cannot start the history thread {name}: {cause}; raise the limit of processes of the server's user")]
+    #[error(
+        "cannot start the history thread {name}: {cause}; raise the limit of processes of the server's user"
+    )]
     Thread {
         /// The thread's name.
         name: &'static str,

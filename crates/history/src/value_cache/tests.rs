@@ -3,11 +3,7 @@ use crate::{Class, Memory};
 use std::sync::Arc;
 
 fn sample(item: u64, clock: u32, value: u64) -> Sample {
-    Sample {
-        item: ItemId(item),
-        at: Timestamp::from_s(clock),
-        value: SampleValue::Unsigned(value),
-    }
+    Sample { item: ItemId(item), at: Timestamp::from_s(clock), value: SampleValue::Unsigned(value) }
 }
 
 fn clocks(points: &[Point]) -> Vec<u32> {

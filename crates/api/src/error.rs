@@ -1,0 +1,94 @@
+//! Errors as the API answers them: code, message, data. Clients compare the codes, and some texts.
+
+use config::db::DbError;
+
+/// "No permissions …" about an object named by id.
+pub(crate) const NO_OBJECT: &str = "No permissions to referred object or it does not exist!";
+
+/// An error answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{data}")]
+pub struct ApiError {
+    /// -32700, -32600 … as JSON-RPC and Zabbix number them.
+    pub code: i32,
+    /// What was wrong, where, and what to do.
+    pub data: String,
+}
+
+/// Result of API methods.
+pub(crate) type ApiResult<T> = Result<T, ApiError>;
+
+impl ApiError {
+    /// The body is not JSON.
+    pub(crate) fn parse() -> Self {
+        Self::new(
+            -32700,
+            "Invalid JSON. An error occurred on the server while parsing the JSON text.",
+        )
+    }
+
+    /// The envelope is wrong.
+    pub(crate) fn request(data: impl Into<String>) -> Self {
+        Self::new(-32600, data)
+    }
+
+    /// No such method.
+    pub(crate) fn method(data: impl Into<String>) -> Self {
+        Self::new(-32601, data)
+    }
+
+    /// A parameter is wrong.
+    pub(crate) fn params(data: impl Into<String>) -> Self {
+        Self::new(-32602, data)
+    }
+
+    /// A parameter at a path is wrong: `Invalid parameter "/1/name": cannot be empty.`
+    pub(crate) fn at(path: &str, what: impl std::fmt::Display) -> Self {
+        Self::params(format!(
+            "Invalid parameter \"{}\": {what}.",
+            if path.is_empty() { "/" } else { path }
+        ))
+    }
+
+    /// Permissions, and what else is not the parameters' fault.
+    pub(crate) fn application(data: impl Into<String>) -> Self {
+        Self::new(-32500, data)
+    }
+
+    /// The object is not there, or not for this user.
+    pub(crate) fn no_object() -> Self {
+        Self::application(NO_OBJECT)
+    }
+
+    fn new(code: i32, data: impl Into<String>) -> Self {
+        Self { code, data: data.into() }
+    }
+
+    /// The fixed text that belongs to the code.
+    pub fn message(&self) -> &'static str {
+        match self.code {
+            -32700 => "Parse error",
+            -32600 => "Invalid request.",
+            -32601 => "Method not found.",
+            -32602 => "Invalid params.",
+            -32603 => "Internal error.",
+            _ => "Application error.",
+        }
+    }
+}
+
+impl From<DbError> for ApiError {
+    fn from(error: DbError) -> Self {
+        // The statement and the driver's words are for the log, not for strangers.
+        tracing::error!(%error, "API call failed in the configuration database");
+        match error {
+            DbError::Constraint(_) => Self::application(
+                "The change conflicts with another one. Read the object again and retry.",
+            ),
+            _ => Self::new(
+                -32603,
+                "Internal error: the configuration database refused. See the server's log.",
+            ),
+        }
+    }
+}

@@ -1,0 +1,568 @@
+//! The common part of every `get`: standard options to one query, rows to output.
+//!
+//! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
+//! finishes. The object's table has the alias `t`.
+
+use std::collections::{BTreeMap, HashSet};
+
+use config::db::{Row, Value, id_params, placeholders};
+use serde_json::Map;
+
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Field, FieldKind, Object};
+use crate::{params, rpc};
+
+/// Options that every `get` has.
+const STANDARD: &[&str] = &[
+    "output",
+    "filter",
+    "search",
+    "searchByAny",
+    "searchWildcardsEnabled",
+    "startSearch",
+    "excludeSearch",
+    "limit",
+    "sortfield",
+    "sortorder",
+    "countOutput",
+    "preservekeys",
+    "editable",
+    "nopermissions",
+];
+
+/// Which fields are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// All.
+    Extend,
+    /// Only how many.
+    Count,
+    /// These.
+    Fields(Vec<String>),
+}
+
+impl Output {
+    /// From an `output` or `select…` option: `"extend"`, `"count"`, a list of names.
+    pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Option<Self>> {
+        Ok(Some(match value {
+            Json::Null => return Ok(None),
+            Json::String(text) if text == "extend" => Self::Extend,
+            Json::String(text) if text == "count" => Self::Count,
+            Json::Array(names) => {
+                let names = names.iter().enumerate();
+                let names = names.map(|(n, name)| params::text(name, &format!("{path}/{}", n + 1)));
+                Self::Fields(names.collect::<ApiResult<_>>()?)
+            }
+            Json::Object(_) => {
+                return Err(ApiError::at(path, "an array or a character string is expected"));
+            }
+            _ => return Err(ApiError::at(path, "value must be one of \"extend\", \"count\"")),
+        }))
+    }
+
+    /// Is this field wanted?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Extend => true,
+            Self::Count => false,
+            Self::Fields(names) => names.iter().any(|n| n == name),
+        }
+    }
+
+    /// As an `output` parameter for another `get`.
+    pub(crate) fn to_json(&self) -> Json {
+        match self {
+            Self::Extend => "extend".into(),
+            Self::Count => Json::Array(Vec::new()),
+            Self::Fields(names) => names.clone().into(),
+        }
+    }
+}
+
+/// A `get` in the making.
+#[derive(Debug)]
+pub(crate) struct Get<'c, 'a> {
+    call: &'c Call<'a>,
+    params: &'c Json,
+    object: &'static Object,
+    conditions: Vec<String>,
+    values: Vec<Value>,
+    needed: Vec<&'static str>,
+}
+
+impl<'c, 'a> Get<'c, 'a> {
+    /// Starts from the parameters. `options` are those of this method beside the standard ones;
+    /// a strict object refuses all others.
+    pub(crate) fn new(
+        call: &'c Call<'a>,
+        params: &'c Json,
+        object: &'static Object,
+        options: &[&str],
+    ) -> ApiResult<Self> {
+        if object.strict
+            && let Json::Object(members) = params
+        {
+            let known = |name: &str| STANDARD.contains(&name) || options.contains(&name);
+            if let Some(name) = members.keys().find(|name| !known(name)) {
+                return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
+            }
+        }
+        Ok(Self {
+            call,
+            params,
+            object,
+            conditions: Vec::new(),
+            values: Vec::new(),
+            needed: Vec::new(),
+        })
+    }
+
+    /// Only rows that meet `condition`, whose `?` are `values`.
+    pub(crate) fn and(
+        &mut self,
+        condition: impl Into<String>,
+        values: impl IntoIterator<Item = Value>,
+    ) {
+        self.conditions.push(condition.into());
+        self.values.extend(values);
+    }
+
+    /// If the option is given: only rows where `condition` holds, in which `{ids}` stands for the
+    /// given ids, as in `t.hostid IN ({ids})`.
+    pub(crate) fn by_ids(&mut self, option: &str, condition: &str) -> ApiResult<()> {
+        if let Some(ids) = params::ids(self.params, option)? {
+            self.in_ids(condition, &ids);
+        }
+        Ok(())
+    }
+
+    /// Only rows where `condition` holds for these ids.
+    pub(crate) fn in_ids(&mut self, condition: &str, ids: &[u64]) {
+        if ids.is_empty() {
+            self.and("1 = 0", []);
+        } else if ids.len() <= 1_000 {
+            self.and(
+                condition.replace("{ids}", &placeholders(ids.len())),
+                id_params(ids.iter().copied()),
+            );
+        } else {
+            // Ids are numbers, so they may stand in the statement itself; there is no limit on its length.
+            let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
+            self.and(condition.replace("{ids}", &list.join(",")), []);
+        }
+    }
+
+    /// Is the flag option set?
+    pub(crate) fn flag(&self, option: &str) -> bool {
+        params::flag(self.params.get(option))
+    }
+
+    /// Columns that the method needs in rows whatever the output.
+    pub(crate) fn need(&mut self, columns: &[&'static str]) {
+        self.needed.extend_from_slice(columns);
+    }
+
+    /// Runs the query.
+    pub(crate) fn run(mut self) -> ApiResult<Found<'c, 'a>> {
+        let path = "/output";
+        let output = match self.params.get("output") {
+            Some(value) => Output::parse(value, path)?.unwrap_or(Output::Extend),
+            None => Output::Extend,
+        };
+        if let (Output::Fields(names), true) = (&output, self.object.strict) {
+            self.check_output(names)?;
+        }
+        self.filter()?;
+        self.search()?;
+        let limit = self.limit()?;
+        let count = self.flag("countOutput");
+        let order = self.order()?;
+        let table = self.object.table;
+        let what = if count { "COUNT(*) AS n".to_owned() } else { self.columns(&output) };
+        let mut sql = format!("SELECT {what} FROM {table} t");
+        if !self.conditions.is_empty() {
+            sql += &format!(" WHERE {}", self.conditions.join(" AND "));
+        }
+        if !count {
+            sql += &format!(" ORDER BY {order}");
+            if let Some(limit) = limit {
+                sql += &format!(" LIMIT {limit}");
+            }
+        }
+        let rows = self.call.rows(&sql, &self.values)?;
+        let total = rows.first().map_or(0, |row| row.int("n"));
+        let object = self.object;
+        let rows = if count { Vec::new() } else { rows };
+        let rows = rows.into_iter().map(|row| Found::output_row(object, &output, row)).collect();
+        Ok(Found {
+            call: self.call,
+            params: self.params,
+            object,
+            output,
+            total: count.then_some(total),
+            rows,
+        })
+    }
+
+    fn check_output(&self, names: &[String]) -> ApiResult<()> {
+        let known: Vec<&str> = self.object.fields.iter().map(|f| f.name).collect();
+        for (n, name) in names.iter().enumerate() {
+            if !known.contains(&name.as_str()) {
+                let list: Vec<String> = known.iter().map(|k| format!("\"{k}\"")).collect();
+                let text = format!("value must be one of {}", list.join(", "));
+                return Err(ApiError::at(&format!("/output/{}", n + 1), text));
+            }
+        }
+        Ok(())
+    }
+
+    fn columns(&self, output: &Output) -> String {
+        let wanted = |field: &&Field| {
+            field.name == self.object.key
+                || output.has(field.name)
+                || self.needed.contains(&field.name)
+        };
+        let mut names: Vec<&str> =
+            self.object.columns().filter(wanted).map(|field| field.name).collect();
+        if !names.contains(&self.object.key) {
+            names.push(self.object.key);
+        }
+        for name in &self.needed {
+            if !names.contains(name) {
+                names.push(name);
+            }
+        }
+        names.iter().map(|name| format!("t.{name}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Field of an option's member; a strict object refuses unknown ones, others ignore them.
+    fn option_field(&self, option: &str, name: &str) -> ApiResult<Option<&'static Field>> {
+        let field = self.object.columns().find(|field| field.name == name);
+        if field.is_none() && self.object.strict {
+            let text = format!("unexpected parameter \"{name}\"");
+            return Err(ApiError::at(&format!("/{option}"), text));
+        }
+        Ok(field)
+    }
+
+    fn filter(&mut self) -> ApiResult<()> {
+        let Some(Json::Object(members)) = self.params.get("filter") else { return Ok(()) };
+        let mut parts = Vec::new();
+        let mut values = Vec::new();
+        for (name, wanted) in members {
+            let Some(field) = self.option_field("filter", name)? else { continue };
+            if wanted.is_null() {
+                continue;
+            }
+            let wanted: Vec<Value> =
+                params::list(wanted).into_iter().filter_map(|v| filter_value(field, v)).collect();
+            if wanted.is_empty() {
+                parts.push("1 = 0".to_owned());
+            } else {
+                parts.push(format!("t.{} IN ({})", field.name, placeholders(wanted.len())));
+                values.extend(wanted);
+            }
+        }
+        self.join(parts, values);
+        Ok(())
+    }
+
+    fn search(&mut self) -> ApiResult<()> {
+        let Some(Json::Object(members)) = self.params.get("search") else { return Ok(()) };
+        let wildcards = self.flag("searchWildcardsEnabled");
+        let (start, exclude) = (self.flag("startSearch"), self.flag("excludeSearch"));
+        let mut parts = Vec::new();
+        let mut values = Vec::new();
+        for (name, wanted) in members {
+            let Some(field) = self.option_field("search", name)? else { continue };
+            if !matches!(field.kind, FieldKind::Text(_) | FieldKind::Name(_)) || wanted.is_null() {
+                continue;
+            }
+            let texts: Vec<String> =
+                params::list(wanted).into_iter().filter_map(|v| params::text(v, "").ok()).collect();
+            let likes = vec![format!("LOWER(t.{}) LIKE ? ESCAPE '!'", field.name); texts.len()];
+            if likes.is_empty() {
+                continue;
+            }
+            let not = if exclude { "NOT " } else { "" };
+            parts.push(format!("{not}({})", likes.join(" OR ")));
+            values.extend(texts.iter().map(|text| Value::Text(like(text, start, wildcards))));
+        }
+        self.join(parts, values);
+        Ok(())
+    }
+
+    /// All parts, or with `searchByAny` any of them.
+    fn join(&mut self, parts: Vec<String>, values: Vec<Value>) {
+        if !parts.is_empty() {
+            let word = if self.flag("searchByAny") { " OR " } else { " AND " };
+            self.and(format!("({})", parts.join(word)), values);
+        }
+    }
+
+    fn limit(&self) -> ApiResult<Option<i64>> {
+        match self.params.get("limit") {
+            None | Some(Json::Null) => Ok(None),
+            Some(value) => match params::int(value, "/limit") {
+                Ok(n) if n > 0 => Ok(Some(n)),
+                Ok(n) if n < 0 && self.object.strict => {
+                    Err(ApiError::at("/limit", "value must be one of 1-2147483647"))
+                }
+                Ok(_) => Ok(None),
+                Err(error) if self.object.strict => Err(error),
+                Err(_) => Ok(None),
+            },
+        }
+    }
+
+    fn order(&self) -> ApiResult<String> {
+        let fields = self.params.get("sortfield").filter(|v| !v.is_null());
+        let Some(fields) = fields else { return Ok(format!("t.{}", self.object.key)) };
+        let orders: Vec<bool> = match self.params.get("sortorder") {
+            None | Some(Json::Null) => Vec::new(),
+            Some(value) => params::list(value)
+                .into_iter()
+                .map(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case("DESC")))
+                .collect(),
+        };
+        let many = self.params.get("sortorder").is_some_and(Json::is_array);
+        let mut parts = Vec::new();
+        for (n, value) in params::list(fields).into_iter().enumerate() {
+            let path = format!("/sortfield/{}", n + 1);
+            let name = params::text(value, &path)?;
+            let Some(name) = self.object.sort.iter().find(|known| **known == name) else {
+                let list: Vec<String> =
+                    self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
+                let text = format!("value must be one of {}", list.join(", "));
+                return Err(if self.object.strict {
+                    ApiError::at(&path, text)
+                } else {
+                    ApiError::application(format!("Sorting by field \"{name}\" not allowed."))
+                });
+            };
+            let at = if many { n } else { 0 };
+            let descending = orders.get(at).copied().unwrap_or(false);
+            parts.push(format!("t.{name}{}", if descending { " DESC" } else { "" }));
+        }
+        parts.push(format!("t.{}", self.object.key));
+        Ok(parts.join(", "))
+    }
+}
+
+/// A filter's value in the type of its column; what cannot be in the column matches nothing.
+fn filter_value(field: &Field, value: &Json) -> Option<Value> {
+    match field.kind {
+        FieldKind::Id | FieldKind::Int(..) | FieldKind::OneOf(_) => {
+            params::int(value, "").ok().map(Value::Int)
+        }
+        _ => params::text(value, "").ok().map(Value::Text),
+    }
+}
+
+/// Pattern for LIKE, `!` as the escape character, in lower case.
+fn like(text: &str, start: bool, wildcards: bool) -> String {
+    let mut pattern = String::with_capacity(text.len() + 2);
+    if !start && !wildcards {
+        pattern.push('%');
+    }
+    for c in text.chars().flat_map(char::to_lowercase) {
+        match c {
+            '*' if wildcards => pattern.push('%'),
+            '!' | '%' | '_' => pattern.extend(['!', c]),
+            c => pattern.push(c),
+        }
+    }
+    if !wildcards {
+        pattern.push('%');
+    }
+    pattern
+}
+
+/// A row and what of it goes out.
+#[derive(Debug)]
+pub(crate) struct FoundRow {
+    /// Its id.
+    pub(crate) id: u64,
+    /// The row with all columns that were read.
+    pub(crate) row: Row,
+    /// The output so far.
+    pub(crate) out: Map<String, Json>,
+}
+
+/// Rows of a `get`.
+#[derive(Debug)]
+pub(crate) struct Found<'c, 'a> {
+    pub(crate) call: &'c Call<'a>,
+    params: &'c Json,
+    object: &'static Object,
+    /// Wanted fields.
+    pub(crate) output: Output,
+    total: Option<i64>,
+    /// The rows in order.
+    pub(crate) rows: Vec<FoundRow>,
+}
+
+impl Found<'_, '_> {
+    fn output_row(object: &'static Object, output: &Output, row: Row) -> FoundRow {
+        let id = row.id(object.key);
+        let mut out = Map::new();
+        for field in object.columns() {
+            let wanted = output.has(field.name) || (field.name == object.key && !object.strict);
+            if let (true, Some(value)) = (wanted, row.get(field.name)) {
+                out.insert(field.name.to_owned(), to_json(field.kind, value));
+            }
+        }
+        FoundRow { id, row, out }
+    }
+
+    /// Ids of all rows.
+    pub(crate) fn ids(&self) -> Vec<u64> {
+        self.rows.iter().map(|row| row.id).collect()
+    }
+
+    /// What a `select…` option asks for; `None` = not asked, or nothing found to add to.
+    pub(crate) fn wants(&self, option: &str) -> ApiResult<Option<Output>> {
+        match self.params.get(option) {
+            Some(value) if !self.rows.is_empty() => Output::parse(value, &format!("/{option}")),
+            _ => Ok(None),
+        }
+    }
+
+    /// Adds `member` to each row: the objects that `pairs` (row id, object id) relate to it, as the
+    /// other `get` method gives them, or their number.
+    pub(crate) fn relate(
+        &mut self,
+        member: &str,
+        wanted: &Output,
+        pairs: &[(u64, u64)],
+        method: &str,
+        ids_option: &str,
+        key: &str,
+    ) -> ApiResult<()> {
+        let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
+        targets.sort_unstable();
+        targets.dedup();
+        let found = self.call.get_keyed(method, ids_option, key, &targets, wanted)?;
+        let mut of_row: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut seen = HashSet::new();
+        for (owner, target) in pairs {
+            if found.contains_key(&target.to_string()) && seen.insert((*owner, *target)) {
+                of_row.entry(*owner).or_default().push(*target);
+            }
+        }
+        for row in &mut self.rows {
+            let related = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
+            let value = if *wanted == Output::Count {
+                Json::String(related.len().to_string())
+            } else {
+                related.iter().filter_map(|id| found.get(&id.to_string()).cloned()).collect()
+            };
+            row.out.insert(member.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// Adds `member` to each row: rows of an owned table (tags, macros, mappings …), the columns
+    /// of `fields` that are wanted. `sql` has `{ids}` and gives a column `owner`.
+    pub(crate) fn attach(
+        &mut self,
+        member: &str,
+        wanted: &Output,
+        sql: &str,
+        fields: &[&str],
+    ) -> ApiResult<()> {
+        let ids = self.ids();
+        let rows = self.call.read(|c| Ok(config::db::query_by_ids(c, sql, &[], &ids)?))?;
+        let mut of_row: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+        for row in rows {
+            let mut out = Map::new();
+            for name in fields.iter().filter(|name| wanted.has(name)) {
+                if let Some(value) = row.get(name) {
+                    out.insert((*name).to_owned(), Json::String(value.to_string()));
+                }
+            }
+            of_row.entry(row.id("owner")).or_default().push(Json::Object(out));
+        }
+        for row in &mut self.rows {
+            let values = of_row.remove(&row.id).unwrap_or_default();
+            let value = if *wanted == Output::Count {
+                Json::String(values.len().to_string())
+            } else {
+                Json::Array(values)
+            };
+            row.out.insert(member.to_owned(), value);
+        }
+        Ok(())
+    }
+
+    /// The answer.
+    pub(crate) fn finish(self) -> Json {
+        if let Some(total) = self.total {
+            return Json::String(total.to_string());
+        }
+        if params::flag(self.params.get("preservekeys")) {
+            let rows = self.rows.into_iter().map(|row| (row.id.to_string(), Json::Object(row.out)));
+            return rpc::keyed(rows.collect());
+        }
+        self.rows.into_iter().map(|row| Json::Object(row.out)).collect()
+    }
+}
+
+fn to_json(kind: FieldKind, value: &Value) -> Json {
+    match (kind, value) {
+        (FieldKind::Json, Value::Text(text)) => {
+            serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new()))
+        }
+        _ => Json::String(value.to_string()),
+    }
+}
+
+impl Call<'_> {
+    /// Pairs of ids: the first two columns of a query with `{ids}`.
+    pub(crate) fn pairs(&self, sql: &str, ids: &[u64]) -> ApiResult<Vec<(u64, u64)>> {
+        let rows = self.read(|c| Ok(config::db::query_by_ids(c, sql, &[], ids)?))?;
+        let number =
+            |value: Option<&Value>| value.map_or(0, |v| u64::try_from(v.as_int()).unwrap_or(0));
+        Ok(rows
+            .iter()
+            .map(|row| {
+                let mut columns = row.iter().map(|(_, value)| value);
+                (number(columns.next()), number(columns.next()))
+            })
+            .collect())
+    }
+
+    /// Objects of another `get` by id, with this user's rights.
+    pub(crate) fn get_keyed(
+        &self,
+        method: &str,
+        ids_option: &str,
+        key: &str,
+        ids: &[u64],
+        output: &Output,
+    ) -> ApiResult<Map<String, Json>> {
+        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        let wanted = match output {
+            Output::Count => Json::Array(vec![key.into()]),
+            other => other.to_json(),
+        };
+        let params = serde_json::json!({ ids_option: ids, "output": wanted, "preservekeys": true });
+        match rpc::run_inner(self, method, &params)? {
+            Json::Object(found) => Ok(found),
+            _ => Ok(Map::new()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::like;
+
+    #[test]
+    fn search_patterns() {
+        assert_eq!(like("CPU%", false, false), "%cpu!%%");
+        assert_eq!(like("CPU", true, false), "cpu%");
+        assert_eq!(like("a*b_", false, true), "a%b!_");
+    }
+}

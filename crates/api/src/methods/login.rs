@@ -1,0 +1,110 @@
+//! `user.login`, `user.logout`, `user.checkAuthentication`.
+
+use serde_json::json;
+
+use crate::call::{Call, Json, Method, UserType};
+use crate::error::{ApiError, ApiResult};
+use crate::{params, session};
+
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "user.login", lowest: None, run: login },
+    Method { name: "user.logout", lowest: Some(UserType::User), run: logout },
+    Method { name: "user.checkauthentication", lowest: None, run: check_authentication },
+];
+
+fn only(params: &Json, known: &[&str]) -> ApiResult<()> {
+    let Json::Object(members) = params else {
+        return Err(ApiError::at("/", "an array is expected"));
+    };
+    match members.keys().find(|name| !known.contains(&name.as_str())) {
+        Some(name) => Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\""))),
+        None => Ok(()),
+    }
+}
+
+fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    only(input, &["username", "password", "userData"])?;
+    let text = |name: &str| match input.get(name) {
+        Some(value) => params::text(value, &format!("/{name}")),
+        None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
+    };
+    let (username, password) = (text("username")?, text("password")?);
+    let userid = session::check_password(call.api, &username, &password, call.peer)?;
+    let user = session::user(call.api, userid, "", session::BAD_LOGIN)?;
+    let id = session::open(call.api, user.id)?;
+    if params::flag(input.get("userData")) { user_data(call, userid, &id) } else { Ok(id.into()) }
+}
+
+/// The user as `user.login` with `userData` and `user.checkAuthentication` show it.
+fn user_data(call: &Call<'_>, userid: u64, sessionid: &str) -> ApiResult<Json> {
+    let rows = call.rows(
+        "SELECT u.*, r.type FROM users u JOIN roles r ON r.roleid = u.roleid WHERE u.userid = ?",
+        &[userid.into()],
+    )?;
+    let row = rows.first().ok_or_else(ApiError::no_object)?;
+    let mut out = serde_json::Map::new();
+    for name in [
+        "userid",
+        "username",
+        "name",
+        "surname",
+        "url",
+        "autologin",
+        "autologout",
+        "lang",
+        "refresh",
+        "theme",
+        "attempt_failed",
+        "attempt_ip",
+        "attempt_clock",
+        "rows_per_page",
+        "timezone",
+        "roleid",
+        "userdirectoryid",
+        "ts_provisioned",
+    ] {
+        out.insert(
+            name.to_owned(),
+            Json::String(row.get(name).map(ToString::to_string).unwrap_or_default()),
+        );
+    }
+    let groups = call.rows(
+        "SELECT MAX(g.debug_mode) AS debug_mode, MAX(g.gui_access) AS gui_access \
+         FROM user_groups ug JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE ug.userid = ?",
+        &[userid.into()],
+    )?;
+    let group = |name: &str| groups.first().map_or(0, |row| row.int(name));
+    out.insert("type".into(), json!(row.int("type")));
+    out.insert("userip".into(), json!(call.peer.to_string()));
+    out.insert("debug_mode".into(), json!(group("debug_mode")));
+    out.insert("gui_access".into(), json!(group("gui_access")));
+    out.insert("mfaid".into(), json!(0));
+    out.insert("deprovisioned".into(), json!(false));
+    out.insert("auth_type".into(), json!(0));
+    out.insert("sessionid".into(), json!(sessionid));
+    out.insert("secret".into(), json!(session::digest(sessionid)[..32].to_owned()));
+    Ok(Json::Object(out))
+}
+
+fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let empty = match input {
+        Json::Array(values) => values.is_empty(),
+        Json::Object(members) => members.is_empty(),
+        _ => false,
+    };
+    if !empty {
+        return Err(ApiError::at("/", "should be empty"));
+    }
+    session::close(call.api, &call.user().credential)?;
+    Ok(true.into())
+}
+
+fn check_authentication(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    only(input, &["sessionid", "extend", "token"])?;
+    let secret = match (input.get("sessionid"), input.get("token")) {
+        (Some(Json::String(id)), None) | (None, Some(Json::String(id))) => id,
+        _ => return Err(ApiError::params("Session ID or token is expected.")),
+    };
+    let user = session::authenticate(call.api, Some(secret))?;
+    user_data(call, user.id, secret)
+}

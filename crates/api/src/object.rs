@@ -1,0 +1,196 @@
+//! One table per API object: fields with type, default, rule and documentation. Validation of
+//! writes, output and filters of reads come from it.
+
+use config::db::Value;
+use config::schema::Table;
+
+use crate::call::Json;
+use crate::error::{ApiError, ApiResult};
+use crate::params;
+
+/// An API object.
+#[derive(Debug)]
+pub(crate) struct Object {
+    /// As in `hostgroup.get`.
+    pub(crate) name: &'static str,
+    /// Its database table.
+    pub(crate) table: &'static str,
+    /// Its id field, which is the table's key.
+    pub(crate) key: &'static str,
+    /// Id field in results of writes, as in `groupids`.
+    pub(crate) keys: &'static str,
+    /// Fields in the order of output.
+    pub(crate) fields: &'static [Field],
+    /// `get` refuses options that it does not know, and gives the id only when asked to.
+    pub(crate) strict: bool,
+    /// Fields to sort by.
+    pub(crate) sort: &'static [&'static str],
+}
+
+/// A field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Field {
+    /// Its name in the API and in the table.
+    pub(crate) name: &'static str,
+    /// What it holds.
+    pub(crate) kind: FieldKind,
+    /// Who may set it.
+    pub(crate) access: Access,
+    /// One line for people.
+    pub(crate) doc: &'static str,
+}
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum FieldKind {
+    /// Reference to another object; "0" = none.
+    Id,
+    /// Whole number in a range.
+    Int(i64, i64),
+    /// One of these numbers.
+    OneOf(&'static [i64]),
+    /// Text of at most so many characters; 0 = any length.
+    Text(usize),
+    /// Text that cannot be empty.
+    Name(usize),
+    /// Array or object that the method itself reads; no column of its own.
+    Nested,
+    /// JSON text in one column; the method itself validates and writes it.
+    Json,
+}
+
+/// Who may set a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    /// Must be given to create.
+    Required,
+    /// May be given.
+    Optional,
+    /// Only read.
+    ReadOnly,
+    /// Only written (secrets); never in output.
+    WriteOnly,
+}
+
+/// Shorthand for field tables.
+pub(crate) const fn field(
+    name: &'static str,
+    kind: FieldKind,
+    access: Access,
+    doc: &'static str,
+) -> Field {
+    Field { name, kind, access, doc }
+}
+
+/// Whether a write makes or changes an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// `create`
+    Create,
+    /// `update`: the id must be given, all else may be left out.
+    Update,
+}
+
+/// Columns and their new values.
+pub(crate) type Columns = Vec<(&'static str, Value)>;
+
+impl Object {
+    /// The field of that name.
+    pub(crate) fn field(&self, name: &str) -> Option<&'static Field> {
+        self.fields.iter().find(|field| field.name == name)
+    }
+
+    /// Fields that `get` can give and that are columns.
+    pub(crate) fn columns(&self) -> impl Iterator<Item = &'static Field> {
+        self.fields.iter().filter(|field| {
+            field.access != Access::WriteOnly && !matches!(field.kind, FieldKind::Nested)
+        })
+    }
+
+    /// Checks an input object by the field table and gives its plain columns. Unknown members are
+    /// refused; `Nested` and `Json` members are left to the method.
+    pub(crate) fn validate(&self, input: &Json, path: &str, mode: Mode) -> ApiResult<Columns> {
+        let Json::Object(members) = input else {
+            return Err(ApiError::at(path, "an array is expected"));
+        };
+        for name in members.keys() {
+            let known = self.field(name).is_some_and(|f| f.access != Access::ReadOnly)
+                || (mode == Mode::Update && name == self.key);
+            if !known {
+                return Err(ApiError::at(path, format_args!("unexpected parameter \"{name}\"")));
+            }
+        }
+        if mode == Mode::Update && !members.contains_key(self.key) {
+            return Err(missing(path, self.key));
+        }
+        let mut columns = Columns::new();
+        for field in
+            self.fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != self.key)
+        {
+            match members.get(field.name) {
+                Some(value) => {
+                    if let Some(value) =
+                        field.kind.check(value, &format!("{path}/{}", field.name))?
+                    {
+                        columns.push((field.name, value));
+                    }
+                }
+                None if mode == Mode::Create && field.access == Access::Required => {
+                    return Err(missing(path, field.name));
+                }
+                None => {}
+            }
+        }
+        Ok(columns)
+    }
+
+    /// Default of a column as the API writes it.
+    pub(crate) fn default_of(&self, name: &str) -> &'static str {
+        Table::named(self.table).column(name).map_or("", |column| column.default)
+    }
+}
+
+pub(crate) fn missing(path: &str, name: &str) -> ApiError {
+    ApiError::at(path, format_args!("the parameter \"{name}\" is missing"))
+}
+
+impl FieldKind {
+    /// The column's value, or why it is refused; `None` for what the method reads itself.
+    pub(crate) fn check(self, value: &Json, path: &str) -> ApiResult<Option<Value>> {
+        Ok(Some(match self {
+            Self::Id => Value::from(params::id(value, path)?),
+            Self::Int(min, max) => {
+                let n = params::int(value, path)?;
+                if !(min..=max).contains(&n) {
+                    return Err(ApiError::at(
+                        path,
+                        format_args!("value must be one of {min}-{max}"),
+                    ));
+                }
+                Value::Int(n)
+            }
+            Self::OneOf(allowed) => {
+                let n = params::int(value, path)?;
+                if !allowed.contains(&n) {
+                    let list: Vec<String> = allowed.iter().map(ToString::to_string).collect();
+                    return Err(ApiError::at(
+                        path,
+                        format_args!("value must be one of {}", list.join(", ")),
+                    ));
+                }
+                Value::Int(n)
+            }
+            Self::Text(max) | Self::Name(max) => {
+                let text = params::text(value, path)?;
+                if matches!(self, Self::Name(_)) && text.is_empty() {
+                    return Err(ApiError::at(path, "cannot be empty"));
+                }
+                if max > 0 && text.chars().count() > max {
+                    return Err(ApiError::at(path, "value is too long"));
+                }
+                Value::Text(text)
+            }
+            Self::Nested | Self::Json => return Ok(None),
+        }))
+    }
+}

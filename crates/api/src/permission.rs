@@ -1,0 +1,133 @@
+//! Who may call what, and who sees which object.
+//!
+//! Objects on hosts and templates are seen through their groups: a user group has rights on
+//! groups (0 deny, 2 read, 3 read and write); the highest right of a user's groups counts, but
+//! one deny on any group of the host denies. Super admins see everything.
+
+use crate::call::{Json, User, UserType};
+use crate::error::{ApiError, ApiResult};
+
+/// Right that a call needs on an object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Need {
+    /// 2
+    Read,
+    /// 3
+    Write,
+}
+
+impl Need {
+    /// What `get` needs: `editable` asks for what may be changed.
+    pub(crate) fn of_get(editable: bool) -> Self {
+        if editable { Self::Write } else { Self::Read }
+    }
+
+    const fn level(self) -> u8 {
+        match self {
+            Self::Read => 2,
+            Self::Write => 3,
+        }
+    }
+}
+
+/// May this user call this method at all? By type of role, then by the role's API rules.
+pub(crate) fn check_method(
+    user: &User,
+    method: &str,
+    lowest: UserType,
+    shown: &str,
+) -> ApiResult<()> {
+    if user.kind >= lowest && role_allows(&user.rules, method) {
+        return Ok(());
+    }
+    Err(ApiError::application(format!("No permissions to call \"{shown}\".")))
+}
+
+fn role_allows(rules: &Json, method: &str) -> bool {
+    let text = |name: &str, default: &str| {
+        rules.get(name).and_then(Json::as_str).unwrap_or(default).to_owned()
+    };
+    // "1" = on.
+    if text("api.access", "1") == "0" {
+        return false;
+    }
+    let listed = rules.get("api").and_then(Json::as_array).is_some_and(|patterns| {
+        patterns.iter().filter_map(Json::as_str).any(|pattern| matches(pattern, method))
+    });
+    // Mode 0: the list denies; 1: the list allows.
+    if text("api.mode", "0") == "1" { listed } else { !listed }
+}
+
+/// `host.get`, `host.*`, `*.get`, `*`
+fn matches(pattern: &str, method: &str) -> bool {
+    let pattern = pattern.to_ascii_lowercase();
+    match (pattern.split_once('.'), method.split_once('.')) {
+        (Some((object, action)), Some((of, what))) => {
+            (object == "*" || object == of) && (action == "*" || action == what)
+        }
+        _ => pattern == "*" || pattern == "*.*",
+    }
+}
+
+/// Condition: the user has the right on the host or template whose id is in `column`.
+/// `None` = no condition, the user sees all. Ids in it are numbers of our own.
+pub(crate) fn on_hosts(user: &User, need: Need, column: &str) -> Option<String> {
+    if user.kind == UserType::SuperAdmin {
+        return None;
+    }
+    let groups = list(&user.groups);
+    Some(format!(
+        "{column} IN (SELECT hg.hostid FROM host_groups hg \
+           JOIN group_rights r ON r.groupid = hg.groupid AND r.usrgrpid IN ({groups}) \
+           GROUP BY hg.hostid HAVING MIN(r.permission) > 0 AND MAX(r.permission) >= {})",
+        need.level()
+    ))
+}
+
+/// Condition: the user has the right on the group whose id is in `column`.
+pub(crate) fn on_groups(user: &User, need: Need, column: &str) -> Option<String> {
+    if user.kind == UserType::SuperAdmin {
+        return None;
+    }
+    let groups = list(&user.groups);
+    Some(format!(
+        "{column} IN (SELECT r.groupid FROM group_rights r WHERE r.usrgrpid IN ({groups}) \
+           GROUP BY r.groupid HAVING MIN(r.permission) > 0 AND MAX(r.permission) >= {})",
+        need.level()
+    ))
+}
+
+/// Condition: the user has the right on the hosts of all items in the expression of the trigger
+/// whose id is in `column`.
+pub(crate) fn on_triggers(user: &User, need: Need, column: &str) -> Option<String> {
+    let hosts = on_hosts(user, need, "i.hostid")?;
+    Some(format!(
+        "NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
+           WHERE f.triggerid = {column} AND NOT ({hosts}))"
+    ))
+}
+
+fn list(ids: &[u64]) -> String {
+    if ids.is_empty() {
+        return "0".to_owned();
+    }
+    ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(",")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn role_rules() {
+        let check = |rules: Json, method: &str| role_allows(&rules, method);
+        assert!(check(json!({}), "host.get"));
+        assert!(!check(json!({"api.access": "0"}), "host.get"));
+        assert!(!check(json!({"api.mode": "0", "api": ["host.*"]}), "host.get"));
+        assert!(check(json!({"api.mode": "0", "api": ["host.*"]}), "item.get"));
+        assert!(check(json!({"api.mode": "1", "api": ["*.get"]}), "item.get"));
+        assert!(!check(json!({"api.mode": "1", "api": ["*.get"]}), "item.create"));
+        assert!(!check(json!({"api.mode": "1", "api": []}), "item.get"));
+    }
+}

@@ -1,0 +1,176 @@
+//! A whole API on a temporary database, for the tests of methods.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::{Arc, Mutex};
+
+use config::db::Location;
+use model::{HostId, InterfaceId, ItemId, TriggerId};
+use serde_json::json;
+use stdx::clock::SimClock;
+
+use crate::live::{Acknowledge, Availability, ItemState, PushValue};
+use crate::{Api, Deps, Json, Live, LiveHub};
+
+/// A server in a box: nothing runs, but calls are answered.
+pub(crate) struct Server {
+    pub(crate) api: Api,
+    pub(crate) clock: Arc<SimClock>,
+    /// What methods asked the running parts to do.
+    pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    session: String,
+    _dir: tempfile::TempDir,
+}
+
+struct Idle(Arc<Mutex<Vec<String>>>);
+
+impl Idle {
+    fn note(&self, what: String) {
+        self.0.lock().unwrap().push(what);
+    }
+}
+
+impl Live for Idle {
+    fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
+        vec![ItemState::default(); items.len()]
+    }
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
+        vec![Availability::default(); interfaces.len()]
+    }
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
+        vec![0; hosts.len()]
+    }
+    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
+        self.note(format!("push {values:?}"));
+        vec![Ok(()); values.len()]
+    }
+    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
+        self.note(format!("acknowledge {requests:?}"));
+        Ok(())
+    }
+    fn check_now(&self, items: &[ItemId]) {
+        self.note(format!("check {items:?}"));
+    }
+    fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
+        self.note(format!("clear {items:?}"));
+        Ok(())
+    }
+    fn triggers_gone(&self, triggers: &[TriggerId]) {
+        self.note(format!("gone {triggers:?}"));
+    }
+}
+
+struct NoHistory;
+
+impl history::Reader for NoHistory {
+    fn range(&self, _query: &history::RangeQuery) -> Result<Vec<model::Sample>, history::Error> {
+        Ok(Vec::new())
+    }
+    fn newest(
+        &self,
+        items: &[ItemId],
+        _n: usize,
+    ) -> Result<Vec<Vec<model::Sample>>, history::Error> {
+        Ok(vec![Vec::new(); items.len()])
+    }
+    fn trends(
+        &self,
+        _items: &[ItemId],
+        _span: history::Span,
+    ) -> Result<Vec<model::Trend>, history::Error> {
+        Ok(Vec::new())
+    }
+}
+
+const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+impl Server {
+    /// A fresh server with the initial objects, signed in as `Admin` with password `zabbix`.
+    pub(crate) fn start() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = config::Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+        // Cost 4 is bcrypt's lowest: tests sign in often.
+        let hash = bcrypt::hash("zabbix", 4).unwrap();
+        let seeded: config::db::DbResult<bool> = config.write(|edit| config::seed(edit, &hash));
+        assert!(seeded.unwrap());
+        let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let api = Api::new(Deps {
+            config: Arc::new(config),
+            history: Arc::new(NoHistory),
+            live: Arc::new(Idle(Arc::clone(&asked))),
+            hub: LiveHub::default(),
+            clock: clock.clone(),
+        });
+        let mut server = Self { api, clock, asked, session: String::new(), _dir: dir };
+        server.session = server.login("Admin", "zabbix");
+        server
+    }
+
+    /// Signs in; returns the session id.
+    pub(crate) fn login(&self, username: &str, password: &str) -> String {
+        let params = json!({ "username": username, "password": password });
+        self.call_as(None, "user.login", &params).unwrap().as_str().unwrap().to_owned()
+    }
+
+    /// A call as `Admin`: the result, or the error's code and data.
+    pub(crate) fn call(&self, method: &str, params: &Json) -> Result<Json, (i64, String)> {
+        self.call_as(Some(&self.session), method, params)
+    }
+
+    /// A call with another session, or none.
+    pub(crate) fn call_as(
+        &self,
+        session: Option<&str>,
+        method: &str,
+        params: &Json,
+    ) -> Result<Json, (i64, String)> {
+        let body = json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": 1 });
+        let answer = self.api.handle(body.to_string().as_bytes(), session, PEER).unwrap();
+        let mut answer: Json = serde_json::from_str(&answer).unwrap();
+        match answer.get("error") {
+            Some(error) => Err((
+                error["code"].as_i64().unwrap(),
+                error["data"].as_str().unwrap_or_default().to_owned(),
+            )),
+            None => Ok(answer["result"].take()),
+        }
+    }
+
+    /// The first id of a create call's result.
+    pub(crate) fn create(&self, method: &str, params: &Json) -> String {
+        let result = self.call(method, params).unwrap();
+        let ids = result.as_object().unwrap().values().next().unwrap();
+        ids[0].as_str().unwrap().to_owned()
+    }
+}
+
+#[test]
+fn a_new_server_lets_admin_in_and_nobody_else() {
+    let server = Server::start();
+    assert_eq!(server.call_as(None, "apiinfo.version", &json!([])).unwrap(), "7.0.22");
+    let refused = server.call_as(None, "hostgroup.get", &json!({})).unwrap_err();
+    assert_eq!(refused, (-32602, "Not authorized.".to_owned()));
+    for (user, password) in [("Admin", "wrong"), ("guest", ""), ("nobody", "x")] {
+        let params = json!({ "username": user, "password": password });
+        assert_eq!(server.call_as(None, "user.login", &params).unwrap_err().0, -32602, "{user}");
+    }
+    let id = server.create("hostgroup.create", &json!({ "name": "Linux" }));
+    let found = server.call("hostgroup.get", &json!({ "output": ["name"], "groupids": id }));
+    assert_eq!(found.unwrap(), json!([{ "name": "Linux" }]));
+    assert_eq!(server.call("user.logout", &json!([])).unwrap(), true);
+    let refused = server.call("hostgroup.get", &json!({})).unwrap_err();
+    assert_eq!(refused.1, "Session terminated, re-login, please.");
+}
+
+#[test]
+fn sign_in_is_throttled() {
+    let server = Server::start();
+    let bad = json!({ "username": "Admin", "password": "wrong" });
+    let good = json!({ "username": "Admin", "password": "zabbix" });
+    for _ in 0..5 {
+        assert!(server.call_as(None, "user.login", &bad).is_err());
+    }
+    assert!(server.call_as(None, "user.login", &good).is_err(), "blocked for 30 s");
+    server.clock.advance(std::time::Duration::from_secs(31));
+    assert!(server.call_as(None, "user.login", &good).is_ok());
+}
