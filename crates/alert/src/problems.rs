@@ -67,12 +67,17 @@ struct Counters {
 }
 
 /// The problems; clones share them.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Problems {
     inner: Arc<Inner>,
 }
 
-#[derive(Debug)]
+impl std::fmt::Debug for Problems {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Problems").field("stats", &self.stats()).finish_non_exhaustive()
+    }
+}
+
 struct Inner {
     config: Arc<Config>,
     clock: SharedClock,

@@ -14,3 +14,5 @@ pub mod stats;
 pub mod time;
 pub mod units;
 pub mod xpath;
+pub mod preproc;
+pub mod script;

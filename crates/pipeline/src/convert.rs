@@ -3,7 +3,7 @@
 //! Facts (what is taken, cut, refused, and the error's words) were measured on the field's server.
 
 use eval::num::{parse_f64, parse_u64};
-use model::{CompactString, LogMeta, SampleValue, ValueType};
+use model::{CompactString, LogMeta, Payload, SampleValue, ValueType};
 
 /// Longest value of a character item, in characters.
 pub const CHAR_CHARS_MAX: usize = 255;
@@ -16,66 +16,54 @@ const SHOWN_MORE: &str = "...(truncated)";
 /// 2^64, the first float that is no unsigned value.
 const UNSIGNED_END: f64 = 18_446_744_073_709_551_616.0;
 
-/// A value behind the last preprocessing step.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Preprocessed {
-    /// Text.
-    Text(CompactString),
-    /// Whole number.
-    Unsigned(u64),
-    /// Number.
-    Float(f64),
-    /// Log line that no step touched.
-    Log(Box<(CompactString, LogMeta)>),
-}
-
-impl Preprocessed {
-    /// As text, which is what steps of dependent items and discovery rules work on.
-    pub fn into_text(self) -> CompactString {
-        match self {
-            Self::Text(text) => text,
-            Self::Unsigned(v) => CompactString::from(v.to_string()),
-            Self::Float(v) => CompactString::from(eval::num::format_f64(v)),
-            Self::Log(log) => log.0,
-        }
+/// A value as text, which is what dependent items and discovery rules work on.
+pub fn into_text(value: Payload) -> CompactString {
+    match value {
+        Payload::Text(text) => text,
+        Payload::Unsigned(v) => CompactString::from(v.to_string()),
+        Payload::Float(v) => CompactString::from(eval::num::format_f64(v)),
+        Payload::Log(log) => log.0,
+        Payload::NotSupported(_) | Payload::Meta => CompactString::default(),
     }
 }
 
 /// The value in the item's type. The error is the item's error text.
-pub fn convert(value: Preprocessed, value_type: ValueType) -> Result<SampleValue, String> {
+pub fn convert(value: Payload, value_type: ValueType) -> Result<SampleValue, String> {
     match value_type {
         ValueType::Float => to_float(&value).map(SampleValue::Float),
         ValueType::Unsigned => to_unsigned(&value).map(SampleValue::Unsigned),
-        ValueType::Char => Ok(SampleValue::Text(cut_chars(value.into_text()))),
-        ValueType::Text | ValueType::Binary => Ok(SampleValue::Text(cut_bytes(value.into_text()))),
+        ValueType::Char => Ok(SampleValue::Text(cut_chars(into_text(value)))),
+        ValueType::Text | ValueType::Binary => Ok(SampleValue::Text(cut_bytes(into_text(value)))),
         ValueType::Log => Ok(SampleValue::Log(match value {
-            Preprocessed::Log(mut log) => {
+            Payload::Log(mut log) => {
                 log.0 = cut_bytes(std::mem::take(&mut log.0));
                 log
             }
-            other => Box::new((cut_bytes(other.into_text()), LogMeta::default())),
+            other => Box::new((cut_bytes(into_text(other)), LogMeta::default())),
         })),
     }
 }
 
-fn to_float(value: &Preprocessed) -> Result<f64, String> {
+fn to_float(value: &Payload) -> Result<f64, String> {
     let number = match value {
-        Preprocessed::Float(v) if v.is_finite() => Some(*v),
-        Preprocessed::Float(_) => None,
+        Payload::Float(v) if v.is_finite() => Some(*v),
+        Payload::Float(_) => None,
         #[expect(clippy::cast_precision_loss, reason = "as the field keeps such values")]
-        Preprocessed::Unsigned(v) => Some(*v as f64),
-        Preprocessed::Text(text) => parse_f64(strip(text)),
-        Preprocessed::Log(log) => parse_f64(strip(&log.0)),
+        Payload::Unsigned(v) => Some(*v as f64),
+        Payload::Text(text) => parse_f64(strip(text)),
+        Payload::Log(log) => parse_f64(strip(&log.0)),
+        Payload::NotSupported(_) | Payload::Meta => None,
     };
     number.ok_or_else(|| unsuitable(value, "Numeric (float)"))
 }
 
-fn to_unsigned(value: &Preprocessed) -> Result<u64, String> {
+fn to_unsigned(value: &Payload) -> Result<u64, String> {
     let number = match value {
-        Preprocessed::Unsigned(v) => Some(*v),
-        Preprocessed::Float(v) => truncate(*v),
-        Preprocessed::Text(text) => unsigned_of(text),
-        Preprocessed::Log(log) => unsigned_of(&log.0),
+        Payload::Unsigned(v) => Some(*v),
+        Payload::Float(v) => truncate(*v),
+        Payload::Text(text) => unsigned_of(text),
+        Payload::Log(log) => unsigned_of(&log.0),
+        Payload::NotSupported(_) | Payload::Meta => None,
     };
     number.ok_or_else(|| unsuitable(value, "Numeric (unsigned)"))
 }
@@ -117,12 +105,13 @@ fn cut_bytes(mut text: CompactString) -> CompactString {
     text
 }
 
-fn unsuitable(value: &Preprocessed, wanted: &str) -> String {
+fn unsuitable(value: &Payload, wanted: &str) -> String {
     let (kind, shown) = match value {
-        Preprocessed::Text(text) => ("string", shown(text)),
-        Preprocessed::Log(log) => ("string", shown(&log.0)),
-        Preprocessed::Float(v) => ("double", eval::num::format_f64(*v)),
-        Preprocessed::Unsigned(v) => ("unsigned integer", v.to_string()),
+        Payload::Text(text) => ("string", shown(text)),
+        Payload::Log(log) => ("string", shown(&log.0)),
+        Payload::Float(v) => ("double", eval::num::format_f64(*v)),
+        Payload::Unsigned(v) => ("uint64", v.to_string()),
+        Payload::NotSupported(_) | Payload::Meta => ("none", String::new()),
     };
     format!("Value of type \"{kind}\" is not suitable for value type \"{wanted}\". Value \"{shown}\"")
 }
@@ -158,8 +147,8 @@ fn shown(text: &str) -> String {
 mod tests {
     use super::*;
 
-    fn text(value: &str) -> Preprocessed {
-        Preprocessed::Text(value.into())
+    fn text(value: &str) -> Payload {
+        Payload::Text(value.into())
     }
 
     #[test]
@@ -210,7 +199,7 @@ mod tests {
 
     #[test]
     fn numbers_as_other_types() {
-        use Preprocessed::{Float, Unsigned};
+        use Payload::{Float, Unsigned};
         for (value, value_type, expected) in [
             (Float(8.25), ValueType::Unsigned, Ok(SampleValue::Unsigned(8))),
             (Float(8.25), ValueType::Char, Ok(SampleValue::Text("8.25".into()))),

@@ -1,16 +1,13 @@
 //! What evaluation needs of the configuration in a form of its own: time zone, global regular
 //! expressions, user macros. Made anew only when that part of the configuration changed.
 
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{GlobalRegexp, Macros, UserMacro};
-use eval::macros::{MacroDef, MacroKind, MacroNodes, MacroScope};
+use config::snapshot::{GlobalRegexp, Macros};
+use eval::macros::MacroScope;
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
-use foldhash::fast::FixedState;
-use hashbrown::HashMap;
 use jiff::tz::TimeZone;
 use model::HostId;
 
@@ -20,7 +17,6 @@ pub(crate) struct Environment {
     pub(crate) tz: TimeZone,
     pub(crate) globals: GlobalRegexes,
     macros: Arc<Macros>,
-    table: OnceCell<MacroTable>,
     regexps: Arc<BTreeMap<String, Vec<GlobalRegexp>>>,
     timezone: String,
 }
@@ -31,7 +27,6 @@ impl Environment {
             tz: time_zone(&snapshot.settings.timezone),
             globals: globals(&snapshot.regexps),
             macros: Arc::clone(&snapshot.macros),
-            table: OnceCell::new(),
             regexps: Arc::clone(&snapshot.regexps),
             timezone: snapshot.settings.timezone.clone(),
         }
@@ -46,15 +41,12 @@ impl Environment {
             self.regexps = Arc::clone(&snapshot.regexps);
             self.globals = globals(&self.regexps);
         }
-        if !Arc::ptr_eq(&self.macros, &snapshot.macros) {
-            self.macros = Arc::clone(&snapshot.macros);
-            self.table = OnceCell::new();
-        }
+        self.macros = Arc::clone(&snapshot.macros);
     }
 
     /// User macros as these hosts see them.
     pub(crate) fn scope<'a>(&'a self, hosts: &'a [HostId]) -> MacroScope<'a> {
-        MacroScope { nodes: self.table.get_or_init(|| MacroTable::new(&self.macros)), hosts }
+        MacroScope { nodes: &*self.macros, hosts }
     }
 }
 
@@ -82,49 +74,4 @@ fn globals(regexps: &BTreeMap<String, Vec<GlobalRegexp>>) -> GlobalRegexes {
     };
     let all = regexps.iter();
     all.map(|(name, list)| (name.clone(), list.iter().map(expression).collect())).collect()
-}
-
-/// The snapshot's macros, parsed.
-#[derive(Debug)]
-struct MacroTable {
-    global: Vec<MacroDef>,
-    of_host: HashMap<HostId, Vec<MacroDef>, FixedState>,
-    templates_of: HashMap<HostId, Vec<HostId>, FixedState>,
-}
-
-impl MacroTable {
-    fn new(macros: &Macros) -> Self {
-        let of_host = macros.of_host.iter();
-        let templates_of = macros.templates_of.iter();
-        Self {
-            global: definitions(&macros.global),
-            of_host: of_host.map(|(id, list)| (*id, definitions(list))).collect(),
-            templates_of: templates_of.map(|(id, list)| (*id, list.clone())).collect(),
-        }
-    }
-}
-
-/// What cannot be parsed was refused by the API; it cannot be named either.
-fn definitions(macros: &[UserMacro]) -> Vec<MacroDef> {
-    let definition = |m: &UserMacro| {
-        let kind = match m.kind {
-            1 => MacroKind::Secret,
-            2 => MacroKind::Vault,
-            _ => MacroKind::Text,
-        };
-        Some(MacroDef { kind, ..MacroDef::text(&m.name, &m.value).ok()? })
-    };
-    macros.iter().filter_map(definition).collect()
-}
-
-impl MacroNodes for MacroTable {
-    fn macros(&self, node: HostId) -> &[MacroDef] {
-        self.of_host.get(&node).map_or(&[], Vec::as_slice)
-    }
-    fn templates(&self, node: HostId) -> &[HostId] {
-        self.templates_of.get(&node).map_or(&[], Vec::as_slice)
-    }
-    fn global(&self) -> &[MacroDef] {
-        &self.global
-    }
 }

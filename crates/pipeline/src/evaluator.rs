@@ -96,7 +96,8 @@ impl Evaluator<'_> {
             return Ok(());
         }
         let unsupported = self.slots.peek(item.id).is_some_and(|slot| slot.error.is_some());
-        if unsupported || self.history.foreign.is_unsupported(item.id) {
+        let elsewhere = self.history.views.iter().any(|view| view.unsupported.contains(&item.id));
+        if unsupported || elsewhere || self.history.foreign.is_unsupported(item.id) {
             return Err("item is not supported");
         }
         if !self.history.foreign.is_ready(item.id) {
@@ -244,9 +245,9 @@ fn add_items(
 }
 
 /// A key with `*` as parameters fits keys that differ in these only.
-fn key_fits(pattern: &ItemKey<'_>, key: &str) -> bool {
+fn key_fits(pattern: &ItemKey, key: &str) -> bool {
     let Ok(key) = ItemKey::parse(key) else { return false };
-    if key.name() != pattern.name() || key.param_count() != pattern.param_count() {
+    if key.name != pattern.name || key.param_count() != pattern.param_count() {
         return false;
     }
     (0..key.param_count()).all(|at| {

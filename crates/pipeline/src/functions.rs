@@ -68,6 +68,8 @@ pub(crate) fn item_of(item: &snapshot::Item, expected_from: u32) -> Item {
 pub(crate) struct PeerView {
     pub(crate) items: Vec<ItemId>,
     pub(crate) view: Box<dyn View>,
+    /// Which of them are unsupported.
+    pub(crate) unsupported: Vec<ItemId>,
 }
 
 /// Where functions read: memory first, then this shard's driver; items of other shards from what

@@ -4,16 +4,17 @@ use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
+use eval::preproc::{self, Outcome};
+use eval::script::Scripts;
 use model::{
     DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch,
 };
 
-use crate::convert::{Preprocessed, convert};
+use crate::convert::{convert, into_text};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::round::{Forward, Job, Kept, Round};
 use crate::slots::{Place, SlotId, Slots};
-use crate::steps::{self, Stepped};
 
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
@@ -27,7 +28,7 @@ pub(crate) struct Preprocess<'a> {
     pub(crate) discovery: &'a mut Outbox<DiscoveryValue>,
     /// While somebody looks.
     pub(crate) live: Option<&'a mut Live>,
-    pub(crate) context: &'a steps::Context<'a>,
+    pub(crate) scripts: &'a mut Scripts,
 }
 
 impl Preprocess<'_> {
@@ -51,17 +52,31 @@ impl Preprocess<'_> {
         if !item.enabled {
             return false;
         }
-        let stepped = match value.payload {
-            Payload::Meta => return true,
-            Payload::NotSupported(error) if item.steps.is_empty() => Stepped::Error(error.into()),
-            payload if item.steps.is_empty() => Stepped::Value(plain(payload)),
-            payload => {
-                let state = &mut self.slots.get_mut(slot).state;
-                steps::run(self.context, &item, state, payload, value.at)
-            }
-        };
-        self.finish(slot, &item, value.at, stepped, 0);
+        if matches!(value.payload, Payload::Meta) {
+            return true;
+        }
+        let outcome = self.steps(slot, &item, value.payload, value.at);
+        self.finish(slot, &item, value.at, outcome, 0);
         true
+    }
+
+    fn steps(&mut self, slot: SlotId, item: &Item, payload: Payload, at: Timestamp) -> Outcome {
+        if item.steps.is_empty() {
+            return match payload {
+                Payload::NotSupported(error) => Outcome::NotSupported(error),
+                payload => Outcome::Value(payload),
+            };
+        }
+        // Most steps remember nothing: an item gets a state when there is something in it.
+        let state = &mut self.slots.get_mut(slot).state;
+        let mut fresh = preproc::State::default();
+        let used = state.as_deref_mut().unwrap_or(&mut fresh);
+        let outcome =
+            preproc::run(&item.steps, used, payload, at, item.value_type, self.scripts);
+        if state.is_none() && fresh != preproc::State::default() {
+            *state = Some(Box::new(fresh));
+        }
+        outcome
     }
 
     fn finish(
@@ -69,17 +84,17 @@ impl Preprocess<'_> {
         slot: SlotId,
         item: &Arc<Item>,
         at: Timestamp,
-        stepped: Stepped,
+        outcome: Outcome,
         depth: usize,
     ) {
-        let value = match stepped {
-            Stepped::Value(value) => value,
-            Stepped::Discard => {
+        let value = match outcome {
+            Outcome::Value(value) => value,
+            Outcome::Discarded => {
                 self.round.tally.discarded += 1;
                 self.supported(slot, item);
                 return;
             }
-            Stepped::Error(error) => {
+            Outcome::NotSupported(error) => {
                 self.unsupported(slot, item, at, &error);
                 return;
             }
@@ -88,34 +103,27 @@ impl Preprocess<'_> {
             self.deliver(slot, item, at, value);
         } else {
             self.deliver(slot, item, at, value.clone());
-            self.fan_out(item, at, value, depth + 1);
+            self.fan_out(item, at, &value, depth + 1);
         }
     }
 
     /// Dependent items work on what preprocessing made of the master's value, whatever type the
     /// master keeps it in.
-    fn fan_out(&mut self, master: &Item, at: Timestamp, value: Preprocessed, depth: usize) {
-        let shared = steps::Shared::new(value);
+    fn fan_out(&mut self, master: &Item, at: Timestamp, value: &Payload, depth: usize) {
         for id in &master.dependents {
             let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };
             let item = Arc::clone(&self.slots.get(slot).item);
-            if !item.enabled {
-                continue;
+            if item.enabled {
+                let outcome = self.steps(slot, &item, value.clone(), at);
+                self.finish(slot, &item, at, outcome, depth);
             }
-            let stepped = if item.steps.is_empty() {
-                Stepped::Value(shared.value().clone())
-            } else {
-                let state = &mut self.slots.get_mut(slot).state;
-                steps::run_shared(self.context, &item, state, &shared, at)
-            };
-            self.finish(slot, &item, at, stepped, depth);
         }
     }
 
-    fn deliver(&mut self, slot: SlotId, item: &Arc<Item>, at: Timestamp, value: Preprocessed) {
+    fn deliver(&mut self, slot: SlotId, item: &Arc<Item>, at: Timestamp, value: Payload) {
         if item.discovery_rule {
             self.supported(slot, item);
-            let rows = Ok(value.into_text().into());
+            let rows = Ok(into_text(value).into());
             self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
             return;
         }
@@ -208,16 +216,5 @@ impl Preprocess<'_> {
                 self.round.forwards.push((shard, message.clone()));
             }
         }
-    }
-}
-
-/// Without steps.
-fn plain(payload: Payload) -> Preprocessed {
-    match payload {
-        Payload::Text(text) => Preprocessed::Text(text),
-        Payload::Unsigned(v) => Preprocessed::Unsigned(v),
-        Payload::Float(v) => Preprocessed::Float(v),
-        Payload::Log(log) => Preprocessed::Log(log),
-        Payload::NotSupported(_) | Payload::Meta => Preprocessed::Text(model::CompactString::default()),
     }
 }
