@@ -14,12 +14,5 @@ pub mod stats;
 pub mod time;
 pub mod units;
 pub mod xpath;
-pub mod preproc {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Step;
-    impl Step {
-        pub fn from_api(_k: u8, _p: &str, _h: u8, _hp: &str) -> Result<Self, String> {
-            Ok(Self)
-        }
-    }
-}
+pub mod preproc;
+pub mod script;
