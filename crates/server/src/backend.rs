@@ -103,7 +103,7 @@ fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
         "details" => {
             let limit = message.get("limit").and_then(Json::as_u64);
             let limit = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
-            let now = figures.now();
+            let now = figures.meter.now();
             let rows = report.details.iter().take(limit).map(|late| {
                 json!({
                     "itemid": late.item.0,

@@ -68,7 +68,7 @@ pub(crate) async fn agent(
     };
     let address = listener.local_addr()?;
     let config = AgentConfig {
-        hostname: crate::agent::host_name(),
+        hostname: crate::agent_command::host_name(),
         listen: address,
         ..AgentConfig::default()
     };
@@ -90,7 +90,7 @@ pub(crate) fn hosts(api: &Api, first: bool, agent: Option<SocketAddr>) -> anyhow
                 "type": 1, "main": 1, "useip": 1, "ip": address.ip().to_string(), "dns": "",
                 "port": address.port().to_string(),
             }]);
-            let name = crate::agent::host_name();
+            let name = crate::agent_command::host_name();
             make_host(api, &name, &machines, MACHINE_TEMPLATE, interface)?;
         }
     } else if let Some(address) = agent {
@@ -141,7 +141,7 @@ fn make_host(
 
 /// The port of the built-in agent may differ from start to start when its own one is taken.
 fn follow_agent(api: &Api, address: SocketAddr) -> anyhow::Result<()> {
-    let name = crate::agent::host_name();
+    let name = crate::agent_command::host_name();
     let found = api.call_system(
         "host.get",
         &json!({

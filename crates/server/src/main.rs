@@ -1,6 +1,6 @@
 //! The program `vedette`: commands and their parameters. What they do is in the layers below.
 
-mod agent;
+mod agent_command;
 mod backend;
 mod discovery;
 mod first_start;
@@ -73,10 +73,10 @@ fn main() -> ExitCode {
 fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("server", matches)) => run::server(&Values::read(matches, params::SERVER)?),
-        Some(("agent", matches)) => agent::run(&Values::read(matches, params::AGENT)?),
+        Some(("agent", matches)) => agent_command::run(&Values::read(matches, params::AGENT)?),
         Some(("get", matches)) => {
             let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-            let value = agent::get(text("agent"), text("key"))?;
+            let value = agent_command::get(text("agent"), text("key"))?;
             writeln!(std::io::stdout(), "{value}")?;
             Ok(())
         }

@@ -95,6 +95,11 @@ impl Meter {
         self.parts.clock.monotonic().saturating_sub(self.started)
     }
 
+    /// Unix time.
+    pub(crate) fn now(&self) -> u64 {
+        self.parts.clock.unix_s()
+    }
+
     /// What is late.
     pub(crate) fn queue(&self) -> Arc<QueueReport> {
         Arc::clone(&self.lock().queue)
