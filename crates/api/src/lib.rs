@@ -9,13 +9,19 @@ mod call;
 mod error;
 mod get;
 mod http;
-pub mod live;
+mod live;
 mod methods;
 mod object;
+mod owned;
 mod params;
+mod parts;
 mod permission;
+mod relate;
 mod rpc;
 mod session;
+mod tags;
+mod with;
+mod write;
 
 use std::sync::Arc;
 
@@ -26,7 +32,7 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use http::{HttpConfig, serve};
-pub use live::{Live, LiveHub, LiveNote};
+pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
 pub use session::{generate_password, hash_password};
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.

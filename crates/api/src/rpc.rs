@@ -141,7 +141,7 @@ fn dispatch(
         }));
     };
     let mut call =
-        Call { api, user: None, peer, has_header: bearer.is_some(), has_auth: auth.is_some() };
+        Call { api, user: None, peer, has_header: bearer.is_some(), has_auth: auth.is_some(), transaction: None };
     if let Some(lowest) = method.lowest {
         let user = session::authenticate(api, bearer.or(auth))?;
         permission::check_method(&user, method.name, lowest, name)?;
@@ -161,6 +161,11 @@ fn dispatch(
 /// An empty result with `preservekeys` is an array, as clients of PHP's making expect.
 pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
     if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
+}
+
+/// Is there such a method?
+pub(crate) fn knows(method: &str) -> bool {
+    registry().contains_key(method)
 }
 
 /// Runs another method for a call in progress, with its user's rights on objects.
@@ -191,6 +196,7 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
         peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
         has_header: false,
         has_auth: false,
+        transaction: None,
     };
     (known.run)(&call, params)
 }

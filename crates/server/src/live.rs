@@ -4,7 +4,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use alert::{AckRequest, Problems};
-use api::live::{Acknowledge, Availability, ItemState, PushValue};
+use api::{Acknowledge, Availability, ItemState, PushValue};
 use collect::Status;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
@@ -103,8 +103,12 @@ impl api::Live for Running {
     }
 
     fn triggers_gone(&self, _triggers: &[TriggerId]) {
-        if let Err(error) = self.problems.remove_orphans() {
-            tracing::warn!(%error, "problems of deleted triggers could not be closed");
-        }
+        // The API may still be in its transaction, which this one would wait for.
+        let problems = self.problems.clone();
+        self.runtime.spawn_blocking(move || {
+            if let Err(error) = problems.remove_orphans() {
+                tracing::warn!(%error, "problems of deleted triggers could not be closed");
+            }
+        });
     }
 }
