@@ -1,1 +1,29 @@
-fn main() {}
+//! Automation that needs more than a line of make.
+//!
+//! `cargo xtask totals FILE...` sums the results in logs of test runs, prints them, and fails when
+//! a test failed, when a run broke off, or when nothing ran.
+
+mod totals;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+const HELP: &str = "usage: cargo xtask totals LOG...\n";
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args().skip(1);
+    let result = match arguments.next().as_deref() {
+        Some("totals") => totals::run(arguments),
+        _ => Err(anyhow::anyhow!("{HELP}")),
+    };
+    match result {
+        Ok(text) => {
+            let shown = std::io::stdout().write_all(text.as_bytes());
+            if shown.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+        }
+        Err(error) => {
+            let _ = writeln!(std::io::stderr(), "xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,13 +1,28 @@
 //! Preprocessing, expressions, trigger functions, macros: values in, value out.
-pub mod interval {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct UpdateInterval;
-}
+
+pub mod calendar;
+pub mod interval;
+pub mod key;
+pub mod macros;
+pub mod num;
+pub mod regex;
+pub mod time;
+pub mod units;
 pub mod preproc {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Step;
+    impl Step {
+        pub fn from_api(_k: u8, _p: &str, _h: u8, _hp: &str) -> Result<Self, String> {
+            Ok(Self)
+        }
+    }
 }
 pub mod expr {
     #[derive(Debug, Clone, PartialEq)]
     pub struct Expression;
+    impl Expression {
+        pub fn parse(_t: &str) -> Result<Self, String> {
+            Ok(Self)
+        }
+    }
 }

@@ -1,1 +1,21 @@
 //! Bytes to messages and back, without input or output: ZBXD framing, agent, sender.
+//!
+//! Nothing here opens a socket or reads a clock: a caller feeds bytes to a [`zbxd::Decoder`], gets
+//! a [`zbxd::Frame`], turns its text into a request or an answer, and encodes what it says back.
+//! All texts borrow from the frame; a value without escapes costs no allocation.
+//!
+//! * [`zbxd`]: the frame around every message.
+//! * [`trapper`]: every request that the server's trapper port serves.
+//! * [`sender`]: values sent by senders and active agents, and the answer to them.
+//! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
+
+pub mod agent;
+mod message;
+mod oldtext;
+mod reading;
+pub mod sender;
+pub mod trapper;
+pub mod zbxd;
+
+pub use message::{MessageError, Scalar, Version, failed};
+pub use reading::{Content, LogFields, Moment, READINGS_MAX, Reading, Readings, Target};

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eval::expr::Expression;
 use eval::interval::UpdateInterval;
+use eval::macros::{MacroDef, MacroNodes};
 use eval::preproc::Step;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId, ValueType};
 
@@ -289,22 +290,25 @@ pub struct Function {
 #[derive(Debug, Clone, Default)]
 pub struct Macros {
     /// Global macros.
-    pub global: Vec<UserMacro>,
+    pub global: Vec<MacroDef>,
     /// Macros of hosts and templates.
-    pub of_host: BTreeMap<HostId, Vec<UserMacro>>,
+    pub of_host: BTreeMap<HostId, Vec<MacroDef>>,
     /// Templates linked to hosts and templates, in order of their ids.
     pub templates_of: BTreeMap<HostId, Vec<HostId>>,
 }
 
-/// One user macro.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct UserMacro {
-    /// With braces and context: `{$NAME:ctx}`, `{$NAME:regex:"..."}`.
-    pub name: String,
-    /// Its value.
-    pub value: String,
-    /// 0 text, 1 secret, 2 vault.
-    pub kind: u8,
+impl MacroNodes for Macros {
+    fn macros(&self, node: HostId) -> &[MacroDef] {
+        self.of_host.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    fn templates(&self, node: HostId) -> &[HostId] {
+        self.templates_of.get(&node).map_or(&[], Vec::as_slice)
+    }
+
+    fn global(&self) -> &[MacroDef] {
+        &self.global
+    }
 }
 
 /// One expression of a global regular expression.

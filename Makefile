@@ -1,0 +1,50 @@
+# `make run` starts the product; `make test` proves it; the rest is for people who change it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+CARGO ?= cargo
+# The test suites of the clone write their logs here; `cargo xtask totals` adds them up.
+LOGS := target/test-logs
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+.PHONY: build
+build: ## Install what is missing, build the UI and the release binary (target/release/vedette)
+	scripts/install-packages build
+	$(MAKE) --no-print-directory web
+	$(CARGO) build --release --locked --package server
+
+.PHONY: run
+run: build ## Build, then start the server with its data in ./var (stop with Ctrl-C)
+	target/release/vedette server --data var
+
+.PHONY: web
+web: ## Build the UI into web/dist
+	cd web && (test node_modules -nt package-lock.json || npm ci --no-audit --no-fund) && npm run --silent build
+
+.PHONY: check
+check: ## Format, lints, layer rule, unit tests, UI types: before each commit
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked --quiet -- -D warnings
+	$(CARGO) test --workspace --lib --bins --locked --quiet
+	$(CARGO) test --package xtask --locked --quiet
+	cd web && (test node_modules -nt package-lock.json || npm ci --no-audit --no-fund) && npm run --silent check
+
+.PHONY: test
+test: ## Install what is missing and run every test that needs only this clone
+	scripts/test clone
+
+.PHONY: test-compat
+test-compat: ## Run the tests that need the compatibility data (VEDETTE_SHARED, default ../shared)
+	scripts/test compat
+
+.PHONY: fmt
+fmt: ## Format all code
+	$(CARGO) fmt --all
+	cd web && npm run --silent format
+
+.PHONY: clean
+clean: ## Delete what was built, not the data in ./var
+	$(CARGO) clean
+	rm -rf web/dist web/node_modules .cache

@@ -1,0 +1,97 @@
+//! Macros, global regular expressions, settings.
+
+use std::collections::BTreeMap;
+
+use eval::macros::{MacroDef, MacroKind, UserMacro};
+use model::HostId;
+
+use super::Scope;
+use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::snapshot::{GlobalRegexp, Macros, Settings};
+
+/// Macros and template links of the hosts and templates in scope; global macros with all.
+pub(super) fn macros(connection: &mut dyn Connection, scope: &Scope) -> DbResult<Macros> {
+    let mut macros = Macros::default();
+    let of_host = "SELECT hostid, macro, value, type FROM hostmacros";
+    let links = "SELECT hostid, templateid FROM host_templates";
+    let (of_host, links) = match scope {
+        Scope::All => {
+            let global = "SELECT macro, value, type FROM globalmacros ORDER BY globalmacroid";
+            macros.global = connection.query(global, &[])?.iter().filter_map(definition).collect();
+            (
+                connection.query(&format!("{of_host} ORDER BY hostmacroid"), &[])?,
+                connection.query(&format!("{links} ORDER BY templateid"), &[])?,
+            )
+        }
+        Scope::Ids(ids) => (
+            query_by_ids(connection, &format!("{of_host} WHERE hostid IN ({{ids}})"), &[], ids)?,
+            query_by_ids(
+                connection,
+                &format!("{links} WHERE hostid IN ({{ids}}) ORDER BY templateid"),
+                &[],
+                ids,
+            )?,
+        ),
+    };
+    for row in of_host {
+        if let Some(definition) = definition(&row) {
+            macros.of_host.entry(HostId(row.id("hostid"))).or_default().push(definition);
+        }
+    }
+    for row in links {
+        let templates = macros.templates_of.entry(HostId(row.id("hostid"))).or_default();
+        templates.push(HostId(row.id("templateid")));
+    }
+    Ok(macros)
+}
+
+/// A macro; one with a name that cannot be (the API refuses those) is left out.
+fn definition(row: &Row) -> Option<MacroDef> {
+    let UserMacro { name, context } = UserMacro::parse(row.text("macro")).ok()?;
+    let kind = match row.int("type") {
+        1 => MacroKind::Secret,
+        2 => MacroKind::Vault,
+        _ => MacroKind::Text,
+    };
+    Some(MacroDef { name, context, value: row.text("value").to_owned(), kind })
+}
+
+pub(super) fn regexps(
+    connection: &mut dyn Connection,
+) -> DbResult<BTreeMap<String, Vec<GlobalRegexp>>> {
+    let rows = connection.query(
+        "SELECT r.name, e.expression, e.expression_type, e.exp_delimiter, e.case_sensitive \
+         FROM regexps r JOIN regexp_expressions e ON e.regexpid = r.regexpid \
+         ORDER BY r.regexpid, e.position",
+        &[],
+    )?;
+    let mut regexps: BTreeMap<String, Vec<GlobalRegexp>> = BTreeMap::new();
+    for row in rows {
+        regexps.entry(row.text("name").to_owned()).or_default().push(GlobalRegexp {
+            expression: row.text("expression").to_owned(),
+            kind: u8::try_from(row.int("expression_type")).unwrap_or(0),
+            delimiter: row.text("exp_delimiter").chars().next().unwrap_or(','),
+            case_sensitive: row.int("case_sensitive") == 1,
+        });
+    }
+    Ok(regexps)
+}
+
+/// Settings by the names of the API; what is not set has its default.
+pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
+    let mut settings = Settings::default();
+    for row in connection.query("SELECT name, value FROM settings", &[])? {
+        let value = row.text("value");
+        match row.text("name") {
+            "default_timezone" => settings.timezone = value.to_owned(),
+            "hk_history" => settings.history_days_global = super::text::days(value),
+            "hk_trends" => settings.trends_days_global = super::text::days(value),
+            name => {
+                if let Some(kind) = name.strip_prefix("timeout_").and_then(|n| n.parse().ok()) {
+                    settings.timeouts.insert(kind, value.to_owned());
+                }
+            }
+        }
+    }
+    Ok(settings)
+}

@@ -1,0 +1,178 @@
+//! Hosts with groups, tags and interfaces; items come later.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{GroupId, HostId, InterfaceId};
+
+use super::Scope;
+use super::text::Resolver;
+use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::snapshot::{Host, Interface, Macros, Snapshot, Tls};
+
+/// Template chains are at most this deep when tags are collected; deeper ones are cut.
+const TEMPLATE_DEPTH_MAX: usize = 32;
+
+type Tags = BTreeMap<HostId, Vec<(Arc<str>, Arc<str>)>>;
+
+/// The hosts in scope (no templates), without their items.
+pub(super) fn read(
+    connection: &mut dyn Connection,
+    snapshot: &Snapshot,
+    scope: &Scope,
+) -> DbResult<BTreeMap<HostId, Host>> {
+    let rows = select(
+        connection,
+        "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
+         tls_psk_identity, tls_psk FROM hosts WHERE kind = 0",
+        "hostid",
+        scope,
+    )?;
+    let mut hosts: BTreeMap<HostId, Host> =
+        rows.iter().map(|row| (HostId(row.id("hostid")), host(row))).collect();
+    groups(connection, &mut hosts, scope)?;
+    // Tags of templates count for hosts, so all are read whatever the scope.
+    let tags = tags(connection)?;
+    for (id, host) in &mut hosts {
+        host.templates = snapshot.macros.templates_of.get(id).cloned().unwrap_or_default().into();
+        host.tags = all_tags(&snapshot.macros, &tags, *id);
+    }
+    let rows = select(
+        connection,
+        "SELECT interfaceid, hostid, type, main, useip, ip, dns, port, details \
+         FROM interfaces WHERE 1 = 1",
+        "hostid",
+        scope,
+    )?;
+    let mut interfaces: BTreeMap<HostId, Vec<Interface>> = BTreeMap::new();
+    for row in rows {
+        let id = HostId(row.id("hostid"));
+        let hosts = [id];
+        let resolver = Resolver::new(snapshot, &hosts);
+        interfaces.entry(id).or_default().push(interface(&row, &resolver));
+    }
+    for (id, found) in interfaces {
+        if let Some(host) = hosts.get_mut(&id) {
+            host.interfaces = found.into_boxed_slice();
+        }
+    }
+    Ok(hosts)
+}
+
+fn select(
+    connection: &mut dyn Connection,
+    sql: &str,
+    column: &str,
+    scope: &Scope,
+) -> DbResult<Vec<Row>> {
+    match scope {
+        Scope::All => connection.query(sql, &[]),
+        Scope::Ids(ids) => {
+            query_by_ids(connection, &format!("{sql} AND {column} IN ({{ids}})"), &[], ids)
+        }
+    }
+}
+
+fn host(row: &Row) -> Host {
+    let text = |name: &str| Arc::<str>::from(row.text(name));
+    let small = |name: &str| u8::try_from(row.int(name)).unwrap_or(1);
+    Host {
+        id: HostId(row.id("hostid")),
+        host: text("host"),
+        name: text("name"),
+        monitored: row.int("status") == 0,
+        groups: Box::default(),
+        group_names: Box::default(),
+        tags: Box::default(),
+        interfaces: Box::default(),
+        items: Box::default(),
+        tls: Tls {
+            connect: small("tls_connect"),
+            accept: small("tls_accept"),
+            issuer: text("tls_issuer"),
+            subject: text("tls_subject"),
+            psk_identity: text("tls_psk_identity"),
+            psk: text("tls_psk"),
+        },
+        templates: Box::default(),
+    }
+}
+
+fn groups(
+    connection: &mut dyn Connection,
+    hosts: &mut BTreeMap<HostId, Host>,
+    scope: &Scope,
+) -> DbResult<()> {
+    let rows = select(
+        connection,
+        "SELECT hg.hostid, g.groupid, g.name FROM host_groups hg \
+         JOIN groups_ g ON g.groupid = hg.groupid WHERE g.type = 0",
+        "hg.hostid",
+        scope,
+    )?;
+    let mut names: BTreeMap<u64, Arc<str>> = BTreeMap::new();
+    let mut of_host: BTreeMap<HostId, (Vec<GroupId>, Vec<Arc<str>>)> = BTreeMap::new();
+    for row in rows {
+        let id = row.id("groupid");
+        let name = names.entry(id).or_insert_with(|| Arc::from(row.text("name")));
+        let (ids, of) = of_host.entry(HostId(row.id("hostid"))).or_default();
+        ids.push(GroupId(id));
+        of.push(Arc::clone(name));
+    }
+    for (id, (ids, names)) in of_host {
+        if let Some(host) = hosts.get_mut(&id) {
+            host.groups = ids.into_boxed_slice();
+            host.group_names = names.into_boxed_slice();
+        }
+    }
+    Ok(())
+}
+
+fn tags(connection: &mut dyn Connection) -> DbResult<Tags> {
+    let rows =
+        connection.query("SELECT hostid, tag, value FROM host_tags ORDER BY hosttagid", &[])?;
+    let mut tags = Tags::new();
+    for row in rows {
+        let tag = (Arc::from(row.text("tag")), Arc::from(row.text("value")));
+        tags.entry(HostId(row.id("hostid"))).or_default().push(tag);
+    }
+    Ok(tags)
+}
+
+/// Own tags and those of all templates, each pair once.
+fn all_tags(macros: &Macros, tags: &Tags, host: HostId) -> Box<[(Arc<str>, Arc<str>)]> {
+    let mut found: Vec<(Arc<str>, Arc<str>)> = Vec::new();
+    let mut level = vec![host];
+    let mut seen = BTreeSet::new();
+    for _ in 0..TEMPLATE_DEPTH_MAX {
+        let mut next = Vec::new();
+        for node in level {
+            if !seen.insert(node) {
+                continue;
+            }
+            for tag in tags.get(&node).map_or(&[][..], Vec::as_slice) {
+                if !found.contains(tag) {
+                    found.push(tag.clone());
+                }
+            }
+            next.extend(macros.templates_of.get(&node).into_iter().flatten().copied());
+        }
+        level = next;
+    }
+    found.into_boxed_slice()
+}
+
+fn interface(row: &Row, resolver: &Resolver<'_>) -> Interface {
+    let text = |name: &str| Arc::<str>::from(resolver.text(row.text(name)));
+    Interface {
+        id: InterfaceId(row.id("interfaceid")),
+        kind: u8::try_from(row.int("type")).unwrap_or(1),
+        main: row.int("main") == 1,
+        use_ip: row.int("useip") == 1,
+        ip: text("ip"),
+        dns: text("dns"),
+        // The API refuses other ports; a macro that is not set leaves 0, which no check reaches.
+        port: resolver.text(row.text("port")).parse().unwrap_or(0),
+        details: text("details"),
+    }
+}

@@ -1,0 +1,197 @@
+//! Database rows to snapshot: everything at start, afterwards only what a change touched.
+
+mod global;
+mod hosts;
+mod items;
+mod text;
+mod triggers;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use model::{HostId, ItemId, TriggerId};
+
+use super::{Host, Item, Snapshot, Trigger};
+use crate::db::{Connection, DbResult};
+use crate::store::Touched;
+use text::Texts;
+
+/// Which rows to read.
+#[derive(Debug, Clone)]
+pub(super) enum Scope {
+    /// All.
+    All,
+    /// Of these ids only.
+    Ids(Vec<u64>),
+}
+
+/// Rows are read in portions of this many, so that a large configuration never stands in memory
+/// twice: once as rows, once as objects.
+const PORTION: u64 = 20_000;
+
+/// Reads everything.
+pub(crate) fn load(connection: &mut dyn Connection) -> DbResult<Snapshot> {
+    let mut next = Snapshot {
+        macros: Arc::new(global::macros(connection, &Scope::All)?),
+        regexps: Arc::new(global::regexps(connection)?),
+        settings: Arc::new(global::settings(connection)?),
+        ..Snapshot::default()
+    };
+    let hosts = hosts::read(connection, &next, &Scope::All)?;
+    for host in hosts.values() {
+        next.hosts.insert(host.id, Arc::new(host.clone()));
+    }
+    let items = items::read(connection, &next, &Scope::All, &mut Texts::default())?;
+    assemble(&mut next, hosts, items);
+    let triggers = triggers::read(connection, &next, &Scope::All)?;
+    for trigger in triggers {
+        next.triggers.insert(trigger.id, Arc::new(trigger));
+    }
+    Ok(next)
+}
+
+/// The next snapshot: what `touched` names is read again, all else is shared.
+pub(crate) fn apply(
+    connection: &mut dyn Connection,
+    before: &Arc<Snapshot>,
+    touched: &Touched,
+) -> DbResult<Snapshot> {
+    if touched.global {
+        // A global macro may stand in any key, interval or expression.
+        return load(connection);
+    }
+    let mut next = Snapshot::clone(before);
+    let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
+    if !touched.hosts.is_empty() {
+        triggers.extend(reload_hosts(connection, &mut next, &touched.hosts)?);
+    }
+    let items = widen(connection, before, touched)?;
+    if !items.is_empty() {
+        triggers.extend(triggers::naming(connection, &touched.items)?);
+        reload_items(connection, &mut next, &items)?;
+    }
+    reload_triggers(connection, &mut next, &triggers)?;
+    Ok(next)
+}
+
+/// The items to read again: those touched, their masters before and now (whose list of dependent
+/// items changes), and those that touched triggers name or named.
+fn widen(
+    connection: &mut dyn Connection,
+    before: &Snapshot,
+    touched: &Touched,
+) -> DbResult<BTreeSet<ItemId>> {
+    let mut items = touched.items.clone();
+    items.extend(items::masters(connection, &touched.items)?);
+    for id in &touched.items {
+        items.extend(before.items.get(id).map(|item| item.master).filter(|id| id.0 != 0));
+    }
+    items.extend(triggers::named(connection, &touched.triggers)?);
+    for id in &touched.triggers {
+        let functions = before.triggers.get(id).map_or(&[][..], |trigger| &*trigger.functions);
+        items.extend(functions.iter().map(|function| function.item));
+    }
+    Ok(items)
+}
+
+/// Reads hosts with all that is on them; returns the triggers that may have changed with them.
+fn reload_hosts(
+    connection: &mut dyn Connection,
+    next: &mut Snapshot,
+    ids: &BTreeSet<HostId>,
+) -> DbResult<BTreeSet<TriggerId>> {
+    let scope = Scope::Ids(ids.iter().map(|id| id.0).collect());
+    let macros = Arc::make_mut(&mut next.macros);
+    let read = global::macros(connection, &scope)?;
+    for id in ids {
+        macros.of_host.remove(id);
+        macros.templates_of.remove(id);
+    }
+    macros.of_host.extend(read.of_host);
+    macros.templates_of.extend(read.templates_of);
+    let mut triggers = BTreeSet::new();
+    for id in ids {
+        let Some(host) = next.hosts.remove(id) else { continue };
+        next.host_ids.remove(&*host.host);
+        for item in &host.items {
+            triggers.extend(item.triggers.iter().copied());
+            next.items.remove(&item.id);
+        }
+    }
+    let hosts = hosts::read(connection, next, &scope)?;
+    for host in hosts.values() {
+        next.hosts.insert(host.id, Arc::new(host.clone()));
+    }
+    let of_hosts = items::ids_of_hosts(connection, hosts.keys().copied())?;
+    let scope = Scope::Ids(of_hosts);
+    let items = items::read(connection, next, &scope, &mut Texts::default())?;
+    triggers.extend(items.iter().flat_map(|item| item.triggers.iter().copied()));
+    assemble(next, hosts, items);
+    Ok(triggers)
+}
+
+fn reload_items(
+    connection: &mut dyn Connection,
+    next: &mut Snapshot,
+    ids: &BTreeSet<ItemId>,
+) -> DbResult<()> {
+    let scope = Scope::Ids(ids.iter().map(|id| id.0).collect());
+    let read = items::read(connection, next, &scope, &mut Texts::default())?;
+    let mut of_host: BTreeMap<HostId, Vec<Arc<Item>>> = BTreeMap::new();
+    for id in ids {
+        if let Some(item) = next.items.remove(id) {
+            of_host.entry(item.host).or_default();
+        }
+    }
+    for item in read {
+        let item = Arc::new(item);
+        next.items.insert(item.id, Arc::clone(&item));
+        of_host.entry(item.host).or_default().push(item);
+    }
+    for (id, changed) in of_host {
+        let Some(before) = next.hosts.get(&id) else { continue };
+        let mut host = Host::clone(before);
+        let kept = host.items.iter().filter(|item| !ids.contains(&item.id)).cloned();
+        let mut items: Vec<Arc<Item>> = kept.chain(changed).collect();
+        items.sort_by(|a, b| a.key.cmp(&b.key));
+        host.items = items.into_boxed_slice();
+        next.hosts.insert(id, Arc::new(host));
+    }
+    Ok(())
+}
+
+fn reload_triggers(
+    connection: &mut dyn Connection,
+    next: &mut Snapshot,
+    ids: &BTreeSet<TriggerId>,
+) -> DbResult<()> {
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let scope = Scope::Ids(ids.iter().map(|id| id.0).collect());
+    let read: Vec<Trigger> = triggers::read(connection, next, &scope)?;
+    for id in ids {
+        next.triggers.remove(id);
+    }
+    for trigger in read {
+        next.triggers.insert(trigger.id, Arc::new(trigger));
+    }
+    Ok(())
+}
+
+/// Puts items on their hosts and both into the snapshot.
+fn assemble(next: &mut Snapshot, hosts: BTreeMap<HostId, Host>, items: Vec<Item>) {
+    let mut of_host: BTreeMap<HostId, Vec<Arc<Item>>> = BTreeMap::new();
+    for item in items {
+        let item = Arc::new(item);
+        next.items.insert(item.id, Arc::clone(&item));
+        of_host.entry(item.host).or_default().push(item);
+    }
+    for (id, mut host) in hosts {
+        let mut items = of_host.remove(&id).unwrap_or_default();
+        items.sort_by(|a, b| a.key.cmp(&b.key));
+        host.items = items.into_boxed_slice();
+        next.host_ids.insert(Arc::clone(&host.host), id);
+        next.hosts.insert(id, Arc::new(host));
+    }
+}

@@ -1,0 +1,291 @@
+//! Values as notifications show them: units, suffixes, value maps.
+
+use jiff::tz::TimeZone;
+use model::ValueType;
+
+use crate::num::{format_f64, parse_f64, parse_suffixed, parse_u64, trim_zeros};
+use crate::regex;
+
+/// `30m` → 1800. Whole seconds with suffix `s m h d w`.
+pub fn parse_time_suffix(text: &str) -> Option<u32> {
+    crate::num::parse_seconds(text)
+}
+
+/// `5K` → 5120. A number with any suffix of the expression grammar.
+pub fn parse_size_suffix(text: &str) -> Option<f64> {
+    parse_suffixed(text)
+}
+
+/// One row of a value map.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mapping {
+    /// When the row fits.
+    pub kind: MappingKind,
+    /// What is compared with; empty for [`MappingKind::Default`].
+    pub value: String,
+    /// What is shown.
+    pub newvalue: String,
+}
+
+/// The API's `type` of a mapping.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum MappingKind {
+    /// 0: equal
+    Equal = 0,
+    /// 1: greater or equal
+    GreaterOrEqual = 1,
+    /// 2: less or equal
+    LessOrEqual = 2,
+    /// 3: ranges and single numbers, separated by commas
+    Range = 3,
+    /// 4: regular expression
+    Regexp = 4,
+    /// 5: everything else
+    Default = 5,
+}
+
+impl MappingKind {
+    /// From the API's number.
+    pub const fn from_api(number: u8) -> Option<Self> {
+        Some(match number {
+            0 => Self::Equal,
+            1 => Self::GreaterOrEqual,
+            2 => Self::LessOrEqual,
+            3 => Self::Range,
+            4 => Self::Regexp,
+            5 => Self::Default,
+            _ => return None,
+        })
+    }
+}
+
+/// The text for a value in a value map; the first row that fits wins, the default row last.
+pub fn map_value<'a>(map: &'a [Mapping], value: &str, value_type: ValueType) -> Option<&'a str> {
+    let fits = |row: &&Mapping| match row.kind {
+        MappingKind::Equal if value_type.is_numeric() => {
+            match (parse_f64(value), parse_f64(&row.value)) {
+                (Some(a), Some(b)) => crate::num::same_f64(a, b),
+                _ => false,
+            }
+        }
+        MappingKind::Equal => row.value == value,
+        MappingKind::GreaterOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a >= b),
+        MappingKind::LessOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a <= b),
+        MappingKind::Range => in_ranges(value, &row.value),
+        MappingKind::Regexp => regex::is_match(&row.value, value, false).unwrap_or(false),
+        MappingKind::Default => false,
+    };
+    map.iter()
+        .find(fits)
+        .or_else(|| map.iter().find(|r| r.kind == MappingKind::Default))
+        .map(|r| r.newvalue.as_str())
+}
+
+fn compare(a: &str, b: &str) -> Option<(f64, f64)> {
+    Some((parse_f64(a)?, parse_f64(b)?))
+}
+
+fn in_ranges(value: &str, ranges: &str) -> bool {
+    let Some(value) = parse_f64(value) else { return false };
+    ranges.split(',').any(|range| {
+        let range = range.trim();
+        // A leading minus belongs to the first number.
+        let dash = range
+            .char_indices()
+            .skip(1)
+            .find(|(i, c)| *c == '-' && !matches!(range.as_bytes()[i - 1], b'e' | b'E'));
+        match dash {
+            Some((at, _)) => compare(&range[..at], &range[at + 1..])
+                .is_some_and(|(from, to)| from <= value && value <= to),
+            None => parse_f64(range) == Some(value),
+        }
+    })
+}
+
+/// A value (in text form) as messages show it.
+pub fn format_value(
+    value: &str,
+    value_type: ValueType,
+    units: &str,
+    map: &[Mapping],
+    tz: &TimeZone,
+) -> String {
+    if let Some(shown) = map_value(map, value, value_type) {
+        return format!("{shown} ({value})");
+    }
+    if !value_type.is_numeric() {
+        return value.to_owned();
+    }
+    let plain = || match value_type {
+        ValueType::Float => trim_zeros(value).to_owned(),
+        _ => value.to_owned(),
+    };
+    let Some(number) = parse_f64(value) else { return value.to_owned() };
+    match units {
+        "" => plain(),
+        "unixtime" => format_unixtime(number, tz),
+        "uptime" => format_uptime(number),
+        "s" => format_duration(number),
+        _ => match units.strip_prefix('!') {
+            Some(units) => format!("{} {units}", plain()),
+            None if matches!(units, "%" | "ms" | "rpm" | "RPM") => {
+                format!("{} {units}", two_places(number, value_type, value))
+            }
+            None => format_scaled(number, units),
+        },
+    }
+}
+
+fn two_places(number: f64, value_type: ValueType, value: &str) -> String {
+    if value_type == ValueType::Unsigned && parse_u64(value).is_some() {
+        return value.to_owned();
+    }
+    short(number)
+}
+
+fn short(number: f64) -> String {
+    let text = format!("{number:.2}");
+    let text = trim_zeros(&text);
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+fn format_scaled(number: f64, units: &str) -> String {
+    let base: f64 = if matches!(units, "B" | "Bps") { 1024.0 } else { 1000.0 };
+    let mut scaled = number;
+    let mut suffix = "";
+    for next in ["K", "M", "G", "T"] {
+        if scaled.abs() < base {
+            break;
+        }
+        scaled /= base;
+        suffix = next;
+    }
+    format!("{} {suffix}{units}", short(scaled))
+}
+
+fn format_unixtime(number: f64, tz: &TimeZone) -> String {
+    // Beyond the calendar there is no date; the field shows the epoch then.
+    #[expect(clippy::cast_possible_truncation, reason = "checked")]
+    let second = if number.abs() < 2e11 { number as i64 } else { 0 };
+    crate::calendar::local(second, tz).strftime("%Y.%m.%d %H:%M:%S").to_string()
+}
+
+fn format_uptime(number: f64) -> String {
+    let sign = if number < 0.0 { "-" } else { "" };
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let secs = number.abs().round() as u64;
+    let (days, rest) = (secs / 86_400, secs % 86_400);
+    let clock = format!("{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
+    match days {
+        0 => format!("{sign}{clock}"),
+        1 => format!("{sign}1 day, {clock}"),
+        n => format!("{sign}{n} days, {clock}"),
+    }
+}
+
+/// At most three neighbouring units, from years (365 days) and months (30 days) down to ms.
+fn format_duration(number: f64) -> String {
+    const UNITS: [(&str, u128); 7] = [
+        ("y", 31_536_000_000),
+        ("M", 2_592_000_000),
+        ("d", 86_400_000),
+        ("h", 3_600_000),
+        ("m", 60_000),
+        ("s", 1000),
+        ("ms", 1),
+    ];
+    let sign = if number < 0.0 { "-" } else { "" };
+    let size = number.abs();
+    if size == 0.0 {
+        return "0".to_owned();
+    }
+    if size < 0.001 {
+        return format!("< {sign}1ms");
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+    let mut ms = if size < 1e12 { (size * 1000.0).round() as u128 } else { size as u128 * 1000 };
+    let mut out = String::new();
+    let mut first = None;
+    for (index, (name, length)) in UNITS.into_iter().enumerate() {
+        let count = ms / length;
+        ms %= length;
+        if count > 0 && first.is_none() {
+            first = Some(index);
+        }
+        let shown = first.is_some_and(|f| index < f + 3);
+        if count > 0 && shown {
+            let space = if out.is_empty() { "" } else { " " };
+            out = format!("{out}{space}{count}{name}");
+        }
+    }
+    format!("{sign}{out}")
+}
+
+/// A number without units, as event names show it.
+pub fn format_number(value: f64) -> String {
+    format_f64(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_with_units() {
+        let float = ValueType::Float;
+        let unsigned = ValueType::Unsigned;
+        for (value, value_type, units, text) in [
+            ("1.156", float, "s", "1s 156ms"),
+            ("0", unsigned, "s", "0"),
+            ("0.0001", float, "s", "< 1ms"),
+            ("3661", unsigned, "s", "1h 1m 1s"),
+            ("90061", unsigned, "s", "1d 1h 1m"),
+            ("-25.5454", float, "B", "-25.55 B"),
+            ("15000", unsigned, "B", "14.65 KB"),
+            ("15000", unsigned, "bps", "15 Kbps"),
+            ("1500000000000000", unsigned, "x", "1500 Tx"),
+            ("25000.15", float, "!Bps", "25000.15 Bps"),
+            ("99.1234", float, "%", "99.12 %"),
+            ("1200", unsigned, "rpm", "1200 rpm"),
+            ("0", unsigned, "unixtime", "1970.01.01 00:00:00"),
+            ("90061", unsigned, "uptime", "1 day, 01:01:01"),
+            ("200000", unsigned, "uptime", "2 days, 07:33:20"),
+            ("1.500", float, "", "1.5"),
+            ("12", unsigned, "", "12"),
+        ] {
+            assert_eq!(format_value(value, value_type, units, &[], &TimeZone::UTC), text);
+        }
+    }
+
+    #[test]
+    fn value_maps() {
+        let row = |kind, value: &str, new: &str| Mapping {
+            kind,
+            value: value.into(),
+            newvalue: new.into(),
+        };
+        let map = [
+            row(MappingKind::Equal, "1", "one"),
+            row(MappingKind::Range, "-5--2,7,10-20", "range"),
+            row(MappingKind::GreaterOrEqual, "100", "big"),
+            row(MappingKind::LessOrEqual, "-100", "small"),
+            row(MappingKind::Regexp, "^5.*", "five"),
+            row(MappingKind::Default, "", "other"),
+        ];
+        for (value, shown) in [
+            ("1", "one"),
+            ("1.0", "one"),
+            ("-3", "range"),
+            ("7", "range"),
+            ("20", "range"),
+            ("100", "big"),
+            ("-101", "small"),
+            ("55", "five"),
+            ("6", "other"),
+        ] {
+            assert_eq!(map_value(&map, value, ValueType::Float), Some(shown), "{value}");
+        }
+        assert_eq!(map_value(&map[..1], "1.0", ValueType::Char), None);
+    }
+}
