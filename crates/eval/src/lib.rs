@@ -1,11 +1,16 @@
 //! Preprocessing, expressions, trigger functions, macros: values in, value out.
 
 pub mod calendar;
+pub mod expr;
+pub mod func;
 pub mod interval;
+pub mod json;
+pub mod jsonpath;
 pub mod key;
 pub mod macros;
 pub mod num;
 pub mod regex;
+pub mod stats;
 pub mod time;
 pub mod units;
 pub mod preproc {
@@ -17,12 +22,4 @@ pub mod preproc {
         }
     }
 }
-pub mod expr {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Expression;
-    impl Expression {
-        pub fn parse(_t: &str) -> Result<Self, String> {
-            Ok(Self)
-        }
-    }
-}
+pub mod xpath;
