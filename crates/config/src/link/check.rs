@@ -86,7 +86,8 @@ pub(super) fn check(edit: &mut Edit<'_>, hosts: &[u64], below: &Below) -> Result
             graph.up.entry(*host).or_default().insert(*template);
         }
     }
-    let words = targets(edit, &affected(edit, hosts)?)?;
+    let affected = affected(edit, hosts)?;
+    let words = targets(edit, &affected)?;
     for (id, target) in &words {
         for (template, by) in graph.above(*id) {
             if by.len() > 1 {
@@ -148,7 +149,8 @@ fn load(edit: &mut Edit<'_>, hosts: &[u64], below: &Below) -> DbResult<Graph> {
     let names = query_by_ids(edit.connection(), sql, &[], &all)?
         .iter()
         .map(|row| {
-            let name = if row.text("name").is_empty() { row.text("host") } else { row.text("name") };
+            let name =
+                if row.text("name").is_empty() { row.text("host") } else { row.text("name") };
             (row.id("hostid"), name.to_owned())
         })
         .collect();

@@ -303,7 +303,9 @@ fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
     match wanted_interface(item_type) {
         Wanted::Type(kind, name) => target.main.get(&kind).copied().ok_or(name),
         // In the order in which hosts prefer them: agent, SNMP, JMX, IPMI.
-        Wanted::Any => Ok([1, 2, 4, 3].iter().find_map(|k| target.main.get(k)).copied().unwrap_or(0)),
+        Wanted::Any => {
+            Ok([1, 2, 4, 3].iter().find_map(|k| target.main.get(k)).copied().unwrap_or(0))
+        }
         Wanted::None => Ok(0),
     }
 }
@@ -444,7 +446,8 @@ fn copy_children(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbRe
         ),
         params,
     )?;
-    let from = format!("FROM items n JOIN item_tags t ON t.itemid = n.templateid WHERE {condition}");
+    let from =
+        format!("FROM items n JOIN item_tags t ON t.itemid = n.templateid WHERE {condition}");
     let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
     let count = rows.first().map_or(0, |row| row.id("n"));
     if count == 0 {

@@ -53,7 +53,8 @@ pub fn link_templates(
     hosts: &[u64],
     templates: &[u64],
 ) -> Result<(), LinkError> {
-    let templates: Vec<u64> = templates.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let templates: Vec<u64> =
+        templates.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if hosts.is_empty() || templates.is_empty() {
         return Ok(());
     }
@@ -76,12 +77,14 @@ pub fn link_templates(
     touch_hosts_below(edit, hosts)?;
 
     let linked: Vec<u64> = below.keys().copied().collect();
-    let items = objects_of(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", &linked)?;
+    let items =
+        objects_of(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", &linked)?;
     inherit_items(edit, &items, &below, false)?;
     let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
-    let hosts: Vec<u64> = below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let hosts: Vec<u64> =
+        below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
     inherit_triggers(edit, &triggers, Some(&hosts), false)?;
     Ok(())
 }
@@ -169,7 +172,8 @@ pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64,
             (row.id("hostid"), target)
         })
         .collect();
-    let sql = "SELECT hostid, type, interfaceid FROM interfaces WHERE main = 1 AND hostid IN ({ids})";
+    let sql =
+        "SELECT hostid, type, interfaceid FROM interfaces WHERE main = 1 AND hostid IN ({ids})";
     for row in query_by_ids(edit.connection(), sql, &[], ids)? {
         if let Some(target) = targets.get_mut(&row.id("hostid")) {
             target.main.insert(row.int("type"), row.id("interfaceid"));

@@ -14,7 +14,6 @@ const COPIES: usize = 1_000;
 /// A trigger of a template with its functions, in the order of their ids.
 struct Source {
     id: u64,
-    flags: i64,
     description: String,
     expression: String,
     recovery: String,
@@ -56,14 +55,13 @@ pub(crate) fn inherit_triggers(
 }
 
 fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
-    let sql = "SELECT triggerid, flags, description, expression, recovery_expression \
+    let sql = "SELECT triggerid, description, expression, recovery_expression \
                FROM triggers WHERE flags < 4 AND triggerid IN ({ids})";
     let mut sources: BTreeMap<u64, Source> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| {
             let source = Source {
                 id: row.id("triggerid"),
-                flags: row.int("flags"),
                 description: row.text("description").to_owned(),
                 expression: row.text("expression").to_owned(),
                 recovery: row.text("recovery_expression").to_owned(),
@@ -146,7 +144,8 @@ fn copy_level(
             // Not linked to all templates of the trigger: not inherited.
             let Some(functions) = functions_on(source, *host, &children) else { continue };
             let same = own.find(*host, &source.description, |ids, texts| {
-                let place = |text: &str| replace_ids(text, &mut |id| written(source, &functions, id));
+                let place =
+                    |text: &str| replace_ids(text, &mut |id| written(source, &functions, id));
                 ids != source.id && texts == (&place(&source.expression), &place(&source.recovery))
             });
             if let Some(same) = same.filter(|same| same.templateid > 0) {
@@ -342,8 +341,7 @@ pub(crate) fn inherit_dependencies(
             }
         }
     }
-    let all: Vec<u64> =
-        children.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    let all: Vec<u64> = children.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if replace {
         edit.delete("trigger_depends", "triggerid", &all)?;
     } else {

@@ -67,13 +67,7 @@ fn inherited(
     Ok(ids.into_iter().collect())
 }
 
-fn release(
-    edit: &mut Edit<'_>,
-    table: &str,
-    key: &str,
-    set: &str,
-    ids: &[u64],
-) -> DbResult<()> {
+fn release(edit: &mut Edit<'_>, table: &str, key: &str, set: &str, ids: &[u64]) -> DbResult<()> {
     for portion in ids.chunks(5_000) {
         let marks = placeholders(portion.len());
         let sql = format!("UPDATE {table} SET {set} WHERE {key} IN ({marks})");

@@ -47,16 +47,8 @@ pub struct ItemChange {
 }
 
 /// Columns of a parent that its children have their own values of.
-pub(crate) const OWN_COLUMNS: &[&str] = &[
-    "itemid",
-    "hostid",
-    "flags",
-    "ruleid",
-    "templateid",
-    "interfaceid",
-    "master_itemid",
-    "uuid",
-];
+pub(crate) const OWN_COLUMNS: &[&str] =
+    &["itemid", "hostid", "flags", "ruleid", "templateid", "interfaceid", "master_itemid", "uuid"];
 
 /// Creates items; those of templates are inherited by everything linked below. Returns the ids in
 /// order. A key that its host has already is a conflict.
@@ -225,12 +217,8 @@ fn set_children(edit: &mut Edit<'_>, change: &ItemChange, ids: &[u64]) -> DbResu
 }
 
 fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkError> {
-    let inherited: Columns = change
-        .columns
-        .iter()
-        .filter(|(name, _)| !OWN_COLUMNS.contains(name))
-        .cloned()
-        .collect();
+    let inherited: Columns =
+        change.columns.iter().filter(|(name, _)| !OWN_COLUMNS.contains(name)).cloned().collect();
     let master = column(&change.columns, "master_itemid").map(Value::as_int);
     let nothing = inherited.is_empty()
         && master.is_none()
@@ -253,8 +241,7 @@ fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkErro
         if !inherited.is_empty() {
             let sets: Vec<String> =
                 inherited.iter().map(|(name, _)| format!("{name} = ?")).collect();
-            let mut params: Vec<Value> =
-                inherited.iter().map(|(_, value)| value.clone()).collect();
+            let mut params: Vec<Value> = inherited.iter().map(|(_, value)| value.clone()).collect();
             params.push(parent.into());
             let sql = format!("UPDATE items SET {} WHERE templateid = ?", sets.join(", "));
             edit.execute(&sql, &params)?;

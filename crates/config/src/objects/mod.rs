@@ -15,10 +15,10 @@ use crate::db::{DbResult, Value, query_by_ids};
 
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
-pub(crate) use trigger::{existing, insert_functions};
 pub use trigger::{
     NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,
 };
+pub(crate) use trigger::{existing, insert_functions};
 pub use trigger_delete::delete_triggers;
 
 /// Columns of a row and their values; names are those of the table.

@@ -147,14 +147,14 @@ pub(crate) fn existing(
         }
     }
     let ids: Vec<u64> = found.keys().copied().collect();
-    let sql = "SELECT functionid, itemid, name, parameter FROM functions WHERE triggerid IN ({ids})";
+    let sql =
+        "SELECT functionid, itemid, name, parameter FROM functions WHERE triggerid IN ({ids})";
     let functions: HashMap<u64, String> = query_by_ids(edit.connection(), sql, &[], &ids)?
         .iter()
         .map(|row| (row.id("functionid"), TriggerFunction::from_row(row).written()))
         .collect();
-    let place = |text: &str| {
-        replace_ids(text, &mut |id| functions.get(&id).cloned().unwrap_or_default())
-    };
+    let place =
+        |text: &str| replace_ids(text, &mut |id| functions.get(&id).cloned().unwrap_or_default());
     let mut by_name: HashMap<(u64, String), Vec<ExistingTrigger>> = HashMap::new();
     for (id, row) in &found {
         for host in hosts_of.get(id).into_iter().flatten() {
