@@ -7,15 +7,20 @@
 
 mod call;
 mod error;
+mod expand;
 mod get;
 mod http;
 mod live;
 mod methods;
 mod object;
 mod params;
+mod parts;
 mod permission;
+mod relate;
 mod rpc;
 mod session;
+mod tags;
+mod write;
 
 use std::sync::Arc;
 

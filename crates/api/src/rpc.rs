@@ -163,6 +163,11 @@ pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
     if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
 }
 
+/// Is there such a method?
+pub(crate) fn knows(method: &str) -> bool {
+    registry().contains_key(method)
+}
+
 /// Runs another method for a call in progress, with its user's rights on objects.
 pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResult<Json> {
     let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));

@@ -4,10 +4,18 @@
 pub(crate) mod apiinfo;
 pub(crate) mod group;
 pub(crate) mod history;
+pub(crate) mod item;
 pub(crate) mod login;
 
 use crate::call::Method;
 
 /// All methods.
-pub(crate) const ALL: &[&[Method]] =
-    &[apiinfo::METHODS, group::METHODS, history::METHODS, login::METHODS];
+pub(crate) const ALL: &[&[Method]] = &[
+    apiinfo::METHODS,
+    group::METHODS,
+    history::METHODS,
+    item::METHODS,
+    item::PROTOTYPE_METHODS,
+    item::RULE_METHODS,
+    login::METHODS,
+];
