@@ -92,12 +92,3 @@ impl From<DbError> for ApiError {
         }
     }
 }
-
-impl From<config::link::LinkError> for ApiError {
-    fn from(error: config::link::LinkError) -> Self {
-        match error {
-            config::link::LinkError::Conflict(text) => Self::params(text),
-            config::link::LinkError::Db(error) => error.into(),
-        }
-    }
-}

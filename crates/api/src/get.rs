@@ -364,7 +364,10 @@ impl<'c, 'a> Get<'c, 'a> {
         let given = self.params.get("sortorder").filter(|v| !v.is_null());
         for value in given.map(params::list).unwrap_or_default() {
             if !matches!(value.as_str(), Some("ASC" | "DESC")) {
-                return Err(ApiError::at("/sortorder", "value must be one of \"ASC\", \"DESC\""));
+                return Err(ApiError::at(
+                    "/sortorder",
+                    "value must be one of \"ASC\", \"DESC\"",
+                ));
             }
         }
         Ok(())

@@ -14,12 +14,14 @@ mod live;
 mod methods;
 mod object;
 mod params;
+mod owned;
 mod parts;
 mod permission;
 mod relate;
 mod rpc;
 mod session;
 mod tags;
+mod with;
 mod write;
 
 use std::sync::Arc;
@@ -31,7 +33,7 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use http::{HttpConfig, serve};
-pub use live::{Live, LiveHub, LiveNote};
+pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
 pub use session::hash_password;
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.
