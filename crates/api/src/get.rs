@@ -203,6 +203,16 @@ impl<'c, 'a> Get<'c, 'a> {
         })
     }
 
+    /// The whole condition with its values, for a query of the method's own.
+    pub(crate) fn condition(mut self) -> ApiResult<(String, Vec<Value>)> {
+        self.filter()?;
+        self.search()?;
+        if self.conditions.is_empty() {
+            self.and("1 = 1", []);
+        }
+        Ok((self.conditions.join(" AND "), self.values))
+    }
+
     fn output(&self) -> ApiResult<Output> {
         let path = "/output";
         match self.params.get("output") {
@@ -364,10 +374,7 @@ impl<'c, 'a> Get<'c, 'a> {
         let given = self.params.get("sortorder").filter(|v| !v.is_null());
         for value in given.map(params::list).unwrap_or_default() {
             if !matches!(value.as_str(), Some("ASC" | "DESC")) {
-                return Err(ApiError::at(
-                    "/sortorder",
-                    "value must be one of \"ASC\", \"DESC\"",
-                ));
+                return Err(ApiError::at("/sortorder", "value must be one of \"ASC\", \"DESC\""));
             }
         }
         Ok(())

@@ -111,7 +111,11 @@ mod tests {
              AND (t.id NOT IN (SELECT hostid FROM host_tags WHERE tag = ?)))"
         );
         assert_eq!(values.len(), 5);
-        assert!(check(json!({ "tags": [{ "tag": "a" }, { "tag": "b" }], "evaltype": "2" })).0.contains(") OR ("));
+        assert!(
+            check(json!({ "tags": [{ "tag": "a" }, { "tag": "b" }], "evaltype": "2" }))
+                .0
+                .contains(") OR (")
+        );
         assert_eq!(condition(&json!({ "tags": null }), "t.id", own_host_tags), Ok(None));
         assert!(condition(&json!({ "tags": "x" }), "t.id", own_host_tags).is_err());
     }

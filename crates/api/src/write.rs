@@ -91,10 +91,7 @@ pub(crate) fn required_list(input: &Json, name: &str) -> ApiResult<Vec<u64>> {
 }
 
 /// The object of a mass call.
-pub(crate) fn mass_object<'j>(
-    input: &'j Json,
-    known: &[&str],
-) -> ApiResult<&'j Map<String, Json>> {
+pub(crate) fn mass_object<'j>(input: &'j Json, known: &[&str]) -> ApiResult<&'j Map<String, Json>> {
     let Json::Object(members) = input else {
         return match input {
             Json::Array(values) if values.is_empty() => {
@@ -219,7 +216,8 @@ pub(crate) fn check_uuid(uuid: &str, path: &str) -> ApiResult<()> {
         return Err(ApiError::at(path, "must be 32 characters long"));
     }
     let bytes = uuid.as_bytes();
-    let version_4 = bytes[12] == b'4' && matches!(bytes[16], b'8' | b'9' | b'a' | b'b' | b'A' | b'B');
+    let version_4 =
+        bytes[12] == b'4' && matches!(bytes[16], b'8' | b'9' | b'a' | b'b' | b'A' | b'B');
     if !version_4 || !bytes.iter().all(u8::is_ascii_hexdigit) {
         return Err(ApiError::at(path, "UUIDv4 is expected"));
     }

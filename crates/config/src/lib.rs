@@ -8,6 +8,7 @@
 pub mod db;
 pub mod link;
 pub mod objects;
+pub mod lld;
 pub mod schema;
 mod seed;
 pub mod snapshot;

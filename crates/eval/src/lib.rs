@@ -9,17 +9,10 @@ pub mod jsonpath;
 pub mod key;
 pub mod macros;
 pub mod num;
+pub mod preproc;
 pub mod regex;
+pub mod script;
 pub mod stats;
 pub mod time;
 pub mod units;
-pub mod preproc {
-    #[derive(Debug, Clone, PartialEq)]
-    pub struct Step;
-    impl Step {
-        pub fn from_api(_k: u8, _p: &str, _h: u8, _hp: &str) -> Result<Self, String> {
-            Ok(Self)
-        }
-    }
-}
 pub mod xpath;

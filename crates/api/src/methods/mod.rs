@@ -2,6 +2,7 @@
 //! that other objects need: what is shared lives beside this folder.
 
 pub(crate) mod apiinfo;
+pub(crate) mod event;
 pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod host;
@@ -17,6 +18,7 @@ use crate::call::Method;
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
     apiinfo::METHODS,
+    event::METHODS,
     group::METHODS,
     history::METHODS,
     host::METHODS,

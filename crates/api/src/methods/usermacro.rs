@@ -85,7 +85,10 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST_MACRO, &[])?;
     get.by_ids("hostmacroids", "t.hostmacroid IN ({ids})")?;
     get.by_ids("hostids", "t.hostid IN ({ids})")?;
-    get.by_ids("groupids", "t.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))")?;
+    get.by_ids(
+        "groupids",
+        "t.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))",
+    )?;
     get.by_ids(
         "templateids",
         "t.hostid IN (SELECT hostid FROM host_templates WHERE templateid IN ({ids}))",

@@ -46,8 +46,7 @@ pub(crate) static VALUE_MAP: Object = Object {
 };
 
 fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let mut get =
-        Get::new(call, input, &VALUE_MAP, &["valuemapids", "hostids", "selectMappings"])?;
+    let mut get = Get::new(call, input, &VALUE_MAP, &["valuemapids", "hostids", "selectMappings"])?;
     get.by_ids("valuemapids", "t.valuemapid IN ({ids})")?;
     get.by_ids("hostids", "t.hostid IN ({ids})")?;
     let need = Need::of_get(get.flag("editable"));

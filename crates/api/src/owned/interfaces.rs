@@ -141,7 +141,8 @@ impl Interface {
 
 /// A user macro or a built-in one, alone or inside a text.
 fn has_macro(text: &str) -> bool {
-    let inner = || text.find('{').and_then(|from| text[from..].rfind('}').map(|to| (from, from + to)));
+    let inner =
+        || text.find('{').and_then(|from| text[from..].rfind('}').map(|to| (from, from + to)));
     match inner() {
         Some((from, to)) => {
             let name = &text[from..=to];
@@ -154,16 +155,14 @@ fn has_macro(text: &str) -> bool {
 }
 
 fn is_dns(dns: &str) -> bool {
-    has_macro(dns)
-        || dns.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
+    has_macro(dns) || dns.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-'))
 }
 
 /// SNMP details as JSON text, all values as texts.
 fn details(given: Option<&Json>, now: Option<&Row>, path: &str) -> ApiResult<String> {
     let path = format!("{path}/details");
-    let stored: Map<String, Json> = now
-        .and_then(|row| serde_json::from_str(row.text("details")).ok())
-        .unwrap_or_default();
+    let stored: Map<String, Json> =
+        now.and_then(|row| serde_json::from_str(row.text("details")).ok()).unwrap_or_default();
     let given = match given {
         Some(Json::Object(members)) => members.clone(),
         Some(Json::Array(values)) if values.is_empty() => Map::new(),
@@ -327,7 +326,8 @@ mod tests {
 
     #[test]
     fn what_is_refused() {
-        let base = json!({ "type": 1, "main": 1, "useip": 1, "ip": "1.1.1.1", "dns": "", "port": "1" });
+        let base =
+            json!({ "type": 1, "main": 1, "useip": 1, "ip": "1.1.1.1", "dns": "", "port": "1" });
         for (change, error) in [
             (json!({}), ""),
             (json!({ "port": "{$P}" }), ""),
@@ -347,7 +347,10 @@ mod tests {
             (json!({ "type": 2 }), "\"details\" is missing"),
             (json!({ "type": 2, "details": { "version": 4 } }), "one of 1, 2, 3"),
             (json!({ "type": 2, "details": { "version": 2 } }), "cannot be empty"),
-            (json!({ "type": 2, "details": { "version": 2, "community": "c", "bulk": 3 } }), "bulk"),
+            (
+                json!({ "type": 2, "details": { "version": 2, "community": "c", "bulk": 3 } }),
+                "bulk",
+            ),
             (json!({ "nosuch": 1 }), "unexpected parameter \"nosuch\""),
         ] {
             let mut members = base.clone();

@@ -190,12 +190,7 @@ fn check_once(
     Ok(())
 }
 
-fn twice_error(
-    edit: &mut Edit<'_>,
-    target: u64,
-    twice: u64,
-    added: &[u64],
-) -> ApiResult<ApiError> {
+fn twice_error(edit: &mut Edit<'_>, target: u64, twice: u64, added: &[u64]) -> ApiResult<ApiError> {
     let mut blamed = added.first().copied().unwrap_or(twice);
     for templateid in added {
         let above = with_parents(edit, &[*templateid])?;

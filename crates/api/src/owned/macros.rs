@@ -149,8 +149,7 @@ impl MacroInput {
         id_name: &str,
     ) -> ApiResult<Self> {
         let at = |name: &str| format!("{path}/{name}");
-        let text =
-            |name: &str| members.get(name).map(|v| params::text(v, &at(name))).transpose();
+        let text = |name: &str| members.get(name).map(|v| params::text(v, &at(name))).transpose();
         let name = text("macro")?;
         if let Some(name) = &name {
             check_name(name, &at("macro"))?;
@@ -323,8 +322,15 @@ mod tests {
     #[test]
     fn macro_names() {
         for good in [
-            "{$A}", "{$A.B_1}", "{$A:x y}", "{$A:\"x}\"}", "{$A: \"x\" }", "{$A:regex:\"^x\"}",
-            "{$A:regex:^x}", "{$A:}", "{$A:\"a\\\"b\"}",
+            "{$A}",
+            "{$A.B_1}",
+            "{$A:x y}",
+            "{$A:\"x}\"}",
+            "{$A: \"x\" }",
+            "{$A:regex:\"^x\"}",
+            "{$A:regex:^x}",
+            "{$A:}",
+            "{$A:\"a\\\"b\"}",
         ] {
             assert_eq!(check_name(good, "/m"), Ok(()), "{good}");
         }
@@ -360,9 +366,14 @@ mod tests {
 
     #[test]
     fn vault_paths() {
-        for (value, good) in
-            [("a/b:c", true), ("a:b", true), ("nopath", false), ("", false), ("/a:b", false), ("a/:b", false)]
-        {
+        for (value, good) in [
+            ("a/b:c", true),
+            ("a:b", true),
+            ("nopath", false),
+            ("", false),
+            ("/a:b", false),
+            ("a/:b", false),
+        ] {
             assert_eq!(check_value(VAULT, value, "/v").is_ok(), good, "{value}");
         }
     }

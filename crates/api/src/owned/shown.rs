@@ -52,8 +52,7 @@ pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
 /// Answers `selectMacros`; secrets have no value.
 pub(crate) fn attach_macros(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let Some(wanted) = found.wants_list("selectMacros")? else { return Ok(()) };
-    let fields =
-        ["hostmacroid", "hostid", "macro", "value", "description", "type", "automatic"];
+    let fields = ["hostmacroid", "hostid", "macro", "value", "description", "type", "automatic"];
     let ids = found.ids();
     let rows = found.call.read(|c| {
         let sql = "SELECT * FROM hostmacros WHERE hostid IN ({ids}) ORDER BY hostmacroid";

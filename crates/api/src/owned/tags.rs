@@ -48,7 +48,8 @@ pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, tags: &[Tag]) -> ApiResu
     let owner = [hostid.into()];
     edit.execute("DELETE FROM host_tags WHERE hostid = ? AND automatic = 0", &owner)?;
     let kept = edit.query("SELECT tag, value FROM host_tags WHERE hostid = ?", &owner)?;
-    let is_kept = |tag: &Tag| kept.iter().any(|r| r.text("tag") == tag.0 && r.text("value") == tag.1);
+    let is_kept =
+        |tag: &Tag| kept.iter().any(|r| r.text("tag") == tag.0 && r.text("value") == tag.1);
     for tag in tags.iter().filter(|tag| !is_kept(tag)) {
         let row = [
             ("hostid", hostid.into()),

@@ -32,8 +32,7 @@ pub(crate) fn columns(
     if !(1..=7).contains(&accept) {
         return Err(ApiError::at(&at("tls_accept"), "value must be one of 1-7"));
     }
-    let mut columns: Columns =
-        vec![("tls_connect", connect.into()), ("tls_accept", accept.into())];
+    let mut columns: Columns = vec![("tls_connect", connect.into()), ("tls_accept", accept.into())];
     let used = connect | accept;
     for (name, bit, required) in [
         ("tls_issuer", CERTIFICATE, false),

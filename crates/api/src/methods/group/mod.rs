@@ -201,10 +201,7 @@ fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
     let mut get = Get::new(call, input, kind.object, &options)?;
     get.and("t.type = ?", [kind.number.into()]);
     get.by_ids("groupids", "t.groupid IN ({ids})")?;
-    get.by_ids(
-        kind.ids,
-        "t.groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({ids}))",
-    )?;
+    get.by_ids(kind.ids, "t.groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({ids}))")?;
     get.by_ids(
         "triggerids",
         "t.groupid IN (SELECT hg.groupid FROM host_groups hg \

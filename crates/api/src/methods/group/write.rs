@@ -66,10 +66,8 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
         call.require(edit, kind.groups, Need::Write, &ids)?;
         for (id, name, columns) in &changes {
             if let Some(name) = name {
-                let now = edit.query(
-                    "SELECT name, flags FROM groups_ WHERE groupid = ?",
-                    &[(*id).into()],
-                )?;
+                let now = edit
+                    .query("SELECT name, flags FROM groups_ WHERE groupid = ?", &[(*id).into()])?;
                 if now.iter().any(|row| row.int("flags") == 4 && row.text("name") != name) {
                     let now = now[0].text("name");
                     let text = format!("Cannot update a discovered {} \"{now}\".", kind.words);
@@ -159,10 +157,8 @@ pub(super) fn copy_rights(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiResult<
 /// Gives all user groups the tag filters on `to` that they have on `from`.
 pub(super) fn copy_tag_filters(edit: &mut Edit<'_>, from: u64, to: u64) -> ApiResult<()> {
     edit.delete("tag_filters", "groupid", &[to])?;
-    let filters = edit.query(
-        "SELECT usrgrpid, tag, value FROM tag_filters WHERE groupid = ?",
-        &[from.into()],
-    )?;
+    let filters = edit
+        .query("SELECT usrgrpid, tag, value FROM tag_filters WHERE groupid = ?", &[from.into()])?;
     for row in filters {
         let columns: Vec<(&str, Value)> = vec![
             ("usrgrpid", row.id("usrgrpid").into()),

@@ -34,7 +34,8 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     by_related_ids(&mut get)?;
     by_state(&mut get, input)?;
     inventory::conditions(&mut get, input);
-    let set = if get.flag("inheritedTags") { tags::inherited_host_tags } else { tags::own_host_tags };
+    let set =
+        if get.flag("inheritedTags") { tags::inherited_host_tags } else { tags::own_host_tags };
     if let Some((condition, values)) = tags::condition(input, "t.hostid", set)? {
         get.and(condition, values);
     }
@@ -189,7 +190,8 @@ fn attach_inherited_tags(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let above = Above::of(found)?;
     let templates: Vec<u64> = above.all().into_iter().collect();
     let rows = found.call.read(|c| {
-        let sql = "SELECT hostid, tag, value FROM host_tags WHERE hostid IN ({ids}) ORDER BY hosttagid";
+        let sql =
+            "SELECT hostid, tag, value FROM host_tags WHERE hostid IN ({ids}) ORDER BY hosttagid";
         Ok(query_by_ids(c, sql, &[], &templates)?)
     })?;
     let mut of_row = BTreeMap::new();

@@ -38,7 +38,12 @@ const FIELDS: &[Field] = &[
     field("flags", OneOf(&[0, 4]), ReadOnly, "0 made by people, 4 made by discovery."),
     field("templateid", Id, ReadOnly, "Always 0."),
     field("description", Text(65_535), Optional, "Free text."),
-    field("tls_connect", OneOf(&[1, 2, 4]), Optional, "To the host: 1 plain, 2 PSK, 4 certificate."),
+    field(
+        "tls_connect",
+        OneOf(&[1, 2, 4]),
+        Optional,
+        "To the host: 1 plain, 2 PSK, 4 certificate.",
+    ),
     field("tls_accept", Int(1, 7), Optional, "From the host: bit mask of the same."),
     field("tls_issuer", Text(1024), Optional, "Issuer of its certificate."),
     field("tls_subject", Text(1024), Optional, "Subject of its certificate."),

@@ -93,7 +93,8 @@ impl<'j> HostInput<'j> {
             (ids("templates", "templateid")?, ids("templates_clear", "templateid")?);
         let clear = if mode == Mode::Create { Vec::new() } else { clear.unwrap_or_default() };
         check_clear(path, templates.as_deref(), &clear)?;
-        let mut columns = columns_of(FIELDS, HOST.key, &without_own_rules(object), path, Mode::Update)?;
+        let mut columns =
+            columns_of(FIELDS, HOST.key, &without_own_rules(object), path, Mode::Update)?;
         if let Some(status) = object.get("status") {
             columns.push(("status", status_of(status, host.as_deref())?.into()));
         }

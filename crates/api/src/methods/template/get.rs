@@ -35,8 +35,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for condition in with::conditions(&get, "t.templateid") {
         get.and(condition, []);
     }
-    if let Some((condition, values)) =
-        tags::condition(input, "t.templateid", tags::own_host_tags)?
+    if let Some((condition, values)) = tags::condition(input, "t.templateid", tags::own_host_tags)?
     {
         get.and(condition, values);
     }

@@ -1,0 +1,4 @@
+//! Scripts (stand-in until the real ones arrive).
+/// Script engines.
+#[derive(Debug, Default)]
+pub struct Scripts;
