@@ -283,7 +283,9 @@ fn apply<'j, 'a>(
                 elements.iter().enumerate().map(|(i, v)| indexed(i, v)).collect()
             }
             _ => {
-                return Err(QueryError::Function("cannot apply function to non-array JSON element"));
+                return Err(QueryError::Function(
+                    "cannot apply function to non-array JSON element",
+                ));
             }
         }
     } else {
@@ -328,8 +330,8 @@ mod tests {
         for (path, out) in [
             ("$.f.p", Some("10")),
             ("$['f']['p']", Some("10")),
-            ("$.f[\"n o\"]", Some("")),
-            ("$.b[0].p", Some("8.50")),
+            ("$.f[\"n o\"]", Some("null")),
+            ("$.b[0].p", Some("8.5")),
             ("$.b[-1].t", Some("three \"3\"")),
             ("$.b[5]", None),
             ("$.b[0:2].id", Some("[1,2]")),
