@@ -79,7 +79,7 @@ pub(super) fn to_text(payload: &Payload) -> CompactString {
     match payload {
         Payload::Text(text) => text.clone(),
         Payload::Log(log) => log.0.clone(),
-        Payload::Unsigned(v) => model::CompactString::from(v.to_string()),
+        Payload::Unsigned(v) => CompactString::from(v.to_string()),
         Payload::Float(v) => format_f64(*v).into(),
         Payload::NotSupported(text) => CompactString::from(&**text),
         Payload::Meta => CompactString::default(),
