@@ -98,11 +98,13 @@ impl Network {
                 same(u128::from(u32::from(a)), u128::from(u32::from(b)), 32)
             }
             (IpAddr::V6(a), IpAddr::V6(b)) => same(u128::from(a), u128::from(b), 128),
-            // An IPv6 network written in an IPv4-like form covers IPv4 peers.
+            // IPv4 addresses have two forms in IPv6: `::ffff:1.2.3.4` and the old `::1.2.3.4`.
             (IpAddr::V6(a), IpAddr::V4(b)) => {
+                let plain = u128::from(u32::from(b));
                 same(u128::from(a), u128::from(b.to_ipv6_mapped()), 128)
+                    || same(u128::from(a), plain, 128)
             }
-            (IpAddr::V4(_), IpAddr::V6(_)) => self.bits == 0,
+            (IpAddr::V4(_), IpAddr::V6(_)) => false,
         }
     }
 }

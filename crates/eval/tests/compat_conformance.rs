@@ -6,11 +6,6 @@ mod compat;
 
 use compat::{cases, report};
 
-/// Cases whose expectation the real server does not share, or that need what is not built:
-/// each with the reason.
-const KNOWN: &[(&str, &str)] =
-    &[("history_functions", "comparison epsilon of 1e-6"), ("preprocessing", "needs MIB names")];
-
 #[test]
 fn every_case_passes() {
     let mut failed = Vec::new();
@@ -30,7 +25,6 @@ fn every_case_passes() {
         report(file, passed, known, &wrong);
         failed.extend(wrong);
     }
-    assert!(KNOWN.len() < 10, "the list of known differences is to shrink");
     assert!(failed.is_empty(), "{} cases failed", failed.len());
 }
 

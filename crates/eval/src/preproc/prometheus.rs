@@ -257,19 +257,9 @@ impl<'a> Hints<'a> {
         }
     }
 
-    /// Type and help of a metric; parts of histograms and summaries have their base's.
+    /// Type and help of a metric; hints for a histogram do not reach its buckets.
     fn of(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
-        if let Some(hint) = self.0.get(name) {
-            return *hint;
-        }
-        for suffix in ["_bucket", "_sum", "_count"] {
-            if let Some(hint) = name.strip_suffix(suffix).and_then(|base| self.0.get(base))
-                && matches!(hint.0, Some("histogram" | "summary"))
-            {
-                return *hint;
-            }
-        }
-        (None, None)
+        self.0.get(name).copied().unwrap_or_default()
     }
 }
 

