@@ -1,4 +1,5 @@
 //! Crashes at every operation that changes the disk, and power cuts.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -8,6 +9,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 use tsdb::{Class, Engine, Error, Options};
+
+/// Enough to seal several heads, merge their segments and begin anew.
+const BATCHES: u32 = 14;
 
 /// Batch `number`: every sample of the whole test is different.
 fn batch(number: u32) -> Vec<Sample> {
@@ -28,11 +32,17 @@ struct Story {
     synced: usize,
     /// The batch that failed may be there or not.
     uncertain: Option<u32>,
+    /// Seals and merges of the whole work.
+    seals_and_merges: (u64, u64),
 }
 
 /// Appends, seals, merges and drops until something fails.
-fn work(engine: &mut Engine, clock: &stdx::clock::SimClock, story: &mut Story) -> Result<(), Error> {
-    for number in 0..30 {
+fn work(
+    engine: &mut Engine,
+    clock: &stdx::clock::SimClock,
+    story: &mut Story,
+) -> Result<(), Error> {
+    for number in 0..BATCHES {
         story.uncertain = Some(number);
         engine.append(&batch(number))?;
         story.uncertain = None;
@@ -41,7 +51,7 @@ fn work(engine: &mut Engine, clock: &stdx::clock::SimClock, story: &mut Story) -
             engine.sync()?;
             story.synced = story.acknowledged.len();
         }
-        if number % 10 == 9 {
+        if number % 6 == 5 {
             engine.flush()?;
             story.synced = story.acknowledged.len();
             clock.advance(Duration::from_secs(4000));
@@ -49,7 +59,8 @@ fn work(engine: &mut Engine, clock: &stdx::clock::SimClock, story: &mut Story) -
             engine.flush()?;
         }
     }
-    engine.drop_before(Class(1), tsdb::Day(TODAY))?;
+    story.seals_and_merges = (engine.stats().seals, engine.stats().merges);
+    engine.drop_before(Class(1), tsdb::Day(TODAY));
     Ok(())
 }
 
@@ -78,24 +89,24 @@ fn check(dir: &Path, story: &Story, kept: usize, what: &str) {
     }
     // Batches that were not promised are there whole or not at all, in the order they came.
     let view = engine.view(&(0..ITEMS).map(ItemId).collect::<Vec<_>>(), tsdb::Span::ALL);
+    let stored: Vec<Sample> = (0..ITEMS)
+        .flat_map(|item| view.samples(ItemId(item), tsdb::Kinds::VALUES).unwrap())
+        .collect();
     for number in maybe {
         let rows = batch(number);
-        let found = rows.iter().filter(|row| {
-            let samples = view.samples(row.item, tsdb::Kinds::VALUES).unwrap();
-            samples.iter().any(|sample| same(sample, row))
-        });
-        let found = found.count();
+        let is_there = |row: &&Sample| stored.iter().any(|sample| same(sample, row));
+        let found = rows.iter().filter(is_there).count();
         assert!(found == 0 || found == rows.len(), "{what}: half of batch {number}");
         if found > 0 {
             model.append(&rows);
         }
     }
-    model.check(&engine, what);
+    assert_eq!(stored.len(), model.samples.len(), "{what}");
     let next = batch(99);
     engine.append(&next).unwrap();
     model.append(&next);
     engine.flush().unwrap();
-    model.check(&engine, what);
+    model.check_samples(&engine, what);
     let rows: u64 = engine.stats().segment_rows;
     assert_eq!(rows, model.samples.len() as u64, "{what}: something is stored twice");
 }
@@ -105,8 +116,10 @@ fn operations() -> usize {
     let disk = CrashDisk::new(usize::MAX);
     let (story, result) = run(dir.path(), &disk);
     result.unwrap();
-    assert_eq!(story.acknowledged.len(), 30);
-    check(dir.path(), &story, 30, "no crash");
+    assert_eq!(story.acknowledged.len(), BATCHES as usize);
+    let (seals, merges) = story.seals_and_merges;
+    assert!(seals > 2 && merges > 1, "{seals} seals, {merges} merges");
+    check(dir.path(), &story, BATCHES as usize, "no crash");
     disk.operations()
 }
 

@@ -1,4 +1,5 @@
 //! Random work against a model that is obviously right.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
 
@@ -50,7 +51,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 30, ..ProptestConfig::default() })]
 
     #[test]
     fn the_engine_holds_what_the_model_holds(steps in prop::collection::vec(step(), 1..40)) {
@@ -93,7 +94,7 @@ proptest! {
                     if model.samples.values().any(far) {
                         continue;
                     }
-                    engine.drop_before(*class, *day).unwrap();
+                    engine.drop_before(*class, *day);
                     model.drop_before(*class, *day);
                 }
             }

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use generator::{Batches, Shape};
 use model::{ItemId, Sample, SampleValue};
-use stdx::clock::{Clock, RealClock, SharedClock};
+use stdx::clock::{RealClock, SharedClock};
 use stdx::sys::cpu_time;
 use tsdb::{Class, Day, Engine, Kinds, Options, Span};
 
@@ -92,11 +92,20 @@ fn measure(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> R
         Engine::open(&arguments.dir, options(arguments), SharedClock::clone(clock))?;
     let (cpu, wall) = (cpu_time(), clock.monotonic());
     engine.flush()?;
-    let (cpu_all, wall_all) =
-        (cpu_in + (cpu_time() - cpu), wall_in + (clock.monotonic() - wall));
+    let (cpu_all, wall_all) = (cpu_in + (cpu_time() - cpu), wall_in + (clock.monotonic() - wall));
     let rate = |wall: Duration| values as f64 / wall.as_secs_f64() / 1e6;
-    writeln!(out, "append: {:.3} CPU s/M, {:.2} M/s", cpu_in.as_secs_f64() / millions, rate(wall_in))?;
-    writeln!(out, "sealed: {:.3} CPU s/M, {:.2} M/s", cpu_all.as_secs_f64() / millions, rate(wall_all))?;
+    writeln!(
+        out,
+        "append: {:.3} CPU s/M, {:.2} M/s",
+        cpu_in.as_secs_f64() / millions,
+        rate(wall_in)
+    )?;
+    writeln!(
+        out,
+        "sealed: {:.3} CPU s/M, {:.2} M/s",
+        cpu_all.as_secs_f64() / millions,
+        rate(wall_all)
+    )?;
     sizes(&engine, values, "sealed", out)?;
     writeln!(out, "wal: {:.2} B/value", engine_wal(&batches, arguments, clock)? / values as f64)?;
     reads(&engine, clock, arguments, out)?;
@@ -128,9 +137,9 @@ fn measure(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> R
     let ms = (clock.monotonic() - wall).as_secs_f64() * 1e3;
     writeln!(out, "open: {ms:.2} ms with {} sealed values", recovery.segment_rows)?;
     let wall = clock.monotonic();
-    let bytes = engine.drop_before(Class(31), Day(u32::MAX))?;
+    let bytes = engine.drop_before(Class(31), Day(u32::MAX));
     let ms = (clock.monotonic() - wall).as_secs_f64() * 1e3;
-    writeln!(out, "drop: {ms:.2} ms for {bytes} bytes")?;
+    writeln!(out, "drop: {ms:.2} ms on the shard for {bytes} bytes")?;
     Ok(())
 }
 
@@ -152,11 +161,7 @@ fn replay(
     Ok(())
 }
 
-fn engine_wal(
-    batches: &[Vec<Sample>],
-    arguments: &Arguments,
-    clock: &SharedClock,
-) -> Result<f64> {
+fn engine_wal(batches: &[Vec<Sample>], arguments: &Arguments, clock: &SharedClock) -> Result<f64> {
     // Ten batches are enough for a ratio.
     let dir = arguments.dir.join("wal");
     let (mut engine, _) = Engine::open(&dir, options(arguments), SharedClock::clone(clock))?;
@@ -214,9 +219,7 @@ fn reads(
     out: &mut dyn Write,
 ) -> Result<()> {
     let end = generator::START + arguments.shape.seconds();
-    for (what, span) in
-        [("last hour", Span::new(end - 3600, end)), ("full range", Span::ALL)]
-    {
+    for (what, span) in [("last hour", Span::new(end - 3600, end)), ("full range", Span::ALL)] {
         let mut times = Vec::new();
         let mut rows = 0;
         for item in some_items(arguments.shape, 1000) {

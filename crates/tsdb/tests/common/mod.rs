@@ -98,7 +98,7 @@ pub fn assert_same(got: &[Sample], expected: &[Sample], what: &str) {
 }
 
 pub fn trend(item: u64, hour: u32, seed: u64) -> Trend {
-    let values = if seed % 2 == 0 {
+    let values = if seed.is_multiple_of(2) {
         TrendValues::Float { min: -0.5, avg: seed as f64 / 3.0, max: seed as f64 }
     } else {
         TrendValues::Unsigned { min: seed, avg: seed * 2, max: seed * 3 }
@@ -139,7 +139,17 @@ impl Model {
         all.filter(|s| s.item == item && span.has(s.at.clock)).cloned().collect()
     }
 
-    /// Compares everything.
+    /// Compares all samples.
+    pub fn check_samples(&self, engine: &Engine, what: &str) {
+        let items: Vec<ItemId> = (0..ITEMS).map(ItemId).collect();
+        let view = engine.view(&items, Span::ALL);
+        for &item in &items {
+            let got = view.samples(item, Kinds::VALUES).unwrap();
+            assert_same(&got, &self.samples_of(item, Span::ALL), &format!("{what}: {item:?}"));
+        }
+    }
+
+    /// Compares everything, in all ways of reading.
     pub fn check(&self, engine: &Engine, what: &str) {
         let items: Vec<ItemId> = (0..ITEMS).map(ItemId).collect();
         let spans = [Span::ALL, Span::new(NOW - 50, NOW + 20), Span::new(NOW - 2 * DAY, NOW - DAY)];
@@ -208,9 +218,9 @@ impl CrashState {
     /// Is the operation still done? `Err(true)`: it is the one that is cut in half.
     fn step(&self) -> Result<(), bool> {
         self.used.fetch_add(1, Ordering::SeqCst);
-        let left = self.left.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| {
-            Some(left.saturating_sub(1))
-        });
+        let left = self
+            .left
+            .fetch_update(Ordering::SeqCst, Ordering::SeqCst, |left| Some(left.saturating_sub(1)));
         match left {
             Ok(1) => Err(true),
             Ok(0) | Err(_) => Err(false),
@@ -241,6 +251,12 @@ impl CrashDisk {
 
     pub fn operations(&self) -> usize {
         self.state.used.load(Ordering::SeqCst)
+    }
+
+    /// Bytes that no sync has reached.
+    pub fn unsynced(&self) -> u64 {
+        let synced = self.state.synced.lock().unwrap();
+        synced.values().map(|(written, synced)| written - synced).sum()
     }
 
     /// Cuts off all that no sync had reached, as a power cut may.
