@@ -18,6 +18,7 @@ use wire::agent::active::{
 use wire::sender::SendAnswer;
 
 use crate::get::{GetError, exchange};
+use crate::keys::ACTIVE_ONLY;
 use crate::{Agent, PROTOCOL_VERSION};
 
 /// Checks that may hang at the same time before others wait.
@@ -29,6 +30,8 @@ const ITEMS_MAX: usize = 10_000;
 /// Longest pause of the loop: how late a stepped clock is noticed.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
 const VARIANT: u8 = 1;
+const NO_LOGS: &str =
+    "The built-in agent does not follow log files: install a Zabbix agent for this item.";
 
 /// An item of the server's list and when it is due.
 #[derive(Debug, PartialEq)]
@@ -301,6 +304,7 @@ impl Worker<'_> {
                 }
                 Err(_) => Err(String::from("Earlier checks still hang.")),
             };
+            let value = value.map_err(|why| if why == ACTIVE_ONLY { NO_LOGS.into() } else { why });
             let now = self.agent.clock().monotonic();
             self.buffer.push(itemid, value, self.moment(), now);
         }
