@@ -1,2 +1,27 @@
-//! Value cache, trends, the driver trait and its drivers.
-pub trait Reader: Send + Sync {}
+//! History: where samples and trends go and come from.
+//!
+//! [`Driver`] is the one trait behind which every store stands; each shard of the server owns
+//! one driver and is the only one to write through it. Whoever reads on another thread asks the
+//! shard for a [`View`], which is cheap to make and does its work on the reader's thread.
+//! [`Reader`] is the blocking face of that for the API. Beside the drivers live what the value
+//! path needs from history without touching a disk: the [`value_cache`] of trigger functions and
+//! the [`trends`] folder; and [`housekeeping`], which deletes whole days.
+
+mod driver;
+mod embedded;
+mod error;
+pub mod housekeeping;
+mod memory;
+mod null;
+mod reader;
+pub mod trends;
+pub mod value_cache;
+
+pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+pub use embedded::{Embedded, open_shards};
+pub use error::{Error, Fault};
+pub use memory::Memory;
+pub use null::Null;
+pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
+pub use tsdb::{Class, Day, Kind, Kinds, Retention, Span};
+pub use value_cache::ValueCache;

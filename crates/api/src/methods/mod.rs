@@ -3,9 +3,11 @@
 
 pub(crate) mod apiinfo;
 pub(crate) mod group;
+pub(crate) mod history;
 pub(crate) mod login;
 
 use crate::call::Method;
 
 /// All methods.
-pub(crate) const ALL: &[&[Method]] = &[apiinfo::METHODS, group::METHODS, login::METHODS];
+pub(crate) const ALL: &[&[Method]] =
+    &[apiinfo::METHODS, group::METHODS, history::METHODS, login::METHODS];

@@ -5,6 +5,8 @@
 
 mod cow_map;
 mod load;
+#[cfg(test)]
+mod tests;
 mod types;
 
 use std::sync::Arc;

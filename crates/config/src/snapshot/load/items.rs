@@ -163,8 +163,7 @@ fn item(row: &Row, snapshot: &Snapshot, around: &Around, texts: &mut Texts) -> O
     let kind = ItemType::from_api(u8::try_from(row.int("type")).ok()?)?;
     let id = row.id("itemid");
     let interface = InterfaceId(row.id("interfaceid"));
-    let resolver =
-        Resolver::new(snapshot, &host_ids).with_interface(host.interface(interface));
+    let resolver = Resolver::new(snapshot, &host_ids).with_interface(host.interface(interface));
     let mut invalid = None;
     let interval = interval(row, kind, &resolver, texts).unwrap_or_else(|error| {
         invalid = Some(error);

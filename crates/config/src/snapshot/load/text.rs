@@ -116,10 +116,8 @@ impl<'a> Resolver<'a> {
 
     fn host_macro(&self, name: &str) -> Option<String> {
         let host = self.host?;
-        let interface = || {
-            self.interface
-                .or_else(|| host.interfaces.iter().find(|interface| interface.main))
-        };
+        let interface =
+            || self.interface.or_else(|| host.interfaces.iter().find(|interface| interface.main));
         Some(match name {
             "{HOST.HOST}" | "{HOSTNAME}" => host.host.to_string(),
             "{HOST.NAME}" => host.name.to_string(),

@@ -154,8 +154,7 @@ fn trigger(
     let never = || Expression::parse("0").ok().map(Arc::new);
     let expression = parse("expression").ok().or_else(never)?;
     let recovery_mode = u8::try_from(row.int("recovery_mode")).unwrap_or(0);
-    let recovery =
-        if recovery_mode == 1 { parse("recovery_expression").ok() } else { None };
+    let recovery = if recovery_mode == 1 { parse("recovery_expression").ok() } else { None };
     let text = |name: &str| Arc::<str>::from(row.text(name));
     Some(Trigger {
         id: TriggerId(row.id("triggerid")),

@@ -1,0 +1,540 @@
+//! `history.get`, `history.push`, `history.clear`, `trend.get`: values, straight from the store.
+
+use std::collections::HashMap;
+
+use history::{Order, RangeQuery, Span};
+use model::{ItemId, Sample, SampleValue, Timestamp, TrendValues, ValueType};
+use serde_json::{Map, json};
+
+use crate::call::{Call, Json, Method, UserType};
+use crate::error::{ApiError, ApiResult};
+use crate::get::Output;
+use crate::live::PushValue;
+use crate::params;
+use crate::permission::{Need, on_hosts};
+
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "history.get", lowest: Some(UserType::User), run: get_history },
+    Method { name: "history.push", lowest: Some(UserType::User), run: push },
+    Method { name: "history.clear", lowest: Some(UserType::Admin), run: clear },
+    Method { name: "trend.get", lowest: Some(UserType::User), run: get_trends },
+];
+
+/// Values that one `history.push` may carry.
+const PUSH_VALUES_MAX: usize = 100_000;
+
+const OPTIONS: &[&str] = &[
+    "history",
+    "hostids",
+    "itemids",
+    "time_from",
+    "time_till",
+    "output",
+    "filter",
+    "search",
+    "searchByAny",
+    "searchWildcardsEnabled",
+    "startSearch",
+    "excludeSearch",
+    "sortfield",
+    "sortorder",
+    "limit",
+    "countOutput",
+    "editable",
+    "nopermissions",
+];
+
+fn get_history(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    if let Some(name) = input
+        .as_object()
+        .and_then(|members| members.keys().find(|name| !OPTIONS.contains(&name.as_str())))
+    {
+        return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
+    }
+    let kind = match input.get("history") {
+        None | Some(Json::Null) => ValueType::Unsigned,
+        Some(value) => u8::try_from(params::int(value, "/history")?)
+            .ok()
+            .and_then(ValueType::from_api)
+            .ok_or_else(|| ApiError::at("/history", "value must be one of 0, 1, 2, 3, 4, 5"))?,
+    };
+    if kind.is_numeric()
+        && input.get("search").is_some_and(|s| s.as_object().is_some_and(|m| !m.is_empty()))
+    {
+        return Err(ApiError::at("/search", "should be empty"));
+    }
+    let span = span(input)?;
+    let limit = limit(input)?;
+    let sort = Sort::read(input)?;
+    let filters = Filters::read(input);
+    let items = readable_items(call, input)?;
+    // Sorted by time within one item, the store itself can stop at the limit.
+    let one_item = items.len() == 1 && !filters.any() && sort.by_time_alone();
+    let query_limit = if one_item { limit } else { None };
+    let mut samples = Vec::new();
+    for item in &items {
+        let order = if sort.newest_first() { Order::NewestFirst } else { Order::OldestFirst };
+        let query = RangeQuery { item: *item, value_type: kind, span, limit: query_limit, order };
+        let found = call.api.deps.history.range(&query).map_err(store_failed)?;
+        samples.extend(found.into_iter().filter(|sample| filters.keep(sample)));
+    }
+    sort.sort(&mut samples);
+    if let Some(limit) = limit {
+        samples.truncate(limit);
+    }
+    if params::flag(input.get("countOutput")) {
+        return Ok(Json::String(samples.len().to_string()));
+    }
+    let output = output(input)?;
+    Ok(samples.iter().map(|sample| sample_json(sample, kind, &output)).collect())
+}
+
+fn store_failed(error: history::Error) -> ApiError {
+    tracing::error!(%error, "history could not be read");
+    ApiError::application(format!("History could not be read: {error}"))
+}
+
+fn output(input: &Json) -> ApiResult<Output> {
+    match input.get("output") {
+        Some(value) => Ok(Output::parse(value, "/output")?.unwrap_or(Output::Extend)),
+        None => Ok(Output::Extend),
+    }
+}
+
+fn limit(input: &Json) -> ApiResult<Option<usize>> {
+    match input.get("limit") {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => Ok(usize::try_from(params::int(value, "/limit")?).ok().filter(|n| *n > 0)),
+    }
+}
+
+fn span(input: &Json) -> ApiResult<Span> {
+    let bound = |name: &str, default: u32| -> ApiResult<u32> {
+        match input.get(name) {
+            None | Some(Json::Null) => Ok(default),
+            Some(value) => {
+                let clock = params::int(value, &format!("/{name}"))?;
+                Ok(u32::try_from(clock.max(0)).unwrap_or(u32::MAX))
+            }
+        }
+    };
+    Ok(Span { from: bound("time_from", 0)?, till: bound("time_till", u32::MAX)? })
+}
+
+/// Items of the options `itemids` and `hostids` that the user may read, in the order of ids.
+fn readable_items(call: &Call<'_>, input: &Json) -> ApiResult<Vec<ItemId>> {
+    let itemids = params::ids(input, "itemids")?;
+    let hostids = params::ids(input, "hostids")?;
+    let mut sql = String::from("SELECT i.itemid FROM items i WHERE i.flags IN (0, 4)");
+    if let Some(condition) = on_hosts(call.user(), Need::Read, "i.hostid") {
+        sql += &format!(" AND {condition}");
+    }
+    if let Some(ids) = &hostids {
+        let list: Vec<String> = ids.iter().map(ToString::to_string).collect();
+        sql += &format!(
+            " AND i.hostid IN ({})",
+            if list.is_empty() { "0".into() } else { list.join(",") }
+        );
+    }
+    let rows = match &itemids {
+        Some(ids) => call.read(|c| {
+            let sql = format!("{sql} AND i.itemid IN ({{ids}})");
+            Ok(config::db::query_by_ids(c, &sql, &[], ids)?)
+        })?,
+        None => call.rows(&sql, &[])?,
+    };
+    let mut items: Vec<ItemId> = rows.iter().map(|row| ItemId(row.id("itemid"))).collect();
+    items.sort_unstable();
+    Ok(items)
+}
+
+/// Order of the answer: fields with "descending".
+struct Sort(Vec<(SortField, bool)>);
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SortField {
+    Item,
+    Clock,
+    Ns,
+}
+
+impl Sort {
+    fn read(input: &Json) -> ApiResult<Self> {
+        let Some(fields) = input.get("sortfield").filter(|v| !v.is_null()) else {
+            return Ok(Self(Vec::new()));
+        };
+        let orders = input.get("sortorder").map(params::list).unwrap_or_default();
+        let many = input.get("sortorder").is_some_and(Json::is_array);
+        let fields = params::list(fields).into_iter().enumerate().map(|(n, field)| {
+            let path = format!("/sortfield/{}", n + 1);
+            let field = match params::text(field, &path)?.as_str() {
+                "itemid" => SortField::Item,
+                "clock" => SortField::Clock,
+                "ns" => SortField::Ns,
+                _ => {
+                    let text = "value must be one of \"itemid\", \"clock\", \"ns\"";
+                    return Err(ApiError::at(&path, text));
+                }
+            };
+            let order = orders.get(if many { n } else { 0 }).and_then(|o| o.as_str());
+            Ok((field, order == Some("DESC")))
+        });
+        Ok(Self(fields.collect::<ApiResult<_>>()?))
+    }
+
+    fn newest_first(&self) -> bool {
+        self.0.iter().any(|(field, down)| *field == SortField::Clock && *down)
+    }
+
+    fn by_time_alone(&self) -> bool {
+        let down = self.newest_first();
+        self.0.iter().all(|(field, d)| *field == SortField::Item || *d == down)
+    }
+
+    fn sort(&self, samples: &mut [Sample]) {
+        samples.sort_by(|a, b| {
+            self.0.iter().fold(std::cmp::Ordering::Equal, |order, (field, down)| {
+                order.then_with(|| {
+                    let order = match field {
+                        SortField::Item => a.item.cmp(&b.item),
+                        SortField::Clock => a.at.cmp(&b.at),
+                        SortField::Ns => a.at.ns.cmp(&b.at.ns),
+                    };
+                    if *down { order.reverse() } else { order }
+                })
+            })
+        });
+    }
+}
+
+/// `filter` and `search` on values, which no store indexes.
+struct Filters {
+    equal: Vec<(String, Vec<String>)>,
+    search: Vec<String>,
+    start: bool,
+    exclude: bool,
+}
+
+impl Filters {
+    fn read(input: &Json) -> Self {
+        let texts = |value: &Json| -> Vec<String> {
+            params::list(value).into_iter().filter_map(|v| params::text(v, "").ok()).collect()
+        };
+        let equal =
+            input.get("filter").and_then(Json::as_object).map_or_else(Vec::new, |members| {
+                members.iter().map(|(name, value)| (name.clone(), texts(value))).collect()
+            });
+        let search = input.get("search").and_then(|s| s.get("value")).map_or_else(Vec::new, texts);
+        Self {
+            equal,
+            search: search.iter().map(|text| text.to_lowercase()).collect(),
+            start: params::flag(input.get("startSearch")),
+            exclude: params::flag(input.get("excludeSearch")),
+        }
+    }
+
+    fn any(&self) -> bool {
+        !self.equal.is_empty() || !self.search.is_empty()
+    }
+
+    fn keep(&self, sample: &Sample) -> bool {
+        let text = value_text(&sample.value);
+        let equal = self.equal.iter().all(|(name, wanted)| match name.as_str() {
+            "value" => wanted.contains(&text),
+            "itemid" => wanted.contains(&sample.item.to_string()),
+            "clock" => wanted.contains(&sample.at.clock.to_string()),
+            "ns" => wanted.contains(&sample.at.ns.to_string()),
+            _ => true,
+        });
+        let lower = text.to_lowercase();
+        let hit = |part: &String| {
+            if self.start { lower.starts_with(part) } else { lower.contains(part) }
+        };
+        let found = self.search.is_empty() || (self.search.iter().any(hit) != self.exclude);
+        equal && found
+    }
+}
+
+/// A value as the API writes it. Floats have the shortest text that reads back as the same value.
+pub(crate) fn value_text(value: &SampleValue) -> String {
+    match value {
+        SampleValue::Float(v) if v.abs() >= 1e15 && v.is_finite() => format!("{v:e}"),
+        SampleValue::Float(v) => v.to_string(),
+        SampleValue::Unsigned(v) => v.to_string(),
+        SampleValue::Text(text) => text.to_string(),
+        SampleValue::Log(log) => log.0.to_string(),
+    }
+}
+
+fn sample_json(sample: &Sample, kind: ValueType, output: &Output) -> Json {
+    let mut out = Map::new();
+    let mut put = |name: &str, value: String| {
+        if output.has(name) {
+            out.insert(name.to_owned(), Json::String(value));
+        }
+    };
+    put("itemid", sample.item.to_string());
+    put("clock", sample.at.clock.to_string());
+    if kind == ValueType::Log {
+        let meta = match &sample.value {
+            SampleValue::Log(log) => log.1.clone(),
+            _ => model::LogMeta::default(),
+        };
+        put("timestamp", meta.timestamp.to_string());
+        put("source", meta.source.to_string());
+        put("severity", meta.severity.to_string());
+        put("value", value_text(&sample.value));
+        put("logeventid", meta.eventid.to_string());
+    } else {
+        put("value", value_text(&sample.value));
+    }
+    put("ns", sample.at.ns.to_string());
+    Json::Object(out)
+}
+
+fn get_trends(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    // The reference passes a bad time on to its database, which refuses; so clients know this code.
+    let span = span(input).map_err(|error| {
+        ApiError::application(format!("The time range cannot be read. {error}"))
+    })?;
+    let items = readable_items(call, input)?;
+    let mut trends = call.api.deps.history.trends(&items, span).map_err(store_failed)?;
+    if let Some(limit) = limit(input)? {
+        trends.truncate(limit);
+    }
+    if params::flag(input.get("countOutput")) {
+        return Ok(Json::String(trends.len().to_string()));
+    }
+    let output = output(input)?;
+    let rows = trends.iter().map(|trend| {
+        let (min, avg, max) = match trend.values {
+            TrendValues::Float { min, avg, max } => {
+                let text = |v: f64| value_text(&SampleValue::Float(v));
+                (text(min), text(avg), text(max))
+            }
+            TrendValues::Unsigned { min, avg, max } => {
+                (min.to_string(), avg.to_string(), max.to_string())
+            }
+        };
+        let members = [
+            ("itemid", trend.item.to_string()),
+            ("clock", trend.hour.to_string()),
+            ("num", trend.num.to_string()),
+            ("value_min", min),
+            ("value_avg", avg),
+            ("value_max", max),
+        ];
+        let wanted = members.into_iter().filter(|(name, _)| output.has(name));
+        Json::Object(wanted.map(|(name, value)| (name.to_owned(), value.into())).collect())
+    });
+    Ok(rows.collect())
+}
+
+/// Deletes history and trends of items.
+fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let mut sql = String::from("SELECT i.itemid FROM items i WHERE i.itemid IN ({ids})");
+    if let Some(condition) = on_hosts(call.user(), Need::Write, "i.hostid") {
+        sql = sql.replace("WHERE", &format!("WHERE {condition} AND"));
+    }
+    let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
+    if rows.len() != ids.len() {
+        return Err(ApiError::no_object());
+    }
+    let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
+    call.api.deps.live.clear_history(&items).map_err(ApiError::application)?;
+    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
+    Ok(json!({ "itemids": ids }))
+}
+
+/// One value of `history.push` before its item is known to take it.
+struct Pushed {
+    itemid: Option<u64>,
+    host: String,
+    key: String,
+    value: String,
+    at: Timestamp,
+}
+
+fn push(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let objects = params::objects(input)?;
+    if objects.len() > PUSH_VALUES_MAX {
+        return Err(ApiError::params(format!(
+            "One call may carry {PUSH_VALUES_MAX} values, this one has {}.",
+            objects.len()
+        )));
+    }
+    let mut clock = PushClock { now: Timestamp::from_unix(call.api.deps.clock.unix()), ns: 0 };
+    let pushed = objects
+        .iter()
+        .enumerate()
+        .map(|(n, (path, object))| read_pushed(object, path, n + 1, &mut clock))
+        .collect::<ApiResult<Vec<_>>>()?;
+    let takes = Takers::load(call, &pushed)?;
+    let mut answers: Vec<Json> = Vec::with_capacity(pushed.len());
+    let mut accepted: Vec<(usize, PushValue)> = Vec::new();
+    for (n, value) in pushed.into_iter().enumerate() {
+        let (itemid, refused) = takes.check(&value);
+        match refused {
+            None => {
+                let item = ItemId(itemid);
+                accepted.push((n, PushValue { item, value: value.value, at: value.at }));
+                answers.push(json!({ "itemid": itemid }));
+            }
+            Some(text) if itemid != 0 && text != NO_RIGHT => {
+                answers.push(json!({ "itemid": itemid, "error": text }));
+            }
+            Some(text) => answers.push(json!({ "error": text })),
+        }
+    }
+    let (places, values): (Vec<usize>, Vec<PushValue>) = accepted.into_iter().unzip();
+    let stored = call.api.deps.live.push(values);
+    for (n, result) in places.into_iter().zip(stored) {
+        if let (Err(text), Some(Json::Object(answer))) = (result, answers.get_mut(n)) {
+            answer.insert("error".into(), text.into());
+        }
+    }
+    Ok(json!({ "response": "success", "data": answers }))
+}
+
+/// Gives times to values that come without.
+struct PushClock {
+    now: Timestamp,
+    ns: u32,
+}
+
+fn read_pushed(object: &Json, path: &str, n: usize, clock: &mut PushClock) -> ApiResult<Pushed> {
+    let fail = |text: &str| ApiError::application(format!("Cannot parse item #{n} data: {text}"));
+    for name in object.as_object().into_iter().flat_map(Map::keys) {
+        if !["itemid", "host", "key", "value", "clock", "ns"].contains(&name.as_str()) {
+            return Err(ApiError::at(path, format_args!("unexpected parameter \"{name}\"")));
+        }
+    }
+    let value = object
+        .get("value")
+        .ok_or_else(|| ApiError::at(path, "the parameter \"value\" is missing"))?;
+    let value = params::text(value, &format!("{path}/value"))?;
+    let itemid = match object.get("itemid") {
+        None | Some(Json::Null) => None,
+        Some(id) => Some(params::id(id, &format!("{path}/itemid"))?),
+    };
+    let text = |name: &str| match object.get(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => params::text(value, &format!("{path}/{name}")).map(Some),
+    };
+    let (host, key) = (text("host")?, text("key")?);
+    if itemid.is_some() && (host.is_some() || key.is_some()) {
+        return Err(fail("\"itemid\" tag conflicts with \"host\" and \"itemid\" tags."));
+    }
+    if itemid.is_none() && (host.is_none() || key.is_none()) {
+        return Err(fail("give \"itemid\", or both \"host\" and \"key\"."));
+    }
+    let number = |name: &str| match object.get(name) {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => params::int(value, &format!("{path}/{name}")).map(Some),
+    };
+    let at = match (number("clock")?, number("ns")?) {
+        (None, Some(_)) => return Err(fail("\"ns\" needs \"clock\".")),
+        (None, None) => clock.now,
+        (Some(s), ns) => {
+            let seconds = u32::try_from(s).ok().filter(|s| (1..=i32::MAX as u32).contains(s));
+            let seconds = seconds.ok_or_else(|| fail("\"clock\" must be from 1 to 2147483647."))?;
+            let ns = match ns {
+                Some(ns) => u32::try_from(ns).ok().filter(|ns| *ns < 1_000_000_000),
+                // Values of one second stay distinct.
+                None => {
+                    clock.ns += 1;
+                    Some(clock.ns - 1)
+                }
+            };
+            let ns = ns.ok_or_else(|| fail("\"ns\" must be from 0 to 999999999."))?;
+            Timestamp { clock: seconds, ns }
+        }
+    };
+    Ok(Pushed { itemid, host: host.unwrap_or_default(), key: key.unwrap_or_default(), value, at })
+}
+
+const NO_RIGHT: &str = "No permissions to referred object or it does not exist.";
+
+/// Items that values may be pushed to.
+struct Takers {
+    by_id: HashMap<u64, Taker>,
+    by_key: HashMap<(String, String), u64>,
+}
+
+struct Taker {
+    kind: i64,
+    allow_traps: bool,
+    item_on: bool,
+    host_on: bool,
+}
+
+impl Takers {
+    fn load(call: &Call<'_>, pushed: &[Pushed]) -> ApiResult<Self> {
+        let snapshot = call.config().snapshot();
+        let mut ids: Vec<u64> = Vec::new();
+        let mut by_key = HashMap::new();
+        for value in pushed {
+            let found = match value.itemid {
+                Some(id) => Some(id),
+                None => snapshot
+                    .host_by_name(&value.host)
+                    .and_then(|host| host.item(&value.key))
+                    .map(|item| item.id.0),
+            };
+            if let Some(id) = found {
+                ids.push(id);
+                by_key.insert((value.host.clone(), value.key.clone()), id);
+            }
+        }
+        ids.sort_unstable();
+        ids.dedup();
+        let mut sql = String::from(
+            "SELECT i.itemid, i.type, i.status, i.allow_traps, h.status AS host_status FROM items i \
+             JOIN hosts h ON h.hostid = i.hostid AND h.kind = 0 WHERE i.flags IN (0, 1, 4)",
+        );
+        if let Some(condition) = on_hosts(call.user(), Need::Read, "i.hostid") {
+            sql += &format!(" AND {condition}");
+        }
+        sql += " AND i.itemid IN ({ids})";
+        let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
+        let by_id = rows
+            .iter()
+            .map(|row| {
+                let taker = Taker {
+                    kind: row.int("type"),
+                    allow_traps: row.int("allow_traps") == 1,
+                    item_on: row.int("status") == 0,
+                    host_on: row.int("host_status") == 0,
+                };
+                (row.id("itemid"), taker)
+            })
+            .collect();
+        Ok(Self { by_id, by_key })
+    }
+
+    /// The item's id (0 = unknown) and why it does not take the value.
+    fn check(&self, value: &Pushed) -> (u64, Option<&'static str>) {
+        const TRAPPER: i64 = 2;
+        const HTTP_AGENT: i64 = 19;
+        let id = value
+            .itemid
+            .or_else(|| self.by_key.get(&(value.host.clone(), value.key.clone())).copied());
+        let Some((id, taker)) = id.and_then(|id| self.by_id.get(&id).map(|taker| (id, taker)))
+        else {
+            return (id.unwrap_or(0), Some(NO_RIGHT));
+        };
+        let refused = if taker.kind != TRAPPER && taker.kind != HTTP_AGENT {
+            Some("Unsupported item type.")
+        } else if taker.kind == HTTP_AGENT && !taker.allow_traps {
+            Some("HTTP agent item trapping is not enabled.")
+        } else if !taker.item_on {
+            Some("Item is disabled.")
+        } else if !taker.host_on {
+            Some("Host is not monitored.")
+        } else {
+            None
+        };
+        (id, refused)
+    }
+}

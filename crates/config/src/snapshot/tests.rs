@@ -1,0 +1,150 @@
+//! Snapshots against the database they are read from.
+
+use std::sync::Arc;
+
+use model::{HostId, ItemId, TriggerId};
+
+use super::*;
+use crate::db::{DbResult, Location, Value};
+use crate::{Config, Edit};
+
+fn open() -> (tempfile::TempDir, Config) {
+    let dir = tempfile::tempdir().unwrap();
+    let config = Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+    (dir, config)
+}
+
+fn write<T>(config: &Config, work: impl FnOnce(&mut Edit<'_>) -> DbResult<T>) -> T {
+    config.write(work).unwrap()
+}
+
+fn host(edit: &mut Edit<'_>, name: &str) -> DbResult<u64> {
+    let id = edit.insert_new("hosts", &[("host", name.into()), ("name", name.into())])?;
+    edit.touch_host(id);
+    Ok(id)
+}
+
+fn item(edit: &mut Edit<'_>, host: u64, key: &str, more: &[(&str, Value)]) -> DbResult<u64> {
+    let mut row = vec![("hostid", Value::from(host)), ("key_", key.into()), ("name", key.into())];
+    if !more.iter().any(|(name, _)| *name == "delay") {
+        row.push(("delay", "1m".into()));
+    }
+    row.extend_from_slice(more);
+    let id = edit.insert_new("items", &row)?;
+    edit.touch_item(id);
+    Ok(id)
+}
+
+fn trigger(edit: &mut Edit<'_>, items: &[u64]) -> DbResult<u64> {
+    let id = edit.insert_new("triggers", &[("description", "x".into())])?;
+    let mut expression = Vec::new();
+    for item in items {
+        let row = [
+            ("triggerid", Value::from(id)),
+            ("itemid", Value::from(*item)),
+            ("name", "last".into()),
+        ];
+        expression.push(format!("{{{}}}", edit.insert_new("functions", &row)?));
+    }
+    let expression = format!("{}>0", expression.join("+"));
+    edit.update("triggers", id, &[("expression", expression.into())])?;
+    edit.touch_trigger(id);
+    Ok(id)
+}
+
+#[test]
+fn a_change_of_one_item_shares_everything_else() {
+    let (_dir, config) = open();
+    let (a, b) = write(&config, |edit| {
+        let hosts: Vec<u64> =
+            (0..20).map(|n| host(edit, &format!("h{n}"))).collect::<DbResult<_>>()?;
+        for id in &hosts {
+            item(edit, *id, "agent.ping", &[])?;
+        }
+        Ok((hosts[0], hosts[1]))
+    });
+    let before = config.snapshot();
+    let new = write(&config, |edit| item(edit, a, "agent.version", &[]));
+    let after = config.snapshot();
+    assert_eq!(after.revision, before.revision + 1);
+    assert!(after.items.get(&ItemId(new)).is_some() && before.items.get(&ItemId(new)).is_none());
+    assert_eq!(after.hosts.get(&HostId(a)).unwrap().items.len(), 2);
+    let same = |id: u64| {
+        let id = HostId(id);
+        Arc::ptr_eq(before.hosts.get(&id).unwrap(), after.hosts.get(&id).unwrap())
+    };
+    assert!(same(b), "an untouched host is shared");
+    assert!(!same(a));
+}
+
+#[test]
+fn a_delta_equals_a_full_load() {
+    let (_dir, config) = open();
+    let (h, master, old) = write(&config, |edit| {
+        let h = host(edit, "h")?;
+        let row = [("hostid", h.into()), ("macro", "{$P}".into()), ("value", "/tmp".into())];
+        edit.insert_new("hostmacros", &row)?;
+        let master = item(edit, h, "vfs.fs.size[{$P},free]", &[])?;
+        Ok((h, master, item(edit, h, "old", &[])?))
+    });
+    let (dependent, t) = write(&config, |edit| {
+        let more = [("type", Value::from(18)), ("master_itemid", master.into())];
+        let dependent = item(edit, h, "dependent", &more)?;
+        Ok((dependent, trigger(edit, &[master, dependent])?))
+    });
+    write(&config, |edit| {
+        edit.delete("items", "itemid", &[old])?;
+        edit.touch_item(old);
+        edit.update("items", dependent, &[("status", Value::from(1))])?;
+        edit.touch_item(dependent);
+        Ok(())
+    });
+    let delta = config.snapshot();
+    let full = config.read(load).unwrap();
+    let shown = |snapshot: &Snapshot| {
+        let mut items: Vec<String> = snapshot.items.values().map(|i| format!("{i:?}")).collect();
+        items.sort();
+        let triggers: Vec<String> = snapshot.triggers.values().map(|t| format!("{t:?}")).collect();
+        let host = format!("{:?}", snapshot.hosts.get(&HostId(h)));
+        (items, triggers, host)
+    };
+    assert_eq!(shown(&delta), shown(&full));
+    let item = delta.items.get(&ItemId(master)).unwrap();
+    assert_eq!(&*item.key, "vfs.fs.size[/tmp,free]");
+    assert_eq!(&*item.dependents, [ItemId(dependent)]);
+    assert_eq!(&*item.triggers, [TriggerId(t)]);
+    let trigger = delta.triggers.get(&TriggerId(t)).unwrap();
+    assert!(!trigger.enabled, "one of its items is switched off");
+}
+
+#[test]
+fn a_deleted_host_is_gone() {
+    let (_dir, config) = open();
+    let (h, i) = write(&config, |edit| {
+        let h = host(edit, "h")?;
+        Ok((h, item(edit, h, "agent.ping", &[])?))
+    });
+    assert!(config.snapshot().host_by_name("h").is_some());
+    write(&config, |edit| {
+        edit.delete("hosts", "hostid", &[h])?;
+        edit.touch_host(h);
+        Ok(())
+    });
+    let after = config.snapshot();
+    assert!(after.host_by_name("h").is_none() && after.items.get(&ItemId(i)).is_none());
+    assert_eq!((after.hosts.len(), after.items.len()), (0, 0));
+}
+
+#[test]
+fn a_bad_interval_makes_the_item_invalid_and_nothing_else() {
+    let (_dir, config) = open();
+    let (bad, good) = write(&config, |edit| {
+        let h = host(edit, "h")?;
+        let bad = item(edit, h, "bad", &[("delay", "often".into())])?;
+        Ok((bad, item(edit, h, "good", &[])?))
+    });
+    let snapshot = config.snapshot();
+    let bad = snapshot.items.get(&ItemId(bad)).unwrap();
+    assert!(bad.invalid.as_deref().is_some_and(|text| text.contains("often")), "{bad:?}");
+    assert!(snapshot.items.get(&ItemId(good)).unwrap().interval.is_some());
+}

@@ -1,0 +1,327 @@
+//! Functions over expressions: aggregates, mathematics, bits, dates. Those over texts are in
+//! [`super::strings`].
+
+use jiff::tz::TimeZone;
+use model::Timestamp;
+
+use super::eval::{ExprValue, equal};
+use crate::calendar::{local, weekday};
+use crate::num::same_f64;
+use crate::stats;
+
+/// What functions know of the world.
+pub(super) struct Moment<'a> {
+    pub(super) now: Timestamp,
+    pub(super) tz: &'a TimeZone,
+    pub(super) random: u32,
+}
+
+/// Result of a function, or what is wrong with its arguments.
+pub(super) type Called = Result<ExprValue, String>;
+
+/// Message for a wrong number of arguments.
+pub(super) fn wrong_count<T>() -> Result<T, String> {
+    Err("invalid number of arguments for function".to_owned())
+}
+
+/// Message for an argument out of the function's domain.
+pub(super) fn wrong_argument<T>() -> Result<T, String> {
+    Err("invalid argument for function".to_owned())
+}
+
+/// Calls a function.
+pub(super) fn call(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> Called {
+    if let Some(result) = super::strings::call(function, args) {
+        return result;
+    }
+    let results = [
+        aggregate(function, args),
+        date(function, args, moment),
+        bits(function, args),
+        constants(function, args, moment),
+        math(function, args),
+        math2(function, args),
+    ];
+    results
+        .into_iter()
+        .flatten()
+        .next()
+        .unwrap_or_else(|| Err(format!("unknown function \"{function}\"")))
+}
+
+/// An argument as a number.
+pub(super) fn number(value: &ExprValue) -> Result<f64, String> {
+    value.as_f64().ok_or_else(|| "function argument is not a numeric value".to_owned())
+}
+
+/// All arguments as numbers; vectors are taken apart.
+fn numbers(args: &[ExprValue]) -> Result<Vec<f64>, String> {
+    let mut out = Vec::new();
+    for arg in args {
+        match arg {
+            ExprValue::Vector(inner) => {
+                for value in inner {
+                    out.push(number(value)?);
+                }
+            }
+            value => out.push(number(value)?),
+        }
+    }
+    Ok(out)
+}
+
+fn or_infinite(value: Option<f64>) -> Called {
+    Ok(ExprValue::Float(value.unwrap_or(f64::NAN)))
+}
+
+fn aggregate(function: &str, args: &[ExprValue]) -> Option<Called> {
+    let over_all = |f: fn(&[f64]) -> Option<f64>| {
+        if args.is_empty() {
+            return wrong_count();
+        }
+        let values = numbers(args)?;
+        if values.is_empty() {
+            return Err("not enough data to evaluate function".to_owned());
+        }
+        or_infinite(f(&values))
+    };
+    if let Some(f) = stats::by_name(function) {
+        return Some(over_all(f));
+    }
+    Some(match function {
+        "min" => over_all(stats::min),
+        "max" => over_all(stats::max),
+        "avg" => over_all(stats::avg),
+        "sum" => match args {
+            [ExprValue::Vector(inner)] if inner.is_empty() => Ok(ExprValue::Unsigned(0)),
+            _ => over_all(stats::sum),
+        },
+        "count" => count(args),
+        "item_count" => match args {
+            [ExprValue::Vector(inner)] => Ok(ExprValue::Unsigned(inner.len() as u64)),
+            [_] => wrong_argument(),
+            _ => wrong_count(),
+        },
+        "histogram_quantile" => histogram_quantile(args),
+        "bucket_percentile" => bucket_percentile(args),
+        _ => return None,
+    })
+}
+
+/// `count(vector[,operator,pattern])`
+fn count(args: &[ExprValue]) -> Called {
+    let Some((ExprValue::Vector(values), rest)) = args.split_first() else {
+        return if args.is_empty() { wrong_count() } else { wrong_argument() };
+    };
+    if rest.len() > 2 {
+        return wrong_count();
+    }
+    let text = |i: usize| rest.get(i).and_then(ExprValue::as_text).unwrap_or_default();
+    let matcher = crate::func::Matcher::new(&text(0), &text(1), rest.len() == 2)
+        .map_err(|e| e.to_string())?;
+    let globals = crate::regex::GlobalRegexes::default();
+    let mut found = 0;
+    for value in values {
+        found += u64::from(matcher.matches(value, &globals).map_err(|e| e.to_string())?);
+    }
+    Ok(ExprValue::Unsigned(found))
+}
+
+/// A bucket bound: a number or infinity in the field's spelling.
+fn bound(value: &ExprValue) -> Result<f64, String> {
+    match value {
+        ExprValue::Text(t)
+            if matches!(t.to_ascii_lowercase().as_str(), "inf" | "+inf" | "infinity") =>
+        {
+            Ok(f64::INFINITY)
+        }
+        value => number(value),
+    }
+}
+
+fn buckets(values: &[ExprValue]) -> Result<Vec<(f64, f64)>, String> {
+    let mut flat = Vec::new();
+    for value in values {
+        match value {
+            ExprValue::Vector(inner) => flat.extend(inner),
+            value => flat.push(value),
+        }
+    }
+    if flat.len() < 4 || flat.len() % 2 == 1 {
+        return Err("invalid number of rate buckets for function".to_owned());
+    }
+    flat.chunks(2).map(|p| Ok((bound(p[0])?, number(p[1])?))).collect()
+}
+
+fn histogram_quantile(args: &[ExprValue]) -> Called {
+    let Some((quantile, rest)) = args.split_first() else { return wrong_count() };
+    let quantile = number(quantile)?;
+    if !(0.0..=1.0).contains(&quantile) {
+        return Err("invalid value of quantile for function".to_owned());
+    }
+    quantile_of(quantile, &mut buckets(rest)?)
+}
+
+fn bucket_percentile(args: &[ExprValue]) -> Called {
+    let [rates @ ExprValue::Vector(_), percent] = args else { return wrong_count() };
+    let percent = number(percent)?;
+    if !(0.0..=100.0).contains(&percent) {
+        return Err("invalid value of percentage for function".to_owned());
+    }
+    quantile_of(percent / 100.0, &mut buckets(std::slice::from_ref(rates))?)
+}
+
+fn quantile_of(quantile: f64, buckets: &mut [(f64, f64)]) -> Called {
+    // A histogram that has not moved has no quantile; the field's value for that is -1.
+    if buckets.iter().all(|b| b.1 == 0.0) {
+        return Ok(ExprValue::Float(-1.0));
+    }
+    match stats::histogram_quantile(quantile, buckets) {
+        Some(value) => Ok(ExprValue::Float(value)),
+        None => Err("invalid values of rate buckets for function".to_owned()),
+    }
+}
+
+fn date(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> Option<Called> {
+    let wall = || local(i64::from(moment.now.clock), moment.tz);
+    let value = match function {
+        "now" => ExprValue::Unsigned(u64::from(moment.now.clock)),
+        "date" => ExprValue::Text(wall().strftime("%Y%m%d").to_string()),
+        "time" => ExprValue::Text(wall().strftime("%H%M%S").to_string()),
+        "dayofmonth" => ExprValue::Unsigned(wall().day().unsigned_abs().into()),
+        "dayofweek" => ExprValue::Unsigned(weekday(&wall()).into()),
+        _ => return None,
+    };
+    Some(if args.is_empty() { Ok(value) } else { wrong_count() })
+}
+
+fn bits(function: &str, args: &[ExprValue]) -> Option<Called> {
+    if !function.starts_with("bit") {
+        return None;
+    }
+    let whole = |v: &ExprValue| {
+        v.as_u64().ok_or_else(|| "function argument is not an unsigned integer".to_owned())
+    };
+    let two = |f: fn(u64, u64) -> u64| match args {
+        [a, b] => Ok(ExprValue::Unsigned(f(whole(a)?, whole(b)?))),
+        _ => wrong_count(),
+    };
+    // Shifts by 64 and more leave nothing.
+    Some(match function {
+        "bitand" => two(|a, b| a & b),
+        "bitor" => two(|a, b| a | b),
+        "bitxor" => two(|a, b| a ^ b),
+        "bitlshift" => {
+            two(|a, b| u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0))
+        }
+        "bitrshift" => {
+            two(|a, b| u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0))
+        }
+        "bitnot" => match args {
+            [a] => whole(a).map(|a| ExprValue::Unsigned(!a)),
+            _ => wrong_count(),
+        },
+        _ => return None,
+    })
+}
+
+fn constants(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> Option<Called> {
+    let value = match function {
+        "e" => ExprValue::Float(std::f64::consts::E),
+        "pi" => ExprValue::Float(std::f64::consts::PI),
+        "rand" => ExprValue::Unsigned(u64::from(moment.random)),
+        _ => return None,
+    };
+    Some(if args.is_empty() { Ok(value) } else { wrong_count() })
+}
+
+/// Functions of one number.
+fn math(function: &str, args: &[ExprValue]) -> Option<Called> {
+    type Domain = fn(f64) -> bool;
+    let any: Domain = |_| true;
+    let unit: Domain = |v| (-1.0..=1.0).contains(&v);
+    let (f, domain): (fn(f64) -> f64, Domain) = match function {
+        "abs" => (f64::abs, any),
+        "acos" => (f64::acos, unit),
+        "asin" => (f64::asin, unit),
+        "atan" => (f64::atan, any),
+        "cbrt" => (f64::cbrt, any),
+        "ceil" => (f64::ceil, any),
+        "cos" => (f64::cos, any),
+        "cosh" => (f64::cosh, any),
+        "cot" => (|v| v.cos() / v.sin(), |v| v != 0.0),
+        "degrees" => (f64::to_degrees, any),
+        "exp" => (f64::exp, any),
+        "expm1" => (f64::exp_m1, any),
+        "floor" => (f64::floor, any),
+        "log" => (f64::ln, |v| v > 0.0),
+        "log10" => (f64::log10, |v| v > 0.0),
+        "radians" => (f64::to_radians, any),
+        "signum" => (|v| if v == 0.0 { 0.0 } else { v.signum() }, any),
+        "sin" => (f64::sin, any),
+        "sinh" => (f64::sinh, any),
+        "sqrt" => (f64::sqrt, |v| v >= 0.0),
+        "tan" => (f64::tan, any),
+        _ => return None,
+    };
+    let [arg] = args else { return Some(wrong_count()) };
+    Some(match number(arg) {
+        Ok(v) if domain(v) => Ok(ExprValue::Float(f(v))),
+        Ok(_) => wrong_argument(),
+        Err(e) => Err(e),
+    })
+}
+
+/// Functions of two numbers and more.
+fn math2(function: &str, args: &[ExprValue]) -> Option<Called> {
+    let two = |f: &dyn Fn(f64, f64) -> Called| match args {
+        [a, b] => f(number(a)?, number(b)?),
+        _ => wrong_count(),
+    };
+    Some(match function {
+        "atan2" => two(&|a, b| {
+            if a == 0.0 && b == 0.0 {
+                return Err("undefined result for arguments (0,0) for function 'atan2'".to_owned());
+            }
+            Ok(ExprValue::Float(a.atan2(b)))
+        }),
+        "mod" => two(&|a, b| {
+            if same_f64(b, 0.0) {
+                return Err("invalid second argument for function".to_owned());
+            }
+            Ok(ExprValue::Float(a % b))
+        }),
+        "power" => two(&|a, b| Ok(ExprValue::Float(a.powf(b)))),
+        "round" => two(&|a, digits| to_digits(a, digits, f64::round)),
+        "truncate" => two(&|a, digits| to_digits(a, digits, f64::trunc)),
+        "between" => match args {
+            [value, low, high] => between(value, low, high),
+            _ => wrong_count(),
+        },
+        "in" => match args.split_first() {
+            Some((value, list)) if !list.is_empty() => {
+                let found = list.iter().any(|v| equal(value, v) == Some(true));
+                Ok(ExprValue::Unsigned(u64::from(found)))
+            }
+            _ => wrong_count(),
+        },
+        _ => return None,
+    })
+}
+
+fn between(value: &ExprValue, low: &ExprValue, high: &ExprValue) -> Called {
+    let (value, low, high) = (number(value)?, number(low)?, number(high)?);
+    Ok(ExprValue::Unsigned(u64::from(low <= value && value <= high)))
+}
+
+/// Rounds at a decimal digit.
+fn to_digits(value: f64, digits: f64, round: fn(f64) -> f64) -> Called {
+    if digits < 0.0 || digits.fract() != 0.0 || digits > 100.0 {
+        return Err("invalid second argument for function".to_owned());
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "0 to 100")]
+    let scale = 10f64.powi(digits as i32);
+    let scaled = value * scale;
+    let result = if scaled.is_finite() { round(scaled) / scale } else { value };
+    Ok(ExprValue::Float(result))
+}

@@ -1,0 +1,343 @@
+//! A small JSON tree that keeps numbers as written and members in order.
+
+use std::borrow::Cow;
+
+/// Deepest nesting that is read.
+pub const DEPTH_MAX: usize = 64;
+
+/// A JSON value borrowed from its text.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json<'a> {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number as written.
+    Number(&'a str),
+    /// A text without quotes and escapes.
+    Text(Cow<'a, str>),
+    /// `[…]`
+    Array(Vec<Self>),
+    /// `{…}` in document order.
+    Object(Vec<(Cow<'a, str>, Self)>),
+}
+
+/// The text is no JSON.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message} at: '{near}'")]
+pub struct JsonError {
+    /// What is wrong.
+    pub message: &'static str,
+    /// The text from there on (shortened).
+    pub near: String,
+}
+
+/// Parses a whole document; blanks around it are allowed.
+pub fn parse(text: &str) -> Result<Json<'_>, JsonError> {
+    let mut parser = Parser { text, at: 0 };
+    parser.blanks();
+    let value = parser.value(0)?;
+    parser.blanks();
+    if parser.at < text.len() {
+        return Err(parser.error("invalid text after the JSON value"));
+    }
+    Ok(value)
+}
+
+/// Parses a document that must be an object or an array.
+pub fn parse_container(text: &str) -> Result<Json<'_>, JsonError> {
+    let parser = Parser { text, at: text.len() - text.trim_start().len() };
+    if !matches!(parser.peek(), Some(b'{' | b'[')) {
+        return Err(parser.error("invalid object format, expected opening character '{' or '['"));
+    }
+    parse(text)
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Parser<'a> {
+    fn error(&self, message: &'static str) -> JsonError {
+        let near = self.text.get(self.at..).unwrap_or_default().chars().take(128).collect();
+        JsonError { message, near }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn blanks(&mut self) {
+        while matches!(self.peek(), Some(b' ' | b'\t' | b'\r' | b'\n')) {
+            self.at += 1;
+        }
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
+        if depth > DEPTH_MAX {
+            return Err(self.error("maximum depth of JSON nesting exceeded"));
+        }
+        match self.peek() {
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'"') => self.string().map(Json::Text),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            _ => {
+                let words = [
+                    ("null", Json::Null),
+                    ("true", Json::Bool(true)),
+                    ("false", Json::Bool(false)),
+                ];
+                for (word, value) in words {
+                    if self.text[self.at..].starts_with(word) {
+                        self.at += word.len();
+                        return Ok(value);
+                    }
+                }
+                Err(self.error("invalid JSON value"))
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
+        let mut members = Vec::new();
+        self.at += 1;
+        self.blanks();
+        if self.peek() == Some(b'}') {
+            self.at += 1;
+            return Ok(Json::Object(members));
+        }
+        loop {
+            self.blanks();
+            if self.peek() != Some(b'"') {
+                return Err(self.error("invalid object name, expected opening character '\"'"));
+            }
+            let name = self.string()?;
+            self.blanks();
+            if self.peek() != Some(b':') {
+                return Err(self.error("invalid object name/value separator, expected ':'"));
+            }
+            self.at += 1;
+            self.blanks();
+            members.push((name, self.value(depth + 1)?));
+            self.blanks();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b'}') => break,
+                _ => return Err(self.error("invalid object format, expected ',' or '}'")),
+            }
+        }
+        self.at += 1;
+        Ok(Json::Object(members))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
+        let mut elements = Vec::new();
+        self.at += 1;
+        self.blanks();
+        if self.peek() == Some(b']') {
+            self.at += 1;
+            return Ok(Json::Array(elements));
+        }
+        loop {
+            self.blanks();
+            elements.push(self.value(depth + 1)?);
+            self.blanks();
+            match self.peek() {
+                Some(b',') => self.at += 1,
+                Some(b']') => break,
+                _ => return Err(self.error("invalid array format, expected ',' or ']'")),
+            }
+        }
+        self.at += 1;
+        Ok(Json::Array(elements))
+    }
+
+    fn number(&mut self) -> Result<Json<'a>, JsonError> {
+        let start = self.at;
+        let sign = usize::from(self.peek() == Some(b'-'));
+        match crate::num::number_len(&self.text[start + sign..]) {
+            Some(len) if self.text.as_bytes()[start + sign].is_ascii_digit() => {
+                self.at += sign + len;
+                Ok(Json::Number(&self.text[start..self.at]))
+            }
+            _ => Err(self.error("invalid JSON number")),
+        }
+    }
+
+    fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
+        let start = self.at + 1;
+        let bytes = self.text.as_bytes();
+        let plain = bytes[start..].iter().take_while(|b| !matches!(b, b'"' | b'\\')).count();
+        if bytes.get(start + plain) == Some(&b'"') {
+            self.at = start + plain + 1;
+            return Ok(Cow::Borrowed(&self.text[start..start + plain]));
+        }
+        let mut out = self.text[start..start + plain].to_owned();
+        self.at = start + plain;
+        loop {
+            match self.peek() {
+                None => return Err(self.error("unterminated JSON string")),
+                Some(b'"') => break,
+                Some(b'\\') => {
+                    self.at += 1;
+                    self.escape(&mut out)?;
+                }
+                Some(_) => {
+                    let rest = &bytes[self.at..];
+                    let len = rest.iter().take_while(|b| !matches!(b, b'"' | b'\\')).count();
+                    out.push_str(&self.text[self.at..self.at + len]);
+                    self.at += len;
+                }
+            }
+        }
+        self.at += 1;
+        Ok(Cow::Owned(out))
+    }
+
+    fn escape(&mut self, out: &mut String) -> Result<(), JsonError> {
+        let c = match self.peek() {
+            Some(c @ (b'"' | b'\\' | b'/')) => char::from(c),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => {
+                let high = self.hex4(self.at + 1)?;
+                self.at += 4;
+                let code = if (0xD800..0xDC00).contains(&high)
+                    && self.text[self.at + 1..].starts_with("\\u")
+                {
+                    let low = self.hex4(self.at + 3)?;
+                    self.at += 6;
+                    0x10000 + ((high - 0xD800) << 10) + low.wrapping_sub(0xDC00) % 0x400
+                } else {
+                    high
+                };
+                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            _ => return Err(self.error("invalid escape in JSON string")),
+        };
+        out.push(c);
+        self.at += 1;
+        Ok(())
+    }
+
+    fn hex4(&self, from: usize) -> Result<u32, JsonError> {
+        self.text
+            .get(from..from + 4)
+            .filter(|h| h.bytes().all(|b| b.is_ascii_hexdigit()))
+            .and_then(|h| u32::from_str_radix(h, 16).ok())
+            .ok_or_else(|| self.error("invalid escape in JSON string"))
+    }
+}
+
+impl Json<'_> {
+    /// The member of an object.
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Object(members) => members.iter().find(|(n, _)| n == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// As plain text: texts without quotes, numbers and words as written, `null` as nothing,
+    /// containers as JSON.
+    pub fn to_plain(&self) -> String {
+        match self {
+            Self::Text(text) => text.to_string(),
+            Self::Null => String::new(),
+            other => other.to_json(),
+        }
+    }
+
+    /// As JSON without blanks.
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.write(&mut out);
+        out
+    }
+
+    /// Appends the value as JSON without blanks.
+    pub fn write(&self, out: &mut String) {
+        match self {
+            Self::Null => out.push_str("null"),
+            Self::Bool(true) => out.push_str("true"),
+            Self::Bool(false) => out.push_str("false"),
+            Self::Number(number) => out.push_str(number),
+            Self::Text(text) => write_string(out, text),
+            Self::Array(elements) => {
+                out.push('[');
+                for (i, element) in elements.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    element.write(out);
+                }
+                out.push(']');
+            }
+            Self::Object(members) => {
+                out.push('{');
+                for (i, (name, value)) in members.iter().enumerate() {
+                    if i > 0 {
+                        out.push(',');
+                    }
+                    write_string(out, name);
+                    out.push(':');
+                    value.write(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Appends a quoted JSON string.
+pub fn write_string(out: &mut String, text: &str) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\u{8}' => out.push_str("\\b"),
+            '\u{c}' => out.push_str("\\f"),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn round_trips() {
+        for (text, out) in [
+            (" {\"a\" : [1, 2.50,-3e5 ,null,true] } ", Some("{\"a\":[1,2.50,-3e5,null,true]}")),
+            ("\"\\u00e9\\ud83d\\ude00\\n\\/\"", Some("\"é😀\\n/\"")),
+            ("[]", Some("[]")),
+            ("{}", Some("{}")),
+            ("\"\\ud800\"", Some("\"\u{fffd}\"")),
+            ("[1,]", None),
+            ("{\"a\":}", None),
+            ("{a:1}", None),
+            ("\"a", None),
+            ("\"\\x\"", None),
+            ("\"\\u12\"", None),
+            ("[1] x", None),
+            ("", None),
+            ("-", None),
+            (".5", None),
+        ] {
+            assert_eq!(parse(text).ok().map(|j| j.to_json()).as_deref(), out, "{text}");
+        }
+        assert!(parse(&"[".repeat(100_000)).is_err());
+    }
+}

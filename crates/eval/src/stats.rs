@@ -1,0 +1,147 @@
+//! Statistics over numbers; `None` = not defined for this input or out of range.
+
+fn finite(value: f64) -> Option<f64> {
+    value.is_finite().then_some(value)
+}
+
+#[expect(clippy::cast_precision_loss, reason = "counts")]
+fn count(values: &[f64]) -> f64 {
+    values.len() as f64
+}
+
+/// Sum.
+pub fn sum(values: &[f64]) -> Option<f64> {
+    finite(values.iter().sum())
+}
+
+/// Mean; also of numbers whose sum would overflow.
+pub fn avg(values: &[f64]) -> Option<f64> {
+    if values.is_empty() {
+        return None;
+    }
+    let n = count(values);
+    let total: f64 = values.iter().sum();
+    if total.is_finite() { Some(total / n) } else { finite(values.iter().map(|v| v / n).sum()) }
+}
+
+/// Smallest.
+pub fn min(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::min)
+}
+
+/// Largest.
+pub fn max(values: &[f64]) -> Option<f64> {
+    values.iter().copied().reduce(f64::max)
+}
+
+fn moment(values: &[f64], power: i32) -> Option<f64> {
+    let total: f64 = values.iter().sum();
+    let mean = finite(total / count(values))?;
+    finite(values.iter().map(|v| (v - mean).powi(power)).sum())
+}
+
+/// Kurtosis.
+pub fn kurtosis(values: &[f64]) -> Option<f64> {
+    let second = moment(values, 2)?;
+    finite(moment(values, 4)? * count(values) / (second * second))
+}
+
+/// Skewness.
+pub fn skewness(values: &[f64]) -> Option<f64> {
+    let n = count(values);
+    finite(moment(values, 3)? / n / (moment(values, 2)? / n).powf(1.5))
+}
+
+/// Median absolute deviation.
+pub fn mad(values: &[f64]) -> Option<f64> {
+    let middle = median(values)?;
+    median(&values.iter().map(|v| (v - middle).abs()).collect::<Vec<_>>())
+}
+
+/// Median.
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let half = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        n if n % 2 == 1 => Some(sorted[half]),
+        _ => finite((sorted[half - 1] + sorted[half]) / 2.0),
+    }
+}
+
+/// Standard deviation of a whole population.
+pub fn stddevpop(values: &[f64]) -> Option<f64> {
+    varpop(values).map(f64::sqrt)
+}
+
+/// Standard deviation of a sample.
+pub fn stddevsamp(values: &[f64]) -> Option<f64> {
+    varsamp(values).map(f64::sqrt)
+}
+
+/// Sum of squares.
+pub fn sumofsquares(values: &[f64]) -> Option<f64> {
+    finite(values.iter().map(|v| v * v).sum())
+}
+
+/// Variance of a whole population.
+pub fn varpop(values: &[f64]) -> Option<f64> {
+    finite(moment(values, 2)? / count(values))
+}
+
+/// Variance of a sample of at least two.
+pub fn varsamp(values: &[f64]) -> Option<f64> {
+    finite(moment(values, 2)? / (count(values) - 1.0))
+}
+
+/// The statistic of a name.
+pub fn by_name(name: &str) -> Option<fn(&[f64]) -> Option<f64>> {
+    Some(match name {
+        "kurtosis" => kurtosis,
+        "mad" => mad,
+        "skewness" => skewness,
+        "stddevpop" => stddevpop,
+        "stddevsamp" => stddevsamp,
+        "sumofsquares" => sumofsquares,
+        "varpop" => varpop,
+        "varsamp" => varsamp,
+        _ => return None,
+    })
+}
+
+/// Value below which `percent` (0 to 100) of the numbers lie, by the nearest rank.
+pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    if percent == 0.0 {
+        return sorted.first().copied();
+    }
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to the count")]
+    let rank = (percent * count(values) / 100.0).ceil() as usize;
+    sorted.get(rank.checked_sub(1)?).copied()
+}
+
+/// Quantile (0 to 1) of a histogram of cumulative buckets `(upper bound, rate)`; the last
+/// bound must be infinite and there must be two buckets at least.
+pub fn histogram_quantile(quantile: f64, buckets: &mut [(f64, f64)]) -> Option<f64> {
+    buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let &(bound, total) = buckets.last()?;
+    if bound != f64::INFINITY || buckets.len() < 2 || total == 0.0 {
+        return None;
+    }
+    let rank = quantile * total;
+    let at = buckets.iter().position(|b| b.1 >= rank)?;
+    if at == buckets.len() - 1 {
+        return Some(buckets[at - 1].0);
+    }
+    if at == 0 && buckets[0].0 <= 0.0 {
+        return Some(buckets[0].0);
+    }
+    let (start, below) = if at == 0 { (0.0, 0.0) } else { buckets[at - 1] };
+    let (end, reached) = buckets[at];
+    if reached <= below {
+        return Some(start);
+    }
+    finite(start + (end - start) * ((rank - below) / (reached - below)))
+}

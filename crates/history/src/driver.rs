@@ -1,0 +1,117 @@
+//! The one trait behind which every store stands.
+
+use model::{ItemId, Sample, Trend};
+
+use crate::{Class, Day, Error, Kinds, Span};
+
+/// A store of samples and trends, owned by one shard.
+///
+/// Only the owner calls it; others read through a [`View`]. Two samples of one item with the same
+/// clock and nanoseconds are one: the later written wins. Late samples (older than what is
+/// stored) are welcome.
+pub trait Driver: Send {
+    /// Stores a batch. When it returns `Ok`, the batch survives the end of the process, and also a
+    /// power cut where [`DriverInfo::durability`] says so.
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error>;
+
+    /// Stores hours. A trend that is there already (same item, type and hour) is replaced.
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error>;
+
+    /// Waits until everything written so far survives a power cut.
+    fn sync(&mut self) -> Result<(), Error>;
+
+    /// Background care (sealing, merging); call about once a second. Cheap.
+    fn maintain(&mut self) -> Result<(), Error>;
+
+    /// What is stored of these items within the span, as of now. Cheap: the work is done by the
+    /// view's methods on the thread that calls them.
+    fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View>;
+
+    /// Like [`Driver::view`] for all time up to the newest value, good for [`View::newest`] with
+    /// at most `n` values an item; cheaper for many items.
+    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn View>;
+
+    /// The newest `n` samples of an item of any value type, newest first, on the caller's thread.
+    fn newest(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
+        self.view_newest(&[item], n).newest(item, Kinds::VALUES, n)
+    }
+
+    /// Deletes everything of a retention class older than `day`; returns the bytes given back.
+    /// Deletes whole files or partitions: what shares one with younger values may stay until
+    /// these go.
+    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error>;
+
+    /// The retention classes in which something is stored.
+    fn classes(&self) -> Vec<Class>;
+
+    /// What this store is.
+    fn describe(&self) -> DriverInfo;
+
+    /// What it has done so far.
+    fn counters(&self) -> Counters;
+}
+
+/// What a driver held of some items at one moment. Reading does not disturb the writer.
+pub trait View: Send {
+    /// Samples of an item of the kinds asked for, within the view's span, oldest first.
+    fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error>;
+
+    /// The newest `n` of them, newest first.
+    fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        let mut samples = self.samples(item, kinds)?;
+        samples.drain(..samples.len().saturating_sub(n));
+        samples.reverse();
+        Ok(samples)
+    }
+
+    /// Hourly trends of an item whose hour starts within the view's span, oldest first. An item
+    /// that changed its value type within an hour has two of that hour.
+    fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error>;
+}
+
+/// What survives a power cut.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Durability {
+    /// Nothing survives the end of the process.
+    None,
+    /// All but the last group commit (a second).
+    GroupCommit,
+    /// Everything acknowledged.
+    Each,
+}
+
+/// What a store is, for the log, the API and self-monitoring.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DriverInfo {
+    /// Name as in the configuration, such as `embedded`.
+    pub name: &'static str,
+    /// Where it keeps its data: a directory, a URL without secrets.
+    pub location: String,
+    /// What survives a power cut.
+    pub durability: Durability,
+    /// Values can be read back.
+    pub readable: bool,
+}
+
+/// Counters of a driver; all only grow, but `bytes`, `memory_bytes` and `segments`.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Samples written.
+    pub samples: u64,
+    /// Trends written.
+    pub trends: u64,
+    /// Batches written.
+    pub batches: u64,
+    /// Writes that failed.
+    pub failures: u64,
+    /// Bytes on disk now.
+    pub bytes: u64,
+    /// Bytes in memory now, about.
+    pub memory_bytes: u64,
+    /// Sealed segments or partitions now.
+    pub segments: u64,
+    /// Bytes appended to the log of writes.
+    pub wal_bytes: u64,
+    /// Times a writer waited for the disk.
+    pub stalls: u64,
+}

@@ -1,0 +1,69 @@
+//! Reading for threads that own no shard.
+
+use model::{ItemId, Sample, Trend, ValueType};
+
+use crate::{Error, Kind, Kinds, Span, View};
+
+/// In which order samples are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Order {
+    /// As they came.
+    #[default]
+    OldestFirst,
+    /// The other way round; a limit then keeps the newest.
+    NewestFirst,
+}
+
+/// Which samples are wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RangeQuery {
+    /// The item.
+    pub item: ItemId,
+    /// Only values kept as this type; an item may have changed its type. Character, text and
+    /// binary values are kept alike.
+    pub value_type: ValueType,
+    /// Seconds, both ends inclusive.
+    pub span: Span,
+    /// At most so many samples, the first in `order`.
+    pub limit: Option<usize>,
+    /// In which order.
+    pub order: Order,
+}
+
+/// Blocking reads for the API and for whoever owns no shard. The server implements it over the
+/// queues of its shards: it asks the shard that owns the item for a [`View`] and evaluates that
+/// on the calling thread. Do not call it from a shard or from an async task.
+pub trait Reader: Send + Sync {
+    /// Samples of one item.
+    fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error>;
+
+    /// For each item, in the order asked, its newest `n` samples of any value type, newest first.
+    fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error>;
+
+    /// Trends of the items whose hour starts within the span: by item in the order asked, then
+    /// by hour, oldest first.
+    fn trends(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error>;
+}
+
+/// Answers a [`RangeQuery`] from a view made for its item and span.
+pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
+    let kinds = Kinds::from(Kind::of(query.value_type));
+    match (query.order, query.limit) {
+        (Order::NewestFirst, Some(n)) => view.newest(query.item, kinds, n),
+        (Order::NewestFirst, None) => {
+            let mut samples = view.samples(query.item, kinds)?;
+            samples.reverse();
+            Ok(samples)
+        }
+        (Order::OldestFirst, limit) => {
+            let mut samples = view.samples(query.item, kinds)?;
+            samples.truncate(limit.unwrap_or(usize::MAX));
+            Ok(samples)
+        }
+    }
+}
+
+/// Answers [`Reader::newest`] from a view made for these items.
+pub fn newest_of(view: &dyn View, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {
+    items.iter().map(|&item| view.newest(item, Kinds::VALUES, n)).collect()
+}

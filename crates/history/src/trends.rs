@@ -1,0 +1,298 @@
+//! Hourly trends: folded in memory as samples pass, written spread over the following hour.
+//!
+//! The shard folds every sample of items that keep trends. When an hour is over, [`Folder::take`]
+//! hands its trends out a few at a time, so that no spike marks the full hour. A sample late for
+//! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
+//! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
+//! folded after the next start is merged with it. After a crash, [`open_hours`] says which hours
+//! are folded anew from history; these replace what is stored.
+
+use std::collections::VecDeque;
+
+use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
+use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
+
+use crate::{Driver, Error, Span};
+
+/// Seconds in an hour.
+pub const HOUR_S: u32 = 3600;
+
+/// Everything finished is handed out within so many seconds of the next hour.
+const WRITE_WITHIN_S: u32 = 3000;
+
+/// A trend to be written.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Folded {
+    /// The hour.
+    pub trend: Trend,
+    /// Part of the hour may be stored already: merge with it.
+    pub merge: bool,
+}
+
+/// Sums of one item and hour, by value type.
+#[derive(Debug, Clone, Copy)]
+enum Sums {
+    Float { min: f64, max: f64, sum: f64 },
+    Unsigned { min: u64, max: u64, sum: u128 },
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Acc {
+    hour: u32,
+    num: u32,
+    merge: bool,
+    sums: Sums,
+}
+
+impl Acc {
+    fn new(hour: u32, merge: bool, value: &SampleValue) -> Option<Self> {
+        let sums = match *value {
+            SampleValue::Float(v) if !v.is_nan() => Sums::Float { min: v, max: v, sum: v },
+            SampleValue::Unsigned(v) => Sums::Unsigned { min: v, max: v, sum: v.into() },
+            _ => return None,
+        };
+        Some(Self { hour, num: 1, merge, sums })
+    }
+
+    /// Adds a value; false = it is of another type.
+    fn add(&mut self, value: &SampleValue) -> bool {
+        match (&mut self.sums, value) {
+            (Sums::Float { min, max, sum }, SampleValue::Float(v)) => {
+                if v.is_nan() {
+                    return true;
+                }
+                *min = min.min(*v);
+                *max = max.max(*v);
+                *sum += v;
+            }
+            (Sums::Unsigned { min, max, sum }, SampleValue::Unsigned(v)) => {
+                *min = (*min).min(*v);
+                *max = (*max).max(*v);
+                *sum += u128::from(*v);
+            }
+            _ => return false,
+        }
+        self.num += 1;
+        true
+    }
+
+    fn unsigned(&self) -> bool {
+        matches!(self.sums, Sums::Unsigned { .. })
+    }
+
+    fn trend(&self, item: ItemId) -> Trend {
+        let values = match self.sums {
+            Sums::Float { min, max, sum } => {
+                TrendValues::Float { min, avg: sum / f64::from(self.num), max }
+            }
+            Sums::Unsigned { min, max, sum } => {
+                let avg = u64::try_from(sum / u128::from(self.num)).unwrap_or(max);
+                TrendValues::Unsigned { min, avg, max }
+            }
+        };
+        Trend { item, hour: self.hour, num: self.num, values }
+    }
+}
+
+/// An hour that is over, or that got a late sample.
+type Key = (ItemId, u32, bool);
+
+/// Folds the samples of one shard.
+#[derive(Debug)]
+pub struct Folder {
+    open: HashMap<ItemId, Acc>,
+    closed: HashMap<Key, Acc>,
+    queue: VecDeque<Key>,
+    /// Hours not younger may have been stored before the start of the process.
+    written_until: u32,
+    /// The hour of the last call of [`Self::take`]: older ones may have been handed out.
+    swept: u32,
+}
+
+impl Folder {
+    /// A folder that starts at `now_s` (seconds since 1970) after an orderly stop: the open hour
+    /// and those before are merged with what is stored.
+    pub fn new(now_s: u32) -> Self {
+        Self::starting_at(hour_of(now_s).saturating_add(HOUR_S))
+    }
+
+    /// A folder that will be fed anew everything since `from_s`, a full hour: hours from there
+    /// on replace what is stored.
+    pub fn starting_at(from_s: u32) -> Self {
+        let from = hour_of(from_s);
+        Self {
+            open: HashMap::new(),
+            closed: HashMap::new(),
+            queue: VecDeque::new(),
+            written_until: from.saturating_sub(1),
+            swept: 0,
+        }
+    }
+
+    /// Takes a sample in; texts, logs and NaN are passed over. Call it for items that keep trends.
+    pub fn fold(&mut self, sample: &Sample) {
+        let hour = hour_of(sample.at.clock);
+        let merge = self.may_be_stored(hour);
+        match self.open.entry(sample.item) {
+            Entry::Vacant(entry) => {
+                if let Some(acc) = Acc::new(hour, merge, &sample.value) {
+                    entry.insert(acc);
+                }
+            }
+            Entry::Occupied(mut entry) => {
+                let open = entry.get_mut();
+                if open.hour == hour && open.add(&sample.value) {
+                    return;
+                }
+                let Some(acc) = Acc::new(hour, merge, &sample.value) else { return };
+                if open.hour > hour {
+                    self.fold_late(sample, hour);
+                    return;
+                }
+                let over = std::mem::replace(open, acc);
+                self.close(sample.item, over);
+            }
+        }
+    }
+
+    /// Was this hour of some item handed out before?
+    fn may_be_stored(&self, hour: u32) -> bool {
+        hour <= self.written_until || hour < self.swept
+    }
+
+    /// A sample of an hour before the open one of its item.
+    fn fold_late(&mut self, sample: &Sample, hour: u32) {
+        let unsigned = matches!(sample.value, SampleValue::Unsigned(_));
+        if let Some(acc) = self.closed.get_mut(&(sample.item, hour, unsigned)) {
+            acc.add(&sample.value);
+        } else if let Some(acc) = Acc::new(hour, self.may_be_stored(hour), &sample.value) {
+            self.close(sample.item, acc);
+        }
+    }
+
+    fn close(&mut self, item: ItemId, acc: Acc) {
+        let key = (item, acc.hour, acc.unsigned());
+        if let Some(earlier) = self.closed.get_mut(&key) {
+            // The item changed its type to and fro within the hour.
+            let merged = merge(&earlier.trend(item), &acc.trend(item));
+            *earlier = Acc { num: merged.num, ..*earlier };
+            earlier.sums = sums_of(&merged);
+            return;
+        }
+        self.closed.insert(key, acc);
+        self.queue.push_back(key);
+    }
+
+    /// Hands out what is due: call about once a second with the seconds since 1970. What is
+    /// handed out is to be passed to [`write`] at once.
+    pub fn take(&mut self, now_s: u32, out: &mut Vec<Folded>) {
+        let hour = hour_of(now_s);
+        if hour != self.swept {
+            self.swept = hour;
+            let over: Vec<(ItemId, Acc)> = self.open.extract_if(|_, acc| acc.hour < hour).collect();
+            for (item, acc) in over {
+                self.close(item, acc);
+            }
+        }
+        let left_s = WRITE_WITHIN_S.saturating_sub(now_s - hour).max(1);
+        self.hand_out(self.queue.len().div_ceil(left_s as usize), hour, out);
+    }
+
+    /// Hands out at most `limit` trends of hours before `hour`.
+    fn hand_out(&mut self, limit: usize, hour: u32, out: &mut Vec<Folded>) {
+        for _ in 0..limit {
+            let Some(key) = self.queue.pop_front() else { break };
+            if key.1 >= hour {
+                // Not over: its item sent something younger, or changed its type.
+                self.queue.push_back(key);
+                continue;
+            }
+            let acc = self.closed.remove(&key).expect("BUG: a queued hour is in the map");
+            out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
+        }
+        if self.queue.is_empty() && self.queue.capacity() > 1024 {
+            self.queue.shrink_to(0);
+            self.closed.shrink_to(0);
+        }
+    }
+
+    /// Hands out everything, the open hours as well: for an orderly stop.
+    pub fn drain(&mut self, out: &mut Vec<Folded>) {
+        for (item, acc) in std::mem::take(&mut self.open) {
+            self.close(item, acc);
+        }
+        self.hand_out(self.queue.len(), u32::MAX, out);
+    }
+
+    /// Forgets an item that was deleted.
+    pub fn forget(&mut self, item: ItemId) {
+        self.open.remove(&item);
+    }
+
+    /// Trends waiting to be handed out.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+}
+
+/// Start of the hour that holds a second.
+pub const fn hour_of(clock: u32) -> u32 {
+    clock - clock % HOUR_S
+}
+
+/// The seconds that a folder has to be fed anew after a crash at or before `now_s`: the open hour
+/// and the one before, whose trends may not have been written yet.
+pub fn open_hours(now_s: u32) -> Span {
+    Span::new(hour_of(now_s).saturating_sub(HOUR_S), now_s)
+}
+
+fn sums_of(trend: &Trend) -> Sums {
+    match trend.values {
+        TrendValues::Float { min, avg, max } => {
+            Sums::Float { min, max, sum: avg * f64::from(trend.num) }
+        }
+        TrendValues::Unsigned { min, avg, max } => {
+            Sums::Unsigned { min, max, sum: u128::from(avg) * u128::from(trend.num) }
+        }
+    }
+}
+
+/// Two parts of one hour as one. The mean of unsigned parts is off by at most one, since stored
+/// means are cut to whole numbers. Parts of different types: the second.
+pub fn merge(one: &Trend, other: &Trend) -> Trend {
+    let sums = match (sums_of(one), sums_of(other)) {
+        (Sums::Float { min, max, sum }, Sums::Float { min: min2, max: max2, sum: sum2 }) => {
+            Sums::Float { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
+        }
+        (Sums::Unsigned { min, max, sum }, Sums::Unsigned { min: min2, max: max2, sum: sum2 }) => {
+            Sums::Unsigned { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
+        }
+        _ => return *other,
+    };
+    let num = one.num.saturating_add(other.num);
+    Acc { hour: other.hour, num, merge: false, sums }.trend(other.item)
+}
+
+/// Writes what a folder handed out, merged with what is stored where that may be part of it.
+pub fn write(driver: &mut dyn Driver, folded: &[Folded]) -> Result<(), Error> {
+    let mut trends = Vec::with_capacity(folded.len());
+    for Folded { trend, merge: maybe_stored } in folded {
+        let mut trend = *trend;
+        if *maybe_stored {
+            let view = driver.view(&[trend.item], Span::new(trend.hour, trend.hour));
+            let same_type = |stored: &Trend| {
+                std::mem::discriminant(&stored.values) == std::mem::discriminant(&trend.values)
+            };
+            if let Some(stored) = view.trends(trend.item)?.into_iter().find(same_type) {
+                trend = merge(&stored, &trend);
+            }
+        }
+        trends.push(trend);
+    }
+    driver.write_trends(&trends)
+}
+
+#[cfg(test)]
+#[path = "trends_tests.rs"]
+mod tests;

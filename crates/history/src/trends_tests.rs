@@ -1,0 +1,144 @@
+use super::*;
+use crate::{Class, Memory};
+use model::Timestamp;
+use std::sync::Arc;
+
+const NOON: u32 = 1_700_049_600;
+
+fn float(clock: u32, value: f64) -> Sample {
+    Sample { item: ItemId(1), at: Timestamp::from_s(clock), value: SampleValue::Float(value) }
+}
+
+fn unsigned(item: u64, clock: u32, value: u64) -> Sample {
+    let value = SampleValue::Unsigned(value);
+    Sample { item: ItemId(item), at: Timestamp::from_s(clock), value }
+}
+
+fn store() -> Memory {
+    Memory::new(Arc::new(Class(365)))
+}
+
+fn stored(driver: &Memory, item: u64) -> Vec<Trend> {
+    driver.view(&[ItemId(item)], Span::ALL).trends(ItemId(item)).unwrap()
+}
+
+#[test]
+fn an_hour_is_folded_and_handed_out_when_it_is_over() {
+    let mut folder = Folder::starting_at(NOON);
+    let mut out = Vec::new();
+    for (i, value) in [2.0, -1.0, f64::NAN, 5.0].into_iter().enumerate() {
+        folder.fold(&float(NOON + i as u32, value));
+    }
+    folder.take(NOON + 3599, &mut out);
+    assert_eq!(out, []);
+    folder.take(NOON + 3600 + WRITE_WITHIN_S, &mut out);
+    let values = TrendValues::Float { min: -1.0, avg: 2.0, max: 5.0 };
+    let trend = Trend { item: ItemId(1), hour: NOON, num: 3, values };
+    assert_eq!(out, [Folded { trend, merge: false }]);
+}
+
+#[test]
+fn the_mean_of_the_largest_numbers_does_not_overflow() {
+    let mut folder = Folder::starting_at(NOON);
+    for clock in 0..3 {
+        folder.fold(&unsigned(1, NOON + clock, u64::MAX - u64::from(clock)));
+    }
+    let mut out = Vec::new();
+    folder.drain(&mut out);
+    let values = TrendValues::Unsigned { min: u64::MAX - 2, avg: u64::MAX - 1, max: u64::MAX };
+    assert_eq!(out[0].trend.values, values);
+}
+
+#[test]
+fn trends_are_handed_out_spread_over_the_hour() {
+    let mut folder = Folder::starting_at(NOON);
+    for item in 0..6000 {
+        folder.fold(&unsigned(item, NOON, item));
+    }
+    let (mut all, mut most) = (0, 0);
+    for second in 0..3600 {
+        let mut out = Vec::new();
+        folder.take(NOON + 3600 + second, &mut out);
+        all += out.len();
+        most = most.max(out.len());
+    }
+    assert_eq!((all, most, folder.waiting()), (6000, 2, 0));
+}
+
+#[test]
+fn late_samples_join_their_hour_before_and_after_it_was_written() {
+    let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
+    folder.fold(&unsigned(1, NOON, 10));
+    folder.fold(&unsigned(1, NOON + 3600, 7));
+    folder.fold(&unsigned(1, NOON + 1, 20));
+    let mut out = Vec::new();
+    folder.take(NOON + 7199, &mut out);
+    write(&mut driver, &out).unwrap();
+    let values = TrendValues::Unsigned { min: 10, avg: 15, max: 20 };
+    let hour = Trend { item: ItemId(1), hour: NOON, num: 2, values };
+    assert_eq!(stored(&driver, 1), [hour]);
+    folder.fold(&unsigned(1, NOON + 2, 60));
+    out.clear();
+    folder.take(NOON + 7199, &mut out);
+    assert_eq!((out.len(), out[0].merge), (1, true));
+    write(&mut driver, &out).unwrap();
+    let values = TrendValues::Unsigned { min: 10, avg: 30, max: 60 };
+    assert_eq!(stored(&driver, 1), [Trend { num: 3, values, ..hour }]);
+}
+
+#[test]
+fn an_orderly_stop_loses_nothing_of_the_open_hour() {
+    let mut driver = store();
+    let mut out = Vec::new();
+    let mut folder = Folder::new(NOON + 10);
+    folder.fold(&float(NOON + 10, 1.0));
+    folder.drain(&mut out);
+    write(&mut driver, &out).unwrap();
+    let mut folder = Folder::new(NOON + 20);
+    folder.fold(&float(NOON + 20, 3.0));
+    out.clear();
+    folder.take(NOON + 2 * 3600 - 1, &mut out);
+    write(&mut driver, &out).unwrap();
+    let values = TrendValues::Float { min: 1.0, avg: 2.0, max: 3.0 };
+    assert_eq!(stored(&driver, 1), [Trend { item: ItemId(1), hour: NOON, num: 2, values }]);
+}
+
+#[test]
+fn after_a_crash_the_open_hours_are_folded_anew_and_replace() {
+    let mut driver = store();
+    let samples = [float(NOON + 10, 1.0), float(NOON + 20, 3.0), float(NOON + 3700, 9.0)];
+    driver.write(&samples).unwrap();
+    let values = TrendValues::Float { min: 1.0, avg: 1.0, max: 1.0 };
+    let partial = Trend { item: ItemId(1), hour: NOON, num: 1, values };
+    driver.write_trends(&[partial]).unwrap();
+    let span = open_hours(NOON + 3800);
+    assert_eq!(span, Span::new(NOON, NOON + 3800));
+    let mut folder = Folder::starting_at(span.from);
+    let view = driver.view(&[ItemId(1)], span);
+    for sample in view.samples(ItemId(1), crate::Kinds::VALUES).unwrap() {
+        folder.fold(&sample);
+    }
+    let mut out = Vec::new();
+    folder.drain(&mut out);
+    write(&mut driver, &out).unwrap();
+    let trends = stored(&driver, 1);
+    let nums: Vec<_> = trends.iter().map(|t| (t.hour, t.num)).collect();
+    assert_eq!(nums, [(NOON, 2), (NOON + 3600, 1)]);
+}
+
+#[test]
+fn a_changed_value_type_keeps_both_halves_of_the_hour() {
+    let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
+    folder.fold(&float(NOON, 1.5));
+    folder.fold(&unsigned(1, NOON + 1, 4));
+    folder.fold(&unsigned(1, NOON + 2, 6));
+    folder.fold(&float(NOON + 3, 2.5));
+    folder.fold(&unsigned(1, NOON + 4, 8));
+    let mut out = Vec::new();
+    folder.drain(&mut out);
+    write(&mut driver, &out).unwrap();
+    let mut got: Vec<_> = stored(&driver, 1).iter().map(|t| (t.num, t.values)).collect();
+    got.sort_by_key(|(num, _)| *num);
+    assert_eq!(got[0], (2, TrendValues::Float { min: 1.5, avg: 2.0, max: 2.5 }));
+    assert_eq!(got[1], (3, TrendValues::Unsigned { min: 4, avg: 6, max: 8 }));
+}

@@ -1,0 +1,284 @@
+//! Every parameter once: flag, environment variable, member of `vedette.toml`, default, help.
+//!
+//! A flag wins over the environment, that over the file, that over the default. The page
+//! `docs/parameters.md` is this table; a test holds it to that.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use clap::{Arg, ArgMatches, Command};
+
+/// A parameter.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Param {
+    /// Flag without `--`; with `_` for `-` the member in the file.
+    pub(crate) name: &'static str,
+    /// What stands for the value in help texts.
+    pub(crate) value: &'static str,
+    /// Default; empty = none.
+    pub(crate) default: &'static str,
+    /// One sentence for people.
+    pub(crate) help: &'static str,
+}
+
+const fn param(
+    name: &'static str,
+    value: &'static str,
+    default: &'static str,
+    help: &'static str,
+) -> Param {
+    Param { name, value, default, help }
+}
+
+/// Parameters of `vedette server`.
+pub(crate) const SERVER: &[Param] = &[
+    param("data", "DIR", "var", "Folder for configuration and history; made when missing."),
+    param("http", "ADDR", "127.0.0.1:8080", "Address of the UI and the API."),
+    param(
+        "http-tls-cert",
+        "FILE",
+        "",
+        "Certificate (chain) in PEM form; with it the UI and the API speak HTTPS.",
+    ),
+    param("http-tls-key", "FILE", "", "Private key of that certificate in PEM form."),
+    param(
+        "http-plain",
+        "yes|no",
+        "no",
+        "Allow plain HTTP on an address that others can reach (behind a proxy that speaks HTTPS).",
+    ),
+    param("trapper", "ADDR", "127.0.0.1:10051", "Address for active agents and senders."),
+    param(
+        "agent",
+        "ADDR|off",
+        "127.0.0.1:10050",
+        "Address of the built-in agent, which watches this machine; another free port is taken when \
+         it is in use.",
+    ),
+    param(
+        "database",
+        "URL|FILE",
+        "",
+        "Configuration database: postgresql://user:password@host/name, or a file for SQLite; \
+         default: config.db in the data folder.",
+    ),
+    param(
+        "history",
+        "embedded|memory|null",
+        "embedded",
+        "Where values are kept: on disk, in memory only, or nowhere (for measurements).",
+    ),
+    param(
+        "admin-password",
+        "TEXT",
+        "",
+        "First password of the user Admin; default: a generated one, printed at the first start. \
+         Better given in the environment than as a flag.",
+    ),
+    param("tls-ca-file", "FILE", "", "Certificate authorities whose agents are trusted, PEM."),
+    param("tls-cert-file", "FILE", "", "Vedette's certificate towards agents, PEM."),
+    param("tls-key-file", "FILE", "", "Private key of that certificate, PEM."),
+    param(
+        "stats-allowed",
+        "LIST",
+        "127.0.0.1,::1",
+        "Addresses and networks that may ask for internal statistics.",
+    ),
+    param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
+];
+
+/// Parameters of `vedette agent`.
+pub(crate) const AGENT: &[Param] = &[
+    param("listen", "ADDR", "127.0.0.1:10050", "Address on which the agent answers."),
+    param("server", "LIST", "127.0.0.1,::1", "Addresses and networks that may ask."),
+    param("hostname", "TEXT", "", "Name of this host; default: what the system calls itself."),
+    param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
+];
+
+impl Param {
+    /// Name of the environment variable.
+    pub(crate) fn env(&self) -> String {
+        format!("VEDETTE_{}", self.name.to_ascii_uppercase().replace('-', "_"))
+    }
+
+    /// Member in the file.
+    pub(crate) fn member(&self) -> String {
+        self.name.replace('-', "_")
+    }
+}
+
+/// Adds the parameters to a command.
+pub(crate) fn add(command: Command, params: &[Param]) -> Command {
+    let command = command.arg(
+        Arg::new("config")
+            .long("config")
+            .value_name("FILE")
+            .env("VEDETTE_CONFIG")
+            .help("Read parameters from this file [default: vedette.toml, if there is one]"),
+    );
+    params.iter().fold(command, |command, param| {
+        let mut help = param.help.to_owned();
+        if !param.default.is_empty() {
+            help += &format!(" [default: {}]", param.default);
+        }
+        command.arg(
+            Arg::new(param.name)
+                .long(param.name)
+                .value_name(param.value)
+                .env(param.env())
+                .hide_env_values(true)
+                .help(help),
+        )
+    })
+}
+
+/// The values in force.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Values(BTreeMap<&'static str, String>);
+
+impl Values {
+    /// Flags and environment from clap, then the file, then the defaults.
+    pub(crate) fn read(matches: &ArgMatches, params: &[Param]) -> anyhow::Result<Self> {
+        let named = matches.get_one::<String>("config").map(PathBuf::from);
+        let file = match named {
+            Some(path) => read_file(&path, params)?,
+            None if Path::new("vedette.toml").exists() => {
+                read_file(Path::new("vedette.toml"), params)?
+            }
+            None => BTreeMap::new(),
+        };
+        let values = params.iter().map(|param| {
+            let value = matches
+                .get_one::<String>(param.name)
+                .cloned()
+                .or_else(|| file.get(param.name).cloned())
+                .unwrap_or_else(|| param.default.to_owned());
+            (param.name, value)
+        });
+        Ok(Self(values.collect()))
+    }
+
+    /// The value of a parameter; empty = not given.
+    pub(crate) fn get(&self, name: &str) -> &str {
+        self.0.get(name).unwrap_or_else(|| panic!("BUG: no parameter {name}"))
+    }
+
+    /// The value of a parameter that names a file.
+    pub(crate) fn path(&self, name: &str) -> Option<PathBuf> {
+        Some(self.get(name)).filter(|text| !text.is_empty()).map(PathBuf::from)
+    }
+
+    /// The value of a yes/no parameter.
+    pub(crate) fn yes(&self, name: &str) -> anyhow::Result<bool> {
+        match self.get(name) {
+            "yes" | "true" | "1" => Ok(true),
+            "no" | "false" | "0" | "" => Ok(false),
+            other => bail!("parameter {name}: \"{other}\" is neither yes nor no"),
+        }
+    }
+
+    /// The value of an address parameter.
+    pub(crate) fn address(&self, name: &str) -> anyhow::Result<std::net::SocketAddr> {
+        use std::net::ToSocketAddrs;
+        let text = self.get(name);
+        text.to_socket_addrs()
+            .ok()
+            .and_then(|mut found| found.next())
+            .with_context(|| format!("parameter {name}: \"{text}\" is no address like 127.0.0.1:8080"))
+    }
+}
+
+fn read_file(path: &Path, params: &[Param]) -> anyhow::Result<BTreeMap<&'static str, String>> {
+    let shown = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {shown}"))?;
+    let table: toml::Table = text.parse().with_context(|| format!("{shown} is not valid TOML"))?;
+    let mut values = BTreeMap::new();
+    for (member, value) in table {
+        let Some(param) = params.iter().find(|param| param.member() == member) else {
+            let known: Vec<String> = params.iter().map(Param::member).collect();
+            bail!("{shown}: unknown parameter {member}; known are {}", known.join(", "));
+        };
+        let value = match value {
+            toml::Value::String(text) => text,
+            toml::Value::Boolean(true) => "yes".to_owned(),
+            toml::Value::Boolean(false) => "no".to_owned(),
+            toml::Value::Integer(n) => n.to_string(),
+            _ => bail!("{shown}: {member} must be a text, a number, true or false"),
+        };
+        values.insert(param.name, value);
+    }
+    Ok(values)
+}
+
+/// The page `docs/parameters.md`.
+pub(crate) fn page() -> String {
+    let mut page = String::from(
+        "# Parameters\n\n\
+         This page is made from the table in the program (`vedette parameters` prints it).\n\
+         A flag wins over the environment, the environment over the file `vedette.toml` (in the \
+         working folder, or `--config FILE`), the file over the default.\n",
+    );
+    for (title, params) in [("vedette server", SERVER), ("vedette agent", AGENT)] {
+        page += &format!(
+            "\n## {title}\n\n| flag | environment | vedette.toml | default | |\n\
+             | --- | --- | --- | --- | --- |\n"
+        );
+        for param in params {
+            let default = match param.default {
+                "" => String::new(),
+                text => format!("`{text}`"),
+            };
+            page += &format!(
+                "| `--{} {}` | `{}` | `{}` | {default} | {} |\n",
+                param.name,
+                param.value.replace('|', "\\|"),
+                param.env(),
+                param.member(),
+                param.help.replace('|', "\\|"),
+            );
+        }
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn values(arguments: &[&str], file: &str) -> anyhow::Result<Values> {
+        let dir = tempfile::tempdir()?;
+        let path = dir.path().join("v.toml");
+        std::fs::write(&path, file)?;
+        let config = path.to_str().unwrap().to_owned();
+        let mut all = vec!["vedette", "--config", &config];
+        all.extend_from_slice(arguments);
+        let matches = add(Command::new("vedette"), SERVER).try_get_matches_from(all)?;
+        Values::read(&matches, SERVER)
+    }
+
+    #[test]
+    fn flag_over_file_over_default() {
+        let values = values(&["--http", "127.0.0.1:1"], "http = \"x\"\ntrapper = \"y\"\n").unwrap();
+        assert_eq!(values.get("http"), "127.0.0.1:1");
+        assert_eq!(values.get("trapper"), "y");
+        assert_eq!(values.get("agent"), "127.0.0.1:10050");
+    }
+
+    #[test]
+    fn a_wrong_file_is_refused_with_what_is_known() {
+        let error = values(&[], "htpp = \"x\"").unwrap_err().to_string();
+        assert!(error.contains("htpp") && error.contains("http_tls_cert"), "{error}");
+        assert!(values(&[], "http = [1]").is_err());
+    }
+
+    #[test]
+    fn the_page_is_the_table() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/parameters.md");
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == page(),
+            "docs/parameters.md is out of date: cargo run -p server -- parameters > docs/parameters.md"
+        );
+    }
+}

@@ -1,0 +1,97 @@
+//! What can go wrong, whose fault it is and what to do.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Why the engine could not do what was asked.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum Error {
+    /// A call to the file system failed.
+    #[error(
+        "cannot {what} {path:?}: {cause}; check that the disk is healthy, has space and belongs to the server's user"
+    )]
+    Io {
+        /// What was tried.
+        what: &'static str,
+        /// The file or directory.
+        path: PathBuf,
+        /// What the system answered.
+        cause: Arc<io::Error>,
+    },
+    /// An earlier write failed, so that what the disk holds is not certain: no more writes.
+    #[error(
+        "history does not accept values since a write failed ({cause}); values so far can be read; check the disk, then restart the server"
+    )]
+    Poisoned {
+        /// The failure that came first.
+        cause: Arc<str>,
+    },
+    /// A file does not hold what was written into it.
+    #[error(
+        "{path:?} is damaged ({what}); restore the file from a backup, or move it away to go on without its values"
+    )]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// What does not fit.
+        what: &'static str,
+    },
+    /// A file was written by a newer release.
+    #[error(
+        "{path:?} has format {found}, this release reads up to {known}; run the newer release, or move the file away"
+    )]
+    Newer {
+        /// The file.
+        path: PathBuf,
+        /// Format in the file.
+        found: u16,
+        /// Newest format this release reads.
+        known: u16,
+    },
+    /// Another process has the directory open.
+    #[error("{path:?} is in use by another process; stop it, or configure another data directory")]
+    Locked {
+        /// The directory.
+        path: PathBuf,
+    },
+    /// A single text is larger than the engine takes.
+    #[error(
+        "a text of {bytes} bytes for item {item} is too large (limit {limit}); cut it before it is stored"
+    )]
+    TooLarge {
+        /// The item.
+        item: u64,
+        /// Size of the text.
+        bytes: usize,
+        /// Largest text taken.
+        limit: usize,
+    },
+    /// The system refused a thread.
+    #[error(
+        "cannot start the history thread {name}: {cause}; raise the limit of processes of the server's user"
+    )]
+    Thread {
+        /// The thread's name.
+        name: &'static str,
+        /// What the system answered.
+        cause: Arc<io::Error>,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(what: &'static str, path: &Path) -> impl FnOnce(io::Error) -> Self {
+        let path = path.to_owned();
+        move |cause| Self::Io { what, path, cause: Arc::new(cause) }
+    }
+}
+
+/// Bytes that do not decode; becomes [`Error::Damaged`] where the file is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Damaged(pub(crate) &'static str);
+
+impl Damaged {
+    pub(crate) fn of(self, path: &Path) -> Error {
+        Error::Damaged { path: path.to_owned(), what: self.0 }
+    }
+}
