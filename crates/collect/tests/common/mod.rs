@@ -1,6 +1,7 @@
 //! A collector in a box: hand-built configuration, shards that keep everything, agents that
 //! answer what they are told to.
 #![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(clippy::unwrap_used, reason = "this is test code")]
 
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
@@ -23,10 +24,10 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use wire::zbxd;
 
-pub const WAIT: Duration = Duration::from_secs(20);
+pub(crate) const WAIT: Duration = Duration::from_secs(20);
 
 /// An item with an update interval (empty = none).
-pub fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
+pub(crate) fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
     Item {
         id: ItemId(id),
         host: HostId(0),
@@ -48,7 +49,7 @@ pub fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
     }
 }
 
-pub fn with_extra(mut item: Item, change: impl FnOnce(&mut ItemExtra)) -> Item {
+pub(crate) fn with_extra(mut item: Item, change: impl FnOnce(&mut ItemExtra)) -> Item {
     let mut extra = ItemExtra::default();
     change(&mut extra);
     item.extra = Some(Arc::new(extra));
@@ -56,7 +57,7 @@ pub fn with_extra(mut item: Item, change: impl FnOnce(&mut ItemExtra)) -> Item {
 }
 
 /// A host with an agent interface (id = the host's) at 127.0.0.1:`port`.
-pub fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host {
+pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host {
     for item in &mut items {
         item.host = HostId(id);
         if item.kind == ItemType::Agent {
@@ -88,7 +89,7 @@ pub fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host {
     }
 }
 
-pub fn snapshot(revision: u64, hosts: Vec<Host>) -> Snapshot {
+pub(crate) fn snapshot(revision: u64, hosts: Vec<Host>) -> Snapshot {
     let mut snapshot = Snapshot { revision, ..Snapshot::default() };
     for host in hosts {
         for item in &host.items {
@@ -102,18 +103,18 @@ pub fn snapshot(revision: u64, hosts: Vec<Host>) -> Snapshot {
 
 /// What the fake shards do with a batch.
 #[derive(Debug, Default)]
-pub struct Shards {
-    pub values: Mutex<Vec<Value>>,
+pub(crate) struct Shards {
+    pub(crate) values: Mutex<Vec<Value>>,
     /// Drop acknowledgements: the values count as lost.
-    pub lose: AtomicBool,
+    pub(crate) lose: AtomicBool,
     /// Take batches but do not report while set.
-    pub hold: AtomicBool,
-    pub batches: AtomicUsize,
+    pub(crate) hold: AtomicBool,
+    pub(crate) batches: AtomicUsize,
 }
 
 impl Shards {
     /// (item, text) of all values in order of arrival.
-    pub fn texts(&self) -> Vec<(u64, String)> {
+    pub(crate) fn texts(&self) -> Vec<(u64, String)> {
         let text = |payload: &Payload| match payload {
             Payload::Text(text) => text.to_string(),
             Payload::Unsigned(n) => n.to_string(),
@@ -127,7 +128,11 @@ impl Shards {
     }
 
     /// Waits until values of `item` satisfy `good`; gives them.
-    pub async fn wait_for(&self, item: u64, good: impl Fn(&[String]) -> bool) -> Vec<String> {
+    pub(crate) async fn wait_for(
+        &self,
+        item: u64,
+        good: impl Fn(&[String]) -> bool,
+    ) -> Vec<String> {
         let waiting = async {
             loop {
                 let all = self.texts();
@@ -165,10 +170,10 @@ async fn run_shard(shards: Arc<Shards>, mut queue: queue::Receiver<ValueBatch>) 
 
 /// Requests that reached the backend, autoregistrations.
 #[derive(Debug, Default)]
-pub struct FakeBackend {
-    pub seen: Mutex<Vec<String>>,
-    pub registered: Mutex<Vec<Autoregistration>>,
-    pub autoregistration: RwLock<Tls>,
+pub(crate) struct FakeBackend {
+    pub(crate) seen: Mutex<Vec<String>>,
+    pub(crate) registered: Mutex<Vec<Autoregistration>>,
+    pub(crate) autoregistration: RwLock<Tls>,
 }
 
 impl Backend for FakeBackend {
@@ -209,19 +214,22 @@ impl Internals for FakeInternals {
 }
 
 /// A running collector with everything around it.
-pub struct Rig {
-    pub handle: Handle,
-    pub shards: Arc<Shards>,
-    pub backend: Arc<FakeBackend>,
-    pub configuration: Arc<RwLock<Arc<Snapshot>>>,
+pub(crate) struct Rig {
+    pub(crate) handle: Handle,
+    pub(crate) shards: Arc<Shards>,
+    pub(crate) backend: Arc<FakeBackend>,
+    pub(crate) configuration: Arc<RwLock<Arc<Snapshot>>>,
 }
 
 impl Rig {
-    pub async fn start(snapshot: Snapshot) -> Self {
+    pub(crate) async fn start(snapshot: Snapshot) -> Self {
         Self::start_with(snapshot, |_| {}).await
     }
 
-    pub async fn start_with(snapshot: Snapshot, change: impl FnOnce(&mut CollectorConfig)) -> Self {
+    pub(crate) async fn start_with(
+        snapshot: Snapshot,
+        change: impl FnOnce(&mut CollectorConfig),
+    ) -> Self {
         let configuration = Arc::new(RwLock::new(Arc::new(snapshot)));
         let shards = Arc::new(Shards::default());
         let mut queues = Vec::new();
@@ -250,39 +258,39 @@ impl Rig {
         Self { handle, shards, backend, configuration }
     }
 
-    pub fn configure(&self, snapshot: Snapshot) {
+    pub(crate) fn configure(&self, snapshot: Snapshot) {
         *self.configuration.write().unwrap() = Arc::new(snapshot);
     }
 
-    pub fn address(&self) -> SocketAddr {
+    pub(crate) fn address(&self) -> SocketAddr {
         self.handle.addresses()[0]
     }
 
     /// Sends a framed text, gives the answer's text; `None` = closed without an answer.
-    pub async fn ask(&self, text: &str) -> Option<String> {
+    pub(crate) async fn ask(&self, text: &str) -> Option<String> {
         self.ask_flags(text, zbxd::PROTOCOL).await.map(|(text, _)| text)
     }
 
-    pub async fn ask_flags(&self, text: &str, flags: u8) -> Option<(String, u8)> {
+    pub(crate) async fn ask_flags(&self, text: &str, flags: u8) -> Option<(String, u8)> {
         self.ask_bytes(&zbxd::encode(text.as_bytes(), flags)).await
     }
 
     /// Sends bytes; gives text and flags of the answer.
-    pub async fn ask_bytes(&self, bytes: &[u8]) -> Option<(String, u8)> {
+    pub(crate) async fn ask_bytes(&self, bytes: &[u8]) -> Option<(String, u8)> {
         let mut stream = TcpStream::connect(self.address()).await.unwrap();
         stream.write_all(bytes).await.unwrap();
         read_answer(&mut stream).await
     }
 
     /// The JSON answer.
-    pub async fn json(&self, request: serde_json::Value) -> serde_json::Value {
+    pub(crate) async fn json(&self, request: serde_json::Value) -> serde_json::Value {
         let answer = self.ask(&request.to_string()).await.expect("no answer");
         serde_json::from_str(&answer).expect(&answer)
     }
 }
 
 /// Reads until the other side closes.
-pub async fn read_answer(stream: &mut TcpStream) -> Option<(String, u8)> {
+pub(crate) async fn read_answer(stream: &mut TcpStream) -> Option<(String, u8)> {
     let mut bytes = Vec::new();
     let read = tokio::time::timeout(WAIT, stream.read_to_end(&mut bytes)).await;
     match read.expect("the connection is not closed") {
@@ -303,7 +311,7 @@ pub async fn read_answer(stream: &mut TcpStream) -> Option<(String, u8)> {
 }
 
 /// `processed: 1; failed: 2; total: 3; …` as numbers.
-pub fn counts(answer: &serde_json::Value) -> (usize, usize) {
+pub(crate) fn counts(answer: &serde_json::Value) -> (usize, usize) {
     assert_eq!(answer["response"], "success", "{answer}");
     let outcome = wire::sender::Outcome::parse_info(answer["info"].as_str().unwrap()).unwrap();
     (outcome.processed, outcome.failed)
@@ -311,33 +319,33 @@ pub fn counts(answer: &serde_json::Value) -> (usize, usize) {
 
 /// How a fake agent behaves.
 #[derive(Debug, Default)]
-pub struct Behaviour {
+pub(crate) struct Behaviour {
     /// Understands plain text only.
-    pub old: bool,
+    pub(crate) old: bool,
     /// Time before each answer.
-    pub delay: Duration,
+    pub(crate) delay: Duration,
     /// Closes connections without an answer.
-    pub deny: bool,
+    pub(crate) deny: bool,
     /// Answers by key; `None` in the map = the item is not supported.
-    pub values: HashMap<String, Option<String>>,
+    pub(crate) values: HashMap<String, Option<String>>,
 }
 
 /// An agent on loopback.
-pub struct FakeAgent {
-    pub port: u16,
-    pub behaviour: Arc<Mutex<Behaviour>>,
-    pub requests: Arc<Mutex<Vec<String>>>,
+pub(crate) struct FakeAgent {
+    pub(crate) port: u16,
+    pub(crate) behaviour: Arc<Mutex<Behaviour>>,
+    pub(crate) requests: Arc<Mutex<Vec<String>>>,
     /// Most connections that were open at one time.
-    pub open_max: Arc<AtomicUsize>,
+    pub(crate) open_max: Arc<AtomicUsize>,
     task: tokio::task::JoinHandle<()>,
 }
 
 impl FakeAgent {
-    pub async fn start(behaviour: Behaviour) -> Self {
+    pub(crate) async fn start(behaviour: Behaviour) -> Self {
         Self::start_at(0, behaviour).await
     }
 
-    pub async fn start_at(port: u16, behaviour: Behaviour) -> Self {
+    pub(crate) async fn start_at(port: u16, behaviour: Behaviour) -> Self {
         let socket = tokio::net::TcpSocket::new_v4().unwrap();
         socket.set_reuseaddr(true).unwrap();
         socket.bind(SocketAddr::new(IpAddr::from([127, 0, 0, 1]), port)).unwrap();
@@ -364,7 +372,7 @@ impl FakeAgent {
         Self { port, behaviour, requests, open_max, task }
     }
 
-    pub fn stop(&self) {
+    pub(crate) fn stop(&self) {
         self.task.abort();
     }
 }
