@@ -66,8 +66,7 @@ pub(crate) fn write(
             TriggerFinding::Recovery { trigger, at, name, tags } => {
                 let tags = all_tags(tags, facts);
                 let closed = matching(edit, open.of(*trigger), &facts.correlation_tag, &tags)?;
-                let recovery =
-                    Recovery { trigger: *trigger, at: *at, name, tags: &tags, user: 0 };
+                let recovery = Recovery { trigger: *trigger, at: *at, name, tags: &tags, user: 0 };
                 close(edit, open, &recovery, &closed, &mut effects)?;
                 if !open.of(*trigger).is_empty() {
                     effects.push(Effect::Trigger(*trigger, TriggerState::Problem));
@@ -180,7 +179,11 @@ impl Facts {
         Self {
             severity: row.int("priority"),
             multiple: row.int("type") == 1,
-            correlation_tag: if by_tag { row.text("correlation_tag").to_owned() } else { String::new() },
+            correlation_tag: if by_tag {
+                row.text("correlation_tag").to_owned()
+            } else {
+                String::new()
+            },
             item_tags: Vec::new(),
         }
     }
@@ -271,8 +274,7 @@ fn insert_event(
     if !tags.is_empty() {
         let first = edit.next_id("event_tags", u64::try_from(tags.len()).unwrap_or(u64::MAX))?;
         for (tag_id, (tag, value)) in (first..).zip(tags) {
-            let params =
-                [tag_id.into(), id.0.into(), tag.as_str().into(), value.as_str().into()];
+            let params = [tag_id.into(), id.0.into(), tag.as_str().into(), value.as_str().into()];
             edit.execute(
                 "INSERT INTO event_tags (eventtagid, eventid, tag, value) VALUES (?, ?, ?, ?)",
                 &params,

@@ -7,6 +7,7 @@
 
 pub mod db;
 pub mod link;
+pub mod lld;
 pub mod schema;
 mod seed;
 pub mod snapshot;

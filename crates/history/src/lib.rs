@@ -8,6 +8,7 @@
 //! the [`trends`] folder; and [`housekeeping`], which deletes whole days.
 
 mod driver;
+mod embedded;
 mod error;
 pub mod housekeeping;
 mod memory;
@@ -17,9 +18,10 @@ pub mod trends;
 pub mod value_cache;
 
 pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+pub use embedded::{Embedded, open_shards};
 pub use error::{Error, Fault};
 pub use memory::Memory;
 pub use null::Null;
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
-pub use tsdb::{Class, Day, Kind, Kinds, Retention, Span};
+pub use tsdb::{Class, Day, Kind, Kinds, Options, Retention, Span};
 pub use value_cache::ValueCache;

@@ -83,6 +83,9 @@ impl Driver for Memory {
 
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
         let mut copy = Copy::default();
+        if span.from > span.till {
+            return Box::new(copy);
+        }
         let first = Timestamp { clock: span.from, ns: 0 };
         let last = Timestamp { clock: span.till, ns: u32::MAX };
         for &item in items {

@@ -1,11 +1,41 @@
-//! The embedded history engine: WAL, head, segment, index, recovery.
+//! The embedded history engine.
+//!
+//! An [`Engine`] owns a directory and is owned by one thread. A batch of samples becomes one
+//! compressed block of columns, appended to the **WAL** by one write, and joins the **head**, the
+//! columns in memory. A full head is *sealed* in the background: its rows, sorted by item, become
+//! **blocks** of immutable **segments**, one per retention class and UTC day, and the WAL file
+//! goes. Small segments of a day are merged while idle; a day is deleted by unlinking.
+//!
+//! Reading makes a [`View`]: a copy of the few unsealed rows of the items asked for, and a
+//! reference to the segments; it may be sent to another thread and decodes there. A series is
+//! an item *and* a [`Kind`]; of rows with equal kind, clock and nanoseconds the last written
+//! counts. Hourly trends are kept as series of their own kinds.
+//!
+//! What a `kill -9` or a power cut may cost, and what each file holds, is said in `wal` and
+//! `recovery`; file formats are versioned and everything has a checksum.
 
+mod block;
+mod column;
 mod disk;
+mod engine;
 mod error;
+mod head;
 mod kind;
+mod merge;
 mod options;
+mod recovery;
+mod rows;
+mod seal;
+mod segment;
+mod view;
+mod wal;
+mod worker;
+mod writer;
 
 pub use disk::{Disk, DiskFile, OsDisk};
+pub use engine::{Committed, Engine, Sealed, Stats};
 pub use error::Error;
 pub use kind::{Class, Day, Kind, Kinds, Retention, Span};
 pub use options::Options;
+pub use recovery::Recovery;
+pub use view::View;

@@ -8,10 +8,12 @@
 //! * [`trapper`]: every request that the server's trapper port serves.
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
+//! * [`peers`]: who may connect.
 
 pub mod agent;
 mod message;
 mod oldtext;
+pub mod peers;
 mod reading;
 pub mod sender;
 pub mod trapper;

@@ -82,6 +82,31 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         self.iter().map(|(_, value)| value)
     }
 
+    /// What differs from an earlier state: `(key, value before, value now)`. Looks only into
+    /// buckets that the two states do not share.
+    pub fn changes<'a>(
+        &'a self,
+        before: &'a Self,
+        mut change: impl FnMut(&'a K, Option<&'a V>, Option<&'a V>),
+    ) where
+        V: Same,
+    {
+        for (now, before) in self.buckets.iter().zip(&before.buckets) {
+            if Arc::ptr_eq(now, before) {
+                continue;
+            }
+            for (key, value) in now.iter() {
+                match before.get(key) {
+                    Some(old) if old.same(value) => {}
+                    old => change(key, old, Some(value)),
+                }
+            }
+            for (key, old) in before.iter().filter(|(key, _)| !now.contains_key(*key)) {
+                change(key, Some(old), None);
+            }
+        }
+    }
+
     fn bucket<Q: Hash + ?Sized>(key: &Q) -> usize {
         // Another seed than the buckets' own, or each bucket would see only keys whose low bits agree.
         let hash = FixedState::with_seed(0x7665_6465_7474_6500).hash_one(key);
@@ -89,8 +114,37 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
     }
 }
 
+/// Cheap comparison of shared values for [`CowMap::changes`]: the same object is no change.
+pub trait Same {
+    /// Both are one object.
+    fn same(&self, other: &Self) -> bool;
+}
+
+impl<T: ?Sized> Same for Arc<T> {
+    fn same(&self, other: &Self) -> bool {
+        Self::ptr_eq(self, other)
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn changes_name_what_was_added_replaced_and_removed() {
+        let mut map = CowMap::default();
+        for i in 0..5_000_u64 {
+            map.insert(i, Arc::new(i));
+        }
+        let before = map.clone();
+        map.insert(7, Arc::new(70));
+        map.insert(9_999, Arc::new(1));
+        map.remove(&8);
+        let mut seen = Vec::new();
+        map.changes(&before, |k, old, new| seen.push((*k, old.map(|v| **v), new.map(|v| **v))));
+        seen.sort_unstable();
+        let expected = [(7, Some(7), Some(70)), (8, Some(8), None), (9_999, None, Some(1))];
+        assert_eq!(seen, expected);
+    }
+
     use super::*;
 
     #[test]

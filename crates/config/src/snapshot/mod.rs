@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use model::{HostId, ItemId, TriggerId};
 
-pub use cow_map::CowMap;
+pub use cow_map::{CowMap, Same};
 pub(crate) use load::{apply, load};
 pub use types::*;
 

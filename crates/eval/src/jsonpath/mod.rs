@@ -283,7 +283,9 @@ fn apply<'j, 'a>(
                 elements.iter().enumerate().map(|(i, v)| indexed(i, v)).collect()
             }
             _ => {
-                return Err(QueryError::Function("cannot apply function to non-array JSON element"));
+                return Err(QueryError::Function(
+                    "cannot apply function to non-array JSON element",
+                ));
             }
         }
     } else {

@@ -1,0 +1,18 @@
+//! Runs the agent alone: `cargo run -p agent --example agent -- 127.0.0.1:10050 NAME [SERVER]`.
+
+use stdx::clock::RealClock;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut args = std::env::args().skip(1);
+    let listen = args.next().ok_or("address to listen on is missing")?.parse()?;
+    let hostname = args.next().ok_or("host name is missing")?;
+    let server_active = args.collect();
+    let config =
+        agent::AgentConfig { listen, hostname, server_active, ..agent::AgentConfig::default() };
+    let agent = agent::Agent::new(config, RealClock::shared())?;
+    tokio::runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
+        let listener = agent.bind().await?;
+        agent.run(listener).await;
+        Ok(())
+    })
+}

@@ -1,0 +1,148 @@
+//! The agent's port: one request per connection, answered in the dialect it came in.
+
+use std::borrow::Cow;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use wire::agent::passive::{Answer, Check, Request, encode_answer};
+use wire::zbxd::{self, Decoder, Frame, Limits};
+
+use crate::{Agent, PROTOCOL_VERSION};
+
+/// How long to wait before accepting again after the system refused a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
+/// Bytes read at once: requests are shorter.
+const READ_BYTES: usize = 2048;
+
+pub(crate) async fn serve(agent: &Agent, listener: TcpListener) {
+    let slots = Arc::new(Semaphore::new(agent.config().connections_max));
+    let mut connections = tokio::task::JoinSet::new();
+    loop {
+        while connections.try_join_next().is_some() {}
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        match listener.accept().await {
+            Ok((stream, peer)) => {
+                let agent = agent.clone();
+                connections.spawn(async move { connection(&agent, stream, peer.ip(), slot).await });
+            }
+            Err(error) => {
+                tracing::warn!(%error, "agent cannot accept a connection");
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+}
+
+async fn connection(agent: &Agent, stream: TcpStream, peer: IpAddr, slot: OwnedSemaphorePermit) {
+    let timeout = agent.config().timeout;
+    let allowed = tokio::time::timeout(timeout, is_allowed(agent, peer)).await;
+    if !matches!(allowed, Ok(true)) {
+        tracing::warn!(%peer, "agent refused a connection: the peer is not on the allowed list");
+        return;
+    }
+    if let Err(error) = answer(agent, stream, slot).await {
+        tracing::warn!(%peer, %error, "agent dropped a connection");
+    }
+}
+
+async fn is_allowed(agent: &Agent, peer: IpAddr) -> bool {
+    let list = &agent.config().allowed;
+    if list.allows(peer) {
+        return true;
+    }
+    for name in list.names() {
+        if let Ok(mut found) = tokio::net::lookup_host((name, 0)).await
+            && found.any(|address| wire::peers::same(address.ip(), peer))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+#[derive(Debug, thiserror::Error)]
+enum ConnectionError {
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    #[error("message {0}, it is ignored")]
+    Frame(#[from] zbxd::FrameError),
+    #[error("no complete request or room for the answer within {0:?}")]
+    Slow(Duration),
+}
+
+async fn answer(
+    agent: &Agent,
+    mut stream: TcpStream,
+    slot: OwnedSemaphorePermit,
+) -> Result<(), ConnectionError> {
+    let timeout = agent.config().timeout;
+    let slow = |_| ConnectionError::Slow(timeout);
+    let frame = tokio::time::timeout(timeout, read(&mut stream)).await.map_err(slow)??;
+    let Some(frame) = frame else { return Ok(()) };
+    let bytes = evaluate(agent, &frame, slot).await;
+    tokio::time::timeout(timeout, async {
+        stream.write_all(&bytes).await?;
+        stream.shutdown().await
+    })
+    .await
+    .map_err(slow)??;
+    Ok(())
+}
+
+async fn read(stream: &mut TcpStream) -> Result<Option<Frame>, ConnectionError> {
+    let mut decoder = Decoder::new(Limits::AGENT_REQUEST);
+    let mut buffer = [0; READ_BYTES];
+    loop {
+        let n = stream.read(&mut buffer).await?;
+        if n == 0 {
+            return Ok(decoder.end()?);
+        }
+        if let Some(frame) = decoder.feed(&buffer[..n])?.only()? {
+            return Ok(Some(frame));
+        }
+    }
+}
+
+/// The encoded answer to a request.
+async fn evaluate(agent: &Agent, frame: &Frame, slot: OwnedSemaphorePermit) -> Vec<u8> {
+    let text = frame.text();
+    let request = Request::parse(&text);
+    let answer = match request.check {
+        Err(reason) => Answer::AgentError(Cow::Owned(reason)),
+        Ok(check) if !check.timeout_is_supported() => {
+            Answer::NotSupported(Cow::Borrowed("Unsupported timeout value."))
+        }
+        Ok(check) => match value_within(agent, &check, slot).await {
+            Ok(value) => Answer::Value(Cow::Owned(value)),
+            Err(reason) => Answer::NotSupported(Cow::Owned(reason)),
+        },
+    };
+    // Answers are never compressed: a server takes them so from every agent.
+    let text = encode_answer(&answer, request.dialect, PROTOCOL_VERSION);
+    zbxd::encode(text.as_bytes(), zbxd::PROTOCOL)
+}
+
+/// Evaluates on a thread of its own. A check that hangs in the kernel keeps its slot, so that
+/// hanging checks can never be more than connections.
+async fn value_within(
+    agent: &Agent,
+    check: &Check<'_>,
+    slot: OwnedSemaphorePermit,
+) -> Result<String, String> {
+    let timeout = check.timeout_s.map_or(agent.config().timeout, Duration::from_secs);
+    let (agent, key) = (agent.clone(), check.key.clone().into_owned());
+    let task = tokio::task::spawn_blocking(move || {
+        let value = agent.value(&key);
+        drop(slot);
+        value
+    });
+    match tokio::time::timeout(timeout, task).await {
+        Ok(Ok(value)) => value,
+        Ok(Err(_)) => Err(String::from("The check failed unexpectedly; see the agent's log.")),
+        Err(_) => Err(format!("Timeout while evaluating the item: {} s.", timeout.as_secs())),
+    }
+}

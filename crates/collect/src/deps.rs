@@ -1,0 +1,126 @@
+//! What the server hands in: the sides of other layers that collection talks to.
+
+use std::future::Future;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::snapshot::{Item, Tls};
+use eval::key::ItemKey;
+use model::{HostId, Timestamp, ValueBatch};
+use stdx::clock::SharedClock;
+use stdx::queue;
+
+use crate::Status;
+
+/// Where the newest configuration comes from: one atomic load, no lock.
+pub trait Snapshots: Send + Sync + 'static {
+    /// The newest snapshot.
+    fn load(&self) -> Arc<Snapshot>;
+}
+
+impl<F: Fn() -> Arc<Snapshot> + Send + Sync + 'static> Snapshots for F {
+    fn load(&self) -> Arc<Snapshot> {
+        self()
+    }
+}
+
+/// What an internal item measured.
+#[derive(Debug, Clone, PartialEq)]
+pub enum InternalValue {
+    /// A whole number.
+    Unsigned(u64),
+    /// A float.
+    Float(f64),
+    /// Text.
+    Text(String),
+}
+
+/// The server's own figures, for items of the type "Zabbix internal".
+pub trait Internals: Send + Sync + 'static {
+    /// The value of `key` (`zabbix[...]`) asked by an item of `host`, or the text for the item's
+    /// state "not supported". Called on a poller's thread: must not block.
+    fn value(&self, host: HostId, key: &ItemKey) -> Result<InternalValue, String>;
+}
+
+/// An answer that takes its time.
+pub type Answer = Pin<Box<dyn Future<Output = String> + Send>>;
+
+/// A request of the trapper port that collection cannot answer alone: everything that carries a
+/// session id (`history.push`, `queue.get`, `item.test`, `expressions.evaluate`, `status.get`,
+/// `command`, `alert.send`, …) and the statistics of `zabbix.stats`.
+///
+/// `wire::trapper::Request::parse` reads `text`.
+#[derive(Debug)]
+pub struct Request {
+    /// The member `request`.
+    pub name: String,
+    /// The whole message.
+    pub text: String,
+    /// Who asks.
+    pub peer: IpAddr,
+    /// What collection knows: queue, availability, value intake, check of one item.
+    pub collector: Status,
+}
+
+/// An unknown host asked for active checks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Autoregistration {
+    /// Name as the agent says it.
+    pub host: String,
+    /// Metadata as the agent says it.
+    pub metadata: String,
+    /// Address to check the agent at: what it says, or where it came from.
+    pub ip: String,
+    /// DNS name to check the agent at, if it gave one as its interface.
+    pub dns: String,
+    /// Port of the agent.
+    pub port: u16,
+    /// How it came: 1 none, 2 PSK, 4 certificate.
+    pub tls: u8,
+}
+
+/// Requests for the layers beside this one.
+pub trait Backend: Send + Sync + 'static {
+    /// Answers one request; `None` = no such request. The answer is the JSON text,
+    /// with `response` and, for `failed`, `info`.
+    fn request(&self, request: Request) -> Option<Answer>;
+
+    /// Which connections unknown agents may come over (mask and PSK).
+    fn autoregistration_tls(&self) -> Tls {
+        Tls::default()
+    }
+
+    /// An unknown host asked for active checks over an allowed connection.
+    fn autoregister(&self, _seen: Autoregistration) {}
+}
+
+/// Items that collection schedules and others compute (calculated items).
+pub trait Due: Send + Sync + 'static {
+    /// The item is due. Called on a poller's thread: must not block.
+    fn due(&self, item: &Arc<Item>, at: Timestamp);
+}
+
+/// Everything that [`crate::Collector::start`] needs of the rest of the server.
+#[derive(Clone)]
+pub struct Deps {
+    /// Time.
+    pub clock: SharedClock,
+    /// Configuration.
+    pub snapshots: Arc<dyn Snapshots>,
+    /// One queue per shard, in the order of `model::shard_of`.
+    pub shards: Vec<queue::Sender<ValueBatch>>,
+    /// Requests for other layers.
+    pub backend: Arc<dyn Backend>,
+    /// Figures of internal items.
+    pub internals: Arc<dyn Internals>,
+    /// Calculated items; `None` = somebody else schedules them.
+    pub calculated: Option<Arc<dyn Due>>,
+}
+
+impl std::fmt::Debug for Deps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deps").field("shards", &self.shards.len()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,182 @@
+//! Start and stop.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use stdx::queue;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+
+use crate::Status;
+use crate::availability::Availability;
+use crate::counters::Counters;
+use crate::deps::Deps;
+use crate::peers::PeerNames;
+use crate::poll::{self, Command, Reply};
+use crate::settings::CollectorConfig;
+use crate::sink::Sink;
+use crate::status::Shared;
+use crate::tls::{PskTable, TlsContexts, TlsError};
+use crate::trapper::Trapper;
+use crate::trapper::active::ActiveAgents;
+use crate::trapper::matching::KeyGuesses;
+use crate::trapper::sessions::Sessions;
+
+/// What is in hand may take so long at a stop.
+const GRACE: Duration = Duration::from_secs(1);
+/// Descriptors that checks leave to everything else.
+const FILES_KEPT: u64 = 2_000;
+const COMMANDS: usize = 64;
+
+/// Why collection cannot start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// An address of the trapper is taken or not there.
+    #[error("cannot listen on {address}: {error}")]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: std::io::Error,
+    },
+    /// Certificates cannot be used.
+    #[error(transparent)]
+    Tls(#[from] TlsError),
+    /// The system gives no thread.
+    #[error("cannot start a poller's thread: {0}")]
+    Thread(std::io::Error),
+}
+
+/// Collection as a whole.
+#[derive(Debug)]
+pub struct Collector;
+
+/// Running collection. Dropping it stops the listener; [`Handle::stop`] ends everything in order.
+#[derive(Debug)]
+pub struct Handle {
+    status: Status,
+    addresses: Vec<SocketAddr>,
+    trapper: Arc<Trapper>,
+    stop: watch::Sender<bool>,
+    tasks: Vec<JoinHandle<()>>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl std::fmt::Debug for Trapper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Trapper")
+    }
+}
+
+impl Collector {
+    /// Binds the trapper, starts the pollers. Call it within a tokio runtime with several
+    /// threads: the trapper's connections run on it, the pollers have threads of their own.
+    pub async fn start(config: CollectorConfig, deps: Deps) -> Result<Handle, StartError> {
+        let psk = Arc::new(PskTable::new(Arc::clone(&deps.snapshots), Arc::clone(&deps.backend)));
+        let tls = TlsContexts::new(&config.tls, psk)?;
+        let mut listeners = Vec::new();
+        let mut addresses = Vec::new();
+        for address in &config.listen {
+            let listen = |error| StartError::Listen { address: *address, error };
+            let listener = Trapper::bind(*address).map_err(listen)?;
+            addresses.push(listener.local_addr().map_err(listen)?);
+            listeners.push(listener);
+        }
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let count = config.pollers.unwrap_or(cores).max(1);
+        let (pollers, commands): (Vec<_>, Vec<_>) =
+            (0..count).map(|_| queue::bounded("poller commands", COMMANDS)).unzip();
+        let shared = Arc::new(Shared {
+            sink: Sink::new(deps.shards.clone()),
+            deps,
+            config,
+            counters: Counters::default(),
+            availability: Availability::default(),
+            active: ActiveAgents::default(),
+            sessions: Sessions::default(),
+            guesses: KeyGuesses::default(),
+            names: PeerNames::default(),
+            tls,
+            pollers,
+        });
+        shared.counters.agent_poller.workers(count);
+        shared.counters.trapper.workers(cores);
+        let threads = start_pollers(&shared, commands)?;
+        let (stop, stopped) = watch::channel(false);
+        let trapper = Trapper::new(Arc::clone(&shared));
+        let mut tasks: Vec<_> = listeners
+            .into_iter()
+            .map(|listener| tokio::spawn(Arc::clone(&trapper).run(listener, stopped.clone())))
+            .collect();
+        tasks.push(tokio::spawn(sample(Arc::clone(&shared), stopped)));
+        let status = Status(shared);
+        Ok(Handle { status, addresses, trapper, stop, tasks, threads })
+    }
+}
+
+fn start_pollers(
+    shared: &Arc<Shared>,
+    commands: Vec<queue::Receiver<Command>>,
+) -> Result<Vec<std::thread::JoinHandle<()>>, StartError> {
+    let files = stdx::sys::raise_open_files_limit().unwrap_or(1024);
+    let checks = usize::try_from(files.saturating_sub(FILES_KEPT).max(files / 2)).unwrap_or(512);
+    let each = (checks / commands.len().max(1)).max(1);
+    let start = |(number, commands)| {
+        let shared = Arc::clone(shared);
+        std::thread::Builder::new()
+            .name(format!("poller-{number}"))
+            .spawn(move || poll::run(shared, number, each, commands))
+            .map_err(StartError::Thread)
+    };
+    commands.into_iter().enumerate().map(start).collect()
+}
+
+/// Samples the busy meters once a second.
+async fn sample(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    loop {
+        tokio::select! {
+            _ = second.tick() => shared.counters.sample(shared.deps.clock.monotonic()),
+            _ = stop.changed() => return,
+        }
+    }
+}
+
+impl Handle {
+    /// Where the trapper listens (with the real port where 0 was asked for).
+    pub fn addresses(&self) -> &[SocketAddr] {
+        &self.addresses
+    }
+
+    /// What others read and ask.
+    pub fn status(&self) -> Status {
+        self.status.clone()
+    }
+
+    /// Stops accepting, lets requests and checks in hand finish within a second, and ends. Keep
+    /// the shards running until it returns.
+    pub async fn stop(self) {
+        let _ = self.stop.send(true);
+        let pollers = async {
+            for poller in &self.status.0.pollers {
+                let (reply, answer) = Reply::new();
+                if poller.send(Command::Stop { grace: GRACE, reply }).await.is_ok() {
+                    let _ended = answer.await;
+                }
+            }
+        };
+        tokio::join!(self.trapper.drain(GRACE), pollers);
+        for task in &self.tasks {
+            task.abort();
+        }
+        let join = move || {
+            for thread in self.threads {
+                if thread.join().is_err() {
+                    tracing::error!("a poller's thread has panicked");
+                }
+            }
+        };
+        let _joined = tokio::task::spawn_blocking(join).await;
+    }
+}

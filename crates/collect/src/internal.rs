@@ -1,0 +1,118 @@
+//! Internal items: `zabbix[host,…]` from snapshot and availability, all else from the server.
+
+use std::sync::Arc;
+
+use config::snapshot::{Host, Item};
+use eval::key::ItemKey;
+use serde_json::json;
+
+use crate::availability::Available;
+use crate::deps::InternalValue;
+use crate::status::Shared;
+
+/// The value of an internal item, or the text of its state "not supported".
+pub(crate) fn value(shared: &Shared, item: &Item) -> Result<InternalValue, String> {
+    let key = ItemKey::parse(&item.key).map_err(|error| error.to_string())?;
+    if key.name != "zabbix" {
+        return Err(String::from("Unsupported item key for this item type."));
+    }
+    if key.param(0).as_deref() == Some("host") {
+        let snapshot = shared.deps.snapshots.load();
+        let Some(host) = snapshot.hosts.get(&item.host) else {
+            return Err(String::from("The host of the item does not exist."));
+        };
+        if let Some(value) = of_host(shared, host, &key) {
+            return value;
+        }
+    }
+    shared.deps.internals.value(item.host, &key)
+}
+
+/// `None` = the server knows (`zabbix[host,,maintenance]`, `zabbix[host,,items_unsupported]`).
+fn of_host(
+    shared: &Shared,
+    host: &Arc<Host>,
+    key: &ItemKey,
+) -> Option<Result<InternalValue, String>> {
+    let (kind, what) = (key.param(1).unwrap_or_default(), key.param(2).unwrap_or_default());
+    let count = |n: usize| Some(Ok(InternalValue::Unsigned(n as u64)));
+    match (kind.as_str(), what.as_str()) {
+        ("discovery", "interfaces") => Some(Ok(interfaces(shared, host))),
+        ("active_agent", "available") => {
+            let now_s = shared.deps.clock.monotonic().as_secs();
+            Some(Ok(available(shared.availability.active(host.id, now_s))))
+        }
+        (name, "available") => match interface_kind(name) {
+            Some(kind) => Some(Ok(available(shared.availability.host(host, kind)))),
+            None => Some(Err(String::from("Invalid second parameter."))),
+        },
+        ("", "items") => {
+            count(host.items.iter().filter(|i| i.enabled && !i.discovery_rule).count())
+        }
+        _ => None,
+    }
+}
+
+fn available(state: Available) -> InternalValue {
+    InternalValue::Unsigned(state as u64)
+}
+
+fn interface_kind(name: &str) -> Option<u8> {
+    Some(match name {
+        "agent" => 1,
+        "snmp" => 2,
+        "ipmi" => 3,
+        "jmx" => 4,
+        _ => return None,
+    })
+}
+
+/// Rows for low-level discovery of interfaces, as the field's documentation names the macros.
+fn interfaces(shared: &Shared, host: &Host) -> InternalValue {
+    let rows: Vec<_> = host
+        .interfaces
+        .iter()
+        .map(|interface| {
+            let kind = match interface.kind {
+                1 => "AGENT",
+                2 => "SNMP",
+                3 => "IPMI",
+                4 => "JMX",
+                _ => "UNKNOWN",
+            };
+            let address = if interface.use_ip { &interface.ip } else { &interface.dns };
+            let state = shared.availability.interface(interface.id).available;
+            let mut row = json!({
+                "{#IF.CONN}": &**address,
+                "{#IF.IP}": &*interface.ip,
+                "{#IF.DNS}": &*interface.dns,
+                "{#IF.PORT}": interface.port.to_string(),
+                "{#IF.TYPE}": kind,
+                "{#IF.DEFAULT}": u8::from(interface.main),
+                "{#IF.AVAILABLE}": state as u8,
+            });
+            if interface.kind == 2 {
+                snmp_macros(&mut row, &interface.details);
+            }
+            row
+        })
+        .collect();
+    InternalValue::Text(serde_json::Value::Array(rows).to_string())
+}
+
+fn snmp_macros(row: &mut serde_json::Value, details: &str) {
+    let details: serde_json::Value = serde_json::from_str(details).unwrap_or_default();
+    let member = |name: &str| match &details[name] {
+        serde_json::Value::String(text) => text.clone(),
+        serde_json::Value::Null => String::new(),
+        other => other.to_string(),
+    };
+    let version = member("version");
+    row["{#IF.SNMP.BULK}"] = json!(member("bulk").parse::<u8>().unwrap_or(1));
+    if version == "3" {
+        row["{#IF.SNMP.CONTEXTNAME}"] = json!(member("contextname"));
+        row["{#IF.SNMP.SECURITYNAME}"] = json!(member("securityname"));
+    }
+    row["{#IF.SNMP.VERSION}"] =
+        json!(format!("SNMPv{}", if version == "2" { "2c" } else { &version }));
+}

@@ -1,0 +1,254 @@
+//! One passive agent check: connect, ask, read, in the dialect that the interface speaks.
+
+use std::cell::Cell;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::snapshot::{Host, Interface};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+use wire::agent::passive::{self, Answer, Parsed};
+use wire::zbxd::{self, Decoder};
+
+use crate::status::Shared;
+use crate::tls;
+use crate::trapper::read_some;
+
+/// The agent gets the item's timeout, the connection a second more: so the agent's own error
+/// text arrives.
+const EXTRA: Duration = Duration::from_secs(1);
+
+/// What a check brought.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AgentReply {
+    /// A value.
+    Value(String),
+    /// The agent has nothing to store.
+    Nothing,
+    /// The item is not supported, and why.
+    NotSupported(String),
+    /// The agent could not be asked, and why: counts against the interface's availability.
+    NetworkError(String),
+    /// The server's own configuration forbids the check, and why.
+    ConfigError(String),
+}
+
+/// How far a check has come, for the error text of a timeout.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    Connect,
+    Tls,
+    Send,
+    Read,
+}
+
+/// Where and how to ask.
+pub(crate) struct Target<'a> {
+    pub(crate) shared: &'a Shared,
+    pub(crate) host: &'a Host,
+    pub(crate) address: SocketAddr,
+    pub(crate) key: &'a str,
+    pub(crate) timeout: Duration,
+}
+
+/// Asks in `dialect`, and in plain text if the agent turns out to be older than JSON. Returns the
+/// dialect that the agent speaks.
+pub(crate) async fn ask(
+    target: &Target<'_>,
+    dialect: passive::Dialect,
+) -> (AgentReply, passive::Dialect) {
+    match ask_once(target, dialect).await {
+        Asked::Reply(reply) => (reply, dialect),
+        Asked::RetryPlain => match ask_once(target, passive::Dialect::Plain).await {
+            Asked::Reply(reply) => (reply, passive::Dialect::Plain),
+            Asked::RetryPlain => unreachable_retry(dialect),
+        },
+    }
+}
+
+fn unreachable_retry(dialect: passive::Dialect) -> (AgentReply, passive::Dialect) {
+    (AgentReply::NetworkError("the agent's answer cannot be understood".into()), dialect)
+}
+
+enum Asked {
+    Reply(AgentReply),
+    RetryPlain,
+}
+
+async fn ask_once(target: &Target<'_>, dialect: passive::Dialect) -> Asked {
+    let stage = Cell::new(Stage::Connect);
+    let asked = timeout(target.timeout + EXTRA, exchange(target, dialect, &stage)).await;
+    asked.unwrap_or_else(|_| {
+        let at = format!("[[{}]:{}]", target.address.ip(), target.address.port());
+        network(&match stage.get() {
+            Stage::Connect => format!("cannot establish TCP connection to {at}: timed out"),
+            Stage::Tls => format!("TCP successful, cannot establish TLS to {at}: timed out"),
+            Stage::Send => String::from("cannot send: timed out"),
+            Stage::Read => String::from("cannot read response: timed out"),
+        })
+    })
+}
+
+fn network(what: &str) -> Asked {
+    Asked::Reply(AgentReply::NetworkError(format!("Get value from agent failed: {what}")))
+}
+
+/// `[111] Connection refused`
+fn os_error(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    match error.raw_os_error() {
+        Some(code) => {
+            let text = text.split(" (os error").next().unwrap_or(&text);
+            format!("[{code}] {text}")
+        }
+        None => text,
+    }
+}
+
+async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<Stage>) -> Asked {
+    let at = format_args!("[[{}]:{}]", target.address.ip(), target.address.port()).to_string();
+    let stream = match connect(target).await {
+        Ok(stream) => stream,
+        Err(error) => {
+            let error = os_error(&error);
+            return network(&format!("cannot establish TCP connection to {at}: {error}"));
+        }
+    };
+    if target.host.tls.connect == tls::NONE {
+        return talk(stream, target, dialect, stage).await;
+    }
+    stage.set(Stage::Tls);
+    match target.shared.tls.connect(stream, &target.host.tls).await {
+        Ok(stream) => talk(stream, target, dialect, stage).await,
+        Err(error @ (tls::TlsError::BadPsk | tls::TlsError::NoCertificate)) => {
+            Asked::Reply(AgentReply::ConfigError(error.to_string()))
+        }
+        Err(error) => network(&format!("TCP successful, cannot establish TLS to {at}: {error}")),
+    }
+}
+
+async fn connect(target: &Target<'_>) -> std::io::Result<TcpStream> {
+    let Some(source) = target.shared.config.source_ip else {
+        return TcpStream::connect(target.address).await;
+    };
+    let socket = match target.address {
+        SocketAddr::V4(_) => TcpSocket::new_v4()?,
+        SocketAddr::V6(_) => TcpSocket::new_v6()?,
+    };
+    if source.is_ipv4() == target.address.is_ipv4() {
+        socket.bind(SocketAddr::new(source, 0))?;
+    }
+    socket.connect(target.address).await
+}
+
+async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
+    mut stream: S,
+    target: &Target<'_>,
+    dialect: passive::Dialect,
+    stage: &Cell<Stage>,
+) -> Asked {
+    stage.set(Stage::Send);
+    let request = passive::request(target.key, target.timeout.as_secs().max(1), dialect);
+    let request = zbxd::encode(request.as_bytes(), zbxd::PROTOCOL);
+    if let Err(error) = stream.write_all(&request).await {
+        return network(&format!("cannot send: {}", os_error(&error)));
+    }
+    stage.set(Stage::Read);
+    let max = target.shared.config.limits.agent_answer_bytes_max;
+    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    // Agents of old answer without a header.
+    let limits = zbxd::Limits::ANSWER.with_bytes_max(max).with_text_bytes_max(max);
+    let mut decoder = Decoder::new(limits);
+    let frame = loop {
+        let read = read_some(&mut stream, |bytes| {
+            if bytes.is_empty() {
+                return decoder.end().map(|frame| (true, frame));
+            }
+            decoder.feed(bytes)?.only().map(|frame| (false, frame))
+        });
+        match read.await {
+            Ok(Ok((_, Some(frame)))) => break frame,
+            Ok(Ok((true, None))) => return refused(target.address.ip()),
+            Ok(Ok((false, None))) => {}
+            Ok(Err(error)) => return network(&format!("the answer {error}")),
+            // A listener that closes on us with our request unread: refused as well.
+            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {
+                return network(&format!("cannot read response: {}", os_error(&error)));
+            }
+            Err(error) => return network(&format!("cannot read response: {}", os_error(&error))),
+        }
+    };
+    understand(&frame.text(), dialect, target.address.ip())
+}
+
+fn refused(ip: IpAddr) -> Asked {
+    Asked::Reply(AgentReply::NetworkError(format!(
+        "Received empty response from Zabbix Agent at [{ip}]. Assuming that agent dropped \
+         connection because of access permissions."
+    )))
+}
+
+fn understand(text: &str, dialect: passive::Dialect, ip: IpAddr) -> Asked {
+    let answer = match passive::parse_answer(text, dialect) {
+        Parsed::RetryPlain => return Asked::RetryPlain,
+        Parsed::Answer(answer) => answer,
+    };
+    Asked::Reply(match answer {
+        Answer::Value(value) => AgentReply::Value(value.into_owned()),
+        Answer::Nothing => AgentReply::Nothing,
+        Answer::NotSupported(why) => AgentReply::NotSupported(why.into_owned()),
+        Answer::Refused => return refused(ip),
+        // In plain text it is the item's error, in JSON the whole request failed.
+        Answer::AgentError(why) if dialect == passive::Dialect::Plain => {
+            AgentReply::NotSupported(why.into_owned())
+        }
+        Answer::AgentError(why) => return network(&why),
+    })
+}
+
+/// The address of an interface: as it is, or by its name.
+pub(crate) async fn resolve(interface: &Interface) -> Result<IpAddr, String> {
+    if interface.use_ip {
+        let ip = &*interface.ip;
+        return ip
+            .parse()
+            .map_err(|_| format!("Cannot resolve address: [[{ip}]:{}]", interface.port));
+    }
+    let name = &*interface.dns;
+    let failed =
+        |why: &str| format!("Cannot resolve address: [[{name}]:{}]: {why}", interface.port);
+    if name.is_empty() {
+        return Err(failed("the interface has no DNS name"));
+    }
+    let mut found = tokio::net::lookup_host((name, interface.port))
+        .await
+        .map_err(|error| failed(&error.to_string()))?;
+    found.next().map(|address| address.ip()).ok_or_else(|| failed("no address"))
+}
+
+/// One check outside the schedule, in whatever dialect the agent speaks.
+pub(crate) async fn get_once(
+    shared: &Shared,
+    host: &Arc<Host>,
+    interface: &Interface,
+    key: &str,
+    limit: Duration,
+) -> AgentReply {
+    let ip = match timeout(limit, resolve(interface)).await {
+        Ok(Ok(ip)) => ip,
+        Ok(Err(why)) => {
+            return AgentReply::NetworkError(format!("Get value from agent failed: {why}"));
+        }
+        Err(_) => {
+            return AgentReply::NetworkError(format!(
+                "Get value from agent failed: Cannot resolve address: [[{}]:{}]: timed out",
+                interface.dns, interface.port
+            ));
+        }
+    };
+    let address = SocketAddr::new(ip, interface.port);
+    let target = Target { shared, host, address, key, timeout: limit };
+    ask(&target, passive::Dialect::Json).await.0
+}

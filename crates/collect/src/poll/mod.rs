@@ -1,0 +1,368 @@
+//! Pollers: one thread per core, each with its own hosts, schedule and runtime; they share
+//! nothing but the queues to the shards.
+//!
+//! A poller moves in slices of 50 ms: it looks for a new snapshot, lets items become due, and
+//! starts what is due evenly over the second, so that 20,000 checks of one second do not open
+//! 20,000 connections in its first millisecond.
+
+pub(crate) mod agent;
+
+use std::cell::{Cell, RefCell};
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use config::snapshot::{Item, ItemType};
+use model::{ItemId, Payload, Timestamp, Value};
+use stdx::queue;
+use tokio::sync::oneshot;
+use wire::agent::passive::Dialect;
+
+use crate::availability::Change;
+use crate::counters::Counters;
+use crate::deps::InternalValue;
+use crate::internal;
+use crate::outbox::Outbox;
+use crate::schedule::{NO_LANE, QueueReport, Schedule};
+use crate::status::Shared;
+use agent::{AgentReply, Target};
+
+const SLICE: Duration = Duration::from_millis(50);
+const SLICES_PER_S: usize = 20;
+/// Lanes started in a slice however few are due.
+const LANES_PER_SLICE_MIN: usize = 32;
+/// How long the addresses of a name are believed.
+const RESOLVED_FOR: Duration = Duration::from_secs(60);
+/// Internal items computed without letting others run.
+const INTERNAL_BURST: usize = 256;
+
+/// A question to a poller.
+#[derive(Debug)]
+pub(crate) enum Command {
+    /// What is late?
+    Queue { limit: usize, reply: Reply<QueueReport> },
+    /// Make these items due; answers how many are scheduled here.
+    CheckNow { items: Vec<ItemId>, reply: Reply<usize> },
+    /// End; answered when the results in hand are with the shards.
+    Stop { grace: Duration, reply: Reply<()> },
+}
+
+/// Where the answer goes.
+#[derive(Debug)]
+pub(crate) struct Reply<T>(oneshot::Sender<T>);
+
+impl<T> Reply<T> {
+    pub(crate) fn new() -> (Self, oneshot::Receiver<T>) {
+        let (tx, rx) = oneshot::channel();
+        (Self(tx), rx)
+    }
+
+    fn send(self, answer: T) {
+        // Who asked may have gone.
+        let _ = self.0.send(answer);
+    }
+}
+
+struct Poller {
+    shared: Arc<Shared>,
+    schedule: RefCell<Schedule>,
+    outbox: Rc<Outbox>,
+    in_flight: Cell<usize>,
+    in_flight_max: usize,
+}
+
+/// The body of a poller's thread.
+pub(crate) fn run(
+    shared: Arc<Shared>,
+    number: usize,
+    in_flight_max: usize,
+    commands: queue::Receiver<Command>,
+) {
+    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            tracing::error!("poller {number} cannot start: {error}");
+            return;
+        }
+    };
+    let now = shared.now().clock;
+    let with_calculated = shared.deps.calculated.is_some();
+    let schedule = Schedule::new(number, shared.pollers.len(), with_calculated, now);
+    let outbox = Outbox::new(shared.sink.clone());
+    let poller = Rc::new(Poller {
+        shared,
+        schedule: RefCell::new(schedule),
+        outbox,
+        in_flight: Cell::new(0),
+        in_flight_max,
+    });
+    let local = tokio::task::LocalSet::new();
+    local.block_on(&runtime, async move {
+        let outbox = Rc::clone(&poller.outbox);
+        tokio::task::spawn_local(outbox.run());
+        poller.run(commands).await;
+    });
+}
+
+impl Poller {
+    async fn run(self: Rc<Self>, mut commands: queue::Receiver<Command>) {
+        let mut slice = tokio::time::interval(SLICE);
+        slice.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+        let mut last_second = 0;
+        let mut cpu = stdx::sys::thread_cpu_time();
+        loop {
+            tokio::select! {
+                _ = slice.tick() => {
+                    let now = self.shared.now().clock;
+                    self.step(now);
+                    if now != last_second {
+                        last_second = now;
+                        let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
+                        self.shared.counters.agent_poller.add(cpu.saturating_sub(before));
+                    }
+                }
+                command = commands.recv() => match command {
+                    Some(Command::Queue { limit, reply }) => {
+                        let now = self.shared.now().clock;
+                        reply.send(self.schedule.borrow().queue(now, limit));
+                    }
+                    Some(Command::CheckNow { items, reply }) => {
+                        let mut schedule = self.schedule.borrow_mut();
+                        let found = items.iter().filter(|id| schedule.check_now(**id)).count();
+                        drop(schedule);
+                        reply.send(found);
+                        self.start_due(usize::MAX);
+                    }
+                    Some(Command::Stop { grace, reply }) => {
+                        self.finish(grace).await;
+                        reply.send(());
+                        return;
+                    }
+                    None => return,
+                }
+            }
+        }
+    }
+
+    /// Waits for the checks in flight as long as `grace` allows, then hands over all results.
+    async fn finish(self: &Rc<Self>, grace: Duration) {
+        let _late = tokio::time::timeout(grace, async {
+            while self.in_flight.get() > 0 {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        })
+        .await;
+        let _late = tokio::time::timeout(grace, self.outbox.flush()).await;
+    }
+
+    fn step(self: &Rc<Self>, now: u32) {
+        let snapshot = self.shared.deps.snapshots.load();
+        let applied = self.schedule.borrow_mut().apply(&snapshot, now);
+        for item in applied.invalid {
+            let why = item.invalid.clone().unwrap_or_default();
+            self.put(&item, Payload::NotSupported(why));
+        }
+        for host in applied.gone {
+            self.shared.availability.forget(&host);
+            self.shared.active.forget(&host);
+        }
+        let mut schedule = self.schedule.borrow_mut();
+        schedule.tick(now);
+        let waiting = schedule.runnable_len();
+        drop(schedule);
+        self.start_due(LANES_PER_SLICE_MIN.max(waiting.div_ceil(SLICES_PER_S / 4)));
+    }
+
+    fn has_room(&self) -> bool {
+        self.in_flight.get() < self.in_flight_max && !self.outbox.is_full()
+    }
+
+    /// Starts checks in at most `lanes` lanes.
+    fn start_due(self: &Rc<Self>, lanes: usize) {
+        for _ in 0..lanes {
+            if !self.has_room() || !self.start_one() {
+                return;
+            }
+        }
+    }
+
+    /// Starts one check in the next lane that may; `false` = there is none.
+    fn start_one(self: &Rc<Self>) -> bool {
+        let now = self.shared.now().clock;
+        let limit = self.shared.config.limits.checks_per_interface;
+        let mut schedule = self.schedule.borrow_mut();
+        let Some(lane) = schedule.next_lane(now, limit) else { return false };
+        if lane == NO_LANE {
+            drop(schedule);
+            self.run_internal();
+            return true;
+        }
+        let Some((slot, item)) = schedule.take(lane) else { return true };
+        drop(schedule);
+        self.in_flight.set(self.in_flight.get() + 1);
+        Counters::one(&self.shared.counters.checks);
+        self.shared.counters.checks_in_flight.fetch_add(1, Ordering::Relaxed);
+        tokio::task::spawn_local(Rc::clone(self).check(slot, lane, item));
+        true
+    }
+
+    /// Items without an interface: computed here and now.
+    fn run_internal(&self) {
+        for _ in 0..INTERNAL_BURST {
+            let taken = self.schedule.borrow_mut().take(NO_LANE);
+            let Some((slot, item)) = taken else { return };
+            match (item.kind, &self.shared.deps.calculated) {
+                (ItemType::Calculated, Some(due)) => due.due(&item, self.shared.now()),
+                _ => {
+                    let payload = match internal::value(&self.shared, &item) {
+                        Ok(InternalValue::Unsigned(value)) => Payload::Unsigned(value),
+                        Ok(InternalValue::Float(value)) => Payload::Float(value),
+                        Ok(InternalValue::Text(text)) => Payload::Text(text.into()),
+                        Err(why) => Payload::NotSupported(why.into()),
+                    };
+                    Counters::one(&self.shared.counters.values_internal);
+                    self.put(&item, payload);
+                }
+            }
+            let now = self.shared.now().clock;
+            self.schedule.borrow_mut().complete(slot, NO_LANE, now, false);
+        }
+    }
+
+    fn put(&self, item: &Item, payload: Payload) {
+        let at: Timestamp = self.shared.now();
+        self.outbox.push(item.host, Value { item: item.id, at, payload });
+    }
+
+    async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
+        let reply = self.ask(lane, &item).await;
+        let now = self.shared.now().clock;
+        let again = matches!(reply, AgentReply::NetworkError(_));
+        self.judge(lane, &reply, now);
+        let counters = &self.shared.counters;
+        let payload = match reply {
+            AgentReply::Value(text) => Some(Payload::Text(text.into())),
+            AgentReply::NotSupported(why) | AgentReply::ConfigError(why) => {
+                Some(Payload::NotSupported(why.into()))
+            }
+            AgentReply::Nothing => None,
+            AgentReply::NetworkError(_) => {
+                Counters::one(&counters.checks_failed);
+                None
+            }
+        };
+        if let Some(payload) = payload {
+            Counters::one(&counters.values_agent);
+            self.put(&item, payload);
+        }
+        counters.checks_in_flight.fetch_sub(1, Ordering::Relaxed);
+        self.in_flight.set(self.in_flight.get() - 1);
+        self.schedule.borrow_mut().complete(slot, lane, now, again);
+        if self.has_room() {
+            self.start_one();
+        }
+    }
+
+    async fn ask(&self, lane: usize, item: &Item) -> AgentReply {
+        let (host, interface, dialect, resolved) = {
+            let schedule = self.schedule.borrow();
+            let lane = schedule.lane_ref(lane);
+            let Some(host) = lane.host.clone() else {
+                return AgentReply::Nothing;
+            };
+            let interface = lane.interface().cloned();
+            (host, interface, lane.dialect, lane.resolved)
+        };
+        let Some(interface) = interface else {
+            return AgentReply::ConfigError(String::from("The item has no interface to check."));
+        };
+        let snapshot = self.shared.deps.snapshots.load();
+        let timeout = self.shared.timeout(&snapshot, item);
+        drop(snapshot);
+        let ip = match self.address(lane, &interface, resolved, timeout).await {
+            Ok(ip) => ip,
+            Err(why) => {
+                return AgentReply::NetworkError(format!("Get value from agent failed: {why}"));
+            }
+        };
+        let address = SocketAddr::new(ip, interface.port);
+        let target = Target { shared: &self.shared, host: &host, address, key: &item.key, timeout };
+        let (reply, spoken) = agent::ask(&target, dialect).await;
+        if spoken != dialect && spoken == Dialect::Plain {
+            let mut schedule = self.schedule.borrow_mut();
+            let lane = schedule.lane_mut(lane);
+            if lane.interface == interface.id {
+                lane.dialect = spoken;
+            }
+        }
+        reply
+    }
+
+    async fn address(
+        &self,
+        lane: usize,
+        interface: &config::snapshot::Interface,
+        resolved: Option<(IpAddr, Duration)>,
+        timeout: Duration,
+    ) -> Result<IpAddr, String> {
+        let now = self.shared.deps.clock.monotonic();
+        if let Some((ip, until)) = resolved
+            && now < until
+        {
+            return Ok(ip);
+        }
+        let resolving = tokio::time::timeout(timeout, agent::resolve(interface));
+        let ip = resolving.await.unwrap_or_else(|_| {
+            let (name, port) = (&interface.dns, interface.port);
+            Err(format!("Cannot resolve address: [[{name}]:{port}]: timed out"))
+        })?;
+        let mut schedule = self.schedule.borrow_mut();
+        let lane = schedule.lane_mut(lane);
+        if lane.interface == interface.id {
+            lane.resolved = Some((ip, now + RESOLVED_FOR));
+        }
+        Ok(ip)
+    }
+
+    /// What the reply says about the interface.
+    fn judge(&self, lane: usize, reply: &AgentReply, now: u32) {
+        let mut schedule = self.schedule.borrow_mut();
+        let lane = schedule.lane_mut(lane);
+        let Some(host) = lane.host.clone() else { return };
+        let (before, error_before) = (lane.state.available, lane.state.error.clone());
+        let change = match reply {
+            AgentReply::ConfigError(_) => return,
+            AgentReply::NetworkError(why) => {
+                // Name resolution is asked again at the next attempt.
+                lane.resolved = None;
+                lane.state.failure(now, why, &self.shared.config.reach)
+            }
+            _ => lane.state.success(now),
+        };
+        if change != Change::None
+            || before != lane.state.available
+            || error_before != lane.state.error
+        {
+            self.shared.availability.set(lane.interface, &lane.state);
+        }
+        let (name, id) = (&host.host, lane.interface);
+        let why = match reply {
+            AgentReply::NetworkError(why) => why.as_str(),
+            _ => "",
+        };
+        match change {
+            Change::None => {}
+            Change::Unreachable => {
+                tracing::info!("agent interface {id} of host \"{name}\" is unreachable: {why}");
+            }
+            Change::Unavailable => {
+                tracing::warn!("agent interface {id} of host \"{name}\" is not available: {why}");
+            }
+            Change::Available => {
+                tracing::info!("agent interface {id} of host \"{name}\" is available");
+            }
+        }
+    }
+}

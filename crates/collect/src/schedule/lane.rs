@@ -1,0 +1,78 @@
+//! A lane: one interface of a host with what is due on it, how many checks it has in flight, and
+//! whether it answers.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::snapshot::{Host, Interface};
+use model::InterfaceId;
+
+use wire::agent::passive::Dialect;
+
+use super::wheel::List;
+use crate::availability::InterfaceState;
+
+/// One interface of a host. Lane 0 of a poller has none: its items need no connection.
+#[derive(Debug)]
+pub(crate) struct Lane {
+    pub(crate) host: Option<Arc<Host>>,
+    pub(crate) interface: InterfaceId,
+    pub(crate) ready: List,
+    /// The lane is in the queue of lanes with work.
+    pub(crate) queued: bool,
+    /// When the lane is to be looked at again; 0 = it is not waiting for a time.
+    pub(crate) wake_at: u32,
+    pub(crate) in_flight: u16,
+    pub(crate) dialect: Dialect,
+    pub(crate) state: InterfaceState,
+    /// Result of the last name resolution and when (monotonic) it expires.
+    pub(crate) resolved: Option<(IpAddr, Duration)>,
+}
+
+impl Lane {
+    pub(crate) fn new(host: Option<Arc<Host>>, interface: InterfaceId) -> Self {
+        Self {
+            host,
+            interface,
+            ready: List::EMPTY,
+            queued: false,
+            wake_at: 0,
+            in_flight: 0,
+            dialect: Dialect::Json,
+            state: InterfaceState::default(),
+            resolved: None,
+        }
+    }
+
+    pub(crate) fn interface(&self) -> Option<&Interface> {
+        self.host.as_ref().and_then(|host| host.interface(self.interface))
+    }
+
+    /// One more check may go out at `now`.
+    pub(crate) fn may_start(&self, now: u32, limit: u16) -> bool {
+        if self.state.failing() {
+            // One probe per round.
+            return self.in_flight == 0 && now >= self.state.disable_until;
+        }
+        self.in_flight < limit
+    }
+
+    /// Takes over a changed host: another address starts afresh.
+    pub(crate) fn update(&mut self, host: &Arc<Host>) {
+        let same = match (self.interface(), host.interface(self.interface)) {
+            (Some(a), Some(b)) => {
+                a == b && self.host.as_ref().is_some_and(|before| before.tls == host.tls)
+            }
+            _ => false,
+        };
+        if !same {
+            self.dialect = Dialect::Json;
+            self.resolved = None;
+            // Not proven yet, but worth an attempt at once.
+            self.state.errors_from = 0;
+            self.state.disable_until = 0;
+        }
+        self.host = Some(Arc::clone(host));
+    }
+}

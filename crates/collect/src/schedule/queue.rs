@@ -1,0 +1,154 @@
+//! What is late, and why.
+
+use std::collections::BTreeMap;
+
+use config::snapshot::ItemType;
+use model::{HostId, ItemId};
+
+use super::Schedule;
+use super::wheel::Place;
+use crate::availability::Available;
+
+/// Why an item is late.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Reason {
+    /// Its interface does not answer; the item waits for it. Not counted in the overview.
+    Unavailable,
+    /// Its check is running and takes long.
+    InFlight,
+    /// Other checks of the same interface come first.
+    HostBusy,
+    /// The pollers do not keep up: all sockets are taken, or the shards push back.
+    PollerBusy,
+}
+
+impl Reason {
+    /// For people.
+    pub const fn text(self) -> &'static str {
+        match self {
+            Self::Unavailable => "the interface is not available",
+            Self::InFlight => "the check is running",
+            Self::HostBusy => "other checks of the interface come first",
+            Self::PollerBusy => "the pollers do not keep up",
+        }
+    }
+}
+
+/// One late item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Late {
+    /// The item.
+    pub item: ItemId,
+    /// Its host.
+    pub host: HostId,
+    /// How it gets its values.
+    pub kind: ItemType,
+    /// When it was due, seconds since 1970.
+    pub due: u32,
+    /// Seconds late.
+    pub late_s: u32,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// Late items of one type by how late they are, as `queue.get` answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct QueueRow {
+    /// 5 to 10, 10 to 30, 30 to 60, 60 to 300, 300 to 600, and over 600 seconds late.
+    pub delays: [u64; 6],
+    /// Late because their interface is not available; not in `delays`, as the field counts.
+    pub unavailable: u64,
+}
+
+/// Everything that is late.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct QueueReport {
+    /// By item type.
+    pub rows: BTreeMap<ItemType, QueueRow>,
+    /// The latest first; those of unavailable interfaces are in it too. Cut at the limit asked.
+    pub details: Vec<Late>,
+    /// Late items without those of unavailable interfaces.
+    pub total: u64,
+    /// Items that are scheduled.
+    pub scheduled: u64,
+}
+
+/// Bounds of the columns of [`QueueRow::delays`], seconds.
+const BOUNDS: [u32; 6] = [5, 10, 30, 60, 300, 600];
+
+impl QueueReport {
+    /// Items at least `from` and, if given, at most `to` seconds late (`zabbix[queue,from,to]`).
+    /// Exact only within the details, so ask for the report without a limit.
+    pub fn between(&self, from: u32, to: Option<u32>) -> u64 {
+        let fits = |late: &&Late| {
+            late.reason != Reason::Unavailable
+                && late.late_s >= from
+                && to.is_none_or(|to| late.late_s < to)
+        };
+        u64::try_from(self.details.iter().filter(fits).count()).unwrap_or(0)
+    }
+
+    fn add(&mut self, late: Late) {
+        let row = self.rows.entry(late.kind).or_default();
+        if late.reason == Reason::Unavailable {
+            row.unavailable += 1;
+        } else {
+            self.total += 1;
+            let column = BOUNDS.iter().rposition(|bound| late.late_s >= *bound);
+            if let Some(count) = column.and_then(|column| row.delays.get_mut(column)) {
+                *count += 1;
+            }
+        }
+        self.details.push(late);
+    }
+
+    /// Joins the reports of several pollers.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (kind, row) in other.rows {
+            let mine = self.rows.entry(kind).or_default();
+            for (mine, other) in mine.delays.iter_mut().zip(row.delays) {
+                *mine += other;
+            }
+            mine.unavailable += row.unavailable;
+        }
+        self.details.extend(other.details);
+        self.total += other.total;
+        self.scheduled += other.scheduled;
+    }
+
+    /// Sorts the details and cuts them.
+    pub(crate) fn limit(&mut self, limit: usize) {
+        self.details.sort_unstable_by_key(|late| (late.due, late.item));
+        self.details.truncate(limit);
+    }
+}
+
+impl Schedule {
+    /// What is late at `now` by at least 5 seconds.
+    pub(crate) fn queue(&self, now: u32, limit: usize) -> QueueReport {
+        let mut report = QueueReport::default();
+        for slot in self.slots.iter() {
+            report.scheduled += 1;
+            let late_s = now.saturating_sub(slot.due);
+            let place = slot.place();
+            if late_s < BOUNDS[0] || !matches!(place, Place::Ready | Place::Flight) {
+                continue;
+            }
+            let Some(item) = &slot.item else { continue };
+            let lane = self.lane_ref(slot.lane());
+            let reason = if lane.state.available == Available::No {
+                Reason::Unavailable
+            } else if place == Place::Flight {
+                Reason::InFlight
+            } else if lane.in_flight > 0 || lane.state.failing() {
+                Reason::HostBusy
+            } else {
+                Reason::PollerBusy
+            };
+            let (id, host, kind, due) = (item.id, item.host, item.kind, slot.due);
+            report.add(Late { item: id, host, kind, due, late_s, reason });
+        }
+        report.limit(limit);
+        report
+    }
+}

@@ -1,0 +1,241 @@
+//! What other layers read of collection and ask of it.
+
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Snapshot;
+use config::snapshot::{Host, Item};
+use model::{HostId, ItemId, Payload, Timestamp, Value};
+use stdx::queue;
+use wire::Target;
+
+use crate::availability::{Availability, Available};
+use crate::counters::Counters;
+use crate::deps::Deps;
+use crate::peers::PeerNames;
+use crate::poll::agent::{self, AgentReply};
+use crate::poll::{Command, Reply};
+use crate::schedule::QueueReport;
+use crate::settings::CollectorConfig;
+use crate::sink::Sink;
+use crate::tls::{Identity, TlsContexts};
+use crate::trapper::active::{ActiveAgents, LogPosition};
+use crate::trapper::matching::{KeyGuesses, Matcher, Peer, Source};
+use crate::trapper::sessions::Sessions;
+
+/// Everything that listener, pollers and [`Status`] share.
+pub(crate) struct Shared {
+    pub(crate) deps: Deps,
+    pub(crate) config: CollectorConfig,
+    pub(crate) sink: Sink,
+    pub(crate) counters: Counters,
+    pub(crate) availability: Availability,
+    pub(crate) active: ActiveAgents,
+    pub(crate) sessions: Sessions,
+    pub(crate) guesses: KeyGuesses,
+    pub(crate) names: PeerNames,
+    pub(crate) tls: TlsContexts,
+    pub(crate) pollers: Vec<queue::Sender<Command>>,
+}
+
+impl Shared {
+    /// The timeout of an item: its own, else the global one of its type, else the server's.
+    pub(crate) fn timeout(&self, snapshot: &Snapshot, item: &Item) -> Duration {
+        let own = item.extra.as_ref().map(|extra| extra.timeout.as_str());
+        let global = snapshot.settings.timeouts.get(&(item.kind as u8)).map(String::as_str);
+        own.filter(|text| !text.is_empty())
+            .or(global)
+            .and_then(eval::num::parse_seconds)
+            .filter(|seconds| (1..=600).contains(seconds))
+            .map_or(self.config.timeout, |seconds| Duration::from_secs(u64::from(seconds)))
+    }
+
+    pub(crate) fn timeout_text(&self, snapshot: &Snapshot, item: &Item) -> String {
+        format!("{}s", self.timeout(snapshot, item).as_secs().max(1))
+    }
+
+    pub(crate) fn now(&self) -> Timestamp {
+        Timestamp::from_unix(self.deps.clock.unix())
+    }
+}
+
+/// Why a value was not taken. The texts are those of `history.push`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum PushError {
+    /// No such host or item, or not for this user or connection.
+    #[error("No permissions to referred object or it does not exist.")]
+    NoSuchItem,
+    /// The item is switched off.
+    #[error("Item is disabled.")]
+    Disabled,
+    /// Neither a trapper item nor an HTTP agent item.
+    #[error("Unsupported item type.")]
+    WrongType,
+    /// An HTTP agent item that does not take sent values.
+    #[error("HTTP agent item trapping is not enabled.")]
+    TrappingOff,
+    /// The host is switched off.
+    #[error("Host is not monitored.")]
+    HostNotMonitored,
+    /// The address is not among the item's allowed hosts.
+    #[error("Client IP is not in item's allowed hosts list.")]
+    NotAllowedHere,
+    /// The same item and moment came twice in one request.
+    #[error("Duplicate timestamp found.")]
+    Duplicate,
+    /// The value could not be stored: try again.
+    #[error("The value could not be stored. Send it again.")]
+    NotStored,
+}
+
+/// A value pushed through the API.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PushValue {
+    /// The item, by id…
+    pub item: Option<ItemId>,
+    /// … or by technical host name and key.
+    pub host_key: Option<(String, String)>,
+    /// The value as text.
+    pub value: String,
+    /// When it was measured.
+    pub at: Timestamp,
+}
+
+/// A handle to running collection; clones are cheap.
+#[derive(Clone)]
+pub struct Status(pub(crate) Arc<Shared>);
+
+impl std::fmt::Debug for Status {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Status")
+    }
+}
+
+impl Status {
+    /// What is late, with at most `limit` rows of details.
+    pub async fn queue(&self, limit: usize) -> QueueReport {
+        let mut report = QueueReport::default();
+        for poller in &self.0.pollers {
+            let (reply, answer) = Reply::new();
+            if poller.send(Command::Queue { limit, reply }).await.is_ok()
+                && let Ok(part) = answer.await
+            {
+                report.merge(part);
+            }
+        }
+        report.limit(limit);
+        report
+    }
+
+    /// Makes items due at once; returns how many of them are scheduled.
+    pub async fn check_now(&self, items: &[ItemId]) -> usize {
+        let mut found = 0;
+        for poller in &self.0.pollers {
+            let (reply, answer) = Reply::new();
+            let command = Command::CheckNow { items: items.to_vec(), reply };
+            if poller.send(command).await.is_ok() {
+                found += answer.await.unwrap_or(0);
+            }
+        }
+        found
+    }
+
+    /// Who answers.
+    pub fn availability(&self) -> &Availability {
+        &self.0.availability
+    }
+
+    /// The API's `active_available` of a host.
+    pub fn active_available(&self, host: HostId) -> Available {
+        self.0.availability.active(host, self.0.deps.clock.monotonic().as_secs())
+    }
+
+    /// Counters.
+    pub fn counters(&self) -> &Counters {
+        &self.0.counters
+    }
+
+    /// Positions in log files that active agents told, to be kept over a restart.
+    pub fn log_positions(&self) -> Vec<(ItemId, LogPosition)> {
+        self.0.active.positions()
+    }
+
+    /// Puts back what [`Status::log_positions`] gave before a restart.
+    pub fn restore_log_positions(&self, all: impl IntoIterator<Item = (ItemId, LogPosition)>) {
+        self.0.active.restore(all);
+    }
+
+    /// Takes values of `history.push`. `client` is the address of the API's client; `may` says
+    /// whether the user may write to an item. One result per value, in order.
+    pub async fn push(
+        &self,
+        values: Vec<PushValue>,
+        client: IpAddr,
+        may: &(dyn Fn(&Host, &Item) -> bool + Sync),
+    ) -> Vec<Result<ItemId, PushError>> {
+        let snapshot = self.0.deps.snapshots.load();
+        let now = self.0.deps.clock.monotonic();
+        let (mut results, missing) = self.match_pushed(&snapshot, &values, client, may, now);
+        if !missing.is_empty() {
+            self.0.names.resolve(missing, now).await;
+            (results, _) = self.match_pushed(&snapshot, &values, client, may, now);
+        }
+        let mut split = self.0.sink.split();
+        let mut seen = std::collections::HashSet::new();
+        for (value, result) in values.into_iter().zip(&mut results) {
+            let Ok((host, item)) = *result else { continue };
+            if !seen.insert((item, value.at)) {
+                *result = Err(PushError::Duplicate);
+                continue;
+            }
+            let payload = Payload::Text(value.value.into());
+            split.push(host, Value { item, at: value.at, payload });
+        }
+        Counters::add(&self.0.counters.values_trapper, split.len() as u64);
+        let lost = self.0.sink.send(split).await.lost;
+        let done = |result: Result<(HostId, ItemId), PushError>| match result {
+            Ok(_) if lost => Err(PushError::NotStored),
+            Ok((_, item)) => Ok(item),
+            Err(error) => Err(error),
+        };
+        results.into_iter().map(done).collect()
+    }
+
+    fn match_pushed(
+        &self,
+        snapshot: &Snapshot,
+        values: &[PushValue],
+        ip: IpAddr,
+        may: &(dyn Fn(&Host, &Item) -> bool + Sync),
+        now: Duration,
+    ) -> (Vec<Result<(HostId, ItemId), PushError>>, Vec<String>) {
+        let peer = Peer { ip, identity: Identity::unencrypted() };
+        let tables = (&self.0.guesses, &self.0.names);
+        let mut matcher = Matcher::new(snapshot, tables, &peer, Source::Push, now);
+        let one = |value: &PushValue| {
+            let target = match (&value.item, &value.host_key) {
+                (Some(id), _) => Target::Item(id.0),
+                (None, Some((host, key))) => {
+                    Target::Key { host: host.as_str().into(), key: key.as_str().into() }
+                }
+                (None, None) => return Err(PushError::NoSuchItem),
+            };
+            let item = matcher.item_for(&target, may)?;
+            Ok((item.host, item.id))
+        };
+        let results = values.iter().map(one).collect();
+        (results, matcher.missing)
+    }
+
+    /// Runs one passive agent check right now, outside the schedule (`item.test`).
+    pub async fn agent_get(
+        &self,
+        host: &Arc<Host>,
+        interface: &config::snapshot::Interface,
+        key: &str,
+        timeout: Duration,
+    ) -> AgentReply {
+        agent::get_once(&self.0, host, interface, key, timeout).await
+    }
+}

@@ -1,0 +1,78 @@
+//! Small objects for unit tests.
+
+use std::sync::Arc;
+
+use config::snapshot::{Host, Interface, Item, ItemType, Tls};
+use eval::interval::UpdateInterval;
+use model::{HostId, InterfaceId, ItemId, ValueType};
+
+/// A passive agent item `key.<id>` of host 1, every 60 s.
+pub(crate) fn item(id: u64) -> Item {
+    Item {
+        id: ItemId(id),
+        host: HostId(1),
+        key: format!("key.{id}").into(),
+        kind: ItemType::Agent,
+        value_type: ValueType::Text,
+        discovery_rule: false,
+        enabled: true,
+        interval: Some(Arc::new(UpdateInterval::parse("60").unwrap())),
+        invalid: None,
+        interface: InterfaceId(1),
+        master: ItemId(0),
+        dependents: Box::default(),
+        steps: Arc::from(Vec::new()),
+        triggers: Box::default(),
+        history_days: 90,
+        trends_days: 365,
+        extra: None,
+    }
+}
+
+/// A host with one agent interface (id = the host's) and these items.
+pub(crate) fn host(id: u64, mut items: Vec<Item>) -> Host {
+    for item in &mut items {
+        item.host = HostId(id);
+    }
+    items.sort_by(|a, b| a.key.cmp(&b.key));
+    let name: Arc<str> = format!("host{id}").into();
+    Host {
+        id: HostId(id),
+        host: Arc::clone(&name),
+        name,
+        monitored: true,
+        groups: Box::default(),
+        group_names: Box::default(),
+        tags: Box::default(),
+        interfaces: Box::new([interface(id, 1, 10050)]),
+        items: items.into_iter().map(Arc::new).collect(),
+        tls: Tls::default(),
+        templates: Box::default(),
+    }
+}
+
+pub(crate) fn interface(id: u64, kind: u8, port: u16) -> Interface {
+    Interface {
+        id: InterfaceId(id),
+        kind,
+        main: true,
+        use_ip: true,
+        ip: "127.0.0.1".into(),
+        dns: "".into(),
+        port,
+        details: "".into(),
+    }
+}
+
+/// A snapshot of these hosts.
+pub(crate) fn snapshot(revision: u64, hosts: Vec<Arc<Host>>) -> Arc<config::Snapshot> {
+    let mut snapshot = config::Snapshot { revision, ..config::Snapshot::default() };
+    for host in hosts {
+        for item in &host.items {
+            snapshot.items.insert(item.id, Arc::clone(item));
+        }
+        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
+        snapshot.hosts.insert(host.id, host);
+    }
+    Arc::new(snapshot)
+}

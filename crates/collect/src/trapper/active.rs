@@ -1,0 +1,304 @@
+//! Active agents: the list of what they check, their heartbeats, positions in log files.
+
+use std::borrow::Cow;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt::Write as _;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+use config::Snapshot;
+use config::snapshot::{GlobalRegexp, Host, Item, ItemType};
+use eval::interval::{Scheduling, UpdateInterval};
+use eval::key::ItemKey;
+use model::{HostId, ItemId};
+use wire::agent::active as wire_active;
+use wire::agent::active::{ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat};
+
+use super::matching::Peer;
+use crate::deps::Autoregistration;
+use crate::status::Shared;
+use crate::tls;
+
+/// How far an active agent has read a log file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct LogPosition {
+    /// Bytes.
+    pub lastlogsize: u64,
+    /// Modification time of the file, seconds since 1970.
+    pub mtime: u32,
+}
+
+/// What an agent was told last.
+#[derive(Debug)]
+struct Told {
+    session: String,
+    revision: u64,
+    // Compared by address: the list depends on nothing else.
+    host: Weak<Host>,
+    regexps: Weak<std::collections::BTreeMap<String, Vec<GlobalRegexp>>>,
+}
+
+/// What the server remembers of active agents.
+#[derive(Debug, Default)]
+pub(crate) struct ActiveAgents {
+    told: Mutex<HashMap<HostId, Told>>,
+    positions: Mutex<HashMap<ItemId, LogPosition>>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl ActiveAgents {
+    pub(crate) fn set_position(&self, item: ItemId, position: LogPosition) {
+        lock(&self.positions).insert(item, position);
+    }
+
+    pub(crate) fn positions(&self) -> Vec<(ItemId, LogPosition)> {
+        lock(&self.positions).iter().map(|(id, position)| (*id, *position)).collect()
+    }
+
+    pub(crate) fn restore(&self, positions: impl IntoIterator<Item = (ItemId, LogPosition)>) {
+        lock(&self.positions).extend(positions);
+    }
+
+    pub(crate) fn forget(&self, host: &Host) {
+        lock(&self.told).remove(&host.id);
+        let mut positions = lock(&self.positions);
+        if !positions.is_empty() {
+            for item in &host.items {
+                positions.remove(&item.id);
+            }
+        }
+    }
+
+    /// The agent has the list already; otherwise remembers that it gets it now.
+    fn unchanged(&self, request: &ActiveChecks<'_>, host: &Arc<Host>, snapshot: &Snapshot) -> bool {
+        if request.session.is_empty() {
+            return false;
+        }
+        let mut told = lock(&self.told);
+        if let Some(told) = told.get(&host.id)
+            && told.session == request.session
+            && request.config_revision != 0
+            && told.revision == request.config_revision
+            && std::ptr::eq(told.host.as_ptr(), Arc::as_ptr(host))
+            && std::ptr::eq(told.regexps.as_ptr(), Arc::as_ptr(&snapshot.regexps))
+        {
+            return true;
+        }
+        let now = Told {
+            session: request.session.clone().into_owned(),
+            revision: revision(snapshot),
+            host: Arc::downgrade(host),
+            regexps: Arc::downgrade(&snapshot.regexps),
+        };
+        told.insert(host.id, now);
+        false
+    }
+}
+
+/// 0 would mean "I have no list".
+fn revision(snapshot: &Snapshot) -> u64 {
+    snapshot.revision.max(1)
+}
+
+/// Answers `active checks`.
+pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -> String {
+    let snapshot = shared.deps.snapshots.load();
+    let answer = match find(shared, &snapshot, &request.host, peer) {
+        Ok(host) => {
+            let list = (!shared.active.unchanged(request, host, &snapshot))
+                .then(|| list(shared, &snapshot, host));
+            ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled: false }
+        }
+        Err(Refusal::Unknown) => {
+            autoregister(shared, request, peer);
+            ActiveAnswer::Failed(wire_active::host_not_found(&request.host).into())
+        }
+        Err(Refusal::Reason(reason)) => ActiveAnswer::Failed(reason.into()),
+    };
+    answer.encode(request.version())
+}
+
+/// Answers the text form of the request.
+pub(crate) fn checks_old_text(shared: &Shared, host: &str, peer: &Peer) -> Option<String> {
+    let snapshot = shared.deps.snapshots.load();
+    let host = find(shared, &snapshot, host, peer).ok()?;
+    Some(ActiveAnswer::encode_old_text(&list(shared, &snapshot, host).items))
+}
+
+/// Takes a heartbeat.
+pub(crate) fn heartbeat(shared: &Shared, beat: &Heartbeat<'_>, peer: &Peer) {
+    let snapshot = shared.deps.snapshots.load();
+    match find(shared, &snapshot, &beat.host, peer) {
+        Ok(host) => {
+            let now_s = shared.deps.clock.monotonic().as_secs();
+            shared.availability.heartbeat(host.id, beat.heartbeat_freq, now_s);
+        }
+        Err(Refusal::Unknown) => {
+            tracing::debug!("heartbeat of unknown host [{}] from {}", beat.host, peer.ip);
+        }
+        Err(Refusal::Reason(reason)) => {
+            tracing::debug!("heartbeat from {} refused: {reason}", peer.ip);
+        }
+    }
+}
+
+enum Refusal {
+    Unknown,
+    Reason(String),
+}
+
+fn find<'s>(
+    _shared: &Shared,
+    snapshot: &'s Snapshot,
+    name: &str,
+    peer: &Peer,
+) -> Result<&'s Arc<Host>, Refusal> {
+    let host = snapshot.host_by_name(name).ok_or(Refusal::Unknown)?;
+    if !host.monitored {
+        return Err(Refusal::Reason(format!("host \"{name}\" not monitored")));
+    }
+    peer.identity.allowed_for(host).map_err(Refusal::Reason)?;
+    Ok(host)
+}
+
+fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) {
+    let rule = shared.deps.backend.autoregistration_tls();
+    if let Err(reason) = peer.identity.allowed(&rule, "autoregistration") {
+        let (host, ip, port) = (&request.host, peer.ip, request.port());
+        tracing::warn!(
+            "autoregistration from \"{ip}\" denied (host:\"{host}\" ip:\"{ip}\" port:{port}): \
+             {reason}"
+        );
+        return;
+    }
+    let interface = request.interface.as_ref();
+    let is_ip = interface.parse::<std::net::IpAddr>().is_ok();
+    let ip = match (interface, request.ip.as_ref()) {
+        (address, _) if is_ip => address.to_owned(),
+        (_, address) if !address.is_empty() => address.to_owned(),
+        _ => peer.ip.to_string(),
+    };
+    shared.deps.backend.autoregister(Autoregistration {
+        host: request.host.clone().into_owned(),
+        metadata: request.host_metadata.clone().into_owned(),
+        ip,
+        dns: if is_ip { String::new() } else { interface.to_owned() },
+        port: request.port(),
+        tls: peer.identity.kind.max(tls::NONE),
+    });
+}
+
+fn list<'s>(shared: &Shared, snapshot: &'s Snapshot, host: &'s Host) -> ActiveList<'s> {
+    let mut names = BTreeSet::new();
+    let mut items = Vec::new();
+    let positions = lock(&shared.active.positions);
+    for item in host.items.iter().filter(|i| i.kind == ItemType::AgentActive && i.enabled) {
+        let Some(interval) = &item.interval else { continue };
+        global_regexps(item, &mut names);
+        let position = positions.get(&item.id).copied().unwrap_or_default();
+        items.push(ActiveItem {
+            key: Cow::Borrowed(&item.key),
+            itemid: item.id.0,
+            delay: delay_text(interval).into(),
+            lastlogsize: position.lastlogsize,
+            mtime: u64::from(position.mtime),
+            timeout: shared.timeout_text(snapshot, item).into(),
+        });
+    }
+    items.sort_unstable_by_key(|item| item.itemid);
+    let regexps = names.iter().filter_map(|name| snapshot.regexps.get_key_value(name.as_str()));
+    let regexps = regexps.flat_map(|(name, expressions)| {
+        expressions.iter().map(|expression| wire_active::GlobalRegexp {
+            name: Cow::Borrowed(name.as_str()),
+            expression: Cow::Borrowed(expression.expression.as_str()),
+            expression_type: expression.kind,
+            exp_delimiter: expression.delimiter,
+            case_sensitive: expression.case_sensitive,
+        })
+    });
+    ActiveList { config_revision: revision(snapshot), items, regexps: regexps.collect() }
+}
+
+/// Names of the global regular expressions that a log item's key mentions as `@name`.
+fn global_regexps(item: &Item, names: &mut BTreeSet<String>) {
+    const LOG_KEYS: [&str; 6] =
+        ["log", "logrt", "log.count", "logrt.count", "eventlog", "eventlog.count"];
+    let name = item.key.split('[').next().unwrap_or_default();
+    if !LOG_KEYS.contains(&name) || !item.key.contains('@') {
+        return;
+    }
+    let Ok(key) = ItemKey::parse(&item.key) else { return };
+    for at in 0..key.param_count() {
+        if let Some(name) = key.param(at).as_deref().and_then(|param| param.strip_prefix('@')) {
+            names.insert(name.to_owned());
+        }
+    }
+}
+
+/// An update interval as text, as agents read it. The schedule's sets come as lists of numbers.
+pub(crate) fn delay_text(interval: &UpdateInterval) -> String {
+    let mut out = interval.delay_s.to_string();
+    for flexible in &interval.flexible {
+        let (days, seconds) = (flexible.period.days, flexible.period.seconds);
+        let clock = |s: u32| format!("{:02}:{:02}", s / 3600, s % 3600 / 60);
+        let (from, till) = (clock(seconds.0), clock(seconds.1));
+        let _ = write!(out, ";{}/{}-{},{from}-{till}", flexible.delay_s, days.0, days.1);
+    }
+    for scheduling in &interval.scheduling {
+        out.push(';');
+        out.push_str(&scheduling_text(scheduling));
+    }
+    out
+}
+
+fn scheduling_text(scheduling: &Scheduling) -> String {
+    let mut out = String::new();
+    let mut field = |prefix: &str, set: u64, low: u32, high: u32, always: bool| {
+        let values: Vec<u32> = (low..=high).filter(|bit| set >> bit & 1 == 1).collect();
+        let all = u32::try_from(values.len()).unwrap_or(0) == high - low + 1;
+        if all && !always {
+            return;
+        }
+        out.push_str(prefix);
+        let texts: Vec<String> = values.iter().map(u32::to_string).collect();
+        out.push_str(&if all { format!("{low}-{high}") } else { texts.join(",") });
+    };
+    field("md", u64::from(scheduling.month_days), 1, 31, false);
+    field("wd", u64::from(scheduling.week_days), 1, 7, false);
+    // What is left out below the finest field given means 0, so time is always told.
+    field("h", u64::from(scheduling.hours), 0, 23, true);
+    field("m", scheduling.minutes, 0, 59, true);
+    field("s", scheduling.seconds, 0, 59, true);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_interval_survives_as_text() {
+        for text in [
+            "30",
+            "1m",
+            "1h;10s/3-5,12:00-13:30",
+            "0;wd1-5h9-18m/30",
+            "90s;md1,15h0;s/10",
+            "1m;50s/1-7,00:00-24:00;h12m30s15",
+        ] {
+            let interval = UpdateInterval::parse(text).unwrap();
+            let again = delay_text(&interval);
+            // Days outside 1 to 31 and 1 to 7 are set in "any" only: compare as text.
+            let reparsed = UpdateInterval::parse(&again).expect(&again);
+            assert_eq!(delay_text(&reparsed), again, "{text}");
+            let zone = jiff::tz::TimeZone::UTC;
+            for now in [1_734_480_000, 1_734_523_199, 1_740_787_200] {
+                let next = |i: &UpdateInterval| i.next_check(3, false, now, &zone);
+                assert_eq!(next(&interval), next(&reparsed), "{text} {again}");
+            }
+        }
+        assert_eq!(delay_text(&UpdateInterval::parse("1m").unwrap()), "60");
+    }
+}

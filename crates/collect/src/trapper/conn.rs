@@ -1,0 +1,287 @@
+//! One connection: TLS or not, one message in, one answer out, bounded in time and bytes.
+
+use std::future::poll_fn;
+use std::mem::MaybeUninit;
+use std::net::IpAddr;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::ready;
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::OwnedSemaphorePermit;
+use tokio::time::timeout;
+use wire::zbxd::{self, Decoder, Frame, FrameError};
+
+use super::Trapper;
+use super::matching::Peer;
+use crate::counters::Counters;
+use crate::tls::Identity;
+
+/// First byte of a TLS handshake; a frame starts with `Z`.
+const TLS_HANDSHAKE: u8 = 0x16;
+/// Bytes of a message that need no room in the budget: small requests are served whatever the
+/// large ones do. With all connections it is a fourth of the default budget.
+const FREE_BYTES: usize = 16 * 1024;
+/// zlib cannot make more out of a byte.
+const INFLATE_RATIO_MAX: u64 = 1032;
+/// What is read and thrown away before an answer to a message that was not taken whole, so that
+/// the answer is not lost in a connection reset.
+const DRAIN_BYTES: usize = 1 << 20;
+const DRAIN_TIME: Duration = Duration::from_secs(1);
+
+/// Why there is no message.
+#[derive(Debug)]
+enum ReceiveError {
+    /// Closed before the first byte.
+    Nothing,
+    Io(std::io::Error),
+    Frame(FrameError),
+    Slow,
+}
+
+impl From<std::io::Error> for ReceiveError {
+    fn from(error: std::io::Error) -> Self {
+        Self::Io(error)
+    }
+}
+
+/// Room in the budget for one message.
+struct Room<'t> {
+    trapper: &'t Trapper,
+    held: Vec<OwnedSemaphorePermit>,
+    bytes: usize,
+}
+
+impl Room<'_> {
+    /// Waits until the message may have `bytes` in all.
+    async fn grow(&mut self, bytes: usize) {
+        if bytes <= FREE_BYTES.max(self.bytes) {
+            return;
+        }
+        // Doubling keeps the number of steps small; never more than the whole budget.
+        let limit = self.trapper.shared.config.limits.bytes_in_flight;
+        let target = bytes.max(self.bytes * 2).min(limit);
+        let more = target.saturating_sub(self.bytes).div_ceil(1024);
+        let Ok(more) = u32::try_from(more) else { return };
+        if more > 0
+            && let Ok(permit) = Arc::clone(&self.trapper.budget).acquire_many_owned(more).await
+        {
+            self.held.push(permit);
+            self.bytes = target;
+        }
+    }
+}
+
+/// Reads once into a buffer on the stack, so that a waiting connection holds none.
+pub(crate) async fn read_some<S, R>(
+    stream: &mut S,
+    take: impl FnOnce(&[u8]) -> R,
+) -> std::io::Result<R>
+where
+    S: AsyncRead + Unpin,
+{
+    const BYTES: usize = 32 * 1024;
+    let mut take = Some(take);
+    poll_fn(|cx| {
+        let mut space = [const { MaybeUninit::<u8>::uninit() }; BYTES];
+        let mut buffer = ReadBuf::uninit(&mut space);
+        ready!(Pin::new(&mut *stream).poll_read(cx, &mut buffer))?;
+        let take = take.take().expect("BUG: polled after it was ready");
+        std::task::Poll::Ready(Ok(take(buffer.filled())))
+    })
+    .await
+}
+
+/// What a header announces: bytes on the wire after it, and after decompression (0 = not
+/// compressed).
+fn announced(head: &[u8]) -> Option<(u64, u64)> {
+    let flags = *head.get(4)?;
+    let width = if flags & zbxd::LARGE == 0 { 4 } else { 8 };
+    let number = |at: usize| {
+        let mut wide = [0; 8];
+        wide.get_mut(..width)?.copy_from_slice(head.get(at..at + width)?);
+        Some(u64::from_le_bytes(wide))
+    };
+    let (bytes, reserved) = (number(5)?, number(5 + width)?);
+    Some((bytes, if flags & zbxd::COMPRESSED == 0 { 0 } else { reserved }))
+}
+
+impl Trapper {
+    /// Serves one connection to its end.
+    pub(super) async fn serve(self: &Arc<Self>, stream: TcpStream, ip: IpAddr) {
+        let limits = self.shared.config.limits;
+        let mut first = [0_u8; 1];
+        match timeout(limits.first_byte, stream.peek(&mut first)).await {
+            Ok(Ok(0) | Err(_)) => return,
+            Ok(Ok(_)) => {}
+            Err(_) => {
+                Counters::one(&self.shared.counters.slow);
+                tracing::debug!("connection from {ip} closed: nothing came");
+                return;
+            }
+        }
+        if first[0] != TLS_HANDSHAKE {
+            let peer = Peer { ip, identity: Identity::unencrypted() };
+            self.converse(stream, peer).await;
+            return;
+        }
+        match timeout(limits.first_byte, self.shared.tls.accept(stream)).await {
+            Ok(Ok((stream, identity))) => self.converse(stream, Peer { ip, identity }).await,
+            Ok(Err(error)) => {
+                Counters::one(&self.shared.counters.requests_refused);
+                tracing::warn!("failed to accept an incoming connection from {ip}: {error}");
+            }
+            Err(_) => Counters::one(&self.shared.counters.slow),
+        }
+    }
+
+    async fn converse<S>(self: &Arc<Self>, mut stream: S, peer: Peer)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send,
+    {
+        let (counters, limits) = (&self.shared.counters, self.shared.config.limits);
+        let mut room = Room { trapper: self, held: Vec::new(), bytes: 0 };
+        let received = timeout(limits.receive, self.receive(&mut stream, &mut room)).await;
+        let answer = match received.unwrap_or(Err(ReceiveError::Slow)) {
+            Ok(frame) => {
+                Counters::add(&counters.bytes_in, frame.bytes);
+                let ip = peer.ip;
+                match timeout(limits.answer, self.answer(frame, peer)).await {
+                    Ok(answer) => answer,
+                    Err(_) => {
+                        tracing::warn!("the request from {ip} could not be answered in time");
+                        None
+                    }
+                }
+            }
+            Err(error) => {
+                let answer = self.refused(&error, peer.ip);
+                if answer.is_some() {
+                    let _late = timeout(DRAIN_TIME, drain(&mut stream)).await;
+                }
+                answer
+            }
+        };
+        drop(room);
+        if let Some(answer) = answer {
+            Counters::add(&counters.bytes_out, answer.len() as u64);
+            let send = async {
+                stream.write_all(&answer).await?;
+                stream.shutdown().await
+            };
+            if timeout(limits.send, send).await.is_err() {
+                Counters::one(&counters.slow);
+            }
+        }
+    }
+
+    async fn receive<S>(&self, stream: &mut S, room: &mut Room<'_>) -> Result<Frame, ReceiveError>
+    where
+        S: AsyncRead + Unpin,
+    {
+        let limits = self.shared.config.limits;
+        let mut decoder = Decoder::new(zbxd::Limits {
+            frame_bytes_max: usize::try_from(limits.frame_bytes_max).unwrap_or(usize::MAX),
+            payload_bytes_max: usize::try_from(limits.message_bytes_max).unwrap_or(usize::MAX),
+            large: true,
+            text_bytes_max: 0,
+        });
+        let mut head = Vec::with_capacity(21);
+        let mut received = 0_usize;
+        loop {
+            // The decoder decompresses with the last byte, so room must be there before.
+            let before_last = announced(&head).filter(|(_, inflated)| *inflated > 0);
+            if let Some((bytes, inflated)) = before_last {
+                if inflated > bytes.saturating_mul(INFLATE_RATIO_MAX) + 1024 {
+                    return Err(ReceiveError::Frame(FrameError::Inflate(
+                        "no zlib stream of this length holds the announced bytes",
+                    )));
+                }
+                let left = bytes.saturating_sub(received as u64);
+                let inflated = usize::try_from(inflated.min(limits.message_bytes_max)).unwrap_or(0);
+                if left <= 64 * 1024 {
+                    room.grow(received + inflated).await;
+                }
+            }
+            let progress = read_some(stream, |bytes| {
+                let rest = 21_usize.saturating_sub(head.len()).min(bytes.len());
+                head.extend_from_slice(bytes.get(..rest).unwrap_or_default());
+                received += bytes.len();
+                if bytes.is_empty() {
+                    return decoder.end().map(|frame| (true, frame));
+                }
+                decoder.feed(bytes)?.only().map(|frame| (false, frame))
+            });
+            match progress.await?.map_err(ReceiveError::Frame)? {
+                (_, Some(frame)) => {
+                    // Parsed values take a few times the room of their text.
+                    room.grow(received.saturating_add(frame.payload.len().saturating_mul(4))).await;
+                    return Ok(frame);
+                }
+                (true, None) => return Err(ReceiveError::Nothing),
+                (false, None) => room.grow(received).await,
+            }
+        }
+    }
+
+    fn refused(&self, error: &ReceiveError, ip: IpAddr) -> Option<Vec<u8>> {
+        let counters = &self.shared.counters;
+        match error {
+            ReceiveError::Nothing => None,
+            ReceiveError::Io(error) => {
+                tracing::debug!("connection from {ip} broke: {error}");
+                None
+            }
+            ReceiveError::Slow => {
+                Counters::one(&counters.slow);
+                tracing::warn!("Message from {ip} did not arrive in time. Message ignored.");
+                None
+            }
+            ReceiveError::Frame(error) => {
+                Counters::one(&counters.requests_refused);
+                tracing::warn!("Message from {ip} {error}. Message ignored.");
+                // What is not this protocol gets no answer in it.
+                let known = matches!(
+                    error,
+                    FrameError::TooLarge { .. }
+                        | FrameError::InflatedTooLarge { .. }
+                        | FrameError::Inflate(_)
+                );
+                let info = format!("Message {error}. Message ignored.");
+                known.then(|| zbxd::encode(wire::failed(&info).as_bytes(), zbxd::PROTOCOL))
+            }
+        }
+    }
+}
+
+async fn drain<S: AsyncRead + Unpin>(stream: &mut S) {
+    let mut left = DRAIN_BYTES;
+    while left > 0 {
+        match read_some(stream, <[u8]>::len).await {
+            Ok(n) if n > 0 => left = left.saturating_sub(n),
+            _ => return,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headers_announce() {
+        let plain = zbxd::encode(b"hello", zbxd::PROTOCOL);
+        assert_eq!(announced(&plain), Some((5, 0)));
+        let text = "a".repeat(5000);
+        let packed = zbxd::encode(text.as_bytes(), zbxd::COMPRESSED);
+        assert_eq!(announced(&packed), Some((packed.len() as u64 - 13, 5000)));
+        assert_eq!(announced(&packed[..12]), None);
+        let mut large = b"ZBXD\x07".to_vec();
+        large.extend_from_slice(&7_u64.to_le_bytes());
+        assert_eq!(announced(&large), None);
+        large.extend_from_slice(&9_u64.to_le_bytes());
+        assert_eq!(announced(&large), Some((7, 9)));
+    }
+}

@@ -1,0 +1,344 @@
+//! What each request does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Snapshot;
+use config::snapshot::Host;
+use model::{ItemId, Value};
+use wire::sender::{AgentData, OLD_TEXT_ANSWER, Outcome};
+use wire::trapper::{Request, ZabbixStats};
+use wire::zbxd::Frame;
+use wire::{Content, Moment, Reading, failed};
+
+use super::Trapper;
+use super::active;
+use super::active::LogPosition;
+use super::matching::{Matcher, Peer, Source, value};
+use super::sessions::LastId;
+use crate::Status;
+use crate::counters::Counters;
+use crate::peers::Verdict;
+use crate::sink::Split;
+use crate::status::Shared;
+
+/// A larger message is parsed beside the runtime's own threads, so that the others go on.
+const LARGE_BYTES: usize = 1 << 20;
+
+/// Requests that the field leaves unanswered when it does not serve them.
+const SILENT: [&str; 4] = ["proxy config", "proxy data", "proxy heartbeat", "proxy tasks"];
+
+/// A request after the part that needs no waiting.
+enum Prepared {
+    /// Values to be stored.
+    Values {
+        split: Split,
+        processed: usize,
+        failed: usize,
+        old_text: bool,
+    },
+    /// Values of an active agent, to be stored unless they are already.
+    Agent(AgentBatch),
+    /// Names to be resolved before the request can be matched.
+    Names(Vec<String>),
+    /// The answer, to be framed as the request was.
+    Answer(String),
+    /// The answer to a text request, without a frame.
+    Raw(String),
+    /// For another layer.
+    Backend(String),
+    Stats(ZabbixStats),
+    Silent,
+}
+
+struct AgentRow {
+    id: Option<u64>,
+    position: Option<(ItemId, LogPosition)>,
+    host: model::HostId,
+    value: Option<Value>,
+}
+
+struct AgentBatch {
+    session: Option<LastId>,
+    rows: Vec<AgentRow>,
+    failed: usize,
+}
+
+impl Trapper {
+    /// Answers one message; `None` = close without an answer.
+    pub(super) async fn answer(self: &Arc<Self>, frame: Frame, peer: Peer) -> Option<Vec<u8>> {
+        let shared = &self.shared;
+        let start = shared.deps.clock.monotonic();
+        let now = Moment::from_unix(shared.deps.clock.unix());
+        let (frame, peer) = (Arc::new(frame), Arc::new(peer));
+        let mut prepared = self.prepare(&frame, &peer, now).await?;
+        if let Prepared::Names(names) = prepared {
+            shared.names.resolve(names, start).await;
+            prepared = self.prepare(&frame, &peer, now).await?;
+        }
+        let text = match prepared {
+            Prepared::Values { split, processed, failed, old_text } => {
+                let answer = self.store(split, processed, failed, start).await;
+                if old_text {
+                    return Some(OLD_TEXT_ANSWER.as_bytes().to_vec());
+                }
+                answer
+            }
+            Prepared::Agent(batch) => self.store_agent(batch, start).await,
+            Prepared::Answer(text) => text,
+            Prepared::Raw(text) => return Some(text.into_bytes()),
+            Prepared::Backend(name) => self.backend(name, &frame, &peer).await?,
+            Prepared::Stats(stats) => self.stats(stats, &frame, &peer).await?,
+            Prepared::Names(_) => failed("DNS names of allowed hosts cannot be resolved"),
+            Prepared::Silent => return None,
+        };
+        Counters::one(&shared.counters.requests);
+        Some(frame.encode_answer(text.as_bytes()))
+    }
+
+    async fn prepare(&self, frame: &Arc<Frame>, peer: &Arc<Peer>, now: Moment) -> Option<Prepared> {
+        if frame.payload.len() <= LARGE_BYTES {
+            return Some(prepare(&self.shared, frame, peer, now));
+        }
+        let (shared, frame, peer) = (Arc::clone(&self.shared), Arc::clone(frame), Arc::clone(peer));
+        tokio::task::spawn_blocking(move || prepare(&shared, &frame, &peer, now)).await.ok()
+    }
+
+    async fn store(&self, split: Split, done: usize, refused: usize, start: Duration) -> String {
+        let counters = &self.shared.counters;
+        Counters::add(&counters.values_trapper, split.len() as u64);
+        Counters::add(&counters.values_refused, refused as u64);
+        let outcome = self.shared.sink.send(split).await;
+        if outcome.lost {
+            return lost();
+        }
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        self.counted(done + count(outcome.processed), refused + count(outcome.failed), start)
+    }
+
+    async fn store_agent(&self, batch: AgentBatch, start: Duration) -> String {
+        let counters = &self.shared.counters;
+        // Held until the values are kept: a repeated request waits for the first one.
+        let mut last_id = match &batch.session {
+            Some(session) => Some(session.lock().await),
+            None => None,
+        };
+        let known = last_id.as_deref().copied().unwrap_or(0);
+        let mut split = self.shared.sink.split();
+        let (mut done, mut repeated, mut newest) = (0, 0, known);
+        let mut positions = Vec::new();
+        for row in batch.rows {
+            if let Some(id) = row.id.filter(|_| last_id.is_some()) {
+                if id <= known {
+                    repeated += 1;
+                    continue;
+                }
+                newest = newest.max(id);
+            }
+            positions.extend(row.position);
+            match row.value {
+                Some(value) => split.push(row.host, value),
+                None => done += 1,
+            }
+        }
+        Counters::add(&counters.values_agent_active, split.len() as u64);
+        Counters::add(&counters.values_repeated, repeated);
+        Counters::add(&counters.values_refused, batch.failed as u64);
+        let outcome = self.shared.sink.send(split).await;
+        if outcome.lost {
+            return lost();
+        }
+        if let Some(last_id) = &mut last_id {
+            **last_id = newest;
+        }
+        for (item, position) in positions {
+            self.shared.active.set_position(item, position);
+        }
+        let count = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+        let processed = done + count(repeated) + count(outcome.processed);
+        self.counted(processed, batch.failed + count(outcome.failed), start)
+    }
+
+    fn counted(&self, processed: usize, failed: usize, start: Duration) -> String {
+        let seconds = self.shared.deps.clock.monotonic().saturating_sub(start).as_secs_f64();
+        Outcome { processed, failed, seconds }.answer(false)
+    }
+
+    async fn backend(&self, name: String, frame: &Frame, peer: &Peer) -> Option<String> {
+        let text = frame.text().into_owned();
+        let collector = Status(Arc::clone(&self.shared));
+        let request = crate::Request { name: name.clone(), text, peer: peer.ip, collector };
+        if let Some(answer) = self.shared.deps.backend.request(request) {
+            return Some(answer.await);
+        }
+        Counters::one(&self.shared.counters.requests_refused);
+        tracing::warn!("unknown request received from \"{}\": [{name}]", peer.ip);
+        if SILENT.contains(&name.as_str()) || name.is_empty() {
+            return None;
+        }
+        Some(failed(&format!("unknown request \"{name}\"")))
+    }
+
+    async fn stats(&self, stats: ZabbixStats, frame: &Frame, peer: &Peer) -> Option<String> {
+        let shared = &self.shared;
+        let list = shared.config.stats_allowed.as_str();
+        let now = shared.deps.clock.monotonic();
+        let mut verdict = Verdict::No;
+        if !list.is_empty() {
+            verdict = shared.names.allowed(list, peer.ip, now);
+            if let Verdict::Names(names) = verdict {
+                shared.names.resolve(names, now).await;
+                verdict = shared.names.allowed(list, peer.ip, now);
+            }
+        }
+        if verdict != Verdict::Yes {
+            Counters::one(&shared.counters.requests_refused);
+            tracing::warn!("zabbix.stats from \"{}\" refused: not in StatsAllowedIP", peer.ip);
+            return Some(failed("Permission denied."));
+        }
+        match stats {
+            ZabbixStats::All => self.backend("zabbix.stats".into(), frame, peer).await,
+            ZabbixStats::Queue { from, to } => Some(self.stats_queue(&from, &to).await),
+        }
+    }
+
+    async fn stats_queue(&self, from: &str, to: &str) -> String {
+        const FROM_S: u32 = 6;
+        let seconds = |text: &str| eval::num::parse_seconds(text);
+        let from = if from.is_empty() { Some(FROM_S) } else { seconds(from) };
+        let to = if to.is_empty() { Some(None) } else { seconds(to).map(Some) };
+        let (Some(from), Some(to)) = (from, to) else {
+            return failed("\"from\" and \"to\" must be times such as 10m");
+        };
+        let report = Status(Arc::clone(&self.shared)).queue(usize::MAX).await;
+        serde_json::json!({ "response": "success", "queue": report.between(from, to) }).to_string()
+    }
+}
+
+fn lost() -> String {
+    failed("the values could not be stored: send them again")
+}
+
+fn prepare(shared: &Shared, frame: &Frame, peer: &Peer, now: Moment) -> Prepared {
+    let start = shared.deps.clock.monotonic();
+    let prepared = prepare_inner(shared, frame, peer, now);
+    shared.counters.trapper.add(shared.deps.clock.monotonic().saturating_sub(start));
+    prepared
+}
+
+fn prepare_inner(shared: &Shared, frame: &Frame, peer: &Peer, now: Moment) -> Prepared {
+    let text = frame.text();
+    let request = match Request::parse(&text, now) {
+        Ok(request) => request,
+        Err(error) => {
+            Counters::one(&shared.counters.requests_refused);
+            tracing::debug!("request from {} refused: {error}", peer.ip);
+            return Prepared::Answer(failed(&error.to_string()));
+        }
+    };
+    let backend = |name: &str| Prepared::Backend(name.to_owned());
+    match request {
+        Request::SenderData(data) => {
+            sender_values(shared, data.readings.rows, data.readings.malformed, peer, false)
+        }
+        Request::OldValue(reading) => sender_values(shared, vec![reading], 0, peer, true),
+        Request::OldNothing { xml: true } => Prepared::Raw(OLD_TEXT_ANSWER.into()),
+        Request::OldNothing { xml: false } => Prepared::Silent,
+        Request::AgentData(data) => agent_values(shared, data, peer),
+        Request::ActiveChecks(request) => Prepared::Answer(active::checks(shared, &request, peer)),
+        Request::OldActiveChecks { host } => {
+            active::checks_old_text(shared, host, peer).map_or(Prepared::Silent, Prepared::Raw)
+        }
+        Request::Heartbeat(beat) => {
+            active::heartbeat(shared, &beat, peer);
+            Prepared::Silent
+        }
+        Request::ZabbixStats(stats) => Prepared::Stats(stats),
+        Request::HistoryPush(_) => backend("history.push"),
+        Request::QueueGet(_) => backend("queue.get"),
+        Request::ItemTest(_) => backend("item.test"),
+        Request::ExpressionsEvaluate(_) => backend("expressions.evaluate"),
+        Request::StatusGet(_) => backend("status.get"),
+        Request::Unknown(name) => backend(&name),
+    }
+}
+
+fn matcher<'s>(
+    shared: &'s Shared,
+    snapshot: &'s Snapshot,
+    peer: &'s Peer,
+    source: Source,
+) -> Matcher<'s> {
+    let now = shared.deps.clock.monotonic();
+    Matcher::new(snapshot, (&shared.guesses, &shared.names), peer, source, now)
+}
+
+fn sender_values(
+    shared: &Shared,
+    rows: Vec<Reading<'_>>,
+    malformed: usize,
+    peer: &Peer,
+    old_text: bool,
+) -> Prepared {
+    let snapshot = shared.deps.snapshots.load();
+    let mut matcher = matcher(shared, &snapshot, peer, Source::Sender);
+    let mut split = shared.sink.split();
+    let (mut processed, mut failed) = (0, malformed);
+    for reading in rows {
+        match matcher.item(&reading.target, None) {
+            Ok(item) => match value(item, reading) {
+                Some(value) => split.push(item.host, value),
+                None => processed += 1,
+            },
+            Err(_) => failed += 1,
+        }
+    }
+    if matcher.missing.is_empty() {
+        Prepared::Values { split, processed, failed, old_text }
+    } else {
+        Prepared::Names(std::mem::take(&mut matcher.missing))
+    }
+}
+
+fn agent_values(shared: &Shared, data: AgentData<'_>, peer: &Peer) -> Prepared {
+    let snapshot = shared.deps.snapshots.load();
+    let named: Option<Arc<Host>> = match &data.host {
+        Some(name) => match snapshot.host_by_name(name) {
+            Some(host) => Some(Arc::clone(host)),
+            None => return Prepared::Answer(failed(&format!("host [{name}] not found"))),
+        },
+        None => None,
+    };
+    let mut matcher = matcher(shared, &snapshot, peer, Source::Agent);
+    let mut batch = AgentBatch {
+        session: None,
+        rows: Vec::with_capacity(data.readings.rows.len()),
+        failed: data.readings.malformed,
+    };
+    let mut host = named.as_ref().map(|host| host.id);
+    for reading in data.readings.rows {
+        let Ok(item) = matcher.item(&reading.target, named.as_deref()) else {
+            batch.failed += 1;
+            continue;
+        };
+        host.get_or_insert(item.host);
+        let position = position(item.id, &reading);
+        let id = reading.id;
+        batch.rows.push(AgentRow { id, position, host: item.host, value: value(item, reading) });
+    }
+    if let Some(host) = host.filter(|_| !data.session.is_empty()) {
+        let now = shared.deps.clock.monotonic();
+        batch.session = Some(shared.sessions.get(host, &data.session, now));
+    }
+    Prepared::Agent(batch)
+}
+
+/// Where the agent is in a log file, if the reading tells.
+fn position(item: ItemId, reading: &Reading<'_>) -> Option<(ItemId, LogPosition)> {
+    if matches!(reading.content, Content::NotSupported(_)) {
+        return None;
+    }
+    let log = reading.log.as_ref()?;
+    let lastlogsize = log.lastlogsize?;
+    Some((item, LogPosition { lastlogsize, mtime: log.mtime.unwrap_or(0) }))
+}

@@ -1,0 +1,122 @@
+//! Sessions of active agents: which values of a session are kept already.
+//!
+//! An agent numbers its values within a session and sends again what was not acknowledged. The
+//! number of the newest kept value is remembered per host and session; requests of one session
+//! are taken one after the other, so that a value sent again while the first attempt is still
+//! under way is not stored twice.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, RandomState};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::HostId;
+
+/// A session that was silent for so long is forgotten.
+const EXPIRY: Duration = Duration::from_secs(24 * 3600);
+/// Sessions kept at most: two for each of a million hosts is beyond what one server serves.
+const SESSIONS_MAX: usize = 2_000_000;
+const PARTS: usize = 64;
+
+type Key = (HostId, u64);
+
+/// Number of the newest value that is kept; hold the lock while values are on their way.
+pub(crate) type LastId = Arc<tokio::sync::Mutex<u64>>;
+
+#[derive(Debug)]
+struct Entry {
+    last_id: LastId,
+    seen: Duration,
+}
+
+/// All sessions.
+#[derive(Debug)]
+pub(crate) struct Sessions {
+    parts: Box<[Mutex<HashMap<Key, Entry>>]>,
+    // Seeded at random: a stranger cannot choose tokens that collide.
+    hasher: RandomState,
+    part_max: usize,
+}
+
+impl Default for Sessions {
+    fn default() -> Self {
+        Self::with_max(SESSIONS_MAX)
+    }
+}
+
+impl Sessions {
+    fn with_max(max: usize) -> Self {
+        let parts = (0..PARTS).map(|_| Mutex::default()).collect();
+        Self { parts, hasher: RandomState::new(), part_max: (max / PARTS).max(1) }
+    }
+
+    /// The counter of a session. `now` is monotonic.
+    pub(crate) fn get(&self, host: HostId, session: &str, now: Duration) -> LastId {
+        let key = (host, self.hasher.hash_one(session));
+        let at = usize::try_from(self.hasher.hash_one(key)).unwrap_or(0) % PARTS;
+        let Some(part) = self.parts.get(at) else { return LastId::default() };
+        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        if part.len() >= self.part_max && !part.contains_key(&key) {
+            make_room(&mut part, now);
+        }
+        let entry =
+            part.entry(key).or_insert_with(|| Entry { last_id: LastId::default(), seen: now });
+        entry.seen = now;
+        Arc::clone(&entry.last_id)
+    }
+
+    #[cfg(test)]
+    fn len(&self) -> usize {
+        self.parts.iter().map(|part| part.lock().unwrap().len()).sum()
+    }
+}
+
+fn make_room(part: &mut HashMap<Key, Entry>, now: Duration) {
+    part.retain(|_, entry| now.saturating_sub(entry.seen) < EXPIRY);
+    // Still full: the older half goes. A session in use has somebody who holds its counter.
+    let half = part.len() / 2;
+    let mut seen: Vec<Duration> = part.values().map(|entry| entry.seen).collect();
+    if seen.len() > 1 {
+        let (_, median, _) = seen.select_nth_unstable(half);
+        let median = *median;
+        part.retain(|_, entry| entry.seen >= median || Arc::strong_count(&entry.last_id) > 1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_session_is_known_by_host_and_token() {
+        let sessions = Sessions::default();
+        let now = Duration::from_secs(1);
+        *sessions.get(HostId(1), "a", now).lock().await = 7;
+        assert_eq!(*sessions.get(HostId(1), "a", now).lock().await, 7);
+        assert_eq!(*sessions.get(HostId(1), "b", now).lock().await, 0);
+        assert_eq!(*sessions.get(HostId(2), "a", now).lock().await, 0);
+    }
+
+    #[tokio::test]
+    async fn the_table_is_bounded_and_keeps_the_newest() {
+        let sessions = Sessions::with_max(6400);
+        for host in 0..50_000 {
+            let now = Duration::from_secs(host);
+            *sessions.get(HostId(host), "s", now).lock().await = host;
+        }
+        assert!(sessions.len() <= 6400 + PARTS, "{}", sessions.len());
+        let now = Duration::from_secs(50_000);
+        assert_eq!(*sessions.get(HostId(49_999), "s", now).lock().await, 49_999);
+        assert_eq!(*sessions.get(HostId(0), "s", now).lock().await, 0);
+    }
+
+    #[tokio::test]
+    async fn silent_sessions_expire_when_room_is_needed() {
+        let sessions = Sessions::with_max(PARTS);
+        drop(sessions.get(HostId(1), "s", Duration::ZERO));
+        for host in 2..200 {
+            drop(sessions.get(HostId(host), "s", EXPIRY + Duration::from_secs(1)));
+        }
+        assert!(sessions.len() <= 2 * PARTS);
+    }
+}

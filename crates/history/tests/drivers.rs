@@ -1,0 +1,280 @@
+//! One suite for all drivers: what the trait promises holds for each of them.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use history::{
+    Class, Day, Driver, Embedded, Kind, Kinds, Memory, Null, Order, RangeQuery, Retention, Span,
+    range_of,
+};
+use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues, ValueType};
+use stdx::clock::{SharedClock, SimClock};
+
+const DAY: u32 = 86_400;
+const NOW: u32 = 19_675 * DAY + 1000;
+const ITEM: ItemId = ItemId(7);
+
+/// Items from 1000 on are kept for 3 days, others for 31, trends for a year.
+struct Classes;
+
+impl Retention for Classes {
+    fn class(&self, item: ItemId, kind: Kind) -> Class {
+        match (kind.is_trend(), item.0) {
+            (true, _) => Class(365),
+            (false, 1000..) => Class(3),
+            (false, _) => Class(31),
+        }
+    }
+}
+
+/// A driver under test; the directory lives as long as it.
+struct Case {
+    name: &'static str,
+    driver: Box<dyn Driver>,
+    _dir: Option<tempfile::TempDir>,
+}
+
+fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
+    let dir = tempfile::tempdir().unwrap();
+    let clock: SharedClock = SimClock::at(Duration::from_secs(NOW.into()));
+    let retention = Arc::new(Classes);
+    let options = tsdb::Options {
+        head_rows,
+        durable,
+        sync_interval: None,
+        retention,
+        ..tsdb::Options::default()
+    };
+    let (driver, _) = Embedded::open(dir.path(), options, clock).unwrap();
+    Case { name, driver: Box::new(driver), _dir: Some(dir) }
+}
+
+/// Everything that keeps what it is given.
+fn keepers() -> Vec<Case> {
+    vec![
+        Case { name: "memory", driver: Box::new(Memory::new(Arc::new(Classes))), _dir: None },
+        embedded("embedded, all in the head", 1_000_000, false),
+        embedded("embedded, nearly all sealed", 3, true),
+    ]
+}
+
+fn at(clock: u32, ns: u32, value: SampleValue) -> Sample {
+    Sample { item: ITEM, at: Timestamp { clock, ns }, value }
+}
+
+fn unsigned(clock: u32, value: u64) -> Sample {
+    at(clock, 0, SampleValue::Unsigned(value))
+}
+
+fn all(case: &Case, item: ItemId) -> Vec<Sample> {
+    case.driver.view(&[item], Span::ALL).samples(item, Kinds::VALUES).unwrap()
+}
+
+#[test]
+fn every_type_comes_back_as_it_was() {
+    let meta = LogMeta { timestamp: 5, source: "kernel".into(), severity: 3, eventid: 77 };
+    let values = [
+        SampleValue::Float(0.1),
+        SampleValue::Float(f64::INFINITY),
+        SampleValue::Float(-0.0),
+        SampleValue::Unsigned(u64::MAX),
+        SampleValue::Text("".into()),
+        SampleValue::Text("ünï¢öde".into()),
+        SampleValue::Text("x".repeat(300_000).into()),
+        SampleValue::Log(Box::new(("line".into(), meta))),
+        SampleValue::Log(Box::new(("".into(), LogMeta::default()))),
+    ];
+    for mut case in keepers() {
+        let samples: Vec<Sample> =
+            (0..).zip(&values).map(|(i, value)| at(NOW + i, i, value.clone())).collect();
+        case.driver.write(&samples).unwrap();
+        assert_eq!(all(&case, ITEM), samples, "{}", case.name);
+        let view = case.driver.view(&[ITEM], Span::ALL);
+        for (kind, range) in
+            [(Kind::Float, 0..3), (Kind::Unsigned, 3..4), (Kind::Text, 4..7), (Kind::Log, 7..9)]
+        {
+            let got = view.samples(ITEM, kind.into()).unwrap();
+            assert_eq!(got, samples[range], "{} {kind:?}", case.name);
+        }
+    }
+}
+
+#[test]
+fn not_a_number_keeps_its_bits() {
+    for mut case in keepers() {
+        let nan = f64::from_bits(0xfff8_0000_dead_beef);
+        case.driver.write(&[at(NOW, 0, SampleValue::Float(nan))]).unwrap();
+        let got = all(&case, ITEM);
+        let [Sample { value: SampleValue::Float(value), .. }] = got[..] else { panic!("{got:?}") };
+        assert_eq!(value.to_bits(), nan.to_bits(), "{}", case.name);
+    }
+}
+
+#[test]
+fn late_samples_find_their_place_and_the_last_of_equals_wins() {
+    for mut case in keepers() {
+        for batch in [
+            vec![unsigned(NOW, 1), unsigned(NOW + 10, 2), unsigned(NOW + 20, 3)],
+            vec![unsigned(NOW + 5, 4), unsigned(NOW - 9 * DAY, 5)],
+            vec![unsigned(NOW + 10, 6), unsigned(NOW + 10, 7)],
+            vec![unsigned(NOW + 20, 8), at(NOW + 20, 1, SampleValue::Unsigned(9))],
+        ] {
+            case.driver.write(&batch).unwrap();
+        }
+        let got: Vec<(u32, u32, f64)> = all(&case, ITEM)
+            .iter()
+            .map(|s| (s.at.clock, s.at.ns, s.value.as_f64().unwrap()))
+            .collect();
+        let expected = [
+            (NOW - 9 * DAY, 0, 5.0),
+            (NOW, 0, 1.0),
+            (NOW + 5, 0, 4.0),
+            (NOW + 10, 0, 7.0),
+            (NOW + 20, 0, 8.0),
+            (NOW + 20, 1, 9.0),
+        ];
+        assert_eq!(got, expected, "{}", case.name);
+        let newest = case.driver.newest(ITEM, 3).unwrap();
+        let newest: Vec<f64> = newest.iter().map(|s| s.value.as_f64().unwrap()).collect();
+        assert_eq!(newest, [9.0, 8.0, 7.0], "{}", case.name);
+    }
+}
+
+#[test]
+fn spans_include_both_ends_and_limits_count_from_the_right_end() {
+    for mut case in keepers() {
+        for clock in 0..20 {
+            case.driver.write(&[unsigned(NOW + clock, clock.into())]).unwrap();
+        }
+        for (from, till, limit, order, expected) in [
+            (5, 8, None, Order::OldestFirst, vec![5, 6, 7, 8]),
+            (5, 8, Some(2), Order::OldestFirst, vec![5, 6]),
+            (5, 8, Some(2), Order::NewestFirst, vec![8, 7]),
+            (5, 8, None, Order::NewestFirst, vec![8, 7, 6, 5]),
+            (18, 900, Some(9), Order::NewestFirst, vec![19, 18]),
+            (20, 30, None, Order::OldestFirst, vec![]),
+            (8, 5, None, Order::OldestFirst, vec![]),
+        ] {
+            let span = Span::new(NOW + from, NOW + till);
+            let value_type = ValueType::Unsigned;
+            let query = RangeQuery { item: ITEM, value_type, span, limit, order };
+            let view = case.driver.view(&[ITEM], span);
+            let got: Vec<u32> = range_of(view.as_ref(), &query)
+                .unwrap()
+                .iter()
+                .map(|sample| sample.at.clock - NOW)
+                .collect();
+            assert_eq!(got, expected, "{} {query:?}", case.name);
+            let other = RangeQuery { value_type: ValueType::Float, ..query };
+            assert_eq!(range_of(view.as_ref(), &other).unwrap(), []);
+        }
+    }
+}
+
+#[test]
+fn a_view_shows_the_moment_it_was_made_and_works_elsewhere() {
+    for mut case in keepers() {
+        case.driver.write(&[unsigned(NOW, 1)]).unwrap();
+        let view = case.driver.view(&[ITEM, ItemId(8)], Span::ALL);
+        for clock in 1..50 {
+            case.driver.write(&[unsigned(NOW + clock, 2)]).unwrap();
+        }
+        case.driver.maintain().unwrap();
+        let got = std::thread::spawn(move || {
+            (view.samples(ITEM, Kinds::ALL).unwrap(), view.newest(ItemId(8), Kinds::ALL, 5))
+        });
+        let (samples, other) = got.join().unwrap();
+        assert_eq!((samples, other.unwrap()), (vec![unsigned(NOW, 1)], vec![]), "{}", case.name);
+        assert_eq!(all(&case, ITEM).len(), 50, "{}", case.name);
+    }
+}
+
+#[test]
+fn trends_are_kept_by_hour_and_type_and_the_last_written_wins() {
+    let float = |hour, min| Trend {
+        item: ITEM,
+        hour,
+        num: 3,
+        values: TrendValues::Float { min, avg: 1.0 / 3.0, max: 9.5 },
+    };
+    let values = TrendValues::Unsigned { min: 1, avg: u64::MAX / 2, max: u64::MAX };
+    let whole = Trend { item: ITEM, hour: NOW, num: u32::MAX, values };
+    for mut case in keepers() {
+        case.driver.write_trends(&[float(NOW, 1.0), float(NOW + 3600, 2.0), whole]).unwrap();
+        case.driver.write_trends(&[float(NOW, 0.5)]).unwrap();
+        case.driver.write_trends(&[Trend { item: ItemId(8), ..whole }]).unwrap();
+        let view = case.driver.view(&[ITEM], Span::new(NOW, NOW + 3599));
+        assert_eq!(view.trends(ITEM).unwrap(), [float(NOW, 0.5), whole], "{}", case.name);
+        let view = case.driver.view(&[ITEM], Span::ALL);
+        let expected = [float(NOW, 0.5), whole, float(NOW + 3600, 2.0)];
+        assert_eq!(view.trends(ITEM).unwrap(), expected, "{}", case.name);
+        assert_eq!(view.samples(ITEM, Kinds::VALUES).unwrap(), [], "{}", case.name);
+        let counters = case.driver.counters();
+        assert_eq!((counters.trends, counters.samples), (5, 0), "{}", case.name);
+    }
+}
+
+#[test]
+fn whole_days_are_dropped_by_class() {
+    let short = |clock| Sample { item: ItemId(1000), ..unsigned(clock, 1) };
+    for mut case in keepers() {
+        let today = NOW - 1000;
+        for day in 0..40 {
+            let clock = today - day * DAY;
+            case.driver.write(&[unsigned(clock, 1), short(clock)]).unwrap();
+        }
+        let values = TrendValues::Unsigned { min: 1, avg: 1, max: 1 };
+        let hour = today - 39 * DAY;
+        case.driver.write_trends(&[Trend { item: ITEM, hour, num: 1, values }]).unwrap();
+        // Whatever is still in memory is sealed by more values, so that only full days are left.
+        for clock in 0..9 {
+            case.driver.write(&[unsigned(today + clock, 1), short(today + clock)]).unwrap();
+        }
+        case.driver.sync().unwrap();
+        while case.name.contains("sealed") && case.driver.counters().segments < 40 {
+            case.driver.maintain().unwrap();
+            std::thread::yield_now();
+        }
+        history::housekeeping::run(case.driver.as_mut(), NOW).unwrap();
+        if case.name.contains("head") {
+            // Not sealed, not dropped: memory is bounded by other means.
+            assert_eq!(all(&case, ITEM).len(), 48);
+            continue;
+        }
+        let oldest = |item| all(&case, item)[0].at.clock;
+        assert_eq!(oldest(ITEM), today - 31 * DAY, "{}", case.name);
+        assert_eq!(oldest(ItemId(1000)), today - 3 * DAY, "{}", case.name);
+        let view = case.driver.view(&[ITEM], Span::ALL);
+        assert_eq!(view.trends(ITEM).unwrap().len(), 1, "{}", case.name);
+        assert_eq!(case.driver.classes(), [Class(3), Class(31), Class(365)], "{}", case.name);
+    }
+}
+
+#[test]
+fn counters_count_and_empty_batches_are_nothing() {
+    for mut case in keepers() {
+        case.driver.write(&[]).unwrap();
+        case.driver.write(&[unsigned(NOW, 1), unsigned(NOW + 1, 1)]).unwrap();
+        case.driver.write_trends(&[]).unwrap();
+        case.driver.sync().unwrap();
+        let counters = case.driver.counters();
+        assert_eq!((counters.samples, counters.trends, counters.failures), (2, 0, 0));
+        let info = case.driver.describe();
+        assert!(info.readable && !info.name.is_empty());
+        assert_eq!(case.driver.newest(ItemId(99), 3).unwrap(), []);
+        assert_eq!(case.driver.newest(ITEM, 0).unwrap(), []);
+    }
+}
+
+#[test]
+fn null_takes_everything_and_gives_nothing() {
+    let mut driver = Null::default();
+    driver.write(&[unsigned(NOW, 1)]).unwrap();
+    let values = TrendValues::Unsigned { min: 1, avg: 1, max: 1 };
+    driver.write_trends(&[Trend { item: ITEM, hour: NOW, num: 1, values }]).unwrap();
+    assert_eq!(driver.newest(ITEM, 1).unwrap(), []);
+    assert_eq!(driver.view(&[ITEM], Span::ALL).trends(ITEM).unwrap(), []);
+    assert_eq!(driver.drop_before(Class(1), Day(99_999)).unwrap(), 0);
+    assert_eq!((driver.counters().samples, driver.counters().trends), (1, 1));
+    assert!(!driver.describe().readable);
+}

@@ -1,0 +1,527 @@
+//! The engine: one owner, one WAL, one head.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use model::{ItemId, Sample, Trend};
+use stdx::clock::SharedClock;
+
+use crate::disk::DiskFile;
+use crate::error::Error;
+use crate::head::Head;
+use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
+use crate::merge::merged;
+use crate::options::Options;
+use crate::recovery::{self, Recovery};
+use crate::rows::{Raw, Rows, Run, value_of};
+use crate::segment::{Segment, SegmentId};
+use crate::view::View;
+use crate::wal::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, Encoder, file_header};
+use crate::worker::{Done, Health, Job, Syncer, Worker};
+
+/// Heads on their way to segments; more make the writer wait.
+const FROZEN_MAX: usize = 2;
+/// A head whose day is over is sealed so many seconds later, so that late values join it.
+const DAY_GRACE_S: u64 = 900;
+/// After a merge that failed, none is tried for so long.
+const MERGE_PAUSE_S: u64 = 600;
+
+/// What an append stored.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Committed {
+    /// Rows stored: samples, or four for each trend.
+    pub rows: usize,
+    /// Bytes appended to the WAL.
+    pub wal_bytes: usize,
+}
+
+/// Figures of an engine, for self-monitoring.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Stats {
+    /// Rows appended since the start.
+    pub rows: u64,
+    /// Batches appended since the start.
+    pub batches: u64,
+    /// Bytes appended to the WAL since the start.
+    pub wal_bytes: u64,
+    /// Rows in memory, not sealed.
+    pub head_rows: usize,
+    /// Bytes of memory that these take, about, with heads that are being sealed.
+    pub memory_bytes: usize,
+    /// Heads being sealed.
+    pub sealing: usize,
+    /// Times an append waited for sealing.
+    pub stalls: u64,
+    /// Heads sealed since the start.
+    pub seals: u64,
+    /// Merges done since the start.
+    pub merges: u64,
+    /// Merges that failed since the start.
+    pub merge_failures: u64,
+    /// Segments now.
+    pub segments: usize,
+    /// Bytes of segments now.
+    pub segment_bytes: u64,
+    /// Rows in segments now.
+    pub segment_rows: u64,
+}
+
+/// A head whose WAL file is closed.
+pub(crate) struct Frozen {
+    pub(crate) seq: u64,
+    pub(crate) head: Arc<Head>,
+}
+
+/// An embedded history store, owned by one thread; see the crate's documentation.
+pub struct Engine {
+    pub(crate) dir: PathBuf,
+    pub(crate) options: Options,
+    pub(crate) clock: SharedClock,
+    pub(crate) health: Arc<Health>,
+    // Dropped before `_lock`: a job under way ends while the directory is still ours.
+    pub(crate) worker: Worker,
+    pub(crate) syncer: Syncer,
+    pub(crate) wal: Arc<dyn DiskFile>,
+    pub(crate) seq: u64,
+    pub(crate) head: Head,
+    /// Day of the clock when the head got its first row.
+    pub(crate) head_day: Option<Day>,
+    pub(crate) frozen: Vec<Frozen>,
+    /// In the order in which they were written.
+    pub(crate) segments: Arc<Vec<Arc<Segment>>>,
+    /// Segments of other engines that hold older values of our items.
+    pub(crate) attached: Vec<Arc<Segment>>,
+    pub(crate) merging: bool,
+    pub(crate) merge_not_before_s: u64,
+    pub(crate) rows: Rows,
+    pub(crate) encoder: Encoder,
+    pub(crate) block: Vec<u8>,
+    pub(crate) stats: Stats,
+    pub(crate) _lock: std::fs::File,
+}
+
+impl std::fmt::Debug for Engine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Engine").field("dir", &self.dir).finish_non_exhaustive()
+    }
+}
+
+pub(crate) fn wal_path(dir: &Path, seq: u64) -> PathBuf {
+    dir.join(format!("{seq}.wal"))
+}
+
+impl Engine {
+    /// Opens or creates a store in `dir`. Reads the WAL back into memory, but no sealed block.
+    pub fn open(
+        dir: &Path,
+        options: Options,
+        clock: SharedClock,
+    ) -> Result<(Self, Recovery), Error> {
+        recovery::open(dir, options, clock)
+    }
+
+    /// Stores samples. When it returns `Ok`, they survive the end of the process; a power cut
+    /// costs at most what came since the last sync, nothing with [`Options::durable`]. After an
+    /// error none of the batch is promised, and if writing failed, no further writes are taken.
+    pub fn append(&mut self, samples: &[Sample]) -> Result<Committed, Error> {
+        let mut committed = Committed::default();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clear();
+        let result = samples.iter().try_for_each(|sample| {
+            rows.push_sample(sample)?;
+            self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)
+        });
+        let result = result.and_then(|()| self.commit_if(&mut rows, 1, &mut committed));
+        self.rows = rows;
+        result?;
+        self.end_of_batch(committed)
+    }
+
+    /// Stores hours; a trend that is there already (same item, type and hour) is replaced.
+    pub fn append_trends(&mut self, trends: &[Trend]) -> Result<Committed, Error> {
+        let mut committed = Committed::default();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clear();
+        let result = trends.iter().try_for_each(|trend| {
+            rows.push_trend(trend);
+            self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)
+        });
+        let result = result.and_then(|()| self.commit_if(&mut rows, 1, &mut committed));
+        self.rows = rows;
+        result?;
+        self.end_of_batch(committed)
+    }
+
+    fn end_of_batch(&mut self, committed: Committed) -> Result<Committed, Error> {
+        self.stats.batches += 1;
+        if self.options.durable && committed.rows > 0 {
+            self.syncer.sync()?;
+        }
+        Ok(committed)
+    }
+
+    /// Writes the gathered rows as one block once there are enough of them.
+    fn commit_if(
+        &mut self,
+        rows: &mut Rows,
+        enough: usize,
+        committed: &mut Committed,
+    ) -> Result<(), Error> {
+        if rows.len() < enough && rows.bytes.len() < BLOCK_BYTES_MAX {
+            return Ok(());
+        }
+        self.health.check()?;
+        self.take_results();
+        let full = self.head.len() + rows.len() > self.options.head_rows
+            || self.head.text_bytes() + rows.bytes.len() > self.options.head_bytes;
+        if full && self.head.len() > 0 {
+            self.rotate()?;
+        }
+        self.block.clear();
+        self.encoder.encode(rows, &mut self.block);
+        if let Err(cause) = self.wal.append(&self.block) {
+            let error = Error::io("write", &wal_path(&self.dir, self.seq))(cause);
+            return Err(self.health.poison(error));
+        }
+        self.syncer.touch();
+        self.head.append(rows);
+        if self.head_day.is_none() {
+            self.head_day = Some(self.today());
+        }
+        committed.rows += rows.len();
+        committed.wal_bytes += self.block.len();
+        self.stats.rows += rows.len() as u64;
+        self.stats.wal_bytes += self.block.len() as u64;
+        rows.clear();
+        Ok(())
+    }
+
+    /// Waits until everything appended so far is on the disk.
+    pub fn sync(&mut self) -> Result<(), Error> {
+        self.syncer.sync()
+    }
+
+    /// Background care: takes in what was sealed and merged, seals a head whose day is over,
+    /// starts merges. Call about once a second.
+    pub fn maintain(&mut self) -> Result<(), Error> {
+        self.health.check()?;
+        self.take_results();
+        let now_s = self.clock.unix_s();
+        let over = self
+            .head_day
+            .is_some_and(|day| now_s >= (u64::from(day.0) + 1) * u64::from(DAY_S) + DAY_GRACE_S);
+        if over && self.frozen.len() < FROZEN_MAX {
+            self.rotate()?;
+        }
+        if self.frozen.is_empty() && !self.merging && now_s >= self.merge_not_before_s {
+            let candidates = merge_candidates(&self.segments, self.today(), now_s, &self.options);
+            if !candidates.is_empty() {
+                self.merging = true;
+                self.worker.submit(Job::Merge(candidates));
+            }
+        }
+        Ok(())
+    }
+
+    /// Seals the head and waits until all that was sealed or merged is taken in.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        self.health.check()?;
+        if self.head.len() > 0 {
+            self.rotate()?;
+        }
+        while !self.frozen.is_empty() || self.merging {
+            self.wait_for_worker()?;
+        }
+        self.health.check()
+    }
+
+    /// Starts a new WAL file and hands the head over for sealing.
+    pub(crate) fn rotate(&mut self) -> Result<(), Error> {
+        if self.frozen.len() >= FROZEN_MAX {
+            self.stats.stalls += 1;
+        }
+        while self.frozen.len() >= FROZEN_MAX {
+            self.wait_for_worker()?;
+        }
+        let seq = self.seq + 1;
+        let file = match create_wal(&self.dir, &self.options, seq) {
+            Ok(file) => file,
+            Err(error) => return Err(self.health.poison(error)),
+        };
+        self.syncer.rotate(Arc::clone(&file));
+        let old_file = std::mem::replace(&mut self.wal, file);
+        let old_seq = std::mem::replace(&mut self.seq, seq);
+        let head = std::mem::replace(&mut self.head, Head::with_capacity(self.options.head_rows));
+        self.head_day = None;
+        self.freeze(old_seq, head, Some(old_file));
+        Ok(())
+    }
+
+    pub(crate) fn freeze(&mut self, seq: u64, head: Head, file: Option<Arc<dyn DiskFile>>) {
+        let head = Arc::new(head);
+        self.frozen.push(Frozen { seq, head: Arc::clone(&head) });
+        self.worker.submit(Job::Seal { seq, head, wal: wal_path(&self.dir, seq), file });
+    }
+
+    pub(crate) fn wait_for_worker(&mut self) -> Result<(), Error> {
+        match self.worker.wait() {
+            Some(done) => self.take(done),
+            None => {
+                let cause = "the sealing thread ended".into();
+                return Err(self.health.poison(Error::Poisoned { cause }));
+            }
+        }
+        self.health.check()
+    }
+
+    fn take_results(&mut self) {
+        while let Some(done) = self.worker.poll() {
+            self.take(done);
+        }
+    }
+
+    fn take(&mut self, done: Done) {
+        match done {
+            Done::Sealed { seq, segments } => {
+                self.frozen.retain(|frozen| frozen.seq != seq);
+                Arc::make_mut(&mut self.segments).extend(segments);
+                self.stats.seals += 1;
+            }
+            Done::NotSealed => {}
+            Done::Merged { inputs, result } => {
+                self.merging = false;
+                match result {
+                    Ok(segment) => self.replace(&inputs, segment),
+                    Err(_) => {
+                        self.stats.merge_failures += 1;
+                        self.merge_not_before_s = self.clock.unix_s() + MERGE_PAUSE_S;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts a merged segment in the place of its inputs.
+    fn replace(&mut self, inputs: &[SegmentId], segment: Arc<Segment>) {
+        let present = |id: &SegmentId| self.segments.iter().any(|other| other.id == *id);
+        if !inputs.iter().all(present) {
+            // Its day was dropped meanwhile.
+            self.worker.submit(Job::Remove(vec![segment.path.clone()]));
+            return;
+        }
+        let segments = Arc::make_mut(&mut self.segments);
+        let (old, kept): (Vec<_>, Vec<_>) =
+            segments.drain(..).partition(|segment| inputs.contains(&segment.id));
+        *segments = kept;
+        segments.push(segment);
+        sort(segments);
+        self.stats.merges += 1;
+        self.worker.submit(Job::Remove(old.iter().map(|old| old.path.clone()).collect()));
+    }
+
+    fn today(&self) -> Day {
+        today(&self.clock)
+    }
+
+    /// What is stored of these items within the span. The view may be sent to another thread,
+    /// where its methods do the work.
+    pub fn view(&self, items: &[ItemId], span: Span) -> View {
+        self.view_of(items, span, usize::MAX)
+    }
+
+    /// Like [`Engine::view`] for all time, good for [`View::newest`] with at most `n` samples.
+    pub fn view_newest(&self, items: &[ItemId], n: usize) -> View {
+        self.view_of(items, Span::ALL, n)
+    }
+
+    fn view_of(&self, items: &[ItemId], span: Span, newest: usize) -> View {
+        let frozen = self.frozen.iter().map(|frozen| Arc::clone(&frozen.head)).collect();
+        let mut view = View::new(span, self.all_segments(), frozen);
+        view.copy(&self.head, items, newest);
+        view
+    }
+
+    fn all_segments(&self) -> Arc<Vec<Arc<Segment>>> {
+        if self.attached.is_empty() {
+            return Arc::clone(&self.segments);
+        }
+        Arc::new(self.attached.iter().chain(self.segments.iter()).cloned().collect())
+    }
+
+    /// The newest `n` samples of an item, newest first, on the calling thread.
+    pub fn newest(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
+        self.view_newest(&[item], n).newest(item, Kinds::VALUES, n)
+    }
+
+    /// Hands over every sample within the span, item by item, each item's oldest first, on the
+    /// calling thread. For recomputing: it reads whole segments.
+    pub fn scan(
+        &self,
+        span: Span,
+        kinds: Kinds,
+        each: &mut dyn FnMut(&Sample),
+    ) -> Result<(), Error> {
+        let segments: Vec<Arc<Segment>> =
+            self.all_segments().iter().filter(|s| s.overlaps(span)).cloned().collect();
+        let frozen = self.frozen.iter().map(|frozen| frozen.head.as_ref());
+        let heads: Vec<&Head> = frozen.chain([&self.head]).collect();
+        merged(&segments, &heads, &mut |item, kind, run| {
+            if kinds.has(kind) {
+                scan_run(ItemId(item), kind, run, span, each)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Unlinks all segments of a class whose days are before `day`; returns their bytes. What
+    /// is not sealed yet stays until it is.
+    pub fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
+        self.take_results();
+        let is_old = |segment: &Arc<Segment>| segment.id.class == class && segment.id.day < day;
+        self.attached.retain(|segment| !is_old(segment));
+        let mut bytes = 0;
+        let old: Vec<Arc<Segment>> =
+            self.segments.iter().filter(|segment| is_old(segment)).cloned().collect();
+        for segment in old {
+            let disk = &self.options.disk;
+            disk.remove(&segment.path).map_err(Error::io("remove", &segment.path))?;
+            bytes += segment.bytes();
+            Arc::make_mut(&mut self.segments).retain(|other| other.id != segment.id);
+        }
+        Ok(bytes)
+    }
+
+    /// The classes of all segments.
+    pub fn classes(&self) -> Vec<Class> {
+        let all = self.attached.iter().chain(self.segments.iter());
+        let mut classes: Vec<Class> = all.map(|segment| segment.id.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    /// The sealed segments, to be attached to another engine of this process.
+    pub fn sealed(&self) -> Sealed {
+        Sealed(Arc::clone(&self.segments))
+    }
+
+    /// Reads also what another engine had sealed: after the number of shards changed, an item's
+    /// older values lie in another shard's directory.
+    pub fn attach(&mut self, sealed: &Sealed) {
+        self.attached.extend(sealed.0.iter().cloned());
+        sort(&mut self.attached);
+    }
+
+    /// Is the engine still writable?
+    pub fn check(&self) -> Result<(), Error> {
+        self.health.check()
+    }
+
+    /// Figures for self-monitoring.
+    pub fn stats(&self) -> Stats {
+        let frozen: usize = self.frozen.iter().map(|frozen| frozen.head.memory()).sum();
+        Stats {
+            head_rows: self.head.len(),
+            memory_bytes: self.head.memory() + frozen,
+            sealing: self.frozen.len(),
+            segments: self.segments.len(),
+            segment_bytes: self.segments.iter().map(|segment| segment.bytes()).sum(),
+            segment_rows: self.segments.iter().map(|segment| segment.footer.rows).sum(),
+            ..self.stats
+        }
+    }
+}
+
+/// Sealed segments of an engine, shared.
+#[derive(Debug, Clone)]
+pub struct Sealed(Arc<Vec<Arc<Segment>>>);
+
+fn scan_run(
+    item: ItemId,
+    kind: Kind,
+    run: &Run,
+    span: Span,
+    each: &mut dyn FnMut(&Sample),
+) -> Result<(), Error> {
+    let mut bytes = run.bytes.as_slice();
+    for row in 0..run.len() {
+        let raw = if kind.is_bytes() {
+            let len = usize::try_from(run.bits[row]).unwrap_or(usize::MAX);
+            let (text, rest) = bytes.split_at_checked(len).unwrap_or_default();
+            bytes = rest;
+            Raw::Bytes(text)
+        } else {
+            Raw::Bits(run.bits[row])
+        };
+        if span.has(run.clock[row]) {
+            let value = value_of(kind, raw).map_err(|d| d.of("a segment".as_ref()))?;
+            each(&Sample { item, at: crate::kind::at(run.clock[row], run.ns[row]), value });
+        }
+    }
+    Ok(())
+}
+
+/// Creates the WAL file of a new head.
+pub(crate) fn create_wal(
+    dir: &Path,
+    options: &Options,
+    seq: u64,
+) -> Result<Arc<dyn DiskFile>, Error> {
+    let path = wal_path(dir, seq);
+    let file = options.disk.create(&path).map_err(Error::io("create", &path))?;
+    file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
+    options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
+    Ok(file)
+}
+
+/// The clock's day in UTC.
+pub(crate) fn today(clock: &SharedClock) -> Day {
+    Day(u32::try_from(clock.unix_s() / u64::from(DAY_S)).unwrap_or(u32::MAX))
+}
+
+/// The order in which segments were written.
+pub(crate) fn sort(segments: &mut [Arc<Segment>]) {
+    segments.sort_by_key(|segment| (segment.id.last_seq, segment.id.class, segment.id.day));
+}
+
+/// Neighbours of one class and day that are worth merging: all small ones of a day that is over,
+/// or a full fan of the current day's.
+fn merge_candidates(
+    segments: &[Arc<Segment>],
+    today: Day,
+    now_s: u64,
+    options: &Options,
+) -> Vec<Arc<Segment>> {
+    let grace_is_over = now_s % u64::from(DAY_S) > 2 * DAY_GRACE_S;
+    let mut groups: std::collections::BTreeMap<(Day, Class), Vec<&Arc<Segment>>> =
+        std::collections::BTreeMap::new();
+    for segment in segments {
+        groups.entry((segment.id.day, segment.id.class)).or_default().push(segment);
+    }
+    for ((day, _), group) in groups {
+        let over = day.0 + 1 < today.0 || day < today && grace_is_over;
+        let fan = if over { 2 } else { options.merge_fanout.max(2) };
+        let mut picked: Vec<Arc<Segment>> = Vec::new();
+        let mut rows = 0;
+        for segment in group {
+            let fits = segment.footer.rows < options.merge_rows / 2
+                && rows + segment.footer.rows <= options.merge_rows;
+            if !fits {
+                if picked.len() >= fan {
+                    break;
+                }
+                picked.clear();
+                rows = 0;
+                if segment.footer.rows >= options.merge_rows / 2 {
+                    continue;
+                }
+            }
+            rows += segment.footer.rows;
+            picked.push(Arc::clone(segment));
+        }
+        if picked.len() >= fan {
+            return picked;
+        }
+    }
+    Vec::new()
+}

@@ -1,0 +1,234 @@
+//! Rows in memory, not yet sealed: columns in the order of arrival, with the rows of each series
+//! linked from the newest back, so that the last hour of an item needs no index.
+
+use model::{ItemId, Timestamp};
+
+use crate::error::Damaged;
+use crate::kind::{Kind, Kinds, Span, at};
+use crate::rows::{Raw, Rows, Sink};
+
+/// No row, no series.
+const NONE: u32 = u32::MAX;
+
+/// A series with rows in this head.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Series {
+    pub(crate) item: u64,
+    pub(crate) kind: Kind,
+    /// Rows did not come in the order of their times.
+    disordered: bool,
+    /// The row that came last.
+    last: u32,
+}
+
+/// Rows that wait for sealing.
+#[derive(Debug, Default)]
+pub(crate) struct Head {
+    pub(crate) series: Vec<Series>,
+    table: Table,
+    pub(crate) row_series: Vec<u32>,
+    clock: Vec<u32>,
+    ns: Vec<u32>,
+    /// The value; of a text where its bytes start (upper half) and how many (lower half).
+    bits: Vec<u64>,
+    previous: Vec<u32>,
+    bytes: Vec<u8>,
+    span: Option<(u32, u32)>,
+}
+
+impl Head {
+    pub(crate) fn with_capacity(rows: usize) -> Self {
+        // Reserved, not touched: memory is taken page by page as rows come, and never copied.
+        Self {
+            row_series: Vec::with_capacity(rows),
+            clock: Vec::with_capacity(rows),
+            ns: Vec::with_capacity(rows),
+            bits: Vec::with_capacity(rows),
+            previous: Vec::with_capacity(rows),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.clock.len()
+    }
+
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Bytes of memory, about.
+    pub(crate) fn memory(&self) -> usize {
+        self.len() * 24
+            + self.bytes.len()
+            + self.series.capacity() * size_of::<Series>()
+            + self.table.places.len() * 4
+    }
+
+    pub(crate) fn append(&mut self, rows: &Rows) {
+        let mut bytes_at = self.bytes.len();
+        self.bytes.extend_from_slice(&rows.bytes);
+        let (mut first, mut last) = self.span.unwrap_or((u32::MAX, 0));
+        for row in 0..rows.len() {
+            let kind = Kind::from_number(rows.kind[row]).expect("BUG: rows have checked kinds");
+            let (clock, ns) = (rows.clock[row], rows.ns[row]);
+            (first, last) = (first.min(clock), last.max(clock));
+            let bits = if kind.is_bytes() {
+                let start = bytes_at as u64;
+                bytes_at += usize::try_from(rows.bits[row]).expect("BUG: rows have checked texts");
+                start << 32 | rows.bits[row]
+            } else {
+                rows.bits[row]
+            };
+            let index = self.table.get_or_add(rows.item[row], kind, &mut self.series);
+            let series = &mut self.series[index as usize];
+            let previous = series.last;
+            if previous != NONE {
+                let before = (self.clock[previous as usize], self.ns[previous as usize]);
+                series.disordered |= (clock, ns) <= before;
+            }
+            series.last = u32::try_from(self.clock.len()).expect("BUG: 4 billion rows in a head");
+            self.row_series.push(index);
+            self.clock.push(clock);
+            self.ns.push(ns);
+            self.bits.push(bits);
+            self.previous.push(previous);
+        }
+        if first <= last {
+            self.span = Some((first, last));
+        }
+    }
+
+    pub(crate) fn at(&self, row: u32) -> Timestamp {
+        at(self.clock[row as usize], self.ns[row as usize])
+    }
+
+    pub(crate) fn raw(&self, kind: Kind, row: u32) -> Raw<'_> {
+        let bits = self.bits[row as usize];
+        if !kind.is_bytes() {
+            return Raw::Bits(bits);
+        }
+        let start = usize::try_from(bits >> 32).unwrap_or(usize::MAX);
+        let len = usize::try_from(bits & 0xffff_ffff).unwrap_or(usize::MAX);
+        Raw::Bytes(self.bytes.get(start..start + len).expect("BUG: a text outside of its head"))
+    }
+
+    /// First and last second of what is here.
+    pub(crate) fn span(&self) -> Option<(u32, u32)> {
+        self.span
+    }
+
+    /// Rows of a series within the span, in the order in which they came, at most the `newest`.
+    fn rows_of(&self, series: &Series, span: Span, newest: usize) -> Vec<u32> {
+        let mut rows = Vec::new();
+        let mut row = series.last;
+        while row != NONE {
+            let clock = self.clock[row as usize];
+            if span.has(clock) {
+                rows.push(row);
+            }
+            // What comes before is older, unless late rows are among them.
+            if !series.disordered && (clock < span.from || rows.len() == newest) {
+                break;
+            }
+            row = self.previous[row as usize];
+        }
+        rows.reverse();
+        if rows.len() > newest {
+            rows = self.newest_of(&rows, newest);
+        }
+        rows
+    }
+
+    /// Of rows that are not in the order of their times, those with the newest `n` times.
+    fn newest_of(&self, rows: &[u32], n: usize) -> Vec<u32> {
+        let mut times: Vec<Timestamp> = rows.iter().map(|&row| self.at(row)).collect();
+        times.sort_unstable();
+        times.dedup();
+        let first = times[times.len().saturating_sub(n)..].first().copied();
+        let is_new = |row: &u32| first.is_some_and(|first| self.at(*row) >= first);
+        rows.iter().copied().filter(is_new).collect()
+    }
+
+    /// Hands over the rows of an item in the order in which they came.
+    pub(crate) fn read(
+        &self,
+        item: ItemId,
+        kinds: Kinds,
+        span: Span,
+        newest: usize,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Damaged> {
+        if !self.span.is_some_and(|(first, last)| span.overlaps(first, last)) {
+            return Ok(());
+        }
+        for kind in Kind::VALUES.into_iter().chain(Kind::TRENDS).filter(|&k| kinds.has(k)) {
+            let Some(index) = self.table.find(item.0, kind, &self.series) else { continue };
+            let series = &self.series[index as usize];
+            for row in self.rows_of(series, span, newest) {
+                sink(kind, self.at(row), self.raw(kind, row))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Open addressing from (item, kind) to the place in `series`.
+#[derive(Debug, Default)]
+struct Table {
+    places: Vec<u32>,
+}
+
+fn hash(item: u64, kind: Kind) -> usize {
+    let key = (item ^ u64::from(kind.number()) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    usize::try_from(key >> 32).expect("BUG: 32 bits fit")
+}
+
+impl Table {
+    fn find(&self, item: u64, kind: Kind, series: &[Series]) -> Option<u32> {
+        let mask = self.places.len().checked_sub(1)?;
+        let mut place = hash(item, kind) & mask;
+        loop {
+            let index = *self.places.get(place)?;
+            let found = series.get(index as usize)?;
+            if found.item == item && found.kind == kind {
+                return Some(index);
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    fn get_or_add(&mut self, item: u64, kind: Kind, series: &mut Vec<Series>) -> u32 {
+        if (series.len() + 1) * 2 > self.places.len() {
+            self.grow(series);
+        }
+        let mask = self.places.len() - 1;
+        let mut place = hash(item, kind) & mask;
+        loop {
+            let index = self.places[place];
+            if index == NONE {
+                let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
+                self.places[place] = index;
+                series.push(Series { item, kind, disordered: false, last: NONE });
+                return index;
+            }
+            let found = &series[index as usize];
+            if found.item == item && found.kind == kind {
+                return index;
+            }
+            place = (place + 1) & mask;
+        }
+    }
+
+    fn grow(&mut self, series: &[Series]) {
+        let len = (self.places.len() * 2).max(64);
+        self.places = vec![NONE; len];
+        for (index, known) in series.iter().enumerate() {
+            let mut place = hash(known.item, known.kind) & (len - 1);
+            while self.places[place] != NONE {
+                place = (place + 1) & (len - 1);
+            }
+            self.places[place] = u32::try_from(index).expect("BUG: 4 billion series");
+        }
+    }
+}

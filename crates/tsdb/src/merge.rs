@@ -1,0 +1,154 @@
+//! Reading several sources as one, sorted by series: for merging segments and for scans.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::block::Block;
+use crate::error::{Damaged, Error};
+use crate::head::Head;
+use crate::kind::Kind;
+use crate::rows::Run;
+use crate::seal::{BySeries, Place, publish};
+use crate::segment::{Entry, Segment, SegmentId};
+use crate::writer::{SegmentWriter, temporary};
+
+/// Runs sorted by item and kind; a series may have several in a row.
+trait Runs {
+    /// The series of the next run.
+    fn peek(&self) -> Option<(u64, Kind)>;
+    /// Appends the next run and moves on.
+    fn next(&mut self, out: &mut Run) -> Result<(), Error>;
+}
+
+/// All runs of a segment, each block decoded once.
+struct SegmentRuns {
+    segment: Arc<Segment>,
+    entries: Vec<Entry>,
+    page: usize,
+    place: usize,
+    /// Blocks with runs still to come, and how many.
+    blocks: HashMap<u32, (Block, usize)>,
+}
+
+impl SegmentRuns {
+    fn open(segment: Arc<Segment>) -> Result<Self, Error> {
+        let mut runs =
+            Self { segment, entries: Vec::new(), page: 0, place: 0, blocks: HashMap::new() };
+        runs.next_page()?;
+        Ok(runs)
+    }
+
+    fn next_page(&mut self) -> Result<(), Error> {
+        self.entries.clear();
+        self.place = 0;
+        if self.page < self.segment.footer.pages as usize {
+            let page = self.segment.page(self.page);
+            self.entries = page.map_err(|damaged| damaged.of(&self.segment.path))?;
+            self.page += 1;
+        }
+        Ok(())
+    }
+
+    fn read(&mut self, entry: Entry, out: &mut Run) -> Result<(), Damaged> {
+        if !self.blocks.contains_key(&entry.block) {
+            let block = self.segment.block(entry.block)?;
+            let runs = block.runs();
+            self.blocks.insert(entry.block, (block, runs));
+        }
+        let Some((block, left)) = self.blocks.get_mut(&entry.block) else { return Ok(()) };
+        let run = block.find(entry.item, entry.kind).ok_or(Damaged("a run is missing"))?;
+        block.read(run, entry.kind, out)?;
+        *left = left.saturating_sub(1);
+        if *left == 0 {
+            self.blocks.remove(&entry.block);
+        }
+        Ok(())
+    }
+}
+
+impl Runs for SegmentRuns {
+    fn peek(&self) -> Option<(u64, Kind)> {
+        self.entries.get(self.place).map(|entry| (entry.item, entry.kind))
+    }
+
+    fn next(&mut self, out: &mut Run) -> Result<(), Error> {
+        let Some(&entry) = self.entries.get(self.place) else { return Ok(()) };
+        self.read(entry, out).map_err(|damaged| damaged.of(&self.segment.path))?;
+        self.place += 1;
+        if self.place == self.entries.len() { self.next_page() } else { Ok(()) }
+    }
+}
+
+/// All series of a head.
+struct HeadRuns<'a> {
+    by_series: BySeries<'a>,
+    order: Vec<u32>,
+    place: usize,
+}
+
+impl Runs for HeadRuns<'_> {
+    fn peek(&self) -> Option<(u64, Kind)> {
+        self.order.get(self.place).map(|&series| self.by_series.key(series))
+    }
+
+    fn next(&mut self, out: &mut Run) -> Result<(), Error> {
+        let mut run = Run::default();
+        if let Some(&series) = self.order.get(self.place) {
+            self.by_series.gather(series, |_| true, &mut run);
+        }
+        out.append(&run);
+        self.place += 1;
+        Ok(())
+    }
+}
+
+/// Hands over every series of the sources, settled; later sources win over earlier ones.
+pub(crate) fn merged(
+    segments: &[Arc<Segment>],
+    heads: &[&Head],
+    each: &mut dyn FnMut(u64, Kind, &Run) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut sources: Vec<Box<dyn Runs + '_>> = Vec::new();
+    for segment in segments {
+        sources.push(Box::new(SegmentRuns::open(Arc::clone(segment))?));
+    }
+    for head in heads {
+        let by_series = BySeries::new(head);
+        let order = by_series.sorted();
+        sources.push(Box::new(HeadRuns { by_series, order, place: 0 }));
+    }
+    let mut run = Run::default();
+    while let Some(key) = sources.iter().filter_map(|source| source.peek()).min() {
+        run.clear();
+        for source in &mut sources {
+            while source.peek() == Some(key) {
+                source.next(&mut run)?;
+            }
+        }
+        let (item, kind) = key;
+        run.settle(kind.is_bytes());
+        each(item, kind, &run)?;
+    }
+    Ok(())
+}
+
+/// Writes one segment that holds all rows of the inputs: neighbours of one class and day, in the
+/// order in which they were written. From the moment it has its name it replaces them.
+pub(crate) fn merge(place: &Place, inputs: &[Arc<Segment>]) -> Result<Arc<Segment>, Error> {
+    let (Some(first), Some(last)) = (inputs.first(), inputs.last()) else {
+        unreachable!("BUG: nothing to merge")
+    };
+    let id = SegmentId { last_seq: last.id.last_seq, ..first.id };
+    let write = || {
+        let mut writer = SegmentWriter::create(place.disk.as_ref(), &place.dir, &id)?;
+        merged(inputs, &[], &mut |item, kind, run| writer.push(item, kind, run))?;
+        writer.finish()
+    };
+    if let Err(error) = write() {
+        // Best effort: what stays is removed at the next start.
+        drop(place.disk.remove(&temporary(&place.dir, &id)));
+        return Err(error);
+    }
+    let mut segments = publish(place, &[id])?;
+    Ok(segments.remove(0))
+}

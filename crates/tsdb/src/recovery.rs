@@ -1,0 +1,285 @@
+//! Opening a directory: what a crash left is put right before anything is served.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use stdx::clock::SharedClock;
+
+use crate::engine::{Engine, Stats, create_wal, sort, today, wal_path};
+use crate::error::Error;
+use crate::head::Head;
+use crate::kind::Day;
+use crate::options::Options;
+use crate::rows::Rows;
+use crate::seal::Place;
+use crate::segment::{Segment, SegmentId};
+use crate::wal::{Encoder, replay};
+use crate::worker::{Health, Syncer, Worker};
+
+/// What opening found and did, for the log.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recovery {
+    /// Segments opened.
+    pub segments: usize,
+    /// Rows in them.
+    pub segment_rows: u64,
+    /// WAL files read back.
+    pub wal_files: usize,
+    /// Rows read back from them.
+    pub wal_rows: u64,
+    /// Bytes at the end of a WAL file that a crash had left unfinished; never acknowledged.
+    pub torn_bytes: u64,
+    /// Blocks inside a WAL file that do not decode: acknowledged values that the disk lost.
+    pub damaged_blocks: u64,
+    /// Unfinished and superseded files that were removed.
+    pub removed: usize,
+    /// Files that are damaged as a whole; they were renamed and their values are missing.
+    pub set_aside: Vec<PathBuf>,
+    /// Closed after an orderly stop, as far as one can tell: nothing had to be put right.
+    pub clean: bool,
+}
+
+/// What a directory holds.
+#[derive(Default)]
+struct Listing {
+    wals: Vec<u64>,
+    segments: Vec<SegmentId>,
+    temporary: Vec<PathBuf>,
+}
+
+fn list(dir: &Path) -> Result<Listing, Error> {
+    let mut listing = Listing::default();
+    for entry in std::fs::read_dir(dir).map_err(Error::io("list", dir))? {
+        let path = entry.map_err(Error::io("list", dir))?.path();
+        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
+        if let Some(id) = SegmentId::parse(name) {
+            listing.segments.push(id);
+        } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
+            listing.wals.push(seq);
+        } else if name.ends_with(".seg.tmp") {
+            listing.temporary.push(path);
+        }
+    }
+    listing.wals.sort_unstable();
+    Ok(listing)
+}
+
+/// The files that count, and those that do not.
+struct Plan {
+    keep: Vec<SegmentId>,
+    replay: Vec<u64>,
+    remove: Vec<PathBuf>,
+}
+
+/// Decides without touching anything.
+///
+/// Heads are sealed in the order of their numbers and merged only afterwards. So a WAL file
+/// with a younger or merged segment beside it came back from the dead (its removal had not
+/// reached the disk), while segments with the number of an existing WAL file are not finished.
+fn plan(dir: &Path, listing: Listing) -> Plan {
+    let Listing { wals, segments, temporary: mut remove } = listing;
+    let is_stale = |seq: u64| {
+        segments.iter().any(|id| id.last_seq > seq || id.last_seq == seq && id.first_seq < seq)
+    };
+    let (stale, replay): (Vec<u64>, Vec<u64>) = wals.into_iter().partition(|&seq| is_stale(seq));
+    remove.extend(stale.into_iter().map(|seq| wal_path(dir, seq)));
+    let mut keep = Vec::new();
+    for id in &segments {
+        let unfinished = replay.contains(&id.last_seq);
+        if unfinished || segments.iter().any(|other| other.replaces(id)) {
+            remove.push(dir.join(id.file_name()));
+        } else {
+            keep.push(*id);
+        }
+    }
+    Plan { keep, replay, remove }
+}
+
+/// Opens a directory; see [`Engine::open`].
+pub(crate) fn open(
+    dir: &Path,
+    options: Options,
+    clock: SharedClock,
+) -> Result<(Engine, Recovery), Error> {
+    std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
+    let lock = lock(dir)?;
+    let plan = plan(dir, list(dir)?);
+    let mut recovery = Recovery::default();
+    for path in &plan.remove {
+        options.disk.remove(path).map_err(Error::io("remove", path))?;
+    }
+    recovery.removed = plan.remove.len();
+    let segments = open_segments(dir, &options, &plan.keep, &mut recovery)?;
+
+    let health = Arc::new(Health::default());
+    let retention = Arc::clone(&options.retention);
+    let place = Place { dir: dir.to_owned(), disk: Arc::clone(&options.disk), retention };
+    let worker = Worker::start(place, Arc::clone(&health))?;
+    let syncer = Syncer::start(options.sync_interval, Arc::clone(&health))?;
+
+    let newest = segments.iter().map(|segment| segment.id.last_seq).max().unwrap_or(0);
+    let mut heads = read_wals(dir, &options, &plan.replay, &mut recovery)?;
+    // The last WAL file goes on; the older ones only wait for sealing.
+    let (seq, head, wal) = match heads.pop() {
+        Some(last) => {
+            let path = wal_path(dir, last.seq);
+            let file = options.disk.reopen(&path, last.valid_len);
+            (last.seq, last.head, file.map_err(Error::io("open", &path))?)
+        }
+        None => {
+            let head = Head::with_capacity(options.head_rows);
+            (newest + 1, head, create_wal(dir, &options, newest + 1)?)
+        }
+    };
+    syncer.rotate(Arc::clone(&wal));
+    let head_day = head.span().map(|(_, last)| Day::of(last).min(today(&clock)));
+    let mut engine = Engine {
+        dir: dir.to_owned(),
+        options,
+        clock,
+        health,
+        worker,
+        syncer,
+        wal,
+        seq,
+        head,
+        head_day,
+        frozen: Vec::new(),
+        segments: Arc::new(segments),
+        attached: Vec::new(),
+        merging: false,
+        merge_not_before_s: 0,
+        rows: Rows::default(),
+        encoder: Encoder::default(),
+        block: Vec::new(),
+        stats: Stats::default(),
+        _lock: lock,
+    };
+    for old in heads {
+        if engine.frozen.len() >= 2 {
+            engine.wait_for_worker()?;
+        }
+        engine.freeze(old.seq, old.head, None);
+    }
+    recovery.clean = recovery.torn_bytes == 0
+        && recovery.damaged_blocks == 0
+        && recovery.removed == 0
+        && recovery.set_aside.is_empty();
+    Ok((engine, recovery))
+}
+
+fn lock(dir: &Path) -> Result<std::fs::File, Error> {
+    let path = dir.join("lock");
+    let file = std::fs::File::create(&path).map_err(Error::io("create", &path))?;
+    match file.try_lock() {
+        Ok(()) => Ok(file),
+        Err(std::fs::TryLockError::WouldBlock) => Err(Error::Locked { path: dir.to_owned() }),
+        Err(std::fs::TryLockError::Error(cause)) => Err(Error::io("lock", &path)(cause)),
+    }
+}
+
+fn open_segments(
+    dir: &Path,
+    options: &Options,
+    ids: &[SegmentId],
+    recovery: &mut Recovery,
+) -> Result<Vec<Arc<Segment>>, Error> {
+    let mut segments = Vec::new();
+    for id in ids {
+        match Segment::open(&dir.join(id.file_name()), *id) {
+            Ok(segment) => segments.push(Arc::new(segment)),
+            Err(Error::Damaged { path, .. }) => set_aside(options, &path, recovery)?,
+            Err(error) => return Err(error),
+        }
+    }
+    sort(&mut segments);
+    recovery.segments = segments.len();
+    recovery.segment_rows = segments.iter().map(|segment| segment.footer.rows).sum();
+    Ok(segments)
+}
+
+/// Renames a damaged file, so that the rest can be served and an operator can look at it.
+fn set_aside(options: &Options, path: &Path, recovery: &mut Recovery) -> Result<(), Error> {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".damaged");
+    let aside = PathBuf::from(name);
+    options.disk.rename(path, &aside).map_err(Error::io("rename", path))?;
+    recovery.set_aside.push(aside);
+    Ok(())
+}
+
+/// A WAL file in memory.
+struct Read {
+    seq: u64,
+    head: Head,
+    valid_len: u64,
+}
+
+fn read_wals(
+    dir: &Path,
+    options: &Options,
+    seqs: &[u64],
+    recovery: &mut Recovery,
+) -> Result<Vec<Read>, Error> {
+    let mut heads = Vec::new();
+    for (place, &seq) in seqs.iter().enumerate() {
+        let path = wal_path(dir, seq);
+        let mut head = Head::with_capacity(options.head_rows);
+        let found = match replay(&path, &mut |rows| head.append(rows)) {
+            Ok(found) => found,
+            Err(Error::Damaged { path, .. }) => {
+                set_aside(options, &path, recovery)?;
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        recovery.wal_files += 1;
+        recovery.wal_rows += found.rows;
+        recovery.torn_bytes += found.torn;
+        recovery.damaged_blocks += found.damaged_blocks;
+        if found.valid_len == 0 {
+            // Not even its header is whole: nothing was ever acknowledged from it.
+            options.disk.remove(&path).map_err(Error::io("remove", &path))?;
+            if place + 1 == seqs.len() {
+                create_wal(dir, options, seq)?;
+                let valid_len = crate::wal::FILE_HEADER as u64;
+                heads.push(Read { seq, head, valid_len });
+            }
+            continue;
+        }
+        heads.push(Read { seq, head, valid_len: found.valid_len });
+    }
+    Ok(heads)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kind::Class;
+
+    fn id(first_seq: u64, last_seq: u64) -> SegmentId {
+        SegmentId { class: Class(31), day: Day(1), first_seq, last_seq }
+    }
+
+    #[test]
+    fn what_counts_after_a_crash() {
+        // (WAL files, segments) -> (replayed, kept)
+        for (wals, segments, replayed, kept) in [
+            (vec![], vec![], vec![], vec![]),
+            (vec![3], vec![id(1, 1), id(2, 2)], vec![3], vec![id(1, 1), id(2, 2)]),
+            (vec![2, 3], vec![id(1, 1), id(2, 2)], vec![2, 3], vec![id(1, 1)]),
+            (vec![1, 3], vec![id(1, 1), id(2, 2)], vec![3], vec![id(1, 1), id(2, 2)]),
+            (vec![3], vec![id(1, 1), id(2, 2), id(1, 2)], vec![3], vec![id(1, 2)]),
+            (vec![2, 3], vec![id(2, 2), id(1, 2)], vec![3], vec![id(1, 2)]),
+            (vec![2], vec![id(1, 2), id(1, 4), id(3, 3)], vec![], vec![id(1, 4)]),
+        ] {
+            let listing =
+                Listing { wals: wals.clone(), segments: segments.clone(), temporary: Vec::new() };
+            let plan = plan(Path::new(""), listing);
+            assert_eq!(plan.replay, replayed, "{wals:?} {segments:?}");
+            assert_eq!(plan.keep, kept, "{wals:?} {segments:?}");
+            let all = wals.len() + segments.len();
+            assert_eq!(plan.remove.len(), all - plan.replay.len() - plan.keep.len());
+        }
+    }
+}

@@ -1,0 +1,352 @@
+//! Segments: immutable files of sealed rows, and how they are read.
+//!
+//! File: magic, blocks, index pages, tables (one entry per block, one per page), footer. All
+//! numbers that a reader needs to find a run are in the tables, which have a fixed width, so that
+//! opening reads the footer and the tables and a lookup decodes one page. Everything has
+//! a checksum that is verified when it is read.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use crate::block::Block;
+use crate::column::{Cursor, put_u32, put_u64, unpack};
+use crate::error::{Damaged, Error};
+use crate::kind::{Class, Day, Kind, Kinds, Span, at};
+use crate::rows::{Raw, Run, Sink};
+
+/// Newest format of segments that this release reads, and the one it writes.
+pub(crate) const FORMAT: u16 = 1;
+pub(crate) const MAGIC: &[u8; 8] = b"VEDSEG\r\n";
+/// Index entries per page.
+pub(crate) const PAGE_ENTRIES: usize = 1024;
+
+const FOOTER: usize = 96;
+const BLOCK_ENTRY: usize = 16;
+const PAGE_ENTRY: usize = 24;
+
+/// Which file: class, day, and the numbers of the WAL files whose rows it holds. Merged segments
+/// hold a range of numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct SegmentId {
+    pub(crate) class: Class,
+    pub(crate) day: Day,
+    pub(crate) first_seq: u64,
+    pub(crate) last_seq: u64,
+}
+
+impl SegmentId {
+    pub(crate) fn file_name(&self) -> String {
+        let Self { class, day, first_seq, last_seq } = self;
+        format!("{}-{}-{first_seq}-{last_seq}.seg", day.0, class.0)
+    }
+
+    pub(crate) fn parse(name: &str) -> Option<Self> {
+        let mut parts = name.strip_suffix(".seg")?.split('-');
+        let day = Day(parts.next()?.parse().ok()?);
+        let class = Class(parts.next()?.parse().ok()?);
+        let (first_seq, last_seq) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let id = Self { class, day, first_seq, last_seq };
+        (parts.next().is_none() && first_seq <= last_seq).then_some(id)
+    }
+
+    /// Does this file hold all rows of the other?
+    pub(crate) fn replaces(&self, other: &Self) -> bool {
+        (self.class, self.day) == (other.class, other.day)
+            && self != other
+            && self.first_seq <= other.first_seq
+            && other.last_seq <= self.last_seq
+    }
+}
+
+/// Where a block or a page lies.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Place {
+    pub(crate) offset: u64,
+    pub(crate) len: u32,
+    pub(crate) crc: u32,
+}
+
+/// The fixed end of a file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Footer {
+    pub(crate) rows: u64,
+    pub(crate) runs: u64,
+    pub(crate) first: u32,
+    pub(crate) last: u32,
+    pub(crate) blocks: u32,
+    pub(crate) pages: u32,
+    pub(crate) tables_at: u64,
+    pub(crate) tables_crc: u32,
+}
+
+impl Footer {
+    pub(crate) fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(FOOTER);
+        put_u64(&mut out, self.rows);
+        put_u64(&mut out, self.runs);
+        put_u32(&mut out, self.first);
+        put_u32(&mut out, self.last);
+        put_u32(&mut out, self.blocks);
+        put_u32(&mut out, self.pages);
+        put_u64(&mut out, self.tables_at);
+        put_u32(&mut out, self.tables_crc);
+        // Room for what later formats add.
+        out.resize(FOOTER - 16, 0);
+        put_u32(&mut out, FORMAT.into());
+        let crc = crc32fast::hash(&out);
+        put_u32(&mut out, crc);
+        out.extend_from_slice(MAGIC);
+        out
+    }
+
+    fn decode(bytes: &[u8], path: &Path) -> Result<Self, Error> {
+        let fail = |what: Damaged| what.of(path);
+        if !bytes.ends_with(MAGIC) {
+            return Err(fail(Damaged("it does not end like a segment")));
+        }
+        let checked = &bytes[..FOOTER - 12];
+        let mut tail = Cursor::new(&bytes[FOOTER - 16..]);
+        let (format, crc) = (tail.u32().map_err(fail)?, tail.u32().map_err(fail)?);
+        if crc32fast::hash(checked) != crc {
+            return Err(fail(Damaged("the footer's checksum does not fit")));
+        }
+        if format > u32::from(FORMAT) {
+            let found = u16::try_from(format).unwrap_or(u16::MAX);
+            return Err(Error::Newer { path: path.to_owned(), found, known: FORMAT });
+        }
+        let parse = |cursor: &mut Cursor<'_>| {
+            Ok(Self {
+                rows: cursor.u64()?,
+                runs: cursor.u64()?,
+                first: cursor.u32()?,
+                last: cursor.u32()?,
+                blocks: cursor.u32()?,
+                pages: cursor.u32()?,
+                tables_at: cursor.u64()?,
+                tables_crc: cursor.u32()?,
+            })
+        };
+        parse(&mut Cursor::new(checked)).map_err(fail)
+    }
+}
+
+/// One run in the index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Entry {
+    pub(crate) item: u64,
+    pub(crate) kind: Kind,
+    pub(crate) block: u32,
+    /// First second of the run if the series has an earlier one in this segment, else 0.
+    pub(crate) start: u32,
+}
+
+/// An open segment.
+#[derive(Debug)]
+pub(crate) struct Segment {
+    pub(crate) id: SegmentId,
+    pub(crate) path: PathBuf,
+    pub(crate) footer: Footer,
+    view: stdx::sys::FileView,
+}
+
+impl Segment {
+    /// Opens a file and checks its footer and tables; blocks are not read.
+    pub(crate) fn open(path: &Path, id: SegmentId) -> Result<Self, Error> {
+        let fail = |what| Damaged(what).of(path);
+        let file = File::open(path).map_err(Error::io("open", path))?;
+        let len = file.metadata().map_err(Error::io("look at", path))?.len();
+        if len < (FOOTER + MAGIC.len()) as u64 {
+            return Err(fail("it is too short"));
+        }
+        let view = stdx::sys::FileView::open(&file).map_err(Error::io("map", path))?;
+        let footer = Footer::decode(&view[view.len() - FOOTER..], path)?;
+        let segment = Self { id, path: path.to_owned(), footer, view };
+        let tables = segment.tables().ok_or_else(|| fail("the tables do not fit the file"))?;
+        if crc32fast::hash(tables) != footer.tables_crc {
+            return Err(fail("the tables' checksum does not fit"));
+        }
+        Ok(segment)
+    }
+
+    pub(crate) fn bytes(&self) -> u64 {
+        self.view.len() as u64
+    }
+
+    /// Does it hold seconds of the span?
+    pub(crate) fn overlaps(&self, span: Span) -> bool {
+        span.overlaps(self.footer.first, self.footer.last)
+    }
+
+    fn tables(&self) -> Option<&[u8]> {
+        let start = usize::try_from(self.footer.tables_at).ok()?;
+        let tables = self.view.get(start..self.view.len() - FOOTER)?;
+        let blocks = (self.footer.blocks as usize).checked_mul(BLOCK_ENTRY)?;
+        let pages = (self.footer.pages as usize).checked_mul(PAGE_ENTRY)?;
+        (tables.len() == blocks.checked_add(pages)?).then_some(tables)
+    }
+
+    fn at(&self, place: Place) -> Result<&[u8], Damaged> {
+        let start = usize::try_from(place.offset).map_err(|_| Damaged("an offset is wild"))?;
+        let end = start.checked_add(place.len as usize).ok_or(Damaged("an offset is wild"))?;
+        let bytes = self.view.get(start..end).ok_or(Damaged("an offset is beyond the end"))?;
+        if crc32fast::hash(bytes) == place.crc {
+            Ok(bytes)
+        } else {
+            Err(Damaged("a block's checksum does not fit"))
+        }
+    }
+
+    /// First item of a page and where the page lies.
+    fn page_place(&self, page: usize) -> Option<(u64, Place)> {
+        let pages_at = self.footer.blocks as usize * BLOCK_ENTRY;
+        let entry = self.tables()?.get(pages_at + page * PAGE_ENTRY..)?;
+        let mut cursor = Cursor::new(entry);
+        let first = cursor.u64().ok()?;
+        Some((first, place(&mut cursor).ok()?))
+    }
+
+    /// Reads a page of the index.
+    pub(crate) fn page(&self, page: usize) -> Result<Vec<Entry>, Damaged> {
+        let (first, place) = self.page_place(page).ok_or(Damaged("a page is missing"))?;
+        let mut cursor = Cursor::new(self.at(place)?);
+        let len = cursor.u32()? as usize;
+        let steps: Vec<u64> = unpack(&mut cursor, len)?;
+        let kinds: Vec<u16> = unpack(&mut cursor, len)?;
+        let blocks: Vec<u32> = unpack(&mut cursor, len)?;
+        let starts: Vec<u32> = unpack(&mut cursor, len)?;
+        let mut item = first;
+        let mut entries = Vec::with_capacity(len);
+        for (row, step) in steps.into_iter().enumerate() {
+            item = item.wrapping_add(step);
+            let kind = u8::try_from(kinds[row]).ok().and_then(Kind::from_number);
+            let kind = kind.ok_or(Damaged("the index names an unknown kind"))?;
+            entries.push(Entry { item, kind, block: blocks[row], start: starts[row] });
+        }
+        Ok(entries)
+    }
+
+    /// Reads a block.
+    pub(crate) fn block(&self, block: u32) -> Result<Block, Damaged> {
+        let missing = Damaged("the index names a missing block");
+        if block >= self.footer.blocks {
+            return Err(missing);
+        }
+        let entry = self.tables().and_then(|t| t.get(block as usize * BLOCK_ENTRY..));
+        Block::decode(self.at(place(&mut Cursor::new(entry.ok_or(missing)?))?)?)
+    }
+
+    /// All runs of an item.
+    fn lookup(&self, item: u64) -> Result<Vec<Entry>, Damaged> {
+        let pages = self.footer.pages as usize;
+        let first_of = |page| self.page_place(page).map_or(u64::MAX, |(first, _)| first);
+        // Binary search for the first page that starts with this item or a later one.
+        let (mut low, mut high) = (0, pages);
+        while low < high {
+            let middle = low.midpoint(high);
+            if first_of(middle) < item { low = middle + 1 } else { high = middle }
+        }
+        let mut found = Vec::new();
+        for page in low.saturating_sub(1)..pages {
+            if first_of(page) > item {
+                break;
+            }
+            let entries = self.page(page)?;
+            let start = entries.partition_point(|entry| entry.item < item);
+            found.extend(entries[start..].iter().take_while(|entry| entry.item == item));
+        }
+        Ok(found)
+    }
+
+    /// Hands over the rows of an item, each kind in the order of times.
+    pub(crate) fn read(
+        &self,
+        item: u64,
+        kinds: Kinds,
+        span: Span,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Error> {
+        self.read_rows(item, kinds, span, sink).map_err(|damaged| damaged.of(&self.path))
+    }
+
+    fn read_rows(
+        &self,
+        item: u64,
+        kinds: Kinds,
+        span: Span,
+        sink: &mut Sink<'_>,
+    ) -> Result<(), Damaged> {
+        if !self.overlaps(span) {
+            return Ok(());
+        }
+        let entries = self.lookup(item)?;
+        let mut run = Run::default();
+        for (place, entry) in entries.iter().enumerate() {
+            let ends_before = entries
+                .get(place + 1)
+                .is_some_and(|next| next.kind == entry.kind && next.start < span.from);
+            if !kinds.has(entry.kind) || entry.start > span.till || ends_before {
+                continue;
+            }
+            let block = self.block(entry.block)?;
+            let at = block.find(item, entry.kind).ok_or(Damaged("a run is missing"))?;
+            run.clear();
+            block.read(at, entry.kind, &mut run)?;
+            hand_over(&run, entry.kind, span, sink)?;
+        }
+        Ok(())
+    }
+}
+
+fn place(cursor: &mut Cursor<'_>) -> Result<Place, Damaged> {
+    Ok(Place { offset: cursor.u64()?, len: cursor.u32()?, crc: cursor.u32()? })
+}
+
+/// Hands over the rows of a run that lie within the span.
+fn hand_over(run: &Run, kind: Kind, span: Span, sink: &mut Sink<'_>) -> Result<(), Damaged> {
+    let mut bytes = run.bytes.as_slice();
+    for row in 0..run.len() {
+        let raw = if kind.is_bytes() {
+            let len = usize::try_from(run.bits[row]).unwrap_or(usize::MAX);
+            let (text, rest) = bytes.split_at_checked(len).ok_or(Damaged("a text is cut"))?;
+            bytes = rest;
+            Raw::Bytes(text)
+        } else {
+            Raw::Bits(run.bits[row])
+        };
+        if span.has(run.clock[row]) {
+            sink(kind, at(run.clock[row], run.ns[row]), raw)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back_and_nothing_else_is_taken() {
+        let id = SegmentId { class: Class(31), day: Day(19_000), first_seq: 7, last_seq: 12 };
+        assert_eq!(id.file_name(), "19000-31-7-12.seg");
+        assert_eq!(SegmentId::parse("19000-31-7-12.seg"), Some(id));
+        for name in ["19000-31-7-12", "1-2-3.seg", "1-2-4-3.seg", "1-2-3-4-5.seg", "a-2-3-4.seg"] {
+            assert_eq!(SegmentId::parse(name), None, "{name}");
+        }
+        let inner = SegmentId { first_seq: 7, last_seq: 7, ..id };
+        assert!(id.replaces(&inner) && !inner.replaces(&id) && !id.replaces(&id));
+        assert!(!id.replaces(&SegmentId { day: Day(1), ..inner }));
+    }
+
+    #[test]
+    fn footers_come_back_and_damage_is_seen() {
+        let footer = Footer { rows: 1, runs: 2, first: 3, last: 4, ..Footer::default() };
+        let bytes = footer.encode();
+        assert_eq!(bytes.len(), FOOTER);
+        assert_eq!(Footer::decode(&bytes, Path::new("x")).unwrap(), footer);
+        for at in 0..bytes.len() {
+            let mut bytes = bytes.clone();
+            bytes[at] ^= 0x10;
+            assert!(Footer::decode(&bytes, Path::new("x")).is_err(), "byte {at}");
+        }
+    }
+}

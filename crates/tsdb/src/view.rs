@@ -1,0 +1,215 @@
+//! Reading on any thread: what an engine held at one moment.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use model::{ItemId, Sample, Timestamp, Trend, TrendValues};
+
+use crate::error::{Damaged, Error};
+use crate::head::Head;
+use crate::kind::{Kind, Kinds, Span};
+use crate::rows::{Raw, value_of};
+use crate::segment::Segment;
+
+/// A row copied out of the active head.
+#[derive(Debug, Clone, Copy)]
+struct Copied {
+    kind: Kind,
+    at: Timestamp,
+    /// The value; of a text where its bytes start (upper half) and how many (lower half).
+    bits: u64,
+}
+
+/// What an engine held of some items at one moment. Making one copies the few rows of these items
+/// that are not sealed; the rest is shared and immutable, and is decoded by the methods, on the
+/// thread that calls them.
+#[derive(Debug)]
+pub struct View {
+    span: Span,
+    segments: Arc<Vec<Arc<Segment>>>,
+    /// Heads on their way to segments, oldest first.
+    frozen: Vec<Arc<Head>>,
+    /// Sorted by item: where the item's rows start and end in `rows`.
+    items: Vec<(u64, usize, usize)>,
+    rows: Vec<Copied>,
+    bytes: Vec<u8>,
+}
+
+impl View {
+    pub(crate) fn new(
+        span: Span,
+        segments: Arc<Vec<Arc<Segment>>>,
+        frozen: Vec<Arc<Head>>,
+    ) -> Self {
+        Self { span, segments, frozen, items: Vec::new(), rows: Vec::new(), bytes: Vec::new() }
+    }
+
+    /// Copies what the active head has of the items, of each at most the `newest`.
+    pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], newest: usize) {
+        for &item in items {
+            let start = self.rows.len();
+            let (rows, bytes) = (&mut self.rows, &mut self.bytes);
+            let copied = head.read(item, Kinds::ALL, self.span, newest, &mut |kind, at, raw| {
+                let bits = match raw {
+                    Raw::Bits(bits) => bits,
+                    Raw::Bytes(text) => {
+                        let start = bytes.len() as u64;
+                        bytes.extend_from_slice(text);
+                        start << 32 | text.len() as u64
+                    }
+                };
+                rows.push(Copied { kind, at, bits });
+                Ok(())
+            });
+            copied.expect("BUG: copying rows cannot fail");
+            self.items.push((item.0, start, self.rows.len()));
+        }
+        self.items.sort_unstable();
+    }
+
+    fn copied(&self, item: ItemId) -> &[Copied] {
+        let place = self.items.partition_point(|&(other, ..)| other < item.0);
+        match self.items.get(place) {
+            Some(&(found, start, end)) if found == item.0 => &self.rows[start..end],
+            _ => &[],
+        }
+    }
+
+    fn raw(&self, row: &Copied) -> Raw<'_> {
+        if !row.kind.is_bytes() {
+            return Raw::Bits(row.bits);
+        }
+        let start = usize::try_from(row.bits >> 32).unwrap_or(usize::MAX);
+        let len = usize::try_from(row.bits & 0xffff_ffff).unwrap_or(usize::MAX);
+        Raw::Bytes(self.bytes.get(start..start + len).unwrap_or_default())
+    }
+
+    /// Hands over what is in memory, in the order in which it was written.
+    fn read_memory(
+        &self,
+        item: ItemId,
+        kinds: Kinds,
+        newest: usize,
+        sink: &mut dyn FnMut(Kind, Timestamp, Raw<'_>) -> Result<(), Damaged>,
+    ) -> Result<(), Error> {
+        let damaged = |damaged: Damaged| damaged.of("the head in memory".as_ref());
+        for head in &self.frozen {
+            head.read(item, kinds, self.span, newest, sink).map_err(damaged)?;
+        }
+        for row in self.copied(item).iter().filter(|row| kinds.has(row.kind)) {
+            sink(row.kind, row.at, self.raw(row)).map_err(damaged)?;
+        }
+        Ok(())
+    }
+
+    /// Samples of an item that the view was made for, of the kinds asked for and within the
+    /// view's span, oldest first. Of samples with the same kind, clock and nanoseconds the one
+    /// written last.
+    pub fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        let mut samples = Vec::new();
+        let mut sink = |kind, at, raw: Raw<'_>| {
+            samples.push(Sample { item, at, value: value_of(kind, raw)? });
+            Ok(())
+        };
+        for segment in self.segments.iter() {
+            segment.read(item.0, kinds, self.span, &mut sink)?;
+        }
+        self.read_memory(item, kinds, usize::MAX, &mut sink)?;
+        settle(&mut samples);
+        Ok(samples)
+    }
+
+    /// The newest `n` of them, newest first. Reads segments only as far back as needed.
+    pub fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        if n == 0 {
+            return Ok(Vec::new());
+        }
+        let mut memory = Vec::new();
+        self.read_memory(item, kinds, n, &mut |kind, at, raw| {
+            memory.push(Sample { item, at, value: value_of(kind, raw)? });
+            Ok(())
+        })?;
+        // By the order in which they were written, memory last.
+        let mut found: BTreeMap<usize, Vec<Sample>> = BTreeMap::new();
+        found.insert(usize::MAX, memory);
+        let mut by_age: Vec<usize> = (0..self.segments.len())
+            .filter(|&place| self.segments[place].overlaps(self.span))
+            .collect();
+        by_age.sort_by_key(|&place| std::cmp::Reverse(self.segments[place].footer.last));
+        let mut newest = merge_newest(&found, n);
+        for place in by_age {
+            let segment = &self.segments[place];
+            if newest.len() == n && newest[n - 1].at.clock > segment.footer.last {
+                break;
+            }
+            let mut samples = Vec::new();
+            segment.read(item.0, kinds, self.span, &mut |kind, at, raw| {
+                samples.push(Sample { item, at, value: value_of(kind, raw)? });
+                Ok(())
+            })?;
+            if !samples.is_empty() {
+                found.insert(place, samples);
+                newest = merge_newest(&found, n);
+            }
+        }
+        Ok(newest)
+    }
+
+    /// Hourly trends of an item that the view was made for, by hour, oldest first.
+    pub fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
+        let mut hours: BTreeMap<(u32, bool), [Option<u64>; 4]> = BTreeMap::new();
+        let mut sink = |kind: Kind, at: Timestamp, raw: Raw<'_>| {
+            if let (Raw::Bits(bits), Some(place)) =
+                (raw, Kind::TRENDS.iter().position(|&trend| trend == kind))
+            {
+                let figures = hours.entry((at.clock, place >= 4)).or_default();
+                figures[place % 4] = Some(bits);
+            }
+            Ok(())
+        };
+        for segment in self.segments.iter() {
+            segment.read(item.0, Kinds::TRENDS, self.span, &mut sink)?;
+        }
+        self.read_memory(item, Kinds::TRENDS, usize::MAX, &mut sink)?;
+        let trends = hours.into_iter().filter_map(|((hour, unsigned), figures)| {
+            let [Some(min), Some(avg), Some(max), Some(num)] = figures else { return None };
+            let float = f64::from_bits;
+            let values = if unsigned {
+                TrendValues::Unsigned { min, avg, max }
+            } else {
+                TrendValues::Float { min: float(min), avg: float(avg), max: float(max) }
+            };
+            Some(Trend { item, hour, num: u32::try_from(num).unwrap_or(u32::MAX), values })
+        });
+        Ok(trends.collect())
+    }
+}
+
+/// Sorts by time; of samples with the same time and kind the last one stays.
+fn settle(samples: &mut Vec<Sample>) {
+    if samples.is_sorted_by(|a, b| a.at < b.at) {
+        return;
+    }
+    samples.sort_by_key(|sample| (sample.at, kind_order(sample)));
+    // `dedup` keeps the first of equals.
+    samples.reverse();
+    samples.dedup_by_key(|sample| (sample.at, kind_order(sample)));
+    samples.reverse();
+}
+
+fn kind_order(sample: &Sample) -> u8 {
+    match sample.value {
+        model::SampleValue::Float(_) => 0,
+        model::SampleValue::Unsigned(_) => 1,
+        model::SampleValue::Text(_) => 2,
+        model::SampleValue::Log(_) => 3,
+    }
+}
+
+fn merge_newest(found: &BTreeMap<usize, Vec<Sample>>, n: usize) -> Vec<Sample> {
+    let mut all: Vec<Sample> = found.values().flatten().cloned().collect();
+    settle(&mut all);
+    all.drain(..all.len().saturating_sub(n));
+    all.reverse();
+    all
+}
