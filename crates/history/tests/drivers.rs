@@ -1,4 +1,5 @@
 //! One suite for all drivers: what the trait promises holds for each of them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stdx::clock::SharedClock;
 
-use crate::engine::{Engine, Stats, create_wal, sort, today, wal_path};
+use crate::engine::{Engine, Stats, create_wal, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::Day;
@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::rows::Rows;
 use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
+use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
 use crate::worker::{Health, Syncer, Worker};
 

@@ -84,8 +84,9 @@ impl Worker {
         let stopped = Arc::clone(&stop);
         let thread = spawn("tsdb-seal", move || {
             while let Ok(job) = todo.recv() {
-                if stopped.load(Ordering::Acquire) {
-                    break;
+                // What was dropped must not come back; all else is done by the next start.
+                if stopped.load(Ordering::Acquire) && !matches!(job, Job::Remove(_)) {
+                    continue;
                 }
                 if let Some(result) = run(&place, &health, job)
                     && report.send(result).is_err()
@@ -115,8 +116,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A job under way is finished, as nobody else may touch its files before; the others are
-        // done by the next start.
+        // A job under way is finished, as nobody else may touch its files before.
         self.stop.store(true, Ordering::Release);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
