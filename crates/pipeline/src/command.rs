@@ -3,7 +3,7 @@
 use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::{Span, View};
-use model::{ItemId, Sample, TriggerId, TriggerState};
+use model::{ItemId, Sample, Timestamp, TriggerId, TriggerState};
 use tokio::sync::oneshot;
 
 use std::sync::Arc;
@@ -136,7 +136,7 @@ pub(crate) enum PeerMessage {
     /// Samples of items that triggers of the receiver name.
     Samples(Vec<Sample>),
     /// An item that triggers of the receiver name became unsupported, or supported again.
-    ItemState { item: ItemId, supported: bool },
+    ItemState { item: ItemId, at: Timestamp, supported: bool },
     /// Triggers that triggers of the receiver may depend on.
     TriggerState { trigger: TriggerId, state: TriggerState },
     /// A request for history.

@@ -126,9 +126,9 @@ impl Core {
         while let Some((shard, forward)) = rest.next() {
             match forward {
                 Forward::Sample(sample) => samples.push(sample),
-                Forward::State { item, supported } => {
+                Forward::State { item, at, supported } => {
                     send(&mut self.peers, shard, PeerMessage::Samples(std::mem::take(&mut samples)));
-                    send(&mut self.peers, shard, PeerMessage::ItemState { item, supported });
+                    send(&mut self.peers, shard, PeerMessage::ItemState { item, at, supported });
                 }
             }
             if rest.peek().is_none_or(|(next, _)| *next != shard) {

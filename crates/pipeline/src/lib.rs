@@ -34,6 +34,8 @@ mod spawn;
 mod syncer;
 #[cfg(test)]
 mod testing;
+#[cfg(test)]
+mod tests;
 mod texts;
 mod triggers;
 mod wheel;

@@ -95,11 +95,10 @@ impl Core {
                 samples.into_iter().for_each(|sample| self.foreign.feed(sample));
                 self.evaluate_items(news.into_iter());
             }
-            PeerMessage::ItemState { item, supported } => {
+            PeerMessage::ItemState { item, at, supported } => {
                 self.foreign.set_supported(item, supported);
                 if !supported {
-                    let now = Timestamp::from_unix(self.clock.unix());
-                    self.evaluate_items(std::iter::once((item, now)));
+                    self.evaluate_items(std::iter::once((item, at)));
                 }
             }
             PeerMessage::TriggerState { trigger, state } => {

@@ -91,7 +91,7 @@ impl Preprocess<'_> {
             Outcome::Value(value) => value,
             Outcome::Discarded => {
                 self.round.tally.discarded += 1;
-                self.supported(slot, item);
+                self.supported(slot, item, at);
                 return;
             }
             Outcome::NotSupported(error) => {
@@ -122,14 +122,14 @@ impl Preprocess<'_> {
 
     fn deliver(&mut self, slot: SlotId, item: &Arc<Item>, at: Timestamp, value: Payload) {
         if item.discovery_rule {
-            self.supported(slot, item);
+            self.supported(slot, item, at);
             let rows = Ok(into_text(value).into());
             self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
             return;
         }
         match convert(value, item.value_type) {
             Ok(value) => {
-                self.supported(slot, item);
+                self.supported(slot, item, at);
                 self.sample(slot, item, at, value);
             }
             Err(error) => self.unsupported(slot, item, at, &error),
@@ -175,12 +175,12 @@ impl Preprocess<'_> {
         self.round.jobs.push(Job { turn, slot, at });
     }
 
-    fn supported(&mut self, slot: SlotId, item: &Item) {
+    fn supported(&mut self, slot: SlotId, item: &Item, at: Timestamp) {
         if self.slots.get(slot).error.is_some()
             && self.slots.set_error(slot, None)
             && self.slots.get(slot).watch.peers
         {
-            self.forward(item, &Forward::State { item: item.id, supported: true });
+            self.forward(item, &Forward::State { item: item.id, at, supported: true });
         }
     }
 
@@ -197,7 +197,7 @@ impl Preprocess<'_> {
             self.job(slot, at);
         }
         if changed && watch.peers {
-            self.forward(item, &Forward::State { item: item.id, supported: false });
+            self.forward(item, &Forward::State { item: item.id, at, supported: false });
         }
     }
 

@@ -19,7 +19,7 @@ pub(crate) struct Job {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Forward {
     Sample(Sample),
-    State { item: ItemId, supported: bool },
+    State { item: ItemId, at: Timestamp, supported: bool },
 }
 
 /// Batches on their way through the stages.
