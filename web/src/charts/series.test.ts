@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { align, summarize, thin, usualStep, withGaps } from "./series";
+import { align, summarize, thin, usualStep, valueRange, withGaps } from "./series";
 
 const line = (clocks: number[], values = clocks.map((_, i) => i)) => ({ clocks, values });
 
@@ -32,6 +32,27 @@ describe("align", () => {
   it("bears no lines and empty lines", () => {
     expect(align([])).toEqual({ clocks: [], columns: [] });
     expect(align([line([])])).toEqual({ clocks: [], columns: [[]] });
+  });
+});
+
+describe("valueRange", () => {
+  const cases: [number | null, number | null, string, [number, number]][] = [
+    [null, null, "", [0, 1]],
+    [0, 0, "", [0, 1]],
+    [5, 5, "", [0, 6]],
+    [-5, -5, "", [-6, 0]],
+    [0, 100, "", [0, 108]],
+    [0, 100, "%", [0, 100]],
+    [90, 100, "%", [89.2, 100]],
+    [1000, 1100, "B", [992, 1108]],
+    [-100, 100, "", [-116, 116]],
+    [-10, -1, "", [-10.72, 0]],
+    [0, 200, "%", [0, 216]],
+  ];
+  it.each(cases)("%d to %d %s", (min, max, units, [low, high]) => {
+    const range = valueRange(min, max, units);
+    expect(range[0]).toBeCloseTo(low);
+    expect(range[1]).toBeCloseTo(high);
   });
 });
 

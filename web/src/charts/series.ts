@@ -52,6 +52,25 @@ export function align(lines: readonly Line[]): Aligned {
   return { clocks, columns };
 }
 
+/**
+ * The lower and upper end of the value axis: from zero where that costs little height, never past
+ * 0 and 100 for shares, and never without height.
+ */
+export function valueRange(
+  min: number | null,
+  max: number | null,
+  units: string,
+): [number, number] {
+  if (min === null || max === null) return [0, 1];
+  const spread = max - min;
+  if (spread === 0) return max === 0 ? [0, 1] : max > 0 ? [0, max * 1.2] : [max * 1.2, 0];
+  const pad = spread * 0.08;
+  const low = min >= 0 && min < spread * 2 ? 0 : min - pad;
+  const high = max <= 0 && -max < spread * 2 ? 0 : max + pad;
+  if (units !== "%" || min < 0 || max > 100) return [low, high];
+  return [Math.max(0, low), Math.min(100, high)];
+}
+
 export interface Summary {
   last: number | null;
   min: number | null;

@@ -2,9 +2,9 @@ import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatUnits } from "~/util/format";
-import { formatClock } from "~/util/time";
+import { formatClock, tickLabel } from "~/util/time";
 import { cssColor, isDark, lineColor } from "./palette";
-import { align, type Line } from "./series";
+import { align, type Line, valueRange } from "./series";
 
 export interface ChartLine extends Line {
   id: string;
@@ -28,6 +28,8 @@ interface TimeChartProps {
   hidden?: ReadonlySet<string>;
 }
 
+/** Steps of an axis in bytes: powers of two, which its units count in. */
+const BINARY_STEPS = Array.from({ length: 61 }, (_, power) => 2 ** power);
 const FONT = '11px "Inter Variable", system-ui, sans-serif';
 
 function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
@@ -35,12 +37,19 @@ function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
   const common = { stroke: cssColor("--faint"), font: FONT, grid, ticks: { show: false } };
   const units = lines[0]?.units ?? "";
   return [
-    { ...common, space: 80, size: 28, gap: 6 },
+    {
+      ...common,
+      space: 70,
+      size: 28,
+      gap: 6,
+      values: (_, splits, __, ___, step) => splits.map((clock) => tickLabel(clock, step)),
+    },
     {
       ...common,
       size: 68,
       gap: 8,
       space: 32,
+      incrs: units === "B" || units === "Bps" ? BINARY_STEPS : undefined,
       values: (_, splits) => splits.map((value) => formatUnits(value, units)),
     },
   ];
@@ -105,7 +114,6 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
       drag: { x: onZoom !== undefined, y: false, setScale: false },
       points: { size: 6 },
     },
-    scales: { x: { time: true, range: () => [props.from, props.till] } },
     axes: axes(lines),
     series: [
       {},
@@ -115,7 +123,7 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
         stroke: lineColor(i, dark),
         width: 1.5,
         fill: lines.length === 1 ? `${lineColor(0, dark)}1f` : undefined,
-        points: { show: line.clocks.length < 2 },
+        points: { show: isLone, size: 5 },
       })),
       ...lines.flatMap((line, i) =>
         line.low
@@ -152,6 +160,12 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
       ],
     },
   };
+}
+
+/** Points are drawn only where there is no line: for a single value. */
+function isLone(plot: uPlot, series: number): boolean {
+  const known = plot.data[series]?.filter((value) => typeof value === "number") ?? [];
+  return known.length < 2;
 }
 
 function bands(lines: readonly ChartLine[], dark: boolean): uPlot.Band[] {
@@ -208,6 +222,7 @@ export function TimeChart(props: TimeChartProps) {
     );
     options.scales = {
       x: { time: true, range: () => [latest.current.from, latest.current.till] },
+      y: { range: (_, min, max) => valueRange(min, max, latest.current.lines[0]?.units ?? "") },
     };
     const built = new uPlot(options, toData(latest.current.lines), element);
     plot.current = built;
@@ -228,7 +243,7 @@ export function TimeChart(props: TimeChartProps) {
   }, [lines, from, till]);
 
   return (
-    <div role="img" aria-label={props.label} className="relative min-w-0" style={{ height }}>
+    <div role="figure" aria-label={props.label} className="relative min-w-0" style={{ height }}>
       <div ref={host} className="absolute inset-0" />
       <div
         ref={box}

@@ -81,21 +81,15 @@ interface ChartProps {
   items: readonly (ItemRow | undefined)[];
   range: TimeRange;
   onRange: (range: TimeRange) => void;
+  nameOf?: (item: ItemRow) => string;
 }
 
-function Chart({ title, items, range, onRange }: ChartProps) {
+function Chart({ title, items, ...rest }: ChartProps) {
   const known = items.filter((item): item is ItemRow => item !== undefined && item.state === "0");
   if (known.length === 0) return null;
   return (
     <Card title={title} bodyClass="px-3 pb-3">
-      <GraphPanel
-        label={title}
-        items={known}
-        range={range}
-        onRange={onRange}
-        height={170}
-        syncKey="health"
-      />
+      <GraphPanel label={title} items={known} height={170} syncKey="health" {...rest} />
     </Card>
   );
 }
@@ -176,6 +170,7 @@ export function HealthPage() {
             <Chart
               title="Busiest stages"
               items={busiest.map((stage) => stage.item)}
+              nameOf={(item) => busiest.find((stage) => stage.item === item)?.name ?? item.name}
               range={range}
               onRange={onRange}
             />

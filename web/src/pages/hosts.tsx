@@ -46,7 +46,7 @@ function columnsFor(states: Map<string, HostState>, onTag: (tag: Tag) => void): 
     {
       id: "name",
       header: "Host",
-      width: "minmax(12rem, 1.4fr)",
+      width: "minmax(11rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
         <span className="flex items-center gap-2">
@@ -59,7 +59,9 @@ function columnsFor(states: Map<string, HostState>, onTag: (tag: Tag) => void): 
           >
             {row.name}
           </Link>
-          {row.host !== row.name && <span className="truncate text-xs text-faint">{row.host}</span>}
+          {row.host !== row.name && (
+            <span className="min-w-0 shrink-[20] truncate text-xs text-faint">{row.host}</span>
+          )}
           {row.maintenance_status === "1" && (
             <Icon name="wrench" size={13} className="text-faint" />
           )}
@@ -81,13 +83,13 @@ function columnsFor(states: Map<string, HostState>, onTag: (tag: Tag) => void): 
     {
       id: "tags",
       header: "Tags",
-      width: "minmax(9rem, 1fr)",
-      cell: (row) => <TagList tags={row.tags} max={2} onPick={onTag} />,
+      width: "minmax(8rem, 1.1fr)",
+      cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
       header: "Templates",
-      width: "minmax(10rem, 1.2fr)",
+      width: "minmax(8rem, 1.2fr)",
       cell: (row) => (
         <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
           {row.parentTemplates.map((t) => t.name).join(", ") || (

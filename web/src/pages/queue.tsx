@@ -3,7 +3,7 @@ import { Link, useNavigate } from "@tanstack/react-router";
 import { useMemo } from "react";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
-import { type DelayedItem, queueQuery } from "~/api/queue";
+import { queueQuery } from "~/api/queue";
 import { GraphPanel } from "~/parts/graph-panel";
 import { Ago } from "~/parts/value";
 import { QueryError } from "~/shell/fallback";
@@ -13,6 +13,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { type Column, VirtualTable } from "~/ui/table";
 import { formatCount, plural } from "~/util/format";
 import { itemTypeName } from "~/util/item-types";
+import type { DelayedItem } from "~/util/queue";
 import { DEFAULT_RANGE, formatDuration } from "~/util/time";
 
 const COLUMNS: Column<DelayedItem>[] = [
@@ -49,7 +50,9 @@ const COLUMNS: Column<DelayedItem>[] = [
     cell: (item) => (
       <span className="flex items-baseline gap-2">
         <span className="truncate font-medium">{item.name}</span>
-        <span className="truncate font-mono text-2xs text-faint">{item.key}</span>
+        <span className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint">
+          {item.key}
+        </span>
       </span>
     ),
   },

@@ -22,13 +22,14 @@ interface GraphPanelProps {
   syncKey?: string;
   /** Names with their host, where lines come from several. */
   withHost?: boolean;
+  /** Shorter names of the lines. */
+  nameOf?: (item: ItemRow) => string;
 }
 
-function toLine(item: ItemRow, series: Series | undefined, withHost: boolean): ChartLine {
-  const host = item.hosts[0]?.name;
+function toLine(item: ItemRow, series: Series | undefined, name: string): ChartLine {
   return {
     id: item.itemid,
-    name: withHost && host ? `${host}: ${item.name}` : item.name,
+    name,
     units: item.units,
     clocks: series?.clocks ?? [],
     values: series?.values ?? [],
@@ -49,13 +50,17 @@ export function GraphPanel(props: GraphPanelProps) {
     syncKey,
     withHost = false,
   } = props;
+  const names = (item: ItemRow) => {
+    const own = props.nameOf?.(item) ?? item.name;
+    return withHost && item.hosts[0] ? `${item.hosts[0].name}: ${own}` : own;
+  };
   const [hidden, setHidden] = useState<ReadonlySet<string>>(new Set());
   const results = useQueries({ queries: items.map((item) => seriesQuery(item, range)) });
   const stamp = results.map((result) => result.dataUpdatedAt).join();
   const key = items.map((item) => item.itemid).join();
   // biome-ignore lint/correctness/useExhaustiveDependencies: stamp and key stand for results and items
   const lines = useMemo(
-    () => items.map((item, i) => toLine(item, results[i]?.data, withHost)),
+    () => items.map((item, i) => toLine(item, results[i]?.data, names(item))),
     [stamp, key, withHost],
   );
   const now = useNow();

@@ -57,13 +57,16 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     {
       id: "name",
       header: "Item",
-      width: "minmax(14rem, 2fr)",
+      width: "minmax(12rem, 2fr)",
       cell: (item) => (
         <span className="flex min-w-0 items-baseline gap-2">
           <span className="truncate font-medium" title={item.name}>
             {item.name}
           </span>
-          <span className="min-w-0 truncate font-mono text-2xs text-faint" title={item.key_}>
+          <span
+            className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint"
+            title={item.key_}
+          >
             {item.key_}
           </span>
         </span>
@@ -102,7 +105,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
       id: "tags",
       header: "Tags",
       width: "minmax(7rem, 0.8fr)",
-      cell: (item) => <TagList tags={item.tags} max={2} onPick={props.onTag} />,
+      cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
     },
     {
       id: "edit",

@@ -84,8 +84,10 @@ export function VirtualTable<T>(props: TableProps<T>) {
     columns: definitions,
     getCoreRowModel: getCoreRowModel(),
     manualSorting: true,
+    manualPagination: true,
+    autoResetAll: false,
   });
-  const template = [onSelect ? "2rem" : "", ...columns.map((column) => column.width)].join(" ");
+  const template = [onSelect ? "1rem" : "", ...columns.map((column) => column.width)].join(" ");
   const { active, setActive, onKeyDown } = useRowKeys(props, (index) =>
     virtual.scrollToIndex(index),
   );
@@ -131,7 +133,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
                 transform: `translateY(${shown[n]?.start ?? 0}px)`,
               }}
               className={cx(
-                "group absolute inset-x-0 grid items-center gap-x-3 border-b px-3 outline-none",
+                "group absolute inset-x-0 grid items-center gap-x-4 border-b px-3 outline-none",
                 props.onOpen && "cursor-pointer",
                 isSelected || props.openId === id ? "bg-accent-soft" : "hover:bg-hover",
                 active === index && "shadow-[inset_2px_0_0_var(--accent)]",
@@ -197,7 +199,7 @@ function HeaderRow<T>(props: TableProps<T> & { template: string }) {
       aria-rowindex={1}
       tabIndex={-1}
       style={{ gridTemplateColumns: template }}
-      className="sticky top-0 z-10 grid h-8 min-w-fit items-center gap-x-3 border-b bg-sunken px-3 text-xs font-medium text-soft"
+      className="sticky top-0 z-10 grid h-8 min-w-fit items-center gap-x-4 border-b bg-sunken px-3 text-xs font-medium text-soft"
     >
       {onSelect && (
         <input

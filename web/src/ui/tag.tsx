@@ -3,7 +3,7 @@ import { type Tag, tagText } from "~/util/tags";
 import { cx } from "./cx";
 
 const CHIP =
-  "inline-flex h-5 max-w-48 items-center rounded border border-line bg-sunken px-1.5 text-2xs text-soft";
+  "inline-flex h-5 max-w-full items-center rounded border border-line bg-sunken px-1.5 text-2xs text-soft";
 
 export function Chip({
   children,
@@ -28,19 +28,22 @@ interface TagListProps {
   onPick?: (tag: Tag) => void;
 }
 
-/** Tags on one line; what does not fit is counted and told on hover. */
+/** Tags on one line; what does not fit wraps out of sight and is told on hover. */
 export function TagList({ tags, max = 3, onPick }: TagListProps) {
   const shown = tags.slice(0, max);
   const rest = tags.slice(max);
   return (
-    <span className="flex min-w-0 items-center gap-1 overflow-hidden">
+    <span
+      title={tags.map(tagText).join("\n")}
+      className="flex h-5 min-w-0 flex-wrap items-center gap-1 overflow-hidden"
+    >
       {shown.map((tag) =>
         onPick ? (
           <button
             key={tagText(tag)}
             type="button"
             title={`Show only ${tagText(tag)}`}
-            className={cx(CHIP, "min-w-8 shrink hover:border-accent hover:text-accent-ink")}
+            className={cx(CHIP, "hover:border-accent hover:text-accent-ink")}
             onClick={(event) => {
               event.stopPropagation();
               onPick(tag);
@@ -49,16 +52,12 @@ export function TagList({ tags, max = 3, onPick }: TagListProps) {
             <span className="truncate">{tagText(tag)}</span>
           </button>
         ) : (
-          <Chip key={tagText(tag)} title={tagText(tag)} className="min-w-8 shrink">
+          <Chip key={tagText(tag)} title={tagText(tag)}>
             {tagText(tag)}
           </Chip>
         ),
       )}
-      {rest.length > 0 && (
-        <span className="shrink-0 text-2xs text-faint" title={rest.map(tagText).join("\n")}>
-          +{rest.length}
-        </span>
-      )}
+      {rest.length > 0 && <span className="text-2xs text-faint">+{rest.length}</span>}
     </span>
   );
 }

@@ -8,6 +8,7 @@ import {
   periodSeconds,
   rangeLabel,
   resolveRange,
+  tickLabel,
   widenRange,
 } from "./time";
 
@@ -97,6 +98,19 @@ describe("formatDuration", () => {
   ];
   it.each(cases)("%d s is %s", (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
+  });
+});
+
+describe("tickLabel", () => {
+  const cases: [number, number, string][] = [
+    [at(2026, 11, 21, 10, 5), 300, "10:05"],
+    [at(2026, 11, 21, 10, 5, 30), 30, "10:05:30"],
+    [at(2026, 11, 21), 3600, "11-21"],
+    [at(2026, 11, 21, 10), 86_400, "11-21"],
+    [at(2026, 11, 1), 30 * 86_400, "2026-11"],
+  ];
+  it.each(cases)("%d every %d s is %s", (clock, step, text) => {
+    expect(tickLabel(clock, step)).toBe(text);
   });
 });
 

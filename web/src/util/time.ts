@@ -166,6 +166,17 @@ export function formatShort(clock: number, now = Date.now() / 1000): string {
   return formatDate(clock) === formatDate(now) ? time : `${formatDate(clock)} ${time.slice(0, 5)}`;
 }
 
+/** A label of a time axis whose ticks are `step` seconds apart: the time, or the day where one begins. */
+export function tickLabel(clock: number, step: number): string {
+  const d = new Date(clock * 1000);
+  const midnight = d.getHours() === 0 && d.getMinutes() === 0 && d.getSeconds() === 0;
+  if (step >= 86_400 || midnight) {
+    return step >= 28 * 86_400 ? formatDate(clock).slice(0, 7) : formatDate(clock).slice(5);
+  }
+  const time = `${two(d.getHours())}:${two(d.getMinutes())}`;
+  return step < 60 ? `${time}:${two(d.getSeconds())}` : time;
+}
+
 /** A length of time in its two largest units: `3d 4h`, `12m 5s`, `8s`. */
 export function formatDuration(seconds: number): string {
   let rest = Math.max(0, Math.floor(seconds));

@@ -139,7 +139,7 @@ export function HostForm({ host }: { host: Host | null }) {
       <FormSection title="Encryption" note="Between Vedette and this host's agent.">
         <TlsFields draft={draft} set={set} isNew={host === null} error={shown.psk} />
       </FormSection>
-      <div className="sticky bottom-0 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
+      <div className="sticky -bottom-8 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
         <Button type="submit" look="primary" busy={save.isPending}>
           {host ? "Save host" : "Create host"}
         </Button>

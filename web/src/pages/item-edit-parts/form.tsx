@@ -204,7 +204,7 @@ export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
       <FormSection title="Tags">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>
-      <div className="sticky bottom-0 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
+      <div className="sticky -bottom-8 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
         <Button type="submit" look="primary" busy={save.isPending}>
           {item ? "Save item" : "Create item"}
         </Button>

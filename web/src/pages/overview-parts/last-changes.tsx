@@ -34,21 +34,24 @@ export function LastChanges() {
                 />
               )}
               <span className="min-w-0 flex-1 truncate" title={change.name}>
-                <span className={change.value === "1" ? "" : "text-soft"}>{change.name}</span>
-                <span className="text-faint">
-                  {change.value === "1" ? " started" : " resolved"}
-                </span>
-                {change.hosts[0] && (
-                  <Link
-                    to="/hosts/$hostid"
-                    params={{ hostid: change.hosts[0].hostid }}
-                    className="text-faint hover:text-ink hover:underline"
-                  >
-                    {` on ${change.hosts[0].name}`}
-                  </Link>
+                {change.value === "1" ? (
+                  change.name
+                ) : (
+                  <span className="text-soft">
+                    <span className="text-good-ink">Resolved:</span> {change.name}
+                  </span>
                 )}
               </span>
-              <span className="shrink-0 text-xs text-faint">
+              {change.hosts[0] && (
+                <Link
+                  to="/hosts/$hostid"
+                  params={{ hostid: change.hosts[0].hostid }}
+                  className="max-w-28 truncate text-xs text-soft hover:text-ink hover:underline"
+                >
+                  {change.hosts[0].name}
+                </Link>
+              )}
+              <span className="w-18 shrink-0 text-right text-xs text-faint">
                 <Ago clock={Number(change.clock)} />
               </span>
             </li>

@@ -51,14 +51,14 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     {
       id: "severity",
       header: "Severity",
-      width: "8.25rem",
+      width: "7.25rem",
       sortable: true,
       cell: (row) => <SeverityCell row={row} />,
     },
     {
       id: "time",
       header: "Time",
-      width: "8.5rem",
+      width: "7.5rem",
       sortable: true,
       cell: (row) => (
         <time className="tabular text-soft" title={formatClock(row.clock)}>
@@ -66,11 +66,11 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
         </time>
       ),
     },
-    { id: "duration", header: "Duration", width: "4.75rem", cell: (row) => <Duration row={row} /> },
+    { id: "duration", header: "Duration", width: "4.5rem", cell: (row) => <Duration row={row} /> },
     {
       id: "host",
       header: "Host",
-      width: "minmax(8rem, 0.8fr)",
+      width: "minmax(7rem, 0.8fr)",
       cell: (row) =>
         row.hosts.map((host, i) => (
           <span key={host.hostid}>
@@ -89,7 +89,7 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     {
       id: "problem",
       header: "Problem",
-      width: "minmax(14rem, 2fr)",
+      width: "minmax(11rem, 2fr)",
       cell: (row) => (
         <span className={cx("font-medium", row.r_clock > 0 && "text-soft")} title={row.name}>
           {row.suppressed && <span className="mr-1.5 text-xs text-faint">suppressed</span>}
@@ -100,7 +100,7 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     {
       id: "opdata",
       header: "Operational data",
-      width: "minmax(7rem, 0.8fr)",
+      width: "minmax(6rem, 0.9fr)",
       cell: (row) => (
         <span className="text-soft" title={opData(row)}>
           {opData(row)}
@@ -110,8 +110,8 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     {
       id: "tags",
       header: "Tags",
-      width: "minmax(8rem, 1fr)",
-      cell: (row) => <TagList tags={row.tags} max={2} onPick={onTag} />,
+      width: "minmax(7rem, 1fr)",
+      cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     { id: "ack", header: "Ack", width: "3.25rem", cell: (row) => <AckCell row={row} /> },
   ];

@@ -1,7 +1,7 @@
 import { RangePicker } from "~/charts/range-picker";
 import { HostGroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";
-import { Input, SearchBox } from "~/ui/field";
+import { Input, SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
@@ -33,7 +33,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
           ["history", "History"],
         ]}
       />
-      <SearchBox label="Search problem names" value={text} onChange={setText} className="w-56" />
+      <SearchBox label="Search problems" value={text} onChange={setText} className="w-48" />
       <SeverityPicker
         values={listOf(search.severity)}
         onChange={(v) => onChange({ severity: listTo(v) })}
@@ -45,21 +45,22 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
       <Input
         aria-label="Tags"
-        placeholder="Tags: site=riga, !test"
+        placeholder="Tags: site=riga"
         title={"name · !name · name=value · name!=value · name~part\nSeveral: separate by commas"}
         value={tags}
         onChange={(event) => setTags(event.target.value)}
-        className="w-44!"
+        className="w-36!"
       />
-      <Segmented
-        label="Acknowledged"
-        value={search.ack ?? "all"}
-        onChange={(value) => onChange({ ack: value === "all" ? undefined : value })}
+      <Select
+        aria-label="Acknowledged"
+        value={search.ack ?? ""}
+        onChange={(event) => onChange({ ack: event.target.value || undefined })}
         options={[
-          ["all", "All"],
+          ["", "Acknowledged or not"],
           ["no", "Unacknowledged"],
           ["yes", "Acknowledged"],
         ]}
+        className="w-44!"
       />
       {mode === "history" && (
         <RangePicker
