@@ -19,6 +19,7 @@ use crate::call::Method;
 pub(crate) const ALL: &[&[Method]] = &[
     apiinfo::METHODS,
     event::METHODS,
+    crate::exchange::METHODS,
     group::METHODS,
     history::METHODS,
     host::METHODS,
