@@ -10,6 +10,7 @@ pub(crate) mod hostinterface;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod template;
+pub(crate) mod trigger;
 pub(crate) mod usermacro;
 pub(crate) mod valuemap;
 
@@ -29,6 +30,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::RULE_METHODS,
     login::METHODS,
     template::METHODS,
+    trigger::METHODS,
     usermacro::METHODS,
     valuemap::METHODS,
 ];
