@@ -6,7 +6,11 @@ pub(crate) mod group;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
 pub(crate) mod login;
+pub(crate) mod role;
 pub(crate) mod template;
+pub(crate) mod token;
+pub(crate) mod user;
+pub(crate) mod usergroup;
 pub(crate) mod usermacro;
 pub(crate) mod valuemap;
 
@@ -19,7 +23,11 @@ pub(crate) const ALL: &[&[Method]] = &[
     host::METHODS,
     hostinterface::METHODS,
     login::METHODS,
+    role::METHODS,
     template::METHODS,
+    token::METHODS,
+    user::METHODS,
+    usergroup::METHODS,
     usermacro::METHODS,
     valuemap::METHODS,
 ];
