@@ -1,1 +1,16 @@
-//! Events and problems: opened, recovered, acknowledged, closed.
+//! Events and problems: what triggers find becomes rows that people see, acknowledge and close.
+//!
+//! Outside the value path: shards put [`model::TriggerFinding`]s into a bounded queue, one thread
+//! ([`Problems::run`]) writes them in transactions of many. The database is the truth; memory
+//! holds only which events are open for which trigger, and is read back after a failure.
+
+mod acknowledge;
+mod batch;
+mod housekeeping;
+mod load;
+mod open;
+mod problems;
+
+pub use acknowledge::{AckError, AckRequest, action};
+pub use load::{InitialTrigger, initial_triggers};
+pub use problems::{Hooks, Problems, Stats};

@@ -1,5 +1,7 @@
 //! One method call: who asks, and what it may use.
 
+use std::cell::RefCell;
+
 use config::db::{Connection, Row, Value};
 use config::{Config, Edit};
 
@@ -54,8 +56,36 @@ pub struct User {
     pub(crate) credential: String,
 }
 
+impl User {
+    /// The user Admin of an initial database, for what the server does by itself.
+    pub(crate) fn system() -> Self {
+        Self {
+            id: 1,
+            username: "Admin".to_owned(),
+            roleid: 3,
+            kind: UserType::SuperAdmin,
+            rules: Json::Null,
+            groups: Vec::new(),
+            credential: String::new(),
+        }
+    }
+}
+
+/// A transaction that several methods take part in.
+pub(crate) trait Transaction {
+    /// Runs `work` within it; `false` = it is in use further up, nothing was done.
+    fn with(&self, work: &mut dyn FnMut(&mut Edit<'_>)) -> bool;
+}
+
+impl Transaction for RefCell<&mut Edit<'_>> {
+    fn with(&self, work: &mut dyn FnMut(&mut Edit<'_>)) -> bool {
+        let Ok(mut edit) = self.try_borrow_mut() else { return false };
+        work(&mut edit);
+        true
+    }
+}
+
 /// A call in progress.
-#[derive(Debug)]
 pub struct Call<'a> {
     /// The API's parts.
     pub(crate) api: &'a Api,
@@ -67,9 +97,36 @@ pub struct Call<'a> {
     pub(crate) has_header: bool,
     /// An `auth` member came along.
     pub(crate) has_auth: bool,
+    /// The transaction that this call is a part of; all of it is kept, or nothing.
+    pub(crate) transaction: Option<&'a dyn Transaction>,
+}
+
+impl std::fmt::Debug for Call<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Call")
+            .field("user", &self.user)
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
+    }
 }
 
 impl Call<'_> {
+    /// Runs `work` with a call of the same user whose methods all share one transaction: all that
+    /// they change is kept, or nothing.
+    pub(crate) fn together<T>(&self, work: impl FnOnce(&Call<'_>) -> ApiResult<T>) -> ApiResult<T> {
+        self.write(|edit| {
+            let shared = RefCell::new(edit);
+            work(&Call {
+                api: self.api,
+                user: self.user.clone(),
+                peer: self.peer,
+                has_header: self.has_header,
+                has_auth: self.has_auth,
+                transaction: Some(&shared),
+            })
+        })
+    }
+
     /// Who asks.
     pub(crate) fn user(&self) -> &User {
         self.user.as_ref().expect("BUG: the dispatcher lets nobody in without a session here")
@@ -90,7 +147,18 @@ impl Call<'_> {
         &self,
         work: impl FnOnce(&mut dyn Connection) -> ApiResult<T>,
     ) -> ApiResult<T> {
-        self.config().read(work)
+        let Some(transaction) = self.transaction else { return self.config().read(work) };
+        let mut work = Some(work);
+        let mut result = None;
+        let inside = transaction.with(&mut |edit| {
+            result = work.take().map(|work| work(edit.connection()));
+        });
+        match (inside, result, work) {
+            (true, Some(result), _) => result,
+            // In the middle of a change: what is committed has to do.
+            (_, _, Some(work)) => self.config().read(work),
+            _ => Err(ApiError::application("BUG: a read within a transaction gave nothing")),
+        }
     }
 
     /// Rows of one SELECT.
@@ -103,7 +171,13 @@ impl Call<'_> {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
-        self.config().write(work)
+        let Some(transaction) = self.transaction else { return self.config().write(work) };
+        let mut work = Some(work);
+        let mut result = None;
+        transaction.with(&mut |edit| result = work.take().map(|work| work(edit)));
+        result.unwrap_or_else(|| {
+            Err(ApiError::application("BUG: a change within the change of another method"))
+        })
     }
 
     /// May do everything.

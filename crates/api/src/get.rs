@@ -3,7 +3,7 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::BTreeMap;
 
 use config::db::{Row, Value, id_params, placeholders};
 use serde_json::Map;
@@ -89,6 +89,7 @@ pub(crate) struct Get<'c, 'a> {
     conditions: Vec<String>,
     values: Vec<Value>,
     needed: Vec<&'static str>,
+    extra: Vec<(&'static str, &'static str)>,
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -115,6 +116,7 @@ impl<'c, 'a> Get<'c, 'a> {
             conditions: Vec::new(),
             values: Vec::new(),
             needed: Vec::new(),
+            extra: Vec::new(),
         })
     }
 
@@ -165,11 +167,7 @@ impl<'c, 'a> Get<'c, 'a> {
 
     /// Runs the query.
     pub(crate) fn run(mut self) -> ApiResult<Found<'c, 'a>> {
-        let path = "/output";
-        let output = match self.params.get("output") {
-            Some(value) => Output::parse(value, path)?.unwrap_or(Output::Extend),
-            None => Output::Extend,
-        };
+        let output = self.output()?;
         if let (Output::Fields(names), true) = (&output, self.object.strict) {
             self.check_output(names)?;
         }
@@ -205,6 +203,32 @@ impl<'c, 'a> Get<'c, 'a> {
         })
     }
 
+    /// The whole condition with its values, for a query of the method's own.
+    pub(crate) fn condition(mut self) -> ApiResult<(String, Vec<Value>)> {
+        self.filter()?;
+        self.search()?;
+        if self.conditions.is_empty() {
+            self.and("1 = 1", []);
+        }
+        Ok((self.conditions.join(" AND "), self.values))
+    }
+
+    fn output(&self) -> ApiResult<Output> {
+        let path = "/output";
+        match self.params.get("output") {
+            None => Ok(Output::Extend),
+            // Objects that are not strict take any word but "extend" for the id alone.
+            Some(Json::String(text)) if text != "extend" && !self.object.strict => {
+                Ok(Output::Fields(Vec::new()))
+            }
+            Some(Json::Null) if !self.object.strict => Ok(Output::Fields(Vec::new())),
+            Some(value) => match Output::parse(value, path)? {
+                Some(Output::Count) => Err(ApiError::at(path, "value must be \"extend\"")),
+                output => Ok(output.unwrap_or(Output::Extend)),
+            },
+        }
+    }
+
     fn check_output(&self, names: &[String]) -> ApiResult<()> {
         let known: Vec<&str> = self.object.fields.iter().map(|f| f.name).collect();
         for (n, name) in names.iter().enumerate() {
@@ -236,6 +260,16 @@ impl<'c, 'a> Get<'c, 'a> {
         names.iter().map(|name| format!("t.{name}")).collect::<Vec<_>>().join(", ")
     }
 
+    /// Lets `search` or `filter` take a member that is no field of the object. `condition` has
+    /// `{test}`, which becomes the test of its last column: `… WHERE i.ip {test})`.
+    pub(crate) fn extra(&mut self, name: &'static str, condition: &'static str) {
+        self.extra.push((name, condition));
+    }
+
+    fn extra_condition(&self, name: &str) -> Option<&'static str> {
+        self.extra.iter().find(|(known, _)| *known == name).map(|(_, condition)| *condition)
+    }
+
     /// Field of an option's member; a strict object refuses unknown ones, others ignore them.
     fn option_field(&self, option: &str, name: &str) -> ApiResult<Option<&'static Field>> {
         let field = self.object.columns().find(|field| field.name == name);
@@ -251,10 +285,19 @@ impl<'c, 'a> Get<'c, 'a> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
         for (name, wanted) in members {
-            let Some(field) = self.option_field("filter", name)? else { continue };
             if wanted.is_null() {
                 continue;
             }
+            if let Some(condition) = self.extra_condition(name) {
+                let texts = texts_of(wanted);
+                let marks = placeholders(texts.len());
+                let test =
+                    if texts.is_empty() { "IN (NULL)".into() } else { format!("IN ({marks})") };
+                parts.push(condition.replace("{test}", &test));
+                values.extend(texts.into_iter().map(Value::Text));
+                continue;
+            }
+            let Some(field) = self.option_field("filter", name)? else { continue };
             let wanted: Vec<Value> =
                 params::list(wanted).into_iter().filter_map(|v| filter_value(field, v)).collect();
             if wanted.is_empty() {
@@ -275,16 +318,27 @@ impl<'c, 'a> Get<'c, 'a> {
         let mut parts = Vec::new();
         let mut values = Vec::new();
         for (name, wanted) in members {
-            let Some(field) = self.option_field("search", name)? else { continue };
-            if !matches!(field.kind, FieldKind::Text(_) | FieldKind::Name(_)) || wanted.is_null() {
+            if wanted.is_null() {
                 continue;
             }
-            let texts: Vec<String> =
-                params::list(wanted).into_iter().filter_map(|v| params::text(v, "").ok()).collect();
-            let likes = vec![format!("LOWER(t.{}) LIKE ? ESCAPE '!'", field.name); texts.len()];
-            if likes.is_empty() {
+            let texts = texts_of(wanted);
+            let like_one = if let Some(condition) = self.extra_condition(name) {
+                condition.replace("{test}", "LIKE ? ESCAPE '!'")
+            } else {
+                let Some(field) = self.option_field("search", name)? else { continue };
+                if !matches!(field.kind, FieldKind::Text(_) | FieldKind::Name(_)) {
+                    if self.object.strict {
+                        let text = format!("unexpected parameter \"{name}\"");
+                        return Err(ApiError::at("/search", text));
+                    }
+                    continue;
+                }
+                format!("LOWER(t.{}) LIKE ? ESCAPE '!'", field.name)
+            };
+            if texts.is_empty() {
                 continue;
             }
+            let likes = vec![like_one; texts.len()];
             let not = if exclude { "NOT " } else { "" };
             parts.push(format!("{not}({})", likes.join(" OR ")));
             values.extend(texts.iter().map(|text| Value::Text(like(text, start, wildcards))));
@@ -306,7 +360,7 @@ impl<'c, 'a> Get<'c, 'a> {
             None | Some(Json::Null) => Ok(None),
             Some(value) => match params::int(value, "/limit") {
                 Ok(n) if n > 0 => Ok(Some(n)),
-                Ok(n) if n < 0 && self.object.strict => {
+                Ok(n) if n <= 0 && self.object.strict => {
                     Err(ApiError::at("/limit", "value must be one of 1-2147483647"))
                 }
                 Ok(_) => Ok(None),
@@ -314,6 +368,16 @@ impl<'c, 'a> Get<'c, 'a> {
                 Err(_) => Ok(None),
             },
         }
+    }
+
+    fn check_sort_order(&self) -> ApiResult<()> {
+        let given = self.params.get("sortorder").filter(|v| !v.is_null());
+        for value in given.map(params::list).unwrap_or_default() {
+            if !matches!(value.as_str(), Some("ASC" | "DESC")) {
+                return Err(ApiError::at("/sortorder", "value must be one of \"ASC\", \"DESC\""));
+            }
+        }
+        Ok(())
     }
 
     fn order(&self) -> ApiResult<String> {
@@ -326,6 +390,9 @@ impl<'c, 'a> Get<'c, 'a> {
                 .map(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case("DESC")))
                 .collect(),
         };
+        if self.object.strict {
+            self.check_sort_order()?;
+        }
         let many = self.params.get("sortorder").is_some_and(Json::is_array);
         let mut parts = Vec::new();
         for (n, value) in params::list(fields).into_iter().enumerate() {
@@ -350,6 +417,11 @@ impl<'c, 'a> Get<'c, 'a> {
     }
 }
 
+/// Texts of an option: one or many; what is no text is left out.
+pub(crate) fn texts_of(value: &Json) -> Vec<String> {
+    params::list(value).into_iter().filter_map(|v| params::text(v, "").ok()).collect()
+}
+
 /// A filter's value in the type of its column; what cannot be in the column matches nothing.
 fn filter_value(field: &Field, value: &Json) -> Option<Value> {
     match field.kind {
@@ -361,7 +433,7 @@ fn filter_value(field: &Field, value: &Json) -> Option<Value> {
 }
 
 /// Pattern for LIKE, `!` as the escape character, in lower case.
-fn like(text: &str, start: bool, wildcards: bool) -> String {
+pub(crate) fn like(text: &str, start: bool, wildcards: bool) -> String {
     let mut pattern = String::with_capacity(text.len() + 2);
     if !start && !wildcards {
         pattern.push('%');
@@ -424,43 +496,32 @@ impl Found<'_, '_> {
     /// What a `select…` option asks for; `None` = not asked, or nothing found to add to.
     pub(crate) fn wants(&self, option: &str) -> ApiResult<Option<Output>> {
         match self.params.get(option) {
-            Some(value) if !self.rows.is_empty() => Output::parse(value, &format!("/{option}")),
-            _ => Ok(None),
+            Some(value) => {
+                let wanted = Output::parse(value, &format!("/{option}"))?;
+                Ok(wanted.filter(|_| !self.rows.is_empty()))
+            }
+            None => Ok(None),
         }
     }
 
-    /// Adds `member` to each row: the objects that `pairs` (row id, object id) relate to it, as the
-    /// other `get` method gives them, or their number.
-    pub(crate) fn relate(
-        &mut self,
-        member: &str,
-        wanted: &Output,
-        pairs: &[(u64, u64)],
-        method: &str,
-        ids_option: &str,
-        key: &str,
-    ) -> ApiResult<()> {
-        let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
-        targets.sort_unstable();
-        targets.dedup();
-        let found = self.call.get_keyed(method, ids_option, key, &targets, wanted)?;
-        let mut of_row: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
-        let mut seen = HashSet::new();
-        for (owner, target) in pairs {
-            if found.contains_key(&target.to_string()) && seen.insert((*owner, *target)) {
-                of_row.entry(*owner).or_default().push(*target);
+    /// The same for an option that does not count: `"count"` is refused.
+    pub(crate) fn wants_list(&self, option: &str) -> ApiResult<Option<Output>> {
+        match self.params.get(option) {
+            Some(Json::String(text)) if text != "extend" => {
+                Err(ApiError::at(&format!("/{option}"), "value must be \"extend\""))
             }
+            _ => self.wants(option),
         }
-        for row in &mut self.rows {
-            let related = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
-            let value = if *wanted == Output::Count {
-                Json::String(related.len().to_string())
-            } else {
-                related.iter().filter_map(|id| found.get(&id.to_string()).cloned()).collect()
-            };
-            row.out.insert(member.to_owned(), value);
-        }
-        Ok(())
+    }
+
+    /// The same for an option where `"count"` is ignored, as older methods do.
+    pub(crate) fn wants_uncounted(&self, option: &str) -> ApiResult<Option<Output>> {
+        Ok(self.wants(option)?.filter(|wanted| *wanted != Output::Count))
+    }
+
+    /// An option of the call.
+    pub(crate) fn option(&self, name: &str) -> Option<&Json> {
+        self.params.get(name)
     }
 
     /// Adds `member` to each row: rows of an owned table (tags, macros, mappings …), the columns
@@ -531,27 +592,6 @@ impl Call<'_> {
                 (number(columns.next()), number(columns.next()))
             })
             .collect())
-    }
-
-    /// Objects of another `get` by id, with this user's rights.
-    pub(crate) fn get_keyed(
-        &self,
-        method: &str,
-        ids_option: &str,
-        key: &str,
-        ids: &[u64],
-        output: &Output,
-    ) -> ApiResult<Map<String, Json>> {
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        let wanted = match output {
-            Output::Count => Json::Array(vec![key.into()]),
-            other => other.to_json(),
-        };
-        let params = serde_json::json!({ ids_option: ids, "output": wanted, "preservekeys": true });
-        match rpc::run_inner(self, method, &params)? {
-            Json::Object(found) => Ok(found),
-            _ => Ok(Map::new()),
-        }
     }
 }
 

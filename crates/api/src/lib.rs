@@ -7,15 +7,22 @@
 
 mod call;
 mod error;
+mod expand;
 mod get;
 mod http;
 mod live;
 mod methods;
 mod object;
+mod owned;
 mod params;
+mod parts;
 mod permission;
+mod relate;
 mod rpc;
 mod session;
+mod tags;
+mod with;
+mod write;
 
 use std::sync::Arc;
 
@@ -26,8 +33,8 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use http::{HttpConfig, serve};
-pub use live::{Live, LiveHub, LiveNote};
-pub use session::hash_password;
+pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
+pub use session::{generate_password, hash_password};
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.
 pub struct Deps {
@@ -59,6 +66,33 @@ impl Api {
     /// The API over these parts.
     pub fn new(deps: Deps) -> Self {
         Self { deps, sessions: session::Sessions::default() }
+    }
+
+    /// Calls a method with a session id or token, as a client at `peer` would. Blocks.
+    pub fn call(
+        &self,
+        method: &str,
+        params: &Json,
+        secret: &str,
+        peer: std::net::IpAddr,
+    ) -> Result<Json, ApiError> {
+        rpc::call(self, method, params, secret, peer)
+    }
+
+    /// Calls a method with all rights, as the user Admin: for what the server does by itself.
+    pub fn call_system(&self, method: &str, params: &Json) -> Result<Json, ApiError> {
+        rpc::call_system(self, method, params)
+    }
+
+    /// Is this the session or token of somebody?
+    pub fn is_signed_in(&self, secret: &str) -> bool {
+        session::authenticate(self, Some(secret)).is_ok()
+    }
+
+    /// Is this the session or token of a super admin?
+    pub fn is_super_admin(&self, secret: &str) -> bool {
+        session::authenticate(self, Some(secret))
+            .is_ok_and(|user| user.kind == call::UserType::SuperAdmin)
     }
 
     /// Answers one HTTP body; `None` = a notification, which gets an empty body. Blocks.

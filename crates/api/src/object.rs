@@ -13,7 +13,7 @@ use crate::params;
 pub(crate) struct Object {
     /// As in `hostgroup.get`.
     pub(crate) name: &'static str,
-    /// Its database table.
+    /// Its database table, or a subquery in brackets that gives the columns.
     pub(crate) table: &'static str,
     /// Its id field, which is the table's key.
     pub(crate) key: &'static str,
@@ -123,31 +123,64 @@ impl Object {
         if mode == Mode::Update && !members.contains_key(self.key) {
             return Err(missing(path, self.key));
         }
-        let mut columns = Columns::new();
-        for field in
-            self.fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != self.key)
-        {
-            match members.get(field.name) {
-                Some(value) => {
-                    if let Some(value) =
-                        field.kind.check(value, &format!("{path}/{}", field.name))?
-                    {
-                        columns.push((field.name, value));
-                    }
-                }
-                None if mode == Mode::Create && field.access == Access::Required => {
-                    return Err(missing(path, field.name));
-                }
-                None => {}
-            }
+        columns_of(self.fields, self.key, input, path, mode)
+    }
+
+    /// The id in an update's object.
+    pub(crate) fn id_of(&self, input: &Json, path: &str) -> ApiResult<u64> {
+        match input.get(self.key) {
+            Some(value) => params::id(value, &format!("{path}/{}", self.key)),
+            None => Err(missing(path, self.key)),
         }
-        Ok(columns)
+    }
+
+    /// Objects of an update call with path and id; none may come twice.
+    pub(crate) fn updates<'j>(&self, input: &'j Json) -> ApiResult<Vec<(String, u64, &'j Json)>> {
+        let mut updates: Vec<(String, u64, &Json)> = Vec::new();
+        for (path, object) in params::objects(input)? {
+            let id = self.id_of(object, &path)?;
+            if updates.iter().any(|(_, other, _)| *other == id) {
+                return Err(taken(&path, self.key, id));
+            }
+            updates.push((path, id, object));
+        }
+        Ok(updates)
     }
 
     /// Default of a column as the API writes it.
     pub(crate) fn default_of(&self, name: &str) -> &'static str {
         Table::named(self.table).column(name).map_or("", |column| column.default)
     }
+}
+
+/// Columns of the given members by a field table, unknown members ignored.
+pub(crate) fn columns_of(
+    fields: &'static [Field],
+    key: &str,
+    input: &Json,
+    path: &str,
+    mode: Mode,
+) -> ApiResult<Columns> {
+    let mut columns = Columns::new();
+    for field in fields.iter().filter(|f| f.access != Access::ReadOnly && f.name != key) {
+        match input.get(field.name) {
+            Some(value) => {
+                if let Some(value) = field.kind.check(value, &format!("{path}/{}", field.name))? {
+                    columns.push((field.name, value));
+                }
+            }
+            None if mode == Mode::Create && field.access == Access::Required => {
+                return Err(missing(path, field.name));
+            }
+            None => {}
+        }
+    }
+    Ok(columns)
+}
+
+/// One value comes twice in a list: `value (groupid)=(5) already exists`.
+pub(crate) fn taken(path: &str, names: &str, values: impl std::fmt::Display) -> ApiError {
+    ApiError::at(path, format_args!("value ({names})=({values}) already exists"))
 }
 
 pub(crate) fn missing(path: &str, name: &str) -> ApiError {

@@ -140,8 +140,14 @@ fn dispatch(
             format!("Incorrect API \"{}\".", name.split('.').next().unwrap_or(""))
         }));
     };
-    let mut call =
-        Call { api, user: None, peer, has_header: bearer.is_some(), has_auth: auth.is_some() };
+    let mut call = Call {
+        api,
+        user: None,
+        peer,
+        has_header: bearer.is_some(),
+        has_auth: auth.is_some(),
+        transaction: None,
+    };
     if let Some(lowest) = method.lowest {
         let user = session::authenticate(api, bearer.or(auth))?;
         permission::check_method(&user, method.name, lowest, name)?;
@@ -163,8 +169,40 @@ pub(crate) fn keyed(rows: Map<String, Json>) -> Json {
     if rows.is_empty() { Json::Array(Vec::new()) } else { Json::Object(rows) }
 }
 
+/// Is there such a method?
+pub(crate) fn knows(method: &str) -> bool {
+    registry().contains_key(method)
+}
+
 /// Runs another method for a call in progress, with its user's rights on objects.
 pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResult<Json> {
     let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));
     (method.run)(call, params)
+}
+
+/// A call from within the server with somebody's session.
+pub(crate) fn call(
+    api: &Api,
+    method: &str,
+    params: &Json,
+    secret: &str,
+    peer: IpAddr,
+) -> ApiResult<Json> {
+    dispatch(api, method, params, None, Some(secret), peer)
+}
+
+/// A call of the server itself.
+pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<Json> {
+    let Some(known) = registry().get(method) else {
+        return Err(ApiError::method(format!("Incorrect method \"{method}\".")));
+    };
+    let call = Call {
+        api,
+        user: Some(crate::User::system()),
+        peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        has_header: false,
+        has_auth: false,
+        transaction: None,
+    };
+    (known.run)(&call, params)
 }

@@ -50,6 +50,16 @@ pub fn hash_password(password: &str) -> Result<String, ApiError> {
     })
 }
 
+/// A password that nobody guesses and everybody can type: 20 letters and digits, about 100 bits.
+pub fn generate_password() -> Result<String, ApiError> {
+    // Without 0, O, 1, l and I, which look alike; 32 signs, so that each byte gives five fair bits.
+    const SIGNS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+    let mut bytes = [0_u8; 20];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| E::application(format!("The machine gives no random numbers: {error}")))?;
+    Ok(bytes.iter().map(|byte| char::from(SIGNS[usize::from(byte % 32)])).collect())
+}
+
 /// Digest under which a session id or token is stored.
 pub(crate) fn digest(secret: &str) -> String {
     Sha256::digest(secret.as_bytes()).iter().fold(String::with_capacity(64), |mut text, byte| {

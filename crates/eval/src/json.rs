@@ -243,12 +243,10 @@ impl Json<'_> {
         }
     }
 
-    /// As plain text: texts without quotes, numbers and words as written, `null` as nothing,
-    /// containers as JSON.
+    /// As plain text: texts without quotes, everything else as JSON.
     pub fn to_plain(&self) -> String {
         match self {
             Self::Text(text) => text.to_string(),
-            Self::Null => String::new(),
             other => other.to_json(),
         }
     }
@@ -266,7 +264,7 @@ impl Json<'_> {
             Self::Null => out.push_str("null"),
             Self::Bool(true) => out.push_str("true"),
             Self::Bool(false) => out.push_str("false"),
-            Self::Number(number) => out.push_str(number),
+            Self::Number(number) => out.push_str(&shown(number)),
             Self::Text(text) => write_string(out, text),
             Self::Array(elements) => {
                 out.push('[');
@@ -291,6 +289,16 @@ impl Json<'_> {
                 out.push('}');
             }
         }
+    }
+}
+
+/// Whole numbers stay as written, others come in the field's form (`1.50` → `1.5`).
+fn shown(number: &str) -> Cow<'_, str> {
+    match crate::num::parse_f64(number) {
+        Some(value) if number.contains(['.', 'e', 'E']) => {
+            Cow::Owned(crate::num::format_f64(value))
+        }
+        _ => Cow::Borrowed(number),
     }
 }
 
@@ -320,7 +328,7 @@ mod tests {
     #[test]
     fn round_trips() {
         for (text, out) in [
-            (" {\"a\" : [1, 2.50,-3e5 ,null,true] } ", Some("{\"a\":[1,2.50,-3e5,null,true]}")),
+            (" {\"a\" : [1, 2.50,-3e5 ,null,true] } ", Some("{\"a\":[1,2.5,-300000,null,true]}")),
             ("\"\\u00e9\\ud83d\\ude00\\n\\/\"", Some("\"é😀\\n/\"")),
             ("[]", Some("[]")),
             ("{}", Some("{}")),

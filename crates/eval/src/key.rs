@@ -87,6 +87,24 @@ impl ItemKey {
         }
     }
 
+    /// The same name and parameter values, however they are quoted.
+    pub fn same_values(&self, other: &Self) -> bool {
+        fn same(a: &KeyParam, b: &KeyParam) -> bool {
+            match (a, b) {
+                (KeyParam::Text { value: a, .. }, KeyParam::Text { value: b, .. }) => a == b,
+                (KeyParam::Array(a), KeyParam::Array(b)) => all_same(a, b),
+                _ => false,
+            }
+        }
+        fn all_same(a: &[KeyParam], b: &[KeyParam]) -> bool {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b))
+        }
+        let params = |key: &Self| key.params.clone().unwrap_or_default();
+        self.name == other.name
+            && self.params.is_some() == other.params.is_some()
+            && all_same(&params(self), &params(other))
+    }
+
     /// Number of parameters; 0 without brackets.
     pub fn param_count(&self) -> usize {
         self.params.as_ref().map_or(0, Vec::len)

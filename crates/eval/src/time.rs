@@ -191,22 +191,13 @@ impl MaintenancePeriod {
             if start > now || !self.starts_on(date, active_since, tz) {
                 continue;
             }
-            let end = self.end_of(start, tz);
+            // The length is elapsed time, also when the clocks change in between.
+            let end = start + i64::from(self.period_s);
             if now < end && start >= active_since {
                 return Some((start, end.min(active_till)));
             }
         }
         None
-    }
-
-    /// The wall clock decides: a period of a day ends at the same time of the next day, also
-    /// when the clocks change in between.
-    fn end_of(&self, start: i64, tz: &TimeZone) -> i64 {
-        let offset = |at: i64| i64::from(local(at, tz).offset().seconds());
-        let end = start + i64::from(self.period_s);
-        let moved = end + offset(start) - offset(end);
-        // Behind a backward change the moved end may itself lie before the change.
-        if offset(moved) == offset(end) { moved } else { end }
     }
 
     fn starts_on(&self, date: jiff::civil::Date, active_since: i64, tz: &TimeZone) -> bool {

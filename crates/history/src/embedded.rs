@@ -10,6 +10,9 @@ use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, View,
 };
 
+/// A file with this name tells that the last stop was orderly.
+const STOPPED: &str = "stopped";
+
 /// The embedded engine of one shard.
 #[derive(Debug)]
 pub struct Embedded {
@@ -18,6 +21,7 @@ pub struct Embedded {
     retired: Vec<Engine>,
     dir: PathBuf,
     durable: bool,
+    stopped_orderly: bool,
     trends: u64,
     failures: u64,
 }
@@ -31,12 +35,36 @@ impl Embedded {
     ) -> Result<(Self, Recovery), Error> {
         let durable = options.durable;
         let (engine, recovery) = Engine::open(dir, options, clock)?;
-        Ok((Self::new(engine, dir, durable), recovery))
+        // Whatever happens from now on, it is not orderly until `stop` says so.
+        let marker = dir.join(STOPPED);
+        let stopped_orderly = match std::fs::remove_file(&marker) {
+            Ok(()) => true,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
+            Err(error) => return Err(config_error("remove", &marker, &error)),
+        };
+        let driver = Self {
+            engine,
+            retired: Vec::new(),
+            dir: dir.to_owned(),
+            durable,
+            stopped_orderly,
+            trends: 0,
+            failures: 0,
+        };
+        Ok((driver, recovery))
     }
 
-    fn new(engine: Engine, dir: &Path, durable: bool) -> Self {
-        let dir = dir.to_owned();
-        Self { engine, retired: Vec::new(), dir, durable, trends: 0, failures: 0 }
+    /// Was the last stop orderly, so that all trends were written?
+    pub fn stopped_orderly(&self) -> bool {
+        self.stopped_orderly
+    }
+
+    /// The end of an orderly stop, after the trends were drained and written: waits for the disk
+    /// and notes it for the next start.
+    pub fn stop(mut self) -> Result<(), Error> {
+        self.sync()?;
+        let marker = self.dir.join(STOPPED);
+        std::fs::write(&marker, []).map_err(|error| config_error("write", &marker, &error))
     }
 
     /// Hands over every sample within the span, item by item, each item's oldest first: for
@@ -102,11 +130,9 @@ impl Driver for Embedded {
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
-        let mut bytes = self.engine.drop_before(class, day)?;
-        for retired in &mut self.retired {
-            bytes += retired.drop_before(class, day)?;
-        }
-        Ok(bytes)
+        let retired = self.retired.iter_mut().map(|engine| engine.drop_before(class, day));
+        let bytes: u64 = retired.sum();
+        Ok(bytes + self.engine.drop_before(class, day))
     }
 
     fn classes(&self) -> Vec<Class> {
@@ -133,7 +159,7 @@ impl Driver for Embedded {
             (bytes + stats.segment_bytes, segments + stats.segments)
         });
         Counters {
-            samples: stats.rows - 4 * self.trends,
+            samples: stats.rows.saturating_sub(4 * self.trends),
             trends: self.trends,
             batches: stats.batches,
             failures: self.failures,
@@ -230,9 +256,8 @@ pub fn open_shards(
     let changed = before.is_some_and(|layout| layout.shards != shards);
     let mixed = changed || before.is_some_and(|layout| layout.mixed);
     let (mut drivers, mut recoveries) = (Vec::new(), Vec::new());
-    for shard in 0..shards {
-        let dir = root.join(format!("shard-{shard}"));
-        let (driver, recovery) = Embedded::open(&dir, options.clone(), SharedClock::clone(clock))?;
+    for opened in open_in_parallel(root, shards, options, clock) {
+        let (driver, recovery) = opened?;
         drivers.push(driver);
         recoveries.push(recovery);
     }
@@ -260,6 +285,26 @@ pub fn open_shards(
         write_layout(&layout_path, Layout { shards, mixed })?;
     }
     Ok((drivers, recoveries))
+}
+
+type Opened = Result<(Embedded, Recovery), Error>;
+
+/// Each reads its WAL back on a core of its own, as it will be served by one.
+fn open_in_parallel(
+    root: &Path,
+    shards: usize,
+    options: &Options,
+    clock: &SharedClock,
+) -> Vec<Opened> {
+    let open = |shard: usize| {
+        let dir = root.join(format!("shard-{shard}"));
+        Embedded::open(&dir, options.clone(), SharedClock::clone(clock))
+    };
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..shards).map(|shard| scope.spawn(move || open(shard))).collect();
+        let joined = threads.into_iter().map(std::thread::ScopedJoinHandle::join);
+        joined.map(|opened| opened.expect("BUG: opening a store panicked")).collect()
+    })
 }
 
 fn attach_all(drivers: &mut [Embedded], retired: &[Engine]) {

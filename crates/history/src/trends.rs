@@ -4,8 +4,8 @@
 //! hands its trends out a few at a time, so that no spike marks the full hour. A sample late for
 //! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
 //! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
-//! folded after the next start is merged with it. After a crash, [`open_hours`] says which hours
-//! are folded anew from history; these replace what is stored.
+//! folded after the next start is merged with it. After a crash [`resume`] folds the open hours
+//! anew from history; these replace what is stored.
 
 use std::collections::VecDeque;
 
@@ -245,6 +245,26 @@ pub const fn hour_of(clock: u32) -> u32 {
 /// and the one before, whose trends may not have been written yet.
 pub fn open_hours(now_s: u32) -> Span {
     Span::new(hour_of(now_s).saturating_sub(HOUR_S), now_s)
+}
+
+/// The folder with which a shard starts at `now_s`: an empty one after an orderly stop, else one
+/// that was fed the open hours anew from history. `keeps` tells which items keep trends.
+pub fn resume(
+    driver: &crate::Embedded,
+    now_s: u32,
+    mut keeps: impl FnMut(ItemId) -> bool,
+) -> Result<Folder, Error> {
+    if driver.stopped_orderly() {
+        return Ok(Folder::new(now_s));
+    }
+    let span = open_hours(now_s);
+    let mut folder = Folder::starting_at(span.from);
+    driver.scan(span, crate::Kinds::NUMBERS, &mut |sample| {
+        if keeps(sample.item) {
+            folder.fold(sample);
+        }
+    })?;
+    Ok(folder)
 }
 
 fn sums_of(trend: &Trend) -> Sums {

@@ -1,4 +1,5 @@
 //! One suite for all drivers: what the trait promises holds for each of them.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,9 +8,7 @@ use history::{
     Class, Day, Driver, Embedded, Kind, Kinds, Memory, Null, Order, RangeQuery, Retention, Span,
     range_of,
 };
-use model::{
-    ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues, ValueType,
-};
+use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 use stdx::clock::{SharedClock, SimClock};
 
 const DAY: u32 = 86_400;

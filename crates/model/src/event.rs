@@ -57,13 +57,20 @@ pub enum TriggerFinding {
         name: String,
         /// Operational data with all macros resolved.
         opdata: String,
+        /// Tags of the trigger and of its hosts with all macros resolved.
+        tags: Vec<(String, String)>,
     },
-    /// The trigger's problems recover.
+    /// The trigger's problems recover (those whose correlation tag matches, where the trigger
+    /// says so).
     Recovery {
         /// The trigger.
         trigger: TriggerId,
         /// Time of the value that made it so.
         at: Timestamp,
+        /// Name of the recovery event with all macros resolved.
+        name: String,
+        /// Tags of the trigger and of its hosts with all macros resolved.
+        tags: Vec<(String, String)>,
     },
     /// Evaluation failed, or works again (`error` empty).
     State {

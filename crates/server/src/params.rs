@@ -182,10 +182,9 @@ impl Values {
     pub(crate) fn address(&self, name: &str) -> anyhow::Result<std::net::SocketAddr> {
         use std::net::ToSocketAddrs;
         let text = self.get(name);
-        text.to_socket_addrs()
-            .ok()
-            .and_then(|mut found| found.next())
-            .with_context(|| format!("parameter {name}: \"{text}\" is no address like 127.0.0.1:8080"))
+        text.to_socket_addrs().ok().and_then(|mut found| found.next()).with_context(|| {
+            format!("parameter {name}: \"{text}\" is no address like 127.0.0.1:8080")
+        })
     }
 }
 

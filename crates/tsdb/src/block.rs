@@ -181,8 +181,7 @@ impl Builder {
             _ => {
                 self.first_value.push(whole[0].cast_unsigned());
                 let slope = shape.slope;
-                let steps =
-                    whole.windows(2).map(|p| p[1].wrapping_sub(p[0]).wrapping_sub(slope));
+                let steps = whole.windows(2).map(|p| p[1].wrapping_sub(p[0]).wrapping_sub(slope));
                 self.steps.extend(steps);
             }
         }

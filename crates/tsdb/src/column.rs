@@ -75,9 +75,8 @@ impl<'a> Cursor<'a> {
 
 /// Compresses numbers that have no order worth a delta: entropy coding alone.
 pub(crate) fn pack<T: Number>(out: &mut Vec<u8>, values: &[T]) {
-    let config = ChunkConfig::default()
-        .with_mode_spec(ModeSpec::Classic)
-        .with_delta_spec(DeltaSpec::NoOp);
+    let config =
+        ChunkConfig::default().with_mode_spec(ModeSpec::Classic).with_delta_spec(DeltaSpec::NoOp);
     pack_with(out, values, &config);
 }
 

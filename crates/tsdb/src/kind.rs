@@ -105,6 +105,8 @@ pub struct Kinds(u16);
 impl Kinds {
     /// All kinds of values.
     pub const VALUES: Self = Self(0x000f);
+    /// Floats and unsigned numbers.
+    pub const NUMBERS: Self = Self(0x0003);
     /// All kinds of trends.
     pub const TRENDS: Self = Self(0xff00);
     /// Everything.
@@ -202,6 +204,8 @@ mod tests {
                 assert_eq!(Kinds::VALUES.has(kind), Kind::VALUES.contains(&kind));
                 assert_eq!(Kinds::TRENDS.has(kind), Kind::TRENDS.contains(&kind));
                 assert_eq!(Kinds::TRENDS.has(kind), kind.is_trend());
+                let is_number = matches!(kind, Kind::Float | Kind::Unsigned);
+                assert_eq!(Kinds::NUMBERS.has(kind), is_number);
                 assert!(Kinds::ALL.has(kind) && Kinds::from(kind).has(kind));
             }
         }

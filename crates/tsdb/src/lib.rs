@@ -27,6 +27,7 @@ mod recovery;
 mod rows;
 mod seal;
 mod segment;
+mod upkeep;
 mod view;
 mod wal;
 mod worker;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use stdx::clock::SharedClock;
 
-use crate::engine::{Engine, Stats, create_wal, sort, today, wal_path};
+use crate::engine::{Engine, Stats, create_wal, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::Day;
@@ -13,6 +13,7 @@ use crate::options::Options;
 use crate::rows::Rows;
 use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
+use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
 use crate::worker::{Health, Syncer, Worker};
 
@@ -273,11 +274,8 @@ mod tests {
             (vec![2, 3], vec![id(2, 2), id(1, 2)], vec![3], vec![id(1, 2)]),
             (vec![2], vec![id(1, 2), id(1, 4), id(3, 3)], vec![], vec![id(1, 4)]),
         ] {
-            let listing = Listing {
-                wals: wals.clone(),
-                segments: segments.clone(),
-                temporary: Vec::new(),
-            };
+            let listing =
+                Listing { wals: wals.clone(), segments: segments.clone(), temporary: Vec::new() };
             let plan = plan(Path::new(""), listing);
             assert_eq!(plan.replay, replayed, "{wals:?} {segments:?}");
             assert_eq!(plan.keep, kept, "{wals:?} {segments:?}");

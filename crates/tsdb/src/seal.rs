@@ -168,10 +168,7 @@ pub(crate) fn publish(place: &Place, ids: &[SegmentId]) -> Result<Vec<Arc<Segmen
     let mut segments = Vec::new();
     for id in ids {
         let path = place.dir.join(id.file_name());
-        place
-            .disk
-            .rename(&temporary(&place.dir, id), &path)
-            .map_err(Error::io("rename", &path))?;
+        place.disk.rename(&temporary(&place.dir, id), &path).map_err(Error::io("rename", &path))?;
         segments.push(Arc::new(Segment::open(&path, *id)?));
     }
     place.disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;

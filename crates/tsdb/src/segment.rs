@@ -44,8 +44,7 @@ impl SegmentId {
         let mut parts = name.strip_suffix(".seg")?.split('-');
         let day = Day(parts.next()?.parse().ok()?);
         let class = Class(parts.next()?.parse().ok()?);
-        let (first_seq, last_seq) =
-            (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+        let (first_seq, last_seq) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
         let id = Self { class, day, first_seq, last_seq };
         (parts.next().is_none() && first_seq <= last_seq).then_some(id)
     }

@@ -8,7 +8,7 @@ use model::{ItemId, Sample, Timestamp, Trend, TrendValues};
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::{Kind, Kinds, Span};
-use crate::rows::{Raw, value_of};
+use crate::rows::{Raw, Sink, value_of};
 use crate::segment::Segment;
 
 /// A row copied out of the active head.
@@ -18,6 +18,14 @@ struct Copied {
     at: Timestamp,
     /// The value; of a text where its bytes start (upper half) and how many (lower half).
     bits: u64,
+}
+
+/// Where a view finds rows.
+#[derive(Debug, Clone, Copy)]
+enum Source<'a> {
+    Segment(&'a Segment),
+    Frozen(&'a Head),
+    Copied,
 }
 
 /// What an engine held of some items at one moment. Making one copies the few rows of these items
@@ -41,14 +49,7 @@ impl View {
         segments: Arc<Vec<Arc<Segment>>>,
         frozen: Vec<Arc<Head>>,
     ) -> Self {
-        Self {
-            span,
-            segments,
-            frozen,
-            items: Vec::new(),
-            rows: Vec::new(),
-            bytes: Vec::new(),
-        }
+        Self { span, segments, frozen, items: Vec::new(), rows: Vec::new(), bytes: Vec::new() }
     }
 
     /// Copies what the active head has of the items, of each at most the `newest`.
@@ -91,22 +92,39 @@ impl View {
         Raw::Bytes(self.bytes.get(start..start + len).unwrap_or_default())
     }
 
-    /// Hands over what is in memory, in the order in which it was written.
-    fn read_memory(
+    /// Everything that may hold rows of the span: its last second, and its place in the order in
+    /// which they were written.
+    fn sources(&self) -> Vec<(u32, usize, Source<'_>)> {
+        let segments = self.segments.iter().filter(|segment| segment.overlaps(self.span));
+        let segments = segments.map(|segment| (segment.footer.last, Source::Segment(segment)));
+        let frozen = self.frozen.iter().filter_map(|head| {
+            let (_, last) = head.span()?;
+            Some((last, Source::Frozen(head)))
+        });
+        let all = segments.chain(frozen).chain([(u32::MAX, Source::Copied)]);
+        all.enumerate().map(|(order, (last, source))| (last, order, source)).collect()
+    }
+
+    /// Hands over the rows of an item; of those in memory at most the `newest`.
+    fn read(
         &self,
+        source: Source<'_>,
         item: ItemId,
         kinds: Kinds,
         newest: usize,
-        sink: &mut dyn FnMut(Kind, Timestamp, Raw<'_>) -> Result<(), Damaged>,
+        sink: &mut Sink<'_>,
     ) -> Result<(), Error> {
         let damaged = |damaged: Damaged| damaged.of("the head in memory".as_ref());
-        for head in &self.frozen {
-            head.read(item, kinds, self.span, newest, sink).map_err(damaged)?;
+        match source {
+            Source::Segment(segment) => segment.read(item.0, kinds, self.span, sink),
+            Source::Frozen(head) => {
+                head.read(item, kinds, self.span, newest, sink).map_err(damaged)
+            }
+            Source::Copied => {
+                let mut rows = self.copied(item).iter().filter(|row| kinds.has(row.kind));
+                rows.try_for_each(|row| sink(row.kind, row.at, self.raw(row))).map_err(damaged)
+            }
         }
-        for row in self.copied(item).iter().filter(|row| kinds.has(row.kind)) {
-            sink(row.kind, row.at, self.raw(row)).map_err(damaged)?;
-        }
-        Ok(())
     }
 
     /// Samples of an item that the view was made for, of the kinds asked for and within the
@@ -118,44 +136,35 @@ impl View {
             samples.push(Sample { item, at, value: value_of(kind, raw)? });
             Ok(())
         };
-        for segment in self.segments.iter() {
-            segment.read(item.0, kinds, self.span, &mut sink)?;
+        for (_, _, source) in self.sources() {
+            self.read(source, item, kinds, usize::MAX, &mut sink)?;
         }
-        self.read_memory(item, kinds, usize::MAX, &mut sink)?;
         settle(&mut samples);
         Ok(samples)
     }
 
-    /// The newest `n` of them, newest first. Reads segments only as far back as needed.
+    /// The newest `n` of them, newest first. Reads only as far back as needed.
     pub fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         if n == 0 {
             return Ok(Vec::new());
         }
-        let mut memory = Vec::new();
-        self.read_memory(item, kinds, n, &mut |kind, at, raw| {
-            memory.push(Sample { item, at, value: value_of(kind, raw)? });
-            Ok(())
-        })?;
-        // By the order in which they were written, memory last.
+        let mut sources = self.sources();
+        // What may hold the youngest comes first.
+        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
+        // By the order in which they were written.
         let mut found: BTreeMap<usize, Vec<Sample>> = BTreeMap::new();
-        found.insert(usize::MAX, memory);
-        let mut by_age: Vec<usize> = (0..self.segments.len())
-            .filter(|&place| self.segments[place].overlaps(self.span))
-            .collect();
-        by_age.sort_by_key(|&place| std::cmp::Reverse(self.segments[place].footer.last));
-        let mut newest = merge_newest(&found, n);
-        for place in by_age {
-            let segment = &self.segments[place];
-            if newest.len() == n && newest[n - 1].at.clock > segment.footer.last {
+        let mut newest: Vec<Sample> = Vec::new();
+        for (last, order, source) in sources {
+            if newest.len() == n && newest[n - 1].at.clock > last {
                 break;
             }
             let mut samples = Vec::new();
-            segment.read(item.0, kinds, self.span, &mut |kind, at, raw| {
+            self.read(source, item, kinds, n, &mut |kind, at, raw| {
                 samples.push(Sample { item, at, value: value_of(kind, raw)? });
                 Ok(())
             })?;
             if !samples.is_empty() {
-                found.insert(place, samples);
+                found.insert(order, samples);
                 newest = merge_newest(&found, n);
             }
         }
@@ -174,10 +183,9 @@ impl View {
             }
             Ok(())
         };
-        for segment in self.segments.iter() {
-            segment.read(item.0, Kinds::TRENDS, self.span, &mut sink)?;
+        for (_, _, source) in self.sources() {
+            self.read(source, item, Kinds::TRENDS, usize::MAX, &mut sink)?;
         }
-        self.read_memory(item, Kinds::TRENDS, usize::MAX, &mut sink)?;
         let trends = hours.into_iter().filter_map(|((hour, unsigned), figures)| {
             let [Some(min), Some(avg), Some(max), Some(num)] = figures else { return None };
             let float = f64::from_bits;
@@ -215,6 +223,7 @@ fn kind_order(sample: &Sample) -> u8 {
 
 fn merge_newest(found: &BTreeMap<usize, Vec<Sample>>, n: usize) -> Vec<Sample> {
     let mut all: Vec<Sample> = found.values().flatten().cloned().collect();
+    // Written later comes later, and `settle` keeps the last of equals.
     settle(&mut all);
     all.drain(..all.len().saturating_sub(n));
     all.reverse();

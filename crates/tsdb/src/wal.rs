@@ -9,9 +9,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use crate::column::{
-    Cursor, len_u32, put_planes, put_u32, put_u64, take_planes, take_planes_u32,
-};
+use crate::column::{Cursor, len_u32, put_planes, put_u32, put_u64, take_planes, take_planes_u32};
 use crate::error::{Damaged, Error};
 use crate::kind::Kind;
 use crate::rows::Rows;

@@ -47,10 +47,16 @@ pub(crate) enum Job {
 
 /// What the worker has done.
 pub(crate) enum Done {
-    Sealed { seq: u64, segments: Vec<Arc<Segment>> },
+    Sealed {
+        seq: u64,
+        segments: Vec<Arc<Segment>>,
+    },
     /// Sealing failed, and the engine is poisoned.
     NotSealed,
-    Merged { inputs: Vec<SegmentId>, result: Result<Arc<Segment>, Error> },
+    Merged {
+        inputs: Vec<SegmentId>,
+        result: Result<Arc<Segment>, Error>,
+    },
 }
 
 /// The thread that seals and merges, one job after the other.
@@ -78,8 +84,9 @@ impl Worker {
         let stopped = Arc::clone(&stop);
         let thread = spawn("tsdb-seal", move || {
             while let Ok(job) = todo.recv() {
-                if stopped.load(Ordering::Acquire) {
-                    break;
+                // What was dropped must not come back; all else is done by the next start.
+                if stopped.load(Ordering::Acquire) && !matches!(job, Job::Remove(_)) {
+                    continue;
                 }
                 if let Some(result) = run(&place, &health, job)
                     && report.send(result).is_err()
@@ -109,8 +116,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // A job under way is finished, as nobody else may touch its files before; the others are
-        // done by the next start.
+        // A job under way is finished, as nobody else may touch its files before.
         self.stop.store(true, Ordering::Release);
         self.jobs = None;
         if let Some(thread) = self.thread.take() {
@@ -183,9 +189,7 @@ impl SyncShared {
         let address = |file: &Arc<dyn DiskFile>| Arc::as_ptr(file).cast::<()>();
         let written = now.last().map(address);
         let synced: Vec<_> = files.iter().map(address).collect();
-        now.retain(|file| {
-            Some(address(file)) == written || !synced.contains(&address(file))
-        });
+        now.retain(|file| Some(address(file)) == written || !synced.contains(&address(file)));
         Ok(())
     }
 }

@@ -25,11 +25,8 @@ struct Out {
 
 impl Out {
     fn put(&mut self, bytes: &[u8]) -> Result<Place, Error> {
-        let place = Place {
-            offset: self.offset,
-            len: len_u32(bytes.len()),
-            crc: crc32fast::hash(bytes),
-        };
+        let place =
+            Place { offset: self.offset, len: len_u32(bytes.len()), crc: crc32fast::hash(bytes) };
         self.buffer.extend_from_slice(bytes);
         self.offset += bytes.len() as u64;
         if self.buffer.len() >= BUFFER {

@@ -77,7 +77,8 @@ fn user_data(call: &Call<'_>, userid: u64, sessionid: &str) -> ApiResult<Json> {
     out.insert("type".into(), json!(row.int("type")));
     out.insert("userip".into(), json!(call.peer.to_string()));
     out.insert("debug_mode".into(), json!(group("debug_mode")));
-    out.insert("gui_access".into(), json!(group("gui_access")));
+    // Of all these only this one is text in the reference.
+    out.insert("gui_access".into(), json!(group("gui_access").to_string()));
     out.insert("mfaid".into(), json!(0));
     out.insert("deprovisioned".into(), json!(false));
     out.insert("auth_type".into(), json!(0));

@@ -1,13 +1,33 @@
-//! The methods, a file per object. Each file has its field table, its methods and nothing that
-//! other objects need: what is shared lives beside this folder.
+//! The methods, a file or folder per object. Each has its field table, its methods and nothing
+//! that other objects need: what is shared lives beside this folder.
 
 pub(crate) mod apiinfo;
+pub(crate) mod event;
 pub(crate) mod group;
 pub(crate) mod history;
+pub(crate) mod host;
+pub(crate) mod hostinterface;
+pub(crate) mod item;
 pub(crate) mod login;
+pub(crate) mod template;
+pub(crate) mod usermacro;
+pub(crate) mod valuemap;
 
 use crate::call::Method;
 
 /// All methods.
-pub(crate) const ALL: &[&[Method]] =
-    &[apiinfo::METHODS, group::METHODS, history::METHODS, login::METHODS];
+pub(crate) const ALL: &[&[Method]] = &[
+    apiinfo::METHODS,
+    event::METHODS,
+    group::METHODS,
+    history::METHODS,
+    host::METHODS,
+    hostinterface::METHODS,
+    item::METHODS,
+    item::PROTOTYPE_METHODS,
+    item::RULE_METHODS,
+    login::METHODS,
+    template::METHODS,
+    usermacro::METHODS,
+    valuemap::METHODS,
+];

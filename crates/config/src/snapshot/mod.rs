@@ -34,6 +34,8 @@ pub struct Snapshot {
     pub macros: Arc<Macros>,
     /// Global regular expressions by name (for `@name` in keys and filters).
     pub regexps: Arc<std::collections::BTreeMap<String, Vec<GlobalRegexp>>>,
+    /// Value maps by id, for texts for people.
+    pub valuemaps: Arc<std::collections::BTreeMap<u64, Arc<[eval::units::Mapping]>>>,
     /// Settings that the server obeys.
     pub settings: Arc<Settings>,
 }

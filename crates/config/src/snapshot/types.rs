@@ -232,6 +232,8 @@ pub struct ItemExtra {
     pub units: String,
     /// Value map, for texts for people; 0 = none.
     pub valuemap: u64,
+    /// Tags of the item, for filters of aggregate functions.
+    pub tags: Box<[(Arc<str>, Arc<str>)]>,
 }
 
 /// A trigger of a host.

@@ -51,7 +51,14 @@ pub(super) fn call(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> C
 
 /// An argument as a number.
 pub(super) fn number(value: &ExprValue) -> Result<f64, String> {
-    value.as_f64().ok_or_else(|| "function argument is not a numeric value".to_owned())
+    let suffixed = |value: &ExprValue| match value {
+        ExprValue::Text(text) => crate::num::parse_suffixed(text),
+        _ => None,
+    };
+    value
+        .as_f64()
+        .or_else(|| suffixed(value))
+        .ok_or_else(|| "function argument is not a numeric value".to_owned())
 }
 
 /// All arguments as numbers; vectors are taken apart.
@@ -86,7 +93,11 @@ fn aggregate(function: &str, args: &[ExprValue]) -> Option<Called> {
         or_infinite(f(&values))
     };
     if let Some(f) = stats::by_name(function) {
-        return Some(over_all(f));
+        return Some(match args {
+            [ExprValue::Vector(_)] => over_all(f),
+            [_] => wrong_argument(),
+            _ => wrong_count(),
+        });
     }
     Some(match function {
         "min" => over_all(stats::min),
@@ -229,7 +240,7 @@ fn constants(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> Option<
     let value = match function {
         "e" => ExprValue::Float(std::f64::consts::E),
         "pi" => ExprValue::Float(std::f64::consts::PI),
-        "rand" => ExprValue::Unsigned(u64::from(moment.random)),
+        "rand" => ExprValue::Unsigned(u64::from(moment.random >> 1)),
         _ => return None,
     };
     Some(if args.is_empty() { Ok(value) } else { wrong_count() })

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use model::Timestamp;
 
 use super::{BinaryOp, Expression, ItemCall, Node, NodeKind, builtin};
-use crate::num::{format_f64, parse_suffixed, parse_u64, same_f64};
+use crate::num::{format_f64, parse_f64, parse_suffixed, parse_u64, same_f64};
 
 /// What an operand or an expression gives.
 #[derive(Debug, Clone, PartialEq)]
@@ -13,7 +13,7 @@ pub enum ExprValue {
     Unsigned(u64),
     /// Any other number; always finite, but for bucket bounds.
     Float(f64),
-    /// A text; counts as a number where it looks like one (suffixes included).
+    /// A text; counts as a number where it looks like one.
     Text(String),
     /// What `*_foreach` functions give.
     Vector(Vec<Self>),
@@ -26,12 +26,12 @@ impl ExprValue {
         match self {
             Self::Unsigned(v) => Some(*v as f64),
             Self::Float(v) => Some(*v),
-            Self::Text(text) => parse_suffixed(text),
+            Self::Text(text) => parse_f64(text),
             Self::Vector(_) => None,
         }
     }
 
-    /// As an exact whole number.
+    /// As a whole number; a fraction is cut.
     pub fn as_u64(&self) -> Option<u64> {
         match self {
             Self::Unsigned(v) => Some(*v),
@@ -41,8 +41,7 @@ impl ExprValue {
                     clippy::cast_sign_loss,
                     reason = "checked"
                 )]
-                let whole = (v.fract() == 0.0 && *v >= 0.0 && *v < 1.8446744073709552e19)
-                    .then_some(*v as u64);
+                let whole = (*v >= 0.0 && *v < 1.844_674_407_370_955_2e19).then_some(*v as u64);
                 whole
             }
             Self::Text(text) => {
@@ -164,6 +163,14 @@ impl Evaluator<'_> {
             NodeKind::Text(text) => Ok(Operand::Known(ExprValue::Text(text.clone()))),
             NodeKind::Macro => {
                 let value = self.operands.macro_value(&self.text[node.span.clone()]);
+                // Stands for what would be written in its place: suffixes count.
+                let value = value.map(|value| match &value {
+                    ExprValue::Text(text) => match parse_u64(text) {
+                        Some(whole) => ExprValue::Unsigned(whole),
+                        None => parse_suffixed(text).map_or(value, ExprValue::Float),
+                    },
+                    _ => value,
+                });
                 self.from_caller(value)
             }
             NodeKind::FunctionId(id) => {

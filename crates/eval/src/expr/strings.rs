@@ -6,6 +6,9 @@ use super::eval::ExprValue;
 /// Longest text that a function gives, bytes: what a text item can hold.
 const TEXT_BYTES_MAX: usize = 65_535;
 
+/// Longest text that `repeat` gives, bytes.
+const REPEAT_BYTES_MAX: usize = 2048;
+
 /// Calls a function over texts; `None` = there is none of that name.
 pub(super) fn call(function: &str, args: &[ExprValue]) -> Option<Called> {
     Some(match function {
@@ -81,7 +84,7 @@ fn one_value(args: &[ExprValue], per_byte: u64, per_number: u64) -> Called {
 }
 
 fn char_of(code: &ExprValue) -> Called {
-    match code.as_u64().and_then(|c| u8::try_from(c).ok()) {
+    match code.as_u64().and_then(|c| u8::try_from(c).ok()).filter(u8::is_ascii) {
         Some(code) => text(char::from(code).to_string()),
         None => wrong_argument(),
     }
@@ -142,7 +145,7 @@ fn insert(args: &[ExprValue]) -> Called {
 fn repeat(args: &[ExprValue]) -> Called {
     let [value, times] = args else { return wrong_count() };
     let (value, times) = (text_of(value)?, position(times, "second")?);
-    if value.len().saturating_mul(times) > TEXT_BYTES_MAX {
+    if value.len().saturating_mul(times) > REPEAT_BYTES_MAX {
         return Err("the result of the function is too long".to_owned());
     }
     text(value.repeat(times))

@@ -122,6 +122,7 @@ impl Path {
     ) -> Result<(Vec<Found<'j, 'a>>, bool), QueryError> {
         let mut found = vec![Found::Value { name: None, value: at }];
         let mut definite = true;
+        let mut after_function = false;
         for segment in &self.segments {
             found = match segment {
                 Segment::Select { selector, deep } => {
@@ -130,8 +131,11 @@ impl Path {
                 }
                 Segment::Name => names(found),
                 Segment::Function(function) => {
+                    if after_function && found.is_empty() {
+                        return Err(QueryError::Function(NO_ARRAY));
+                    }
                     let result = apply(*function, found, definite)?;
-                    definite = true;
+                    (definite, after_function) = (true, true);
                     result.into_iter().collect()
                 }
             };
@@ -270,6 +274,9 @@ fn slice(len: usize, from: Option<i64>, to: Option<i64>) -> std::ops::Range<usiz
     from..to.max(from)
 }
 
+/// What a function says that finds no array.
+const NO_ARRAY: &str = "cannot apply function to non-array JSON element";
+
 /// Functions look at all matches; of a definite path at the elements of the array found.
 fn apply<'j, 'a>(
     function: Function,
@@ -283,7 +290,7 @@ fn apply<'j, 'a>(
                 elements.iter().enumerate().map(|(i, v)| indexed(i, v)).collect()
             }
             _ => {
-                return Err(QueryError::Function("cannot apply function to non-array JSON element"));
+                return Err(QueryError::Function(NO_ARRAY));
             }
         }
     } else {
@@ -328,8 +335,8 @@ mod tests {
         for (path, out) in [
             ("$.f.p", Some("10")),
             ("$['f']['p']", Some("10")),
-            ("$.f[\"n o\"]", Some("")),
-            ("$.b[0].p", Some("8.50")),
+            ("$.f[\"n o\"]", Some("null")),
+            ("$.b[0].p", Some("8.5")),
             ("$.b[-1].t", Some("three \"3\"")),
             ("$.b[5]", None),
             ("$.b[0:2].id", Some("[1,2]")),

@@ -248,6 +248,7 @@ fn extra(row: &Row, kind: ItemType, resolver: &Resolver<'_>) -> Option<Arc<ItemE
         inventory_link: u8::try_from(row.int("inventory_link")).unwrap_or(0),
         units: row.text("units").to_owned(),
         valuemap: row.id("valuemapid"),
+        tags: Box::default(),
     };
     (extra != ItemExtra::default()).then(|| Arc::new(extra))
 }

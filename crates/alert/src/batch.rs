@@ -1,0 +1,311 @@
+//! Findings become events and problems: one transaction.
+
+use std::collections::BTreeSet;
+
+use config::Edit;
+use config::db::{DbResult, Row, Value, query_by_ids};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use model::{EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState};
+
+use crate::open::Open;
+use crate::problems::Effect;
+
+/// What of a trigger's row matters here.
+struct Facts {
+    severity: i64,
+    multiple: bool,
+    /// Recovery closes only problems whose values of this tag agree; empty = all.
+    correlation_tag: String,
+    item_tags: Vec<(String, String)>,
+}
+
+type FactsOf = HashMap<TriggerId, Facts, FixedState>;
+
+/// An event to be written.
+pub(crate) struct NewEvent<'a> {
+    pub(crate) trigger: TriggerId,
+    pub(crate) at: Timestamp,
+    pub(crate) state: TriggerState,
+    pub(crate) name: &'a str,
+    pub(crate) severity: i64,
+    pub(crate) opdata: &'a str,
+    pub(crate) user: u64,
+}
+
+/// Writes `findings` in their order. Findings of deleted triggers are skipped.
+pub(crate) fn write(
+    edit: &mut Edit<'_>,
+    open: &mut Open,
+    findings: &[TriggerFinding],
+) -> DbResult<Vec<Effect>> {
+    let facts = load_facts(edit, findings)?;
+    let mut effects = Vec::with_capacity(findings.len());
+    for finding in findings {
+        let Some(facts) = facts.get(&trigger_of(finding)) else { continue };
+        match finding {
+            TriggerFinding::Problem { trigger, at, name, opdata, tags } => {
+                // A shard that starts anew may find again what is already written.
+                if !facts.multiple && !open.of(*trigger).is_empty() {
+                    continue;
+                }
+                let event = NewEvent {
+                    trigger: *trigger,
+                    at: *at,
+                    state: TriggerState::Problem,
+                    name,
+                    severity: facts.severity,
+                    opdata,
+                    user: 0,
+                };
+                let id = open_problem(edit, &event, &all_tags(tags, facts))?;
+                open.add(*trigger, id);
+                set_value(edit, *trigger, TriggerState::Problem, *at)?;
+                effects.push(change(id, *trigger, TriggerState::Problem));
+            }
+            TriggerFinding::Recovery { trigger, at, name, tags } => {
+                let tags = all_tags(tags, facts);
+                let closed = matching(edit, open.of(*trigger), &facts.correlation_tag, &tags)?;
+                let recovery = Recovery { trigger: *trigger, at: *at, name, tags: &tags, user: 0 };
+                close(edit, open, &recovery, &closed, &mut effects)?;
+                if !open.of(*trigger).is_empty() {
+                    effects.push(Effect::Trigger(*trigger, TriggerState::Problem));
+                }
+            }
+            TriggerFinding::State { trigger, error } => set_error(edit, *trigger, error)?,
+        }
+    }
+    Ok(effects)
+}
+
+/// Who recovers what, and when.
+pub(crate) struct Recovery<'a> {
+    pub(crate) trigger: TriggerId,
+    pub(crate) at: Timestamp,
+    pub(crate) name: &'a str,
+    pub(crate) tags: &'a [(String, String)],
+    /// The user who closed it by hand; 0 = nobody.
+    pub(crate) user: u64,
+}
+
+/// Closes problems of one trigger by one recovery event, and keeps the trigger's value.
+pub(crate) fn close(
+    edit: &mut Edit<'_>,
+    open: &mut Open,
+    recovery: &Recovery<'_>,
+    closed: &[EventId],
+    effects: &mut Vec<Effect>,
+) -> DbResult<()> {
+    if !closed.is_empty() {
+        let event = NewEvent {
+            trigger: recovery.trigger,
+            at: recovery.at,
+            state: TriggerState::Ok,
+            name: recovery.name,
+            severity: 0,
+            opdata: "",
+            user: recovery.user,
+        };
+        let r_event = insert_event(edit, &event, recovery.tags)?;
+        for problem in closed {
+            let params = [
+                Value::from(r_event.0),
+                Value::from(recovery.at.clock),
+                Value::from(recovery.at.ns),
+                Value::from(recovery.user),
+                Value::from(problem.0),
+            ];
+            edit.execute(
+                "UPDATE problems SET r_eventid = ?, r_clock = ?, r_ns = ?, userid = ? \
+                 WHERE eventid = ?",
+                &params,
+            )?;
+            edit.execute(
+                "UPDATE events SET r_eventid = ? WHERE eventid = ?",
+                &[r_event.0.into(), problem.0.into()],
+            )?;
+            open.remove(recovery.trigger, *problem);
+            effects.push(change(*problem, recovery.trigger, TriggerState::Ok));
+        }
+    }
+    if open.of(recovery.trigger).is_empty() {
+        set_value(edit, recovery.trigger, TriggerState::Ok, recovery.at)?;
+    }
+    Ok(())
+}
+
+fn trigger_of(finding: &TriggerFinding) -> TriggerId {
+    match finding {
+        TriggerFinding::Problem { trigger, .. }
+        | TriggerFinding::Recovery { trigger, .. }
+        | TriggerFinding::State { trigger, .. } => *trigger,
+    }
+}
+
+fn change(event: EventId, trigger: TriggerId, state: TriggerState) -> Effect {
+    Effect::Problem(ProblemChange { event, trigger, state })
+}
+
+fn load_facts(edit: &mut Edit<'_>, findings: &[TriggerFinding]) -> DbResult<FactsOf> {
+    let ids: BTreeSet<u64> = findings.iter().map(|f| trigger_of(f).0).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let rows = query_by_ids(
+        edit.connection(),
+        "SELECT triggerid, priority, type, correlation_mode, correlation_tag FROM triggers \
+         WHERE triggerid IN ({ids})",
+        &[],
+        &ids,
+    )?;
+    let mut facts: FactsOf =
+        rows.iter().map(|row| (TriggerId(row.id("triggerid")), Facts::from_row(row))).collect();
+    let tags = query_by_ids(
+        edit.connection(),
+        "SELECT DISTINCT f.triggerid AS triggerid, t.tag AS tag, t.value AS value \
+         FROM functions f JOIN item_tags t ON t.itemid = f.itemid WHERE f.triggerid IN ({ids})",
+        &[],
+        &ids,
+    )?;
+    for row in &tags {
+        if let Some(facts) = facts.get_mut(&TriggerId(row.id("triggerid"))) {
+            facts.item_tags.push((row.text("tag").to_owned(), row.text("value").to_owned()));
+        }
+    }
+    Ok(facts)
+}
+
+impl Facts {
+    fn from_row(row: &Row) -> Self {
+        let by_tag = row.int("correlation_mode") == 1;
+        Self {
+            severity: row.int("priority"),
+            multiple: row.int("type") == 1,
+            correlation_tag: if by_tag {
+                row.text("correlation_tag").to_owned()
+            } else {
+                String::new()
+            },
+            item_tags: Vec::new(),
+        }
+    }
+}
+
+/// Tags of the finding and of the items, each pair once.
+fn all_tags(found: &[(String, String)], facts: &Facts) -> Vec<(String, String)> {
+    let mut tags: Vec<(String, String)> = Vec::with_capacity(found.len() + facts.item_tags.len());
+    for tag in found.iter().chain(&facts.item_tags) {
+        if !tags.contains(tag) {
+            tags.push(tag.clone());
+        }
+    }
+    tags
+}
+
+/// The open problems that a recovery with these tags closes.
+fn matching(
+    edit: &mut Edit<'_>,
+    open: &[EventId],
+    correlation_tag: &str,
+    tags: &[(String, String)],
+) -> DbResult<Vec<EventId>> {
+    if correlation_tag.is_empty() || open.is_empty() {
+        return Ok(open.to_vec());
+    }
+    let ids: Vec<u64> = open.iter().map(|event| event.0).collect();
+    let rows = query_by_ids(
+        edit.connection(),
+        "SELECT eventid, value FROM event_tags WHERE tag = ? AND eventid IN ({ids})",
+        &[correlation_tag.into()],
+        &ids,
+    )?;
+    let agrees = |row: &Row| {
+        tags.iter().any(|(tag, value)| tag == correlation_tag && value == row.text("value"))
+    };
+    let found: BTreeSet<EventId> =
+        rows.iter().filter(|row| agrees(row)).map(|row| EventId(row.id("eventid"))).collect();
+    Ok(open.iter().copied().filter(|event| found.contains(event)).collect())
+}
+
+fn open_problem(
+    edit: &mut Edit<'_>,
+    event: &NewEvent<'_>,
+    tags: &[(String, String)],
+) -> DbResult<EventId> {
+    let id = insert_event(edit, event, tags)?;
+    let params = [
+        Value::from(id.0),
+        Value::from(event.trigger.0),
+        Value::from(event.at.clock),
+        Value::from(event.at.ns),
+        Value::from(event.name),
+        Value::from(event.severity),
+        Value::from(event.opdata),
+    ];
+    edit.execute(
+        "INSERT INTO problems (eventid, objectid, clock, ns, name, severity, opdata) \
+         VALUES (?, ?, ?, ?, ?, ?, ?)",
+        &params,
+    )?;
+    Ok(id)
+}
+
+fn insert_event(
+    edit: &mut Edit<'_>,
+    event: &NewEvent<'_>,
+    tags: &[(String, String)],
+) -> DbResult<EventId> {
+    let id = EventId(edit.next_id("events", 1)?);
+    let params = [
+        Value::from(id.0),
+        Value::from(event.trigger.0),
+        Value::from(event.at.clock),
+        Value::from(event.at.ns),
+        Value::from(event.state == TriggerState::Problem),
+        Value::from(event.name),
+        Value::from(event.severity),
+        Value::from(event.opdata),
+        Value::from(event.user),
+    ];
+    edit.execute(
+        "INSERT INTO events \
+         (eventid, objectid, clock, ns, value, name, severity, opdata, userid) \
+         VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        &params,
+    )?;
+    if !tags.is_empty() {
+        let first = edit.next_id("event_tags", u64::try_from(tags.len()).unwrap_or(u64::MAX))?;
+        for (tag_id, (tag, value)) in (first..).zip(tags) {
+            let params = [tag_id.into(), id.0.into(), tag.as_str().into(), value.as_str().into()];
+            edit.execute(
+                "INSERT INTO event_tags (eventtagid, eventid, tag, value) VALUES (?, ?, ?, ?)",
+                &params,
+            )?;
+        }
+    }
+    Ok(id)
+}
+
+pub(crate) fn set_value(
+    edit: &mut Edit<'_>,
+    trigger: TriggerId,
+    state: TriggerState,
+    at: Timestamp,
+) -> DbResult<()> {
+    let value = state == TriggerState::Problem;
+    edit.execute(
+        "UPDATE triggers SET value = ?, lastchange = ? WHERE triggerid = ?",
+        &[value.into(), at.clock.into(), trigger.0.into()],
+    )
+    .map(drop)
+}
+
+/// Longest error text that is kept, in characters (the API's limit of the field).
+const ERROR_CHARS_MAX: usize = 2_048;
+
+fn set_error(edit: &mut Edit<'_>, trigger: TriggerId, error: &str) -> DbResult<()> {
+    let text: String = error.chars().take(ERROR_CHARS_MAX).collect();
+    edit.execute(
+        "UPDATE triggers SET state = ?, error = ? WHERE triggerid = ?",
+        &[(!error.is_empty()).into(), text.into(), trigger.0.into()],
+    )
+    .map(drop)
+}

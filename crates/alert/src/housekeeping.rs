@@ -1,0 +1,81 @@
+//! What is removed in the end: problems of deleted triggers, old recovered problems, old events.
+
+use std::collections::BTreeSet;
+
+use config::Edit;
+use config::db::{DbError, DbResult, query_by_ids};
+use model::{EventId, ProblemChange, TriggerId, TriggerState};
+
+use crate::open::Open;
+use crate::problems::{Effect, Problems};
+
+/// How long a recovered problem stays in the list of problems, seconds; its events stay longer.
+const RECOVERED_KEPT_S: u64 = 24 * 3600;
+
+/// Rows per statement, so that a transaction stays short.
+const PORTION: i64 = 5_000;
+
+impl Problems {
+    /// Removes open problems whose trigger no longer exists: nothing could ever recover them.
+    /// To be called after triggers were deleted, and now and then.
+    pub fn remove_orphans(&self) -> DbResult<()> {
+        self.transaction(|edit, open| {
+            let ids: Vec<u64> = open.triggers().map(|trigger| trigger.0).collect();
+            let sql = "SELECT triggerid FROM triggers WHERE triggerid IN ({ids})";
+            let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
+            let known: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
+            let mut effects = Vec::new();
+            for id in ids.into_iter().filter(|id| !known.contains(id)) {
+                remove_all(edit, open, TriggerId(id), &mut effects)?;
+            }
+            Ok::<_, DbError>(effects)
+        })
+    }
+
+    /// Removes problems that recovered a day ago, and events older than `events_before` (seconds
+    /// since 1970) that no open problem needs. Returns the number of events removed.
+    pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
+        let recovered_before = self.clock().unix_s().saturating_sub(RECOVERED_KEPT_S);
+        let mut removed = 0;
+        self.transaction(|edit, _| {
+            edit.execute(
+                "DELETE FROM problems WHERE r_clock > 0 AND r_clock < ?",
+                &[recovered_before.into()],
+            )?;
+            Ok::<_, DbError>(Vec::new())
+        })?;
+        loop {
+            let mut portion = 0;
+            self.transaction(|edit, _| {
+                portion = edit.execute(
+                    "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
+                     LEFT JOIN problems p ON p.eventid = e.eventid \
+                     WHERE e.clock < ? AND p.eventid IS NULL LIMIT ?)",
+                    &[events_before.into(), PORTION.into()],
+                )?;
+                Ok::<_, DbError>(Vec::new())
+            })?;
+            removed += portion;
+            if portion == 0 {
+                return Ok(removed);
+            }
+        }
+    }
+}
+
+fn remove_all(
+    edit: &mut Edit<'_>,
+    open: &mut Open,
+    trigger: TriggerId,
+    effects: &mut Vec<Effect>,
+) -> DbResult<()> {
+    let events: Vec<EventId> = open.of(trigger).to_vec();
+    let ids: Vec<u64> = events.iter().map(|event| event.0).collect();
+    edit.delete("problems", "eventid", &ids)?;
+    for event in events {
+        open.remove(trigger, event);
+        let change = ProblemChange { event, trigger, state: TriggerState::Ok };
+        effects.push(Effect::Problem(change));
+    }
+    Ok(())
+}

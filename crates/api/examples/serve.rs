@@ -1,0 +1,82 @@
+//! The API alone, for work on it and on the UI: nothing is collected, there is no history.
+//!
+//! `VEDETTE_ADMIN_PASSWORD=… cargo run -p api --example serve -- --http 127.0.0.1:8080 --data DIR`
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use api::{Acknowledge, Availability, ItemState, Live, PushValue};
+use api::{Api, Deps, HttpConfig, LiveHub, hash_password};
+use config::Config;
+use config::db::{DbResult, Location};
+use model::{HostId, InterfaceId, ItemId, TriggerId};
+use stdx::clock::RealClock;
+
+/// A server where nothing runs.
+struct Idle;
+
+impl Live for Idle {
+    fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
+        vec![ItemState::default(); items.len()]
+    }
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
+        vec![Availability::default(); interfaces.len()]
+    }
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
+        vec![0; hosts.len()]
+    }
+    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
+        vec![Err("nothing runs here".to_owned()); values.len()]
+    }
+    fn acknowledge(&self, _requests: Vec<Acknowledge>) -> Result<(), String> {
+        Err("nothing runs here".to_owned())
+    }
+    fn check_now(&self, _items: &[ItemId]) {}
+    fn clear_history(&self, _items: &[ItemId]) -> Result<(), String> {
+        Ok(())
+    }
+    fn triggers_gone(&self, _triggers: &[TriggerId]) {}
+}
+
+struct NoHistory;
+
+impl history::Reader for NoHistory {}
+
+type AnyError = Box<dyn std::error::Error>;
+
+fn arguments() -> Result<(String, PathBuf), AnyError> {
+    let (mut http, mut data) = ("127.0.0.1:8080".to_owned(), PathBuf::from("."));
+    let mut arguments = std::env::args().skip(1);
+    while let Some(name) = arguments.next() {
+        let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
+        match name.as_str() {
+            "--http" => http = value,
+            "--data" => data = PathBuf::from(value),
+            _ => return Err(format!("{name} is unknown; known are --http, --data").into()),
+        }
+    }
+    Ok((http, data))
+}
+
+#[tokio::main]
+async fn main() -> Result<(), AnyError> {
+    let (http, data) = arguments()?;
+    let password = std::env::var("VEDETTE_ADMIN_PASSWORD")
+        .map_err(|_| "set VEDETTE_ADMIN_PASSWORD to the password that Admin gets")?;
+    std::fs::create_dir_all(&data)?;
+    let config = Config::open(Location::Sqlite(data.join("config.db")))?;
+    let hash = hash_password(&password)?;
+    let seeded: DbResult<bool> = config.write(|edit| config::seed(edit, &hash));
+    seeded?;
+    let api = Api::new(Deps {
+        config: Arc::new(config),
+        history: Arc::new(NoHistory),
+        live: Arc::new(Idle),
+        hub: LiveHub::default(),
+        clock: RealClock::shared(),
+    });
+    let listener = tokio::net::TcpListener::bind(&http).await?;
+    let stop = async { drop(tokio::signal::ctrl_c().await) };
+    api::serve(Arc::new(api), HttpConfig::default(), listener, stop).await?;
+    Ok(())
+}

@@ -1,0 +1,197 @@
+//! HTTP: the API's addresses, the live stream, the UI's files.
+
+mod connections;
+mod ui;
+
+use std::convert::Infallible;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::{Body, Bytes, to_bytes};
+use axum::extract::{ConnectInfo, Query, State};
+use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse, Response};
+use axum::routing::{any, get};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
+
+use crate::{Api, session};
+
+/// How the API is served.
+#[derive(Debug, Clone)]
+pub struct HttpConfig {
+    /// Certificate chain and private key (PEM); without them plain HTTP.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Largest body in bytes of a request with a bearer token.
+    pub body_bytes_max: usize,
+    /// The same without one: sign-in needs little, old clients put their session into the body.
+    pub stranger_body_bytes_max: usize,
+    /// Bytes of all bodies in memory at once; further requests wait.
+    pub bodies_bytes_max: usize,
+    /// Calls worked on at once; others wait.
+    pub calls_max: usize,
+}
+
+impl Default for HttpConfig {
+    fn default() -> Self {
+        // The largest official template has 1.1 MB, all of them together 21 MB.
+        Self {
+            tls: None,
+            body_bytes_max: 64 << 20,
+            stranger_body_bytes_max: 8 << 20,
+            bodies_bytes_max: 256 << 20,
+            calls_max: 64,
+        }
+    }
+}
+
+/// A client that has not sent a whole body by then is answered with 408.
+const BODY_TIMEOUT: Duration = Duration::from_secs(60);
+
+#[derive(Clone)]
+struct Http {
+    api: Arc<Api>,
+    config: Arc<HttpConfig>,
+    calls: Arc<Semaphore>,
+    /// One permit a KiB.
+    bodies: Arc<Semaphore>,
+}
+
+/// Serves API and UI on `listener` until `stop` resolves. The error is that of a certificate.
+pub async fn serve(
+    api: Arc<Api>,
+    config: HttpConfig,
+    listener: tokio::net::TcpListener,
+    stop: impl Future<Output = ()> + Send + 'static,
+) -> std::io::Result<()> {
+    let tls = config.tls.as_ref().map(connections::acceptor).transpose()?;
+    let state = Http {
+        api,
+        calls: Arc::new(Semaphore::new(config.calls_max)),
+        bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
+        config: Arc::new(config),
+    };
+    let router = Router::new()
+        .route("/api_jsonrpc.php", any(api_call))
+        .route("/zabbix/api_jsonrpc.php", any(api_call))
+        .route("/api/live", get(live))
+        .fallback(get(ui::file))
+        .with_state(state);
+    tokio::select! {
+        () = connections::accept(listener, tls, router) => {}
+        () = stop => {}
+    }
+    Ok(())
+}
+
+const CORS: [(header::HeaderName, &str); 3] = [
+    (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
+    (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, Authorization"),
+    (header::ACCESS_CONTROL_ALLOW_METHODS, "POST, OPTIONS"),
+];
+
+async fn api_call(
+    State(http): State<Http>,
+    ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    method: Method,
+    headers: HeaderMap,
+    body: Body,
+) -> Response {
+    if method == Method::OPTIONS {
+        return (StatusCode::OK, CORS, "").into_response();
+    }
+    let kind = headers.get(header::CONTENT_TYPE).and_then(|v| v.to_str().ok()).unwrap_or("");
+    let kind = kind.split(';').next().unwrap_or("").trim();
+    let known = ["application/json-rpc", "application/json", "application/jsonrequest"];
+    if method != Method::POST || !known.contains(&kind) {
+        return StatusCode::PRECONDITION_FAILED.into_response();
+    }
+    let bearer = bearer(&headers);
+    let (_room, body) = match read_body(&http, &headers, bearer.is_some(), body).await {
+        Ok(read) => read,
+        Err(refused) => return refused,
+    };
+    let Ok(_permit) = Arc::clone(&http.calls).acquire_owned().await else {
+        return StatusCode::SERVICE_UNAVAILABLE.into_response();
+    };
+    let call = move || http.api.handle(&body, bearer.as_deref(), peer.ip());
+    match tokio::task::spawn_blocking(call).await {
+        Ok(text) => {
+            let json = [(header::CONTENT_TYPE, "application/json")];
+            (StatusCode::OK, json, CORS, text.unwrap_or_default()).into_response()
+        }
+        Err(error) => {
+            tracing::error!(%error, "an API call broke");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// The body with its share of the memory for bodies, or the answer that refuses it.
+async fn read_body(
+    http: &Http,
+    headers: &HeaderMap,
+    known: bool,
+    body: Body,
+) -> Result<(OwnedSemaphorePermit, Bytes), Response> {
+    let limit =
+        if known { http.config.body_bytes_max } else { http.config.stranger_body_bytes_max };
+    let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
+    // A body of unknown length may become as long as the limit.
+    let length: usize = length.unwrap_or(limit);
+    if length > limit {
+        let text = format!("The request has {length} bytes, {limit} are taken.\n");
+        return Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response());
+    }
+    let share = u32::try_from(length / 1024 + 1).unwrap_or(u32::MAX);
+    let Ok(room) = Arc::clone(&http.bodies).acquire_many_owned(share).await else {
+        return Err(StatusCode::SERVICE_UNAVAILABLE.into_response());
+    };
+    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await {
+        Ok(Ok(bytes)) => Ok((room, bytes)),
+        Ok(Err(_)) => {
+            let text = format!("The body broke off, or is longer than {limit} bytes.\n");
+            Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
+        }
+        Err(_) => {
+            let text = format!("The body did not arrive within {} s.\n", BODY_TIMEOUT.as_secs());
+            Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
+        }
+    }
+}
+
+/// The token of the header. A header of another form is no token: the `auth` member counts then.
+fn bearer(headers: &HeaderMap) -> Option<String> {
+    let value = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or("");
+    let token = value.strip_prefix("Bearer ").or_else(|| value.strip_prefix("bearer "));
+    token.map(|token| token.trim().to_owned())
+}
+
+#[derive(serde::Deserialize)]
+struct LiveQuery {
+    token: String,
+}
+
+/// Server-sent events for signed-in browsers: what got values, that problems changed.
+async fn live(State(http): State<Http>, Query(query): Query<LiveQuery>) -> Response {
+    let api = Arc::clone(&http.api);
+    let user = tokio::task::spawn_blocking(move || session::authenticate(&api, Some(&query.token)));
+    if !matches!(user.await, Ok(Ok(_))) {
+        return (StatusCode::UNAUTHORIZED, "Session terminated, re-login, please.").into_response();
+    }
+    let notes = http.api.deps.hub.listen();
+    let stream = futures_util::stream::unfold(notes, |mut notes| async move {
+        let (name, data) = match notes.recv().await {
+            Ok(note) => note.event(),
+            // Too slow: it missed notes and reads everything again.
+            Err(broadcast::error::RecvError::Lagged(_)) => crate::LiveNote::Config.event(),
+            Err(broadcast::error::RecvError::Closed) => return None,
+        };
+        let event = Event::default().event(name).data(data.to_string());
+        Some((Ok::<_, Infallible>(event), notes))
+    });
+    Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
+}

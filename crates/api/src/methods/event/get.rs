@@ -1,0 +1,174 @@
+//! `event.get`
+
+use config::db::Value;
+use serde_json::{Map, json};
+
+use super::shown;
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::get::{Found, Get};
+use crate::object::Access::ReadOnly;
+use crate::object::FieldKind::{Id, Int, Nested, Text};
+use crate::object::{Field, Object, field};
+use crate::params;
+use crate::relate::Relation;
+
+pub(super) const INT: crate::object::FieldKind = Int(0, i64::MAX);
+
+const FIELDS: &[Field] = &[
+    field("eventid", Id, ReadOnly, "Id of the event."),
+    field("source", INT, ReadOnly, "0 = trigger."),
+    field("object", INT, ReadOnly, "0 = trigger."),
+    field("objectid", Id, ReadOnly, "Id of the trigger."),
+    field("clock", INT, ReadOnly, "When, unix time."),
+    field("value", INT, ReadOnly, "1 problem, 0 recovery."),
+    field("acknowledged", INT, ReadOnly, "1 = somebody acknowledged it."),
+    field("ns", INT, ReadOnly, "Nanoseconds of the time."),
+    field("name", Text(0), ReadOnly, "What the problem is called."),
+    field("severity", INT, ReadOnly, "0 not classified … 5 disaster."),
+    field("r_eventid", Id, ReadOnly, "Event that recovered it; 0 = open."),
+    field("c_eventid", Id, ReadOnly, "Event that closed it by correlation."),
+    field("correlationid", Id, ReadOnly, "Correlation rule that closed it."),
+    field("userid", Id, ReadOnly, "User who closed it."),
+    field("cause_eventid", Id, ReadOnly, "Cause of which this is a symptom."),
+    field("opdata", Text(0), ReadOnly, "Operational data."),
+    field("suppressed", Nested, ReadOnly, "1 = suppressed now."),
+    field("urls", Nested, ReadOnly, "Links of the trigger."),
+];
+
+static EVENT: Object = Object {
+    name: "event",
+    table: "events",
+    key: "eventid",
+    keys: "eventids",
+    fields: FIELDS,
+    strict: true,
+    sort: &["eventid", "objectid", "clock", "rowscount"],
+};
+
+const OPTIONS: &[&str] = &[
+    "eventids",
+    "groupids",
+    "hostids",
+    "objectids",
+    "source",
+    "object",
+    "value",
+    "severities",
+    "trigger_severities",
+    "acknowledged",
+    "suppressed",
+    "symptom",
+    "tags",
+    "evaltype",
+    "time_from",
+    "time_till",
+    "eventid_from",
+    "eventid_till",
+    "problem_time_from",
+    "problem_time_till",
+    "groupBy",
+    "selectHosts",
+    "selectRelatedObject",
+    "selectAlerts",
+    "select_alerts",
+    "selectAcknowledges",
+    "select_acknowledges",
+    "selectTags",
+    "selectSuppressionData",
+    "sortorder",
+];
+
+pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, &EVENT, OPTIONS)?;
+    get.need(&["objectid", "value"]);
+    shown::conditions(call, input, &mut get)?;
+    if let Some(values) = params::ints(input, "value")? {
+        let list: Vec<String> = values.iter().map(ToString::to_string).collect();
+        get.and(format!("t.value IN ({})", list.join(",")), []);
+    }
+    if let (Some(from), Some(till)) =
+        (input.get("problem_time_from"), input.get("problem_time_till"))
+    {
+        let from = params::int(from, "/problem_time_from")?;
+        let till = params::int(till, "/problem_time_till")?;
+        get.and(
+            "t.value = 1 AND t.clock <= ? AND (t.r_eventid = 0 OR EXISTS \
+             (SELECT 1 FROM events r WHERE r.eventid = t.r_eventid AND r.clock >= ?))",
+            [Value::Int(till), Value::Int(from)],
+        );
+    }
+    if let Some(group_by) = input.get("groupBy").filter(|v| !v.is_null()) {
+        return grouped(call, get, group_by);
+    }
+    let mut found = get.run()?;
+    shown::complete(&mut found)?;
+    selects(&mut found)?;
+    Ok(found.finish())
+}
+
+/// `countOutput` with `groupBy: ["objectid"]`: events per trigger.
+fn grouped(call: &Call<'_>, get: Get<'_, '_>, group_by: &Json) -> ApiResult<Json> {
+    let fields = params::list(group_by);
+    if fields.iter().any(|field| field.as_str() != Some("objectid")) {
+        return Err(ApiError::at("/groupBy/1", "value must be \"objectid\""));
+    }
+    let (condition, values) = get.condition()?;
+    let sql = format!(
+        "SELECT t.objectid, COUNT(*) AS n FROM events t WHERE {condition} GROUP BY t.objectid \
+         ORDER BY n DESC, t.objectid"
+    );
+    let rows = call.rows(&sql, &values)?;
+    let counts = rows.iter().map(|row| {
+        json!({ "objectid": row.id("objectid").to_string(), "rowscount": row.int("n").to_string() })
+    });
+    Ok(counts.collect())
+}
+
+fn selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    if let Some(wanted) = found.wants_list("selectHosts")? {
+        let triggers: Vec<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
+        let hosts = found.call.pairs(
+            "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
+             JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})",
+            &triggers,
+        )?;
+        let pairs: Vec<(u64, u64)> = found
+            .rows
+            .iter()
+            .flat_map(|row| {
+                let trigger = row.row.id("objectid");
+                let of_trigger = hosts.iter().filter(move |(id, _)| *id == trigger);
+                of_trigger.map(|(_, host)| (row.id, *host))
+            })
+            .collect();
+        let relation = Relation::new("hosts", "host.get", "hostids", "hostid");
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants_list("selectRelatedObject")? {
+        let pairs: Vec<(u64, u64)> =
+            found.rows.iter().map(|row| (row.id, row.row.id("objectid"))).collect();
+        let relation = Relation::new("relatedObject", "trigger.get", "triggerids", "triggerid");
+        found.relate_as(&relation, &wanted, &pairs)?;
+        for row in &mut found.rows {
+            if let Some(Json::Array(list)) = row.out.get_mut("relatedObject") {
+                let one = list.pop().unwrap_or_else(|| Json::Object(Map::new()));
+                row.out.insert("relatedObject".into(), one);
+            }
+        }
+    }
+    for option in ["selectAlerts", "select_alerts"] {
+        if found.wants(option)?.is_some() {
+            // Nothing sends messages yet.
+            for row in &mut found.rows {
+                row.out.insert("alerts".into(), Json::Array(Vec::new()));
+            }
+        }
+    }
+    for option in ["selectAcknowledges", "select_acknowledges"] {
+        if let Some(wanted) = found.wants(option)? {
+            shown::acknowledges(found, &wanted, true)?;
+        }
+    }
+    Ok(())
+}

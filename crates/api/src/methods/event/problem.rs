@@ -1,0 +1,87 @@
+//! `problem.get`
+
+use config::db::Value;
+
+use super::get::INT;
+use super::shown;
+use crate::call::{Call, Json};
+use crate::error::ApiResult;
+use crate::get::Get;
+use crate::object::Access::ReadOnly;
+use crate::object::FieldKind::{Id, Nested, Text};
+use crate::object::{Field, Object, field};
+
+/// Seconds for which `recent` still shows a resolved problem.
+const RECENT_S: u64 = 300;
+
+const FIELDS: &[Field] = &[
+    field("eventid", Id, ReadOnly, "Id of the event that opened it."),
+    field("source", INT, ReadOnly, "0 = trigger."),
+    field("object", INT, ReadOnly, "0 = trigger."),
+    field("objectid", Id, ReadOnly, "Id of the trigger."),
+    field("clock", INT, ReadOnly, "Since when, unix time."),
+    field("ns", INT, ReadOnly, "Nanoseconds of that time."),
+    field("r_eventid", Id, ReadOnly, "Event that recovered it; 0 = open."),
+    field("r_clock", INT, ReadOnly, "Until when, unix time."),
+    field("r_ns", INT, ReadOnly, "Nanoseconds of that time."),
+    field("correlationid", Id, ReadOnly, "Correlation rule that closed it."),
+    field("userid", Id, ReadOnly, "User who closed it."),
+    field("name", Text(0), ReadOnly, "What it is called."),
+    field("acknowledged", INT, ReadOnly, "1 = somebody acknowledged it."),
+    field("severity", INT, ReadOnly, "0 not classified … 5 disaster."),
+    field("cause_eventid", Id, ReadOnly, "Cause of which this is a symptom."),
+    field("opdata", Text(0), ReadOnly, "Operational data."),
+    field("suppressed", Nested, ReadOnly, "1 = suppressed now."),
+    field("urls", Nested, ReadOnly, "Links of the trigger."),
+];
+
+static PROBLEM: Object = Object {
+    name: "problem",
+    table: "problems",
+    key: "eventid",
+    keys: "eventids",
+    fields: FIELDS,
+    strict: true,
+    sort: &["eventid"],
+};
+
+const OPTIONS: &[&str] = &[
+    "eventids",
+    "groupids",
+    "hostids",
+    "objectids",
+    "source",
+    "object",
+    "severities",
+    "recent",
+    "acknowledged",
+    "suppressed",
+    "symptom",
+    "tags",
+    "evaltype",
+    "time_from",
+    "time_till",
+    "eventid_from",
+    "eventid_till",
+    "selectAcknowledges",
+    "selectTags",
+    "selectSuppressionData",
+];
+
+pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, &PROBLEM, OPTIONS)?;
+    get.need(&["objectid"]);
+    shown::conditions(call, input, &mut get)?;
+    if get.flag("recent") {
+        let since = call.now().saturating_sub(RECENT_S);
+        get.and("(t.r_eventid = 0 OR t.r_clock > ?)", [Value::from(since)]);
+    } else {
+        get.and("t.r_eventid = 0", []);
+    }
+    let mut found = get.run()?;
+    shown::complete(&mut found)?;
+    if let Some(wanted) = found.wants("selectAcknowledges")? {
+        shown::acknowledges(&mut found, &wanted, false)?;
+    }
+    Ok(found.finish())
+}

@@ -1,0 +1,201 @@
+//! What event.get and problem.get have in common: conditions on both and members beside the row.
+
+use std::collections::BTreeMap;
+
+use config::db::{Value, query_by_ids};
+use serde_json::{Map, json};
+
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::get::{Found, Get, Output};
+use crate::permission::{Need, on_triggers};
+use crate::{params, tags};
+
+/// `source` and `object`, which default to trigger events.
+pub(super) fn check_source(input: &Json) -> ApiResult<(i64, i64)> {
+    let number = |name: &str, max: i64| match input.get(name) {
+        None | Some(Json::Null) => Ok(0),
+        Some(value) => {
+            let path = format!("/{name}");
+            let n = params::int(value, &path)?;
+            if (0..=max).contains(&n) {
+                return Ok(n);
+            }
+            let list: Vec<String> = (0..=max).map(|n| n.to_string()).collect();
+            Err(ApiError::at(&path, format_args!("value must be one of {}", list.join(", "))))
+        }
+    };
+    let found = (number("source", 4)?, number("object", 6)?);
+    match input.get("evaltype").filter(|v| !v.is_null()) {
+        Some(value) if !matches!(params::int(value, "/evaltype")?, 0 | 2) => {
+            Err(ApiError::at("/evaltype", "value must be one of 0, 2"))
+        }
+        _ => Ok(found),
+    }
+}
+
+/// Conditions that both methods take.
+pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -> ApiResult<()> {
+    let (source, object) = check_source(input)?;
+    get.and("t.source = ? AND t.object = ?", [source.into(), object.into()]);
+    if let Some(condition) =
+        on_triggers(call.user(), Need::of_get(get.flag("editable")), "t.objectid")
+    {
+        get.and(condition, []);
+    }
+    get.by_ids("eventids", "t.eventid IN ({ids})")?;
+    get.by_ids("objectids", "t.objectid IN ({ids})")?;
+    get.by_ids(
+        "hostids",
+        "t.objectid IN (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         WHERE i.hostid IN ({ids}))",
+    )?;
+    get.by_ids(
+        "groupids",
+        "t.objectid IN (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         JOIN host_groups hg ON hg.hostid = i.hostid WHERE hg.groupid IN ({ids}))",
+    )?;
+    for (option, condition) in [
+        ("eventid_from", "t.eventid >= ?"),
+        ("eventid_till", "t.eventid <= ?"),
+        ("time_from", "t.clock >= ?"),
+        ("time_till", "t.clock <= ?"),
+    ] {
+        if let Some(value) = input.get(option).filter(|v| !v.is_null()) {
+            get.and(condition, [params::int(value, &format!("/{option}"))?.into()]);
+        }
+    }
+    if let Some(severities) = params::ints(input, "severities")? {
+        let list: Vec<String> = severities.iter().map(ToString::to_string).collect();
+        let list = if list.is_empty() { "NULL".to_owned() } else { list.join(",") };
+        get.and(format!("t.severity IN ({list})"), []);
+    }
+    if let Some(value) = input.get("acknowledged").filter(|v| !v.is_null()) {
+        get.and("t.acknowledged = ?", [Value::from(params::flag(Some(value)))]);
+    }
+    if let Some(value) = input.get("symptom").filter(|v| !v.is_null()) {
+        let test = if params::flag(Some(value)) { "<>" } else { "=" };
+        get.and(format!("t.cause_eventid {test} 0"), []);
+    }
+    if let Some(value) = input.get("suppressed").filter(|v| !v.is_null()) {
+        let test = if params::flag(Some(value)) { "IN" } else { "NOT IN" };
+        get.and(format!("t.eventid {test} ({SUPPRESSED})"), [Value::from(call.now())]);
+    }
+    let set = |test: &str| format!("SELECT eventid FROM event_tags WHERE {test}");
+    if let Some((condition, values)) = tags::condition(input, "t.eventid", set)? {
+        get.and(condition, values);
+    }
+    Ok(())
+}
+
+/// Events that are suppressed now: the newest suppression (bit 32) or its end (bit 64) decides.
+const SUPPRESSED: &str = "SELECT a.eventid FROM acknowledges a WHERE (a.action & 32) <> 0 \
+    AND (a.suppress_until = 0 OR a.suppress_until > ?) \
+    AND NOT EXISTS (SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid \
+    AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)";
+
+/// Adds `suppressed` and `urls`, and what the `select…` options of both methods ask for.
+pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    if found.output.has("suppressed") {
+        let ids = found.ids();
+        let sql = format!("{SUPPRESSED} AND a.eventid IN ({{ids}})");
+        let now = Value::from(found.call.now());
+        let rows = found.call.read(|c| Ok(query_by_ids(c, &sql, &[now], &ids)?))?;
+        let suppressed: Vec<u64> = rows.iter().map(|row| row.id("eventid")).collect();
+        for row in &mut found.rows {
+            let value = if suppressed.contains(&row.id) { "1" } else { "0" };
+            row.out.insert("suppressed".into(), value.into());
+        }
+    }
+    if found.output.has("urls") {
+        urls(found)?;
+    }
+    if let Some(wanted) = found.wants_list("selectTags")? {
+        found.attach(
+            "tags",
+            &wanted,
+            "SELECT eventid AS owner, tag, value FROM event_tags WHERE eventid IN ({ids}) \
+             ORDER BY eventtagid",
+            &["tag", "value"],
+        )?;
+    }
+    if let Some(wanted) = found.wants_list("selectSuppressionData")? {
+        suppression(found, &wanted)?;
+    }
+    Ok(())
+}
+
+/// The trigger's URL, if it has one, with its name.
+fn urls(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let triggers: Vec<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
+    let rows = found.call.read(|c| {
+        let sql = "SELECT triggerid, url, url_name FROM triggers \
+                   WHERE url <> '' AND triggerid IN ({ids})";
+        Ok(query_by_ids(c, sql, &[], &triggers)?)
+    })?;
+    let urls: BTreeMap<u64, Json> = rows
+        .iter()
+        .map(|row| {
+            let url = json!({ "name": row.text("url_name"), "url": row.text("url") });
+            (row.id("triggerid"), url)
+        })
+        .collect();
+    for row in &mut found.rows {
+        let url = urls.get(&row.row.id("objectid")).cloned();
+        row.out.insert("urls".into(), url.into_iter().collect());
+    }
+    Ok(())
+}
+
+fn suppression(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
+    let ids = found.ids();
+    let sql = SUPPRESSED.replacen("a.eventid", "a.eventid, a.userid, a.suppress_until", 1);
+    let sql = format!("{sql} AND a.eventid IN ({{ids}})");
+    let now = Value::from(found.call.now());
+    let rows = found.call.read(|c| Ok(query_by_ids(c, &sql, &[now], &ids)?))?;
+    for found_row in &mut found.rows {
+        let of_event = rows.iter().filter(|row| row.id("eventid") == found_row.id);
+        let list = of_event.map(|row| {
+            let members = [
+                ("maintenanceid", "0".to_owned()),
+                ("suppress_until", row.int("suppress_until").to_string()),
+                ("userid", row.int("userid").to_string()),
+            ];
+            let wanted = members.into_iter().filter(|(name, _)| wanted.has(name));
+            wanted.map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>()
+        });
+        found_row.out.insert("suppression_data".into(), list.map(Json::Object).collect());
+    }
+    Ok(())
+}
+
+/// Adds `acknowledges`; with `names`, those of the users come along.
+pub(super) fn acknowledges(
+    found: &mut Found<'_, '_>,
+    wanted: &Output,
+    names: bool,
+) -> ApiResult<()> {
+    let mut fields = vec![
+        "acknowledgeid",
+        "userid",
+        "clock",
+        "message",
+        "action",
+        "old_severity",
+        "new_severity",
+        "suppress_until",
+        "taskid",
+    ];
+    if names {
+        fields.extend(["username", "name", "surname"]);
+    }
+    found.attach(
+        "acknowledges",
+        wanted,
+        "SELECT a.eventid AS owner, a.acknowledgeid, a.userid, a.clock, a.message, a.action, \
+         a.old_severity, a.new_severity, a.suppress_until, a.taskid, u.username, u.name, u.surname \
+         FROM acknowledges a LEFT JOIN users u ON u.userid = a.userid WHERE a.eventid IN ({ids}) \
+         ORDER BY a.acknowledgeid DESC",
+        &fields,
+    )
+}

@@ -1,0 +1,63 @@
+//! `massadd`, `massupdate`, `massremove` of groups: who is in them.
+
+use config::db::query_by_ids;
+use serde_json::json;
+
+use super::Kind;
+use super::write::texts;
+use crate::call::{Call, Json};
+use crate::error::ApiResult;
+use crate::object::missing;
+use crate::owned::groups;
+use crate::permission::Need;
+use crate::write::{mass_object, nested_ids, required_ids, required_list};
+
+pub(super) fn add(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
+    change(call, input, kind, false)
+}
+
+pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
+    change(call, input, kind, true)
+}
+
+fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResult<Json> {
+    let members = mass_object(input, &["groups", kind.list])?;
+    let ids = required_ids(input, "", "groups", "groupid")?;
+    let list = members.get(kind.list).ok_or_else(|| missing("/", kind.list))?;
+    let list_path = format!("/{}", kind.list);
+    let hosts = nested_ids(list, &list_path, kind.key)?;
+    call.write(|edit| {
+        call.require_at(edit, kind.groups, Need::Write, &ids, "/groups")?;
+        call.require_at(edit, kind.members, Need::Write, &hosts, &list_path)?;
+        if replace {
+            let now = query_by_ids(
+                edit.connection(),
+                "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})",
+                &[],
+                &ids,
+            )?;
+            let gone: Vec<u64> =
+                now.iter().map(|row| row.id("hostid")).filter(|id| !hosts.contains(id)).collect();
+            groups::remove(edit, &gone, &ids)?;
+            gone.iter().for_each(|id| edit.touch_host(*id));
+        }
+        for host in &hosts {
+            groups::add(edit, *host, &ids)?;
+            edit.touch_host(*host);
+        }
+        Ok(json!({ "groupids": texts(&ids) }))
+    })
+}
+
+pub(super) fn remove(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
+    mass_object(input, &["groupids", kind.ids])?;
+    let ids = required_list(input, "groupids")?;
+    let hosts = required_list(input, kind.ids)?;
+    call.write(|edit| {
+        call.require_at(edit, kind.groups, Need::Write, &ids, "/groupids")?;
+        call.require_at(edit, kind.members, Need::Write, &hosts, &format!("/{}", kind.ids))?;
+        groups::remove(edit, &hosts, &ids)?;
+        hosts.iter().for_each(|id| edit.touch_host(*id));
+        Ok(json!({ "groupids": texts(&ids) }))
+    })
+}

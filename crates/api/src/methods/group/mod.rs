@@ -1,0 +1,274 @@
+//! Host groups and template groups: one table, two objects.
+
+mod mass;
+mod propagate;
+mod write;
+
+use crate::call::{Call, Json, Method, UserType};
+use crate::error::ApiResult;
+use crate::get::{Found, Get};
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Id, Name, OneOf, Text};
+use crate::object::{Field, Object, field};
+use crate::permission::{Need, on_groups};
+use crate::relate::Relation;
+use crate::write::Target;
+use crate::{parts, with};
+
+const USER: Option<UserType> = Some(UserType::User);
+const ADMIN: Option<UserType> = Some(UserType::Admin);
+const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
+
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "hostgroup.get", lowest: USER, run: |call, input| get(call, input, &HOSTS) },
+    Method {
+        name: "hostgroup.create",
+        lowest: SUPER,
+        run: |call, input| write::create(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.update",
+        lowest: ADMIN,
+        run: |call, input| write::update(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.delete",
+        lowest: ADMIN,
+        run: |call, input| write::delete(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.massadd",
+        lowest: ADMIN,
+        run: |call, input| mass::add(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.massupdate",
+        lowest: ADMIN,
+        run: |call, input| mass::update(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.massremove",
+        lowest: ADMIN,
+        run: |call, input| mass::remove(call, input, &HOSTS),
+    },
+    Method {
+        name: "hostgroup.propagate",
+        lowest: SUPER,
+        run: |call, input| propagate::propagate(call, input, &HOSTS),
+    },
+    Method {
+        name: "templategroup.get",
+        lowest: USER,
+        run: |call, input| get(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.create",
+        lowest: SUPER,
+        run: |call, input| write::create(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.update",
+        lowest: ADMIN,
+        run: |call, input| write::update(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.delete",
+        lowest: ADMIN,
+        run: |call, input| write::delete(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.massadd",
+        lowest: ADMIN,
+        run: |call, input| mass::add(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.massupdate",
+        lowest: ADMIN,
+        run: |call, input| mass::update(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.massremove",
+        lowest: ADMIN,
+        run: |call, input| mass::remove(call, input, &TEMPLATES),
+    },
+    Method {
+        name: "templategroup.propagate",
+        lowest: SUPER,
+        run: |call, input| propagate::propagate(call, input, &TEMPLATES),
+    },
+];
+
+const HOST_FIELDS: &[Field] = &[
+    field("groupid", Id, ReadOnly, "Id of the group."),
+    field("name", Name(255), Required, "Name; `/` makes a tree."),
+    field("flags", OneOf(&[0, 4]), ReadOnly, "0 made by people, 4 made by discovery."),
+    field("uuid", Text(32), Optional, "Universal id, for template exports."),
+];
+
+const TEMPLATE_FIELDS: &[Field] = &[
+    field("groupid", Id, ReadOnly, "Id of the group."),
+    field("name", Name(255), Required, "Name; `/` makes a tree."),
+    field("uuid", Text(32), Optional, "Universal id, for template exports."),
+];
+
+pub(crate) static HOST_GROUP: Object = Object {
+    name: "hostgroup",
+    table: "groups_",
+    key: "groupid",
+    keys: "groupids",
+    fields: HOST_FIELDS,
+    strict: true,
+    sort: &["groupid", "name"],
+};
+
+pub(crate) static TEMPLATE_GROUP: Object = Object {
+    name: "templategroup",
+    table: "groups_",
+    key: "groupid",
+    keys: "groupids",
+    fields: TEMPLATE_FIELDS,
+    strict: true,
+    sort: &["groupid", "name"],
+};
+
+/// What differs between groups of hosts and of templates.
+struct Kind {
+    object: &'static Object,
+    /// Column `type` of the group, and `kind` of what is in it.
+    number: i64,
+    /// In texts.
+    words: &'static str,
+    groups: Target,
+    members: Target,
+    /// `hosts: [{hostid}]` of mass calls, `hostids` of `massremove` and `get`.
+    list: &'static str,
+    key: &'static str,
+    ids: &'static str,
+}
+
+static HOSTS: Kind = Kind {
+    object: &HOST_GROUP,
+    number: 0,
+    words: "host group",
+    groups: Target::HostGroup,
+    members: Target::Host,
+    list: "hosts",
+    key: "hostid",
+    ids: "hostids",
+};
+
+static TEMPLATES: Kind = Kind {
+    object: &TEMPLATE_GROUP,
+    number: 1,
+    words: "template group",
+    groups: Target::TemplateGroup,
+    members: Target::Template,
+    list: "templates",
+    key: "templateid",
+    ids: "templateids",
+};
+
+const HOST_OPTIONS: &[&str] = &[
+    "groupids",
+    "hostids",
+    "graphids",
+    "triggerids",
+    "maintenanceids",
+    "with_hosts",
+    "with_monitored_hosts",
+    "monitored_hosts",
+    "real_hosts",
+    "selectHosts",
+    "selectDiscoveryRules",
+    "selectHostPrototypes",
+    "selectGroupDiscoveries",
+    "limitSelects",
+];
+
+const TEMPLATE_OPTIONS: &[&str] = &[
+    "groupids",
+    "templateids",
+    "graphids",
+    "triggerids",
+    "with_templates",
+    "selectTemplates",
+    "limitSelects",
+];
+
+fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
+    let own = if kind.number == 0 { HOST_OPTIONS } else { TEMPLATE_OPTIONS };
+    let options: Vec<&str> = own.iter().chain(with::OPTIONS).copied().collect();
+    let mut get = Get::new(call, input, kind.object, &options)?;
+    get.and("t.type = ?", [kind.number.into()]);
+    get.by_ids("groupids", "t.groupid IN ({ids})")?;
+    get.by_ids(kind.ids, "t.groupid IN (SELECT groupid FROM host_groups WHERE hostid IN ({ids}))")?;
+    get.by_ids(
+        "triggerids",
+        "t.groupid IN (SELECT hg.groupid FROM host_groups hg \
+           JOIN items i ON i.hostid = hg.hostid JOIN functions f ON f.itemid = i.itemid \
+         WHERE f.triggerid IN ({ids}))",
+    )?;
+    let by_graph = parts::GRAPH.of_hosts_by_id("hostid");
+    get.by_ids(
+        "graphids",
+        &format!("t.groupid IN (SELECT groupid FROM host_groups WHERE {by_graph})"),
+    )?;
+    if let Some(condition) = members_condition(&get, kind) {
+        get.and(condition, []);
+    }
+    let need = Need::of_get(get.flag("editable"));
+    if let Some(condition) = on_groups(call.user(), need, "t.groupid") {
+        get.and(condition, []);
+    }
+    let mut found = get.run()?;
+    attach(&mut found, kind)?;
+    Ok(found.finish())
+}
+
+/// Condition of the options that ask for groups by what is in them.
+fn members_condition(get: &Get<'_, '_>, kind: &Kind) -> Option<String> {
+    let mut conditions = with::conditions(get, "hg.hostid");
+    let monitored = get.flag("with_monitored_hosts") || get.flag("monitored_hosts");
+    let any = get.flag("with_hosts") || get.flag("real_hosts") || get.flag("with_templates");
+    if conditions.is_empty() && !monitored && !any {
+        return None;
+    }
+    if kind.number == 0 && (monitored || with::wants_monitored(get)) {
+        conditions.push("h.status = 0".to_owned());
+    }
+    conditions.push(format!("h.kind = {}", kind.number));
+    Some(format!(
+        "t.groupid IN (SELECT hg.groupid FROM host_groups hg \
+           JOIN hosts h ON h.hostid = hg.hostid WHERE {})",
+        conditions.join(" AND ")
+    ))
+}
+
+fn attach(found: &mut Found<'_, '_>, kind: &Kind) -> ApiResult<()> {
+    let (option, relation) = if kind.number == 0 {
+        ("selectHosts", Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host"))
+    } else {
+        let key = ("templateids", "templateid");
+        ("selectTemplates", Relation::new("templates", "template.get", key.0, key.1).sorted("host"))
+    };
+    if let Some(wanted) = found.wants(option)? {
+        let pairs = found.call.pairs(
+            "SELECT groupid, hostid FROM host_groups WHERE groupid IN ({ids}) ORDER BY hostid",
+            &found.ids(),
+        )?;
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    // Where discovered groups come from is not kept yet: there is nothing to show.
+    for (option, member) in [
+        ("selectDiscoveryRules", "discoveryRules"),
+        ("selectHostPrototypes", "hostPrototypes"),
+        ("selectGroupDiscoveries", "groupDiscoveries"),
+    ] {
+        if kind.number == 0 && found.wants_list(option)?.is_some() {
+            for row in &mut found.rows {
+                row.out.insert(member.to_owned(), Json::Array(Vec::new()));
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,96 @@
+//! `host.massadd`, `host.massupdate`, `host.massremove`.
+
+use serde_json::json;
+
+use super::write::{HostInput, change};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::get::texts_of;
+use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
+use crate::object::Mode;
+use crate::owned::{groups, links, macros};
+use crate::params;
+use crate::permission::Need;
+use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
+
+fn result(ids: &[u64]) -> Json {
+    json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+}
+
+pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let members = mass_object(input, &["hosts", "groups", "interfaces", "macros", "templates"])?;
+    let hosts = required_ids(input, "", "hosts", "hostid")?;
+    let ids = |name: &str, key: &str| {
+        members.get(name).map(|v| nested_ids(v, &format!("/{name}"), key)).transpose()
+    };
+    let new_groups = ids("groups", "groupid")?.unwrap_or_default();
+    let templates = ids("templates", "templateid")?.unwrap_or_default();
+    let new_macros = match members.get("macros") {
+        Some(value) => macros::parse(value, "/macros", false)?,
+        None => Vec::new(),
+    };
+    call.write(|edit| {
+        call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
+        call.require_at(edit, Target::HostGroup, Need::Write, &new_groups, "/groups")?;
+        call.require_at(edit, Target::Template, Need::Read, &templates, "/templates")?;
+        for host in &hosts {
+            groups::add(edit, *host, &new_groups)?;
+            macros::add(edit, *host, &new_macros)?;
+            edit.touch_host(*host);
+        }
+        if let Some(list) = members.get("interfaces") {
+            add_to_hosts(edit, &hosts, list)?;
+        }
+        for host in &hosts {
+            links::add(edit, *host, &templates)?;
+        }
+        Ok(result(&hosts))
+    })
+}
+
+/// `hosts` and the members of `host.update`, which go to each of them.
+pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let hosts = required_ids(input, "", "hosts", "hostid")?;
+    let host = HostInput::parse(input, "", Mode::Update)?;
+    if hosts.len() > 1 && (input.get("host").is_some() || input.get("name").is_some()) {
+        return Err(ApiError::params("Several hosts cannot get one and the same name."));
+    }
+    call.write(|edit| {
+        call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
+        for id in &hosts {
+            change(call, edit, *id, &host)?;
+        }
+        Ok(result(&hosts))
+    })
+}
+
+pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    const KNOWN: &[&str] =
+        &["hostids", "groupids", "interfaces", "macros", "templateids", "templateids_clear"];
+    let members = mass_object(input, KNOWN)?;
+    let hosts = required_list(input, "hostids")?;
+    let gone_groups = params::ids(input, "groupids")?.unwrap_or_default();
+    let templates = params::ids(input, "templateids")?.unwrap_or_default();
+    let clear = params::ids(input, "templateids_clear")?.unwrap_or_default();
+    let names = members.get("macros").map(texts_of).unwrap_or_default();
+    for (n, name) in names.iter().enumerate() {
+        macros::check_name(name, &format!("/macros/{}", n + 1))?;
+    }
+    call.write(|edit| {
+        call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
+        call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
+        for host in &hosts {
+            macros::remove(edit, *host, &names)?;
+            links::remove(edit, *host, &clear, true)?;
+            links::remove(edit, *host, &templates, false)?;
+            edit.touch_host(*host);
+        }
+        if let Some(list) = members.get("interfaces") {
+            remove_from_hosts(edit, &hosts, list)?;
+        }
+        if !gone_groups.is_empty() {
+            groups::remove(edit, &hosts, &gone_groups)?;
+        }
+        Ok(result(&hosts))
+    })
+}

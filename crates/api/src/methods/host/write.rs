@@ -1,0 +1,403 @@
+//! `host.create`, `host.update`, `host.delete`.
+
+use std::collections::BTreeSet;
+
+use config::Edit;
+use config::db::{Row, Value, query_by_ids};
+use config::schema::TABLES;
+use model::TriggerId;
+use serde_json::json;
+
+use super::{FIELDS, HOST};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Columns, Mode, columns_of, missing};
+use crate::owned::inventory::{self, DISABLED};
+use crate::owned::macros::MacroInput;
+use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
+use crate::owned::tags::Tag;
+use crate::owned::{groups, interfaces, links, macros, tags, tls};
+use crate::params;
+use crate::permission::Need;
+use crate::write::{Target, nested_ids, no_object_at, required_ids};
+
+/// Columns that [`HostInput`] checks by rules of its own.
+const OWN_RULES: &[&str] = &[
+    "host",
+    "name",
+    "status",
+    "tls_connect",
+    "tls_accept",
+    "tls_issuer",
+    "tls_subject",
+    "tls_psk_identity",
+    "tls_psk",
+    "monitored_by",
+    "proxyid",
+    "proxy_groupid",
+    "inventory_mode",
+];
+
+/// A host as a client gives it. Unknown members are ignored, as clients expect of these methods.
+pub(super) struct HostInput<'j> {
+    path: String,
+    object: &'j Json,
+    host: Option<String>,
+    name: Option<String>,
+    columns: Columns,
+    groups: Option<Vec<u64>>,
+    templates: Option<Vec<u64>>,
+    templates_clear: Vec<u64>,
+    tags: Option<Vec<Tag>>,
+    macros: Option<Vec<MacroInput>>,
+    inventory_mode: Option<i64>,
+    inventory: inventory::Values,
+}
+
+impl<'j> HostInput<'j> {
+    pub(super) fn parse(object: &'j Json, path: &str, mode: Mode) -> ApiResult<Self> {
+        let at = |name: &str| format!("{path}/{name}");
+        let text = |name: &str| object.get(name).map(|v| params::text(v, &at(name))).transpose();
+        let host = text("host")?;
+        if mode == Mode::Create && object.get("groups").is_none() {
+            return Err(missing(path, "groups"));
+        }
+        if mode == Mode::Create && host.is_none() {
+            return Err(missing(path, "host"));
+        }
+        if let Some(host) = host.as_deref().filter(|host| !is_technical_name(host)) {
+            let text = format!("Incorrect characters used for host name \"{host}\".");
+            return Err(ApiError::params(text));
+        }
+        let mut name = text("name")?;
+        // An empty visible name means: the same as the technical one.
+        if name.as_deref() == Some("") || (name.is_none() && mode == Mode::Create) {
+            if host.is_none() {
+                return Err(ApiError::params(
+                    "Visible name cannot be empty if host name is missing.",
+                ));
+            }
+            name.clone_from(&host);
+        }
+        for (field, value) in [("host", &host), ("name", &name)] {
+            check_length(field, value.as_deref())?;
+        }
+        let ids = |name: &str, key: &str| {
+            object.get(name).map(|v| nested_ids(v, &at(name), key)).transpose()
+        };
+        let groups = match object.get("groups") {
+            Some(_) => Some(required_ids(object, path, "groups", "groupid")?),
+            None => None,
+        };
+        let (templates, clear) =
+            (ids("templates", "templateid")?, ids("templates_clear", "templateid")?);
+        let clear = if mode == Mode::Create { Vec::new() } else { clear.unwrap_or_default() };
+        check_clear(path, templates.as_deref(), &clear)?;
+        let mut columns =
+            columns_of(FIELDS, HOST.key, &without_own_rules(object), path, Mode::Update)?;
+        if let Some(status) = object.get("status") {
+            columns.push(("status", status_of(status, host.as_deref())?.into()));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            object,
+            name,
+            columns,
+            groups,
+            templates,
+            templates_clear: clear,
+            tags: object.get("tags").map(|v| tags::parse(v, &at("tags"))).transpose()?,
+            macros: object
+                .get("macros")
+                .map(|v| macros::parse(v, &at("macros"), mode == Mode::Update))
+                .transpose()?,
+            inventory_mode: object
+                .get("inventory_mode")
+                .map(|v| inventory::parse_mode(v, &at("inventory_mode")))
+                .transpose()?,
+            inventory: match object.get("inventory") {
+                Some(value) => inventory::parse(value, &at("inventory"))?,
+                None => Vec::new(),
+            },
+            host,
+        })
+    }
+
+    /// Everything beside the row: what a host owns and is linked to.
+    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        let at = |name: &str| format!("{}/{name}", self.path);
+        if let Some(ids) = &self.groups {
+            groups::replace(call, edit, Target::HostGroup, id, ids, &at("groups"))?;
+        }
+        if let Some(tags) = &self.tags {
+            tags::replace(edit, id, tags)?;
+        }
+        if let Some(macros) = &self.macros {
+            macros::replace(edit, id, macros)?;
+        }
+        if let Some(list) = self.object.get("interfaces") {
+            let rows = edit.query("SELECT name FROM hosts WHERE hostid = ?", &[id.into()])?;
+            let name = rows.first().map(|row| row.text("name").to_owned()).unwrap_or_default();
+            interfaces::replace(edit, id, &name, list, &at("interfaces"))?;
+        }
+        if let Some(ids) = &self.templates {
+            let now = links::of(edit, id)?;
+            let new: Vec<u64> = ids.iter().copied().filter(|id| !now.contains(id)).collect();
+            let allowed = call.allowed(edit.connection(), Target::Template, Need::Read, &new)?;
+            if let Some(n) = ids.iter().position(|id| new.contains(id) && !allowed.contains(id)) {
+                return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
+            }
+        }
+        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)?;
+        edit.touch_host(id);
+        Ok(())
+    }
+}
+
+fn check_clear(path: &str, templates: Option<&[u64]>, clear: &[u64]) -> ApiResult<()> {
+    for (n, id) in clear.iter().enumerate() {
+        if let Some(at) = templates.and_then(|list| list.iter().position(|other| other == id)) {
+            return Err(ApiError::at(
+                &format!("{path}/templates_clear/{}/templateid", n + 1),
+                format_args!(
+                    "cannot be specified the value of parameter \"{path}/templates/{}/templateid\"",
+                    at + 1
+                ),
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_length(field: &str, value: Option<&str>) -> ApiResult<()> {
+    let length = value.map_or(0, |value| value.chars().count());
+    if length > NAME_MAX {
+        return Err(ApiError::application(format!(
+            "The value of \"{field}\" has {length} characters. At most {NAME_MAX} are possible."
+        )));
+    }
+    Ok(())
+}
+
+fn status_of(value: &Json, host: Option<&str>) -> ApiResult<i64> {
+    match params::int(value, "/status") {
+        Ok(status @ (0 | 1)) => Ok(status),
+        _ => Err(ApiError::application(format!(
+            "Incorrect status for host \"{}\".",
+            host.unwrap_or_default()
+        ))),
+    }
+}
+
+fn without_own_rules(object: &Json) -> Json {
+    let mut rest = object.clone();
+    if let Some(members) = rest.as_object_mut() {
+        members.retain(|name, _| !OWN_RULES.contains(&name.as_str()));
+    }
+    rest
+}
+
+pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut hosts: Vec<HostInput<'_>> = Vec::new();
+    for (path, object) in params::objects(input)? {
+        let host = HostInput::parse(object, &path, Mode::Create)?;
+        for (what, same) in [
+            ("host name", hosts.iter().find(|h| h.host == host.host).and(host.host.as_ref())),
+            ("visible name", hosts.iter().find(|h| h.name == host.name).and(host.name.as_ref())),
+        ] {
+            if let Some(name) = same {
+                return Err(ApiError::params(format!(
+                    "Duplicate host. Host with the same {what} \"{name}\" already exists in data."
+                )));
+            }
+        }
+        hosts.push(host);
+    }
+    call.write(|edit| {
+        let mut ids = Vec::new();
+        for host in &hosts {
+            ids.push(insert(call, edit, host)?.to_string());
+        }
+        Ok(json!({ "hostids": ids }))
+    })
+}
+
+fn insert(call: &Call<'_>, edit: &mut Edit<'_>, host: &HostInput<'_>) -> ApiResult<u64> {
+    check_free(edit, 0, host.host.as_deref(), host.name.as_deref(), false)?;
+    let mut row = host.columns.clone();
+    row.push(("kind", Value::Int(0)));
+    row.extend(names(host));
+    row.extend(tls::columns(edit, host.object, None, &host.path)?);
+    row.extend(monitored_by(edit, host.object, None, &host.path)?);
+    if host.inventory_mode == Some(DISABLED) && !host.inventory.is_empty() {
+        return Err(ApiError::params("Cannot set inventory fields for disabled inventory."));
+    }
+    let id = edit.insert_new("hosts", &row)?;
+    let mode = inventory::write(edit, id, DISABLED, host.inventory_mode, &host.inventory)?;
+    edit.update("hosts", id, &[("inventory_mode", mode.into())])?;
+    host.write_owned(call, edit, id)?;
+    Ok(id)
+}
+
+fn names(host: &HostInput<'_>) -> Columns {
+    let mut columns = Columns::new();
+    if let Some(name) = &host.host {
+        columns.push(("host", name.as_str().into()));
+    }
+    if let Some(name) = &host.name {
+        columns.push(("name", name.as_str().into()));
+    }
+    columns
+}
+
+pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut updates = Vec::new();
+    for (path, id, object) in HOST.updates(input)? {
+        updates.push((id, HostInput::parse(object, &path, Mode::Update)?));
+    }
+    let ids: Vec<u64> = updates.iter().map(|(id, _)| *id).collect();
+    call.write(|edit| {
+        call.require(edit, Target::Host, Need::Write, &ids)?;
+        for (id, host) in &updates {
+            change(call, edit, *id, host)?;
+        }
+        Ok(())
+    })?;
+    Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+}
+
+/// Changes one host.
+pub(super) fn change(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    id: u64,
+    host: &HostInput<'_>,
+) -> ApiResult<()> {
+    let rows = edit.query("SELECT * FROM hosts WHERE hostid = ?", &[id.into()])?;
+    let now = rows.first().ok_or_else(ApiError::no_object)?;
+    let other = |given: &Option<String>, column: &str| {
+        given.clone().filter(|given| given != now.text(column))
+    };
+    let (new_host, new_name) = (other(&host.host, "host"), other(&host.name, "name"));
+    check_free(edit, id, new_host.as_deref(), new_name.as_deref(), false)?;
+    let mut row = host.columns.clone();
+    row.extend(names(host));
+    if host.object.as_object().is_some_and(|m| m.keys().any(|k| k.starts_with("tls_"))) {
+        row.extend(tls::columns(edit, host.object, Some(now), &host.path)?);
+    }
+    row.extend(monitored_by(edit, host.object, Some(now), &host.path)?);
+    let before = now.int("inventory_mode");
+    let mode = inventory::write(edit, id, before, host.inventory_mode, &host.inventory)?;
+    row.push(("inventory_mode", mode.into()));
+    edit.update("hosts", id, &row)?;
+    host.write_owned(call, edit, id)
+}
+
+/// Who monitors the host: the server, a proxy or a proxy group.
+fn monitored_by(
+    edit: &mut Edit<'_>,
+    object: &Json,
+    now: Option<&Row>,
+    path: &str,
+) -> ApiResult<Columns> {
+    const WHO: [&str; 3] = ["monitored_by", "proxyid", "proxy_groupid"];
+    if WHO.iter().all(|name| object.get(name).is_none()) {
+        return Ok(Columns::new());
+    }
+    let at = |name: &str| format!("{path}/{name}");
+    let by = match object.get("monitored_by") {
+        Some(value) => params::int(value, &at("monitored_by"))?,
+        None => now.map_or(0, |row| row.int("monitored_by")),
+    };
+    if !(0..=2).contains(&by) {
+        return Err(ApiError::at(&at("monitored_by"), "value must be one of 0, 1, 2"));
+    }
+    let mut columns: Columns = vec![("monitored_by", by.into())];
+    for (name, table, wanted) in
+        [("proxyid", "proxies", by == 1), ("proxy_groupid", "proxy_groups", by == 2)]
+    {
+        let given = object.get(name).map(|v| params::id(v, &at(name))).transpose()?;
+        let id = match (given, wanted) {
+            (Some(id), true) => id,
+            (None, true) => match now.map_or(0, |row| row.id(name)) {
+                0 => return Err(missing(path, name)),
+                id => id,
+            },
+            (Some(id), false) if id != 0 => {
+                return Err(ApiError::at(&at(name), "value must be 0"));
+            }
+            _ => 0,
+        };
+        if wanted && !exists(edit, table, name, id)? {
+            return Err(no_object_at(&at(name)));
+        }
+        columns.push((name, id.into()));
+    }
+    Ok(columns)
+}
+
+/// A table that is not there yet holds nothing.
+fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
+    if !TABLES.iter().any(|known| known.name == table) {
+        return Ok(false);
+    }
+    let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
+    Ok(!edit.query(&sql, &[id.into()])?.is_empty())
+}
+
+pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let gone = call.write(|edit| {
+        call.require(edit, Target::Host, Need::Write, &ids)?;
+        delete_hosts(edit, &ids)
+    })?;
+    tell_gone(call, &gone);
+    Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+}
+
+/// Deletes hosts or templates with all they own, and the triggers that used their items; returns
+/// these triggers.
+pub(crate) fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<u64>> {
+    let triggers = triggers_of(edit, ids)?;
+    // A trigger over several hosts goes with any of them; the others must learn of it.
+    let others = query_by_ids(
+        edit.connection(),
+        "SELECT DISTINCT i.hostid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         WHERE f.triggerid IN ({ids})",
+        &[],
+        &triggers,
+    )?;
+    let touched: BTreeSet<u64> =
+        others.iter().map(|row| row.id("hostid")).chain(ids.iter().copied()).collect();
+    edit.delete("triggers", "triggerid", &triggers)?;
+    edit.delete("trigger_depends", "depends_on", &triggers)?;
+    edit.delete("host_templates", "templateid", ids)?;
+    edit.delete("hosts", "hostid", ids)?;
+    for trigger in &triggers {
+        edit.touch_trigger(*trigger);
+    }
+    for host in touched {
+        edit.touch_host(host);
+    }
+    Ok(triggers)
+}
+
+fn triggers_of(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<Vec<u64>> {
+    let rows = query_by_ids(
+        edit.connection(),
+        "SELECT DISTINCT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         WHERE i.hostid IN ({ids})",
+        &[],
+        hosts,
+    )?;
+    let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
+    Ok(ids.into_iter().collect())
+}
+
+/// Problems of these triggers close.
+pub(crate) fn tell_gone(call: &Call<'_>, triggers: &[u64]) {
+    if !triggers.is_empty() {
+        let triggers: Vec<TriggerId> = triggers.iter().copied().map(TriggerId).collect();
+        call.api.deps.live.triggers_gone(&triggers);
+    }
+}

@@ -1,0 +1,86 @@
+//! `template.get`.
+
+use super::TEMPLATE;
+use crate::call::{Call, Json};
+use crate::error::ApiResult;
+use crate::get::{Found, Get};
+use crate::owned::shown;
+use crate::permission::{Need, on_hosts};
+use crate::relate::Relation;
+use crate::{parts, tags, with};
+
+pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, &TEMPLATE, &[])?;
+    for (option, condition) in [
+        ("templateids", "t.templateid IN ({ids})"),
+        ("groupids", "t.templateid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))"),
+        (
+            "parentTemplateids",
+            "t.templateid IN (SELECT hostid FROM host_templates WHERE templateid IN ({ids}))",
+        ),
+        (
+            "hostids",
+            "t.templateid IN (SELECT templateid FROM host_templates WHERE hostid IN ({ids}))",
+        ),
+        ("itemids", "t.templateid IN (SELECT hostid FROM items WHERE itemid IN ({ids}))"),
+        (
+            "triggerids",
+            "t.templateid IN (SELECT i.hostid FROM items i JOIN functions f ON f.itemid = i.itemid \
+             WHERE f.triggerid IN ({ids}))",
+        ),
+    ] {
+        get.by_ids(option, condition)?;
+    }
+    get.by_ids("graphids", &parts::GRAPH.of_hosts_by_id("t.templateid"))?;
+    for condition in with::conditions(&get, "t.templateid") {
+        get.and(condition, []);
+    }
+    if let Some((condition, values)) = tags::condition(input, "t.templateid", tags::own_host_tags)?
+    {
+        get.and(condition, values);
+    }
+    let need = Need::of_get(get.flag("editable"));
+    if let Some(condition) = on_hosts(call.user(), need, "t.templateid") {
+        get.and(condition, []);
+    }
+    let mut found = get.run()?;
+    attach(&mut found)?;
+    Ok(found.finish())
+}
+
+fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    shown::attach_groups(found, "selectTemplateGroups", "templategroups", "templategroup.get")?;
+    shown::attach_groups(found, "selectGroups", "groups", "templategroup.get")?;
+    attach_links(found)?;
+    shown::attach_monitored(found)?;
+    parts::GRAPH.attach(found)?;
+    parts::WEB_SCENARIO.attach(found)?;
+    parts::DASHBOARD.attach(found)?;
+    shown::attach_macros(found)?;
+    shown::attach_tags(found, &["tag", "value"])?;
+    shown::attach_value_maps(found)
+}
+
+fn attach_links(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    const BELOW: &str = "SELECT templateid, hostid FROM host_templates WHERE templateid IN ({ids}) \
+                         ORDER BY hostid";
+    const ABOVE: &str = "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) \
+                         ORDER BY templateid";
+    let templates =
+        |member| Relation::new(member, "template.get", "templateids", "templateid").sorted("host");
+    for (option, relation, sql) in [
+        (
+            "selectHosts",
+            Relation::new("hosts", "host.get", "hostids", "hostid").sorted("host"),
+            BELOW,
+        ),
+        ("selectTemplates", templates("templates"), BELOW),
+        ("selectParentTemplates", templates("parentTemplates"), ABOVE),
+    ] {
+        if let Some(wanted) = found.wants(option)? {
+            let pairs = found.call.pairs(sql, &found.ids())?;
+            found.relate_as(&relation, &wanted, &pairs)?;
+        }
+    }
+    Ok(())
+}

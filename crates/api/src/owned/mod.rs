@@ -1,0 +1,12 @@
+//! What hosts and templates own, checked and written the same way for both: groups, tags, macros,
+//! linked templates; and for hosts interfaces, inventory and encryption.
+
+pub(crate) mod groups;
+pub(crate) mod interfaces;
+pub(crate) mod inventory;
+pub(crate) mod links;
+pub(crate) mod macros;
+pub(crate) mod names;
+pub(crate) mod shown;
+pub(crate) mod tags;
+pub(crate) mod tls;

@@ -1,0 +1,152 @@
+//! What hosts and templates own, as the `select…` options show it.
+
+use std::collections::BTreeMap;
+
+use config::db::query_by_ids;
+
+use crate::call::Json;
+use crate::error::ApiResult;
+use crate::get::{Found, Output};
+use crate::owned::macros::SECRET;
+use crate::relate::Relation;
+
+/// Relation to items.
+pub(crate) const ITEMS: Relation =
+    Relation::new("items", "item.get", "itemids", "itemid").bare().sorted("name");
+/// Relation to discovery rules.
+pub(crate) const DISCOVERIES: Relation =
+    Relation::new("discoveries", "discoveryrule.get", "itemids", "itemid").bare().sorted("name");
+/// Relation to triggers.
+pub(crate) const TRIGGERS: Relation =
+    Relation::new("triggers", "trigger.get", "triggerids", "triggerid").sorted("description");
+
+/// Answers `selectItems`, `selectTriggers`, `selectDiscoveries`.
+pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    if let Some(wanted) = found.wants("selectItems")? {
+        let pairs = found.call.pairs(
+            "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND hostid IN ({ids}) ORDER BY itemid",
+            &found.ids(),
+        )?;
+        found.relate_as(&ITEMS, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectDiscoveries")? {
+        let pairs = found.call.pairs(
+            "SELECT hostid, itemid FROM items WHERE flags = 1 AND hostid IN ({ids}) ORDER BY itemid",
+            &found.ids(),
+        )?;
+        found.relate_as(&DISCOVERIES, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectTriggers")? {
+        let pairs = found.call.pairs(
+            "SELECT DISTINCT i.hostid, f.triggerid FROM functions f \
+               JOIN items i ON i.itemid = f.itemid \
+               JOIN triggers tr ON tr.triggerid = f.triggerid \
+             WHERE tr.flags IN (0, 4) AND i.hostid IN ({ids}) ORDER BY f.triggerid",
+            &found.ids(),
+        )?;
+        found.relate_as(&TRIGGERS, &wanted, &pairs)?;
+    }
+    Ok(())
+}
+
+/// Answers `selectMacros`; secrets have no value.
+pub(crate) fn attach_macros(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let Some(wanted) = found.wants_list("selectMacros")? else { return Ok(()) };
+    let fields = ["hostmacroid", "hostid", "macro", "value", "description", "type", "automatic"];
+    let ids = found.ids();
+    let rows = found.call.read(|c| {
+        let sql = "SELECT * FROM hostmacros WHERE hostid IN ({ids}) ORDER BY hostmacroid";
+        Ok(query_by_ids(c, sql, &[], &ids)?)
+    })?;
+    let mut of_host: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for row in rows {
+        let mut out = serde_json::Map::new();
+        for field in fields.iter().filter(|field| wanted.has(field)) {
+            if *field == "value" && row.int("type") == SECRET {
+                continue;
+            }
+            let value = row.get(field).map(ToString::to_string).unwrap_or_default();
+            out.insert((*field).to_owned(), value.into());
+        }
+        of_host.entry(row.id("hostid")).or_default().push(out.into());
+    }
+    put(found, "macros", of_host);
+    Ok(())
+}
+
+/// Answers `selectTags`.
+pub(crate) fn attach_tags(found: &mut Found<'_, '_>, fields: &[&str]) -> ApiResult<()> {
+    let Some(wanted) = found.wants_list("selectTags")? else { return Ok(()) };
+    found.attach(
+        "tags",
+        &wanted,
+        "SELECT hostid AS owner, tag, value, automatic FROM host_tags WHERE hostid IN ({ids}) \
+         ORDER BY hosttagid",
+        fields,
+    )
+}
+
+/// Answers `selectValueMaps`.
+pub(crate) fn attach_value_maps(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let Some(wanted) = found.wants_list("selectValueMaps")? else { return Ok(()) };
+    let ids = found.ids();
+    let (maps, mappings) = found.call.read(|c| {
+        let sql = "SELECT * FROM valuemaps WHERE hostid IN ({ids}) ORDER BY valuemapid";
+        let maps = query_by_ids(c, sql, &[], &ids)?;
+        let map_ids: Vec<u64> = maps.iter().map(|row| row.id("valuemapid")).collect();
+        let sql = "SELECT * FROM valuemap_mappings WHERE valuemapid IN ({ids}) \
+                   ORDER BY valuemapid, sortorder";
+        Ok((maps, query_by_ids(c, sql, &[], &map_ids)?))
+    })?;
+    let mut of_map: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for row in mappings {
+        let one = serde_json::json!({
+            "type": row.int("type").to_string(),
+            "value": row.text("value"),
+            "newvalue": row.text("newvalue"),
+        });
+        of_map.entry(row.id("valuemapid")).or_default().push(one);
+    }
+    let mut of_host: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+    for row in maps {
+        let id = row.id("valuemapid");
+        let mut out = serde_json::Map::new();
+        let mut put = |name: &str, value: Json| {
+            if wanted.has(name) {
+                out.insert(name.to_owned(), value);
+            }
+        };
+        put("valuemapid", id.to_string().into());
+        put("name", row.text("name").into());
+        if wanted != Output::Extend {
+            put("uuid", row.text("uuid").into());
+        }
+        put("mappings", of_map.remove(&id).unwrap_or_default().into());
+        of_host.entry(row.id("hostid")).or_default().push(out.into());
+    }
+    put(found, "valuemaps", of_host);
+    Ok(())
+}
+
+/// Answers an option about groups with the groups of the given type (0 host, 1 template).
+pub(crate) fn attach_groups(
+    found: &mut Found<'_, '_>,
+    option: &str,
+    member: &'static str,
+    method: &'static str,
+) -> ApiResult<()> {
+    let Some(wanted) = found.wants_list(option)? else { return Ok(()) };
+    let pairs = found.call.pairs(
+        "SELECT hostid, groupid FROM host_groups WHERE hostid IN ({ids}) ORDER BY groupid",
+        &found.ids(),
+    )?;
+    found.relate(member, &wanted, &pairs, method, "groupids", "groupid")
+}
+
+/// Gives each row the list that belongs to it.
+pub(crate) fn put(found: &mut Found<'_, '_>, member: &str, mut of_row: BTreeMap<u64, Vec<Json>>) {
+    for row in &mut found.rows {
+        let list = of_row.remove(&row.id).unwrap_or_default();
+        row.out.insert(member.to_owned(), Json::Array(list));
+    }
+}

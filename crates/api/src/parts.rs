@@ -1,0 +1,81 @@
+//! Objects of hosts and templates that are kept but not yet served by methods of their own
+//! (table `parts`): shown as related objects, empty until their `get` method exists.
+
+use crate::error::ApiResult;
+use crate::get::Found;
+use crate::relate::Relation;
+
+/// A kind of part.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PartKind {
+    /// Column `kind` of `parts`.
+    pub(crate) kind: &'static str,
+    /// The `select…` option that shows it.
+    option: &'static str,
+    relation: Relation,
+}
+
+/// Graphs.
+pub(crate) const GRAPH: PartKind = PartKind {
+    kind: "graph",
+    option: "selectGraphs",
+    relation: Relation::new("graphs", "graph.get", "graphids", "graphid").sorted("name"),
+};
+
+/// Graph prototypes.
+pub(crate) const GRAPH_PROTOTYPE: PartKind = PartKind {
+    kind: "graphprototype",
+    option: "selectGraphs",
+    relation: Relation::new("graphs", "graphprototype.get", "graphids", "graphid").sorted("name"),
+};
+
+/// Web scenarios.
+pub(crate) const WEB_SCENARIO: PartKind = PartKind {
+    kind: "httptest",
+    option: "selectHttpTests",
+    relation: Relation::new("httpTests", "httptest.get", "httptestids", "httptestid")
+        .bare()
+        .sorted("name"),
+};
+
+/// Dashboards of templates.
+pub(crate) const DASHBOARD: PartKind = PartKind {
+    kind: "dashboard",
+    option: "selectDashboards",
+    relation: Relation::new("dashboards", "templatedashboard.get", "dashboardids", "dashboardid")
+        .bare()
+        .sorted("name"),
+};
+
+/// Prototypes of hosts.
+pub(crate) const HOST_PROTOTYPE: PartKind = PartKind {
+    kind: "hostprototype",
+    option: "selectHostPrototypes",
+    relation: Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid").bare(),
+};
+
+impl PartKind {
+    /// Condition on hosts: those that have a part of this kind.
+    pub(crate) fn of_hosts(&self, column: &str) -> String {
+        format!("{column} IN (SELECT hostid FROM parts WHERE kind = '{}')", self.kind)
+    }
+
+    /// Condition on hosts: those whose part of this kind has one of `{ids}`.
+    pub(crate) fn of_hosts_by_id(&self, column: &str) -> String {
+        format!(
+            "{column} IN (SELECT hostid FROM parts WHERE kind = '{}' AND partid IN ({{ids}}))",
+            self.kind
+        )
+    }
+
+    /// Answers the option of this kind for hosts or templates.
+    pub(crate) fn attach(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
+        let Some(wanted) = found.wants(self.option)? else { return Ok(()) };
+        let sql = format!(
+            "SELECT hostid, partid FROM parts WHERE kind = '{}' AND hostid IN ({{ids}}) ORDER BY partid",
+            self.kind
+        );
+        let pairs = found.call.pairs(&sql, &found.ids())?;
+        found.relate_as(&self.relation, &wanted, &pairs)
+    }
+}

@@ -1,0 +1,19 @@
+//! Preprocessing: steps from their API form, and the executor.
+
+mod convert;
+mod csv;
+mod prometheus;
+mod run;
+mod snmp;
+mod step;
+mod text;
+mod xml;
+
+pub use convert::{ConvertError, to_sample_value};
+pub use csv::csv_to_json;
+pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};
+pub use run::{Outcome, Remembered, State, StepTrace, run, run_traced};
+pub use step::{ErrorHandler, Step, StepError, StepKind};
+
+/// Steps of one item that are run; more are refused when steps are made.
+pub const STEPS_MAX: usize = 255;

@@ -1,0 +1,374 @@
+//! Prometheus exposition format: one value by a pattern, or rows as JSON.
+
+use std::collections::HashMap;
+
+use crate::json::write_string;
+use crate::num::{format_f64, parse_f64, same_f64};
+use crate::{regex, stats};
+
+/// Why a value or a list cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PrometheusError {
+    /// The pattern is wrong.
+    #[error("pattern error: cannot parse it at \"{0}\"")]
+    Pattern(String),
+    /// A row of the data is wrong.
+    #[error("data parsing error at row {row} \"{text}\": cannot parse {what}")]
+    Data {
+        /// Number of the row from 1.
+        row: usize,
+        /// The row.
+        text: String,
+        /// Which part.
+        what: &'static str,
+    },
+    /// The step's parameters are wrong.
+    #[error("invalid parameter \"{0}\"")]
+    Param(String),
+    /// No row fits.
+    #[error("no matching metrics found")]
+    NoMatch,
+    /// Several rows fit where one is wanted.
+    #[error("multiple matching metrics found")]
+    Multiple,
+    /// The row has no such label.
+    #[error("no label matches the specified output")]
+    NoLabel,
+    /// A function needs numbers.
+    #[error("cannot calculate with a value that is not a number")]
+    NotNumeric,
+    /// A regular expression is wrong.
+    #[error(transparent)]
+    Regex(#[from] regex::RegexError),
+}
+
+struct Row<'a> {
+    name: &'a str,
+    labels: Vec<(&'a str, String)>,
+    value: &'a str,
+    line: &'a str,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum LabelOp {
+    Equal,
+    NotEqual,
+    Matches,
+    NotMatches,
+}
+
+#[derive(Default)]
+struct Pattern {
+    name: Option<String>,
+    labels: Vec<(String, LabelOp, String)>,
+    value: Option<String>,
+}
+
+fn name_len(text: &str, colon: bool) -> usize {
+    let bytes = text.as_bytes();
+    if bytes.first().is_some_and(u8::is_ascii_digit) {
+        return 0;
+    }
+    let fits = |b: &&u8| b.is_ascii_alphanumeric() || **b == b'_' || (colon && **b == b':');
+    bytes.iter().take_while(fits).count()
+}
+
+fn blanks(text: &str) -> &str {
+    text.trim_start_matches([' ', '\t'])
+}
+
+/// Reads `"…"` with escapes `\\`, `\"`, `\n`; gives the rest behind it.
+fn quoted(text: &str) -> Option<(String, &str)> {
+    let body = text.strip_prefix('"')?;
+    let mut value = String::new();
+    let mut chars = body.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some((value, &body[at + 1..])),
+            '\\' => match chars.next()?.1 {
+                'n' => value.push('\n'),
+                c @ ('"' | '\\') => value.push(c),
+                c => value.extend(['\\', c]),
+            },
+            c => value.push(c),
+        }
+    }
+    None
+}
+
+impl Pattern {
+    fn parse(text: &str) -> Result<Self, PrometheusError> {
+        let bad = |rest: &str| PrometheusError::Pattern(rest.to_owned());
+        let mut pattern = Self::default();
+        let mut rest = blanks(text);
+        let len = name_len(rest, true);
+        if len > 0 {
+            pattern.name = Some(rest[..len].to_owned());
+            rest = blanks(&rest[len..]);
+        }
+        if let Some(after) = rest.strip_prefix('{') {
+            rest = pattern.parse_labels(after).map_err(bad)?;
+        }
+        rest = blanks(rest);
+        if let Some(after) = rest.strip_prefix("==") {
+            let value = after.trim();
+            if !is_value(value) {
+                return Err(bad(after));
+            }
+            pattern.value = Some(value.to_owned());
+            rest = "";
+        }
+        if rest.is_empty() { Ok(pattern) } else { Err(bad(rest)) }
+    }
+
+    /// Reads filters up to the closing brace; an error is the text that cannot be read.
+    fn parse_labels<'t>(&mut self, text: &'t str) -> Result<&'t str, &'t str> {
+        const OPS: [(&str, LabelOp); 4] = [
+            ("=~", LabelOp::Matches),
+            ("!~", LabelOp::NotMatches),
+            ("!=", LabelOp::NotEqual),
+            ("=", LabelOp::Equal),
+        ];
+        let mut rest = blanks(text);
+        loop {
+            if let Some(after) = rest.strip_prefix('}') {
+                return Ok(after);
+            }
+            let len = name_len(rest, false);
+            if len == 0 {
+                return Err(rest);
+            }
+            let (name, after) = (&rest[..len], blanks(&rest[len..]));
+            let found = OPS.iter().find(|(text, _)| after.starts_with(text)).ok_or(after)?;
+            let after = blanks(&after[found.0.len()..]);
+            let (value, after) = quoted(after).ok_or(after)?;
+            if name == "__name__" && found.1 == LabelOp::Equal && self.name.is_none() {
+                self.name = Some(value);
+            } else {
+                self.labels.push((name.to_owned(), found.1, value));
+            }
+            rest = blanks(after);
+            if let Some(after) = rest.strip_prefix(',') {
+                rest = blanks(after);
+            } else if !rest.starts_with('}') {
+                return Err(rest);
+            }
+        }
+    }
+
+    fn fits(&self, row: &Row<'_>) -> Result<bool, PrometheusError> {
+        if self.name.as_deref().is_some_and(|n| n != row.name) {
+            return Ok(false);
+        }
+        if let Some(value) = &self.value
+            && !same_value(value, row.value)
+        {
+            return Ok(false);
+        }
+        for (name, op, wanted) in &self.labels {
+            let label = if name == "__name__" {
+                Some(row.name)
+            } else {
+                row.labels.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
+            };
+            let fits = match (label, op) {
+                (Some(label), LabelOp::Equal) => label == wanted,
+                (Some(label), LabelOp::NotEqual) => label != wanted,
+                (Some(label), LabelOp::Matches) => regex::is_match(wanted, label, false)?,
+                (Some(label), LabelOp::NotMatches) => !regex::is_match(wanted, label, false)?,
+                (None, op) => matches!(op, LabelOp::NotEqual | LabelOp::NotMatches),
+            };
+            if !fits {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn same_value(a: &str, b: &str) -> bool {
+    match (parse_f64(a), parse_f64(b)) {
+        (Some(a), Some(b)) => same_f64(a, b),
+        _ => a.trim_start_matches('+').eq_ignore_ascii_case(b.trim_start_matches('+')),
+    }
+}
+
+fn is_value(text: &str) -> bool {
+    let word = text.trim_start_matches(['+', '-']);
+    parse_f64(text).is_some()
+        || ["inf", "infinity", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
+}
+
+fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
+    let bad = |what| PrometheusError::Data { row, text: line.to_owned(), what };
+    let text = blanks(line);
+    let len = name_len(text, true);
+    if len == 0 {
+        return Err(bad("metric name"));
+    }
+    let (name, mut rest) = (&text[..len], blanks(&text[len..]));
+    let mut labels = Vec::new();
+    if let Some(after) = rest.strip_prefix('{') {
+        rest = blanks(after);
+        loop {
+            if let Some(after) = rest.strip_prefix('}') {
+                rest = after;
+                break;
+            }
+            let len = name_len(rest, false);
+            let after = blanks(&rest[len..]).strip_prefix('=').filter(|_| len > 0);
+            let after = blanks(after.ok_or_else(|| bad("label"))?);
+            let (value, after) = quoted(after).ok_or_else(|| bad("label value"))?;
+            labels.push((&rest[..len], value));
+            rest = blanks(after);
+            if let Some(after) = rest.strip_prefix(',') {
+                rest = blanks(after);
+            } else if !rest.starts_with('}') {
+                return Err(bad("label"));
+            }
+        }
+    }
+    let mut parts = rest.split_ascii_whitespace();
+    let value = parts.next().filter(|v| is_value(v)).ok_or_else(|| bad("metric value"))?;
+    if let Some(timestamp) = parts.next()
+        && parse_f64(timestamp).is_none()
+    {
+        return Err(bad("timestamp"));
+    }
+    if parts.next().is_some() {
+        return Err(bad("row"));
+    }
+    Ok(Row { name, labels, value, line })
+}
+
+#[derive(Default)]
+struct Hints<'a>(HashMap<&'a str, (Option<&'a str>, Option<&'a str>)>);
+
+impl<'a> Hints<'a> {
+    fn read(&mut self, line: &'a str) {
+        let rest = blanks(line.trim_start_matches('#'));
+        let Some((word, rest)) = rest.split_once([' ', '\t']) else { return };
+        let rest = blanks(rest);
+        let (name, text) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+        match word {
+            "HELP" => self.0.entry(name).or_default().1 = Some(blanks(text)),
+            "TYPE" => self.0.entry(name).or_default().0 = Some(text.trim()),
+            _ => {}
+        }
+    }
+
+    /// Type and help of a metric; hints for a histogram do not reach its buckets.
+    fn of(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
+        self.0.get(name).copied().unwrap_or_default()
+    }
+}
+
+/// Rows that fit a pattern, with hints; all rows must be readable.
+fn rows<'a>(
+    data: &'a str,
+    pattern: &Pattern,
+) -> Result<(Vec<Row<'a>>, Hints<'a>), PrometheusError> {
+    let mut hints = Hints::default();
+    let mut found = Vec::new();
+    for (index, line) in data.split('\n').enumerate() {
+        let line = line.trim_end_matches('\r');
+        let text = blanks(line);
+        if line.is_empty() {
+            continue;
+        }
+        if text.starts_with('#') {
+            hints.read(text);
+            continue;
+        }
+        let row = parse_row(line.trim_end(), index + 1)?;
+        if pattern.fits(&row)? {
+            found.push(row);
+        }
+    }
+    Ok((found, hints))
+}
+
+/// One value out of the rows that fit: `request` is `value`, `label` (then `output` names the
+/// label) or `function` (then `output` is `sum`, `min`, `max`, `avg` or `count`).
+pub fn prometheus_pattern(
+    data: &str,
+    pattern: &str,
+    request: &str,
+    output: &str,
+) -> Result<String, PrometheusError> {
+    let pattern = Pattern::parse(pattern)?;
+    let (rows, _) = rows(data, &pattern)?;
+    let single = || match &rows[..] {
+        [] => Err(PrometheusError::NoMatch),
+        [row] => Ok(row),
+        _ => Err(PrometheusError::Multiple),
+    };
+    match request {
+        "value" | "" => Ok(single()?.value.to_owned()),
+        "label" => {
+            let label = single()?.labels.iter().find(|(n, _)| *n == output);
+            label.map(|(_, v)| v.clone()).ok_or(PrometheusError::NoLabel)
+        }
+        "function" => {
+            if output == "count" {
+                return Ok(rows.len().to_string());
+            }
+            let function = match output {
+                "sum" => stats::sum,
+                "min" => stats::min,
+                "max" => stats::max,
+                "avg" => stats::avg,
+                _ => return Err(PrometheusError::Param(output.to_owned())),
+            };
+            if rows.is_empty() {
+                return Err(PrometheusError::NoMatch);
+            }
+            let numbers: Option<Vec<f64>> = rows.iter().map(|r| parse_f64(r.value)).collect();
+            let result = function(&numbers.ok_or(PrometheusError::NotNumeric)?);
+            Ok(format_f64(result.ok_or(PrometheusError::NotNumeric)?))
+        }
+        _ => Err(PrometheusError::Param(request.to_owned())),
+    }
+}
+
+/// The rows that fit, as a JSON array.
+pub fn prometheus_to_json(data: &str, pattern: &str) -> Result<String, PrometheusError> {
+    let (rows, hints) = rows(data, &Pattern::parse(pattern)?)?;
+    let mut out = String::from("[");
+    for (i, row) in rows.iter().enumerate() {
+        if i > 0 {
+            out.push(',');
+        }
+        let mut member = |name: &str, value: &str, first: bool| {
+            out.push_str(if first { "{" } else { "," });
+            write_string(&mut out, name);
+            out.push(':');
+            write_string(&mut out, value);
+        };
+        let (kind, help) = hints.of(row.name);
+        member("name", row.name, true);
+        member("value", row.value, false);
+        member("line_raw", row.line, false);
+        if !row.labels.is_empty() {
+            out.push_str(",\"labels\":{");
+            for (j, (name, value)) in row.labels.iter().enumerate() {
+                if j > 0 {
+                    out.push(',');
+                }
+                write_string(&mut out, name);
+                out.push(':');
+                write_string(&mut out, value);
+            }
+            out.push('}');
+        }
+        out.push_str(",\"type\":");
+        write_string(&mut out, kind.unwrap_or("untyped"));
+        if let Some(help) = help {
+            out.push_str(",\"help\":");
+            write_string(&mut out, help);
+        }
+        out.push('}');
+    }
+    out.push(']');
+    Ok(out)
+}

@@ -1,0 +1,372 @@
+//! A preprocessing step: from the API's numbers and text to a form that runs.
+
+use crate::jsonpath::{Path, PathError};
+use crate::num::{parse_f64, parse_seconds, parse_u64};
+
+/// Kinds of steps; the numbers are the API's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum StepKind {
+    /// 1
+    Multiplier = 1,
+    /// 2
+    RightTrim = 2,
+    /// 3
+    LeftTrim = 3,
+    /// 4
+    Trim = 4,
+    /// 5
+    Regex = 5,
+    /// 6
+    BoolToDecimal = 6,
+    /// 7
+    OctalToDecimal = 7,
+    /// 8
+    HexToDecimal = 8,
+    /// 9
+    SimpleChange = 9,
+    /// 10
+    ChangePerSecond = 10,
+    /// 11
+    XmlXPath = 11,
+    /// 12
+    JsonPath = 12,
+    /// 13
+    InRange = 13,
+    /// 14
+    MatchesRegex = 14,
+    /// 15
+    NotMatchesRegex = 15,
+    /// 16
+    CheckJsonError = 16,
+    /// 17
+    CheckXmlError = 17,
+    /// 18
+    CheckRegexError = 18,
+    /// 19
+    DiscardUnchanged = 19,
+    /// 20
+    DiscardUnchangedHeartbeat = 20,
+    /// 21
+    JavaScript = 21,
+    /// 22
+    PrometheusPattern = 22,
+    /// 23
+    PrometheusToJson = 23,
+    /// 24
+    CsvToJson = 24,
+    /// 25
+    Replace = 25,
+    /// 26
+    CheckNotSupported = 26,
+    /// 27
+    XmlToJson = 27,
+    /// 28
+    SnmpWalkValue = 28,
+    /// 29
+    SnmpWalkToJson = 29,
+    /// 30
+    SnmpGetValue = 30,
+}
+
+impl StepKind {
+    /// From the API's number.
+    pub const fn from_api(number: u8) -> Option<Self> {
+        use StepKind as K;
+        const ALL: [StepKind; 30] = [
+            K::Multiplier,
+            K::RightTrim,
+            K::LeftTrim,
+            K::Trim,
+            K::Regex,
+            K::BoolToDecimal,
+            K::OctalToDecimal,
+            K::HexToDecimal,
+            K::SimpleChange,
+            K::ChangePerSecond,
+            K::XmlXPath,
+            K::JsonPath,
+            K::InRange,
+            K::MatchesRegex,
+            K::NotMatchesRegex,
+            K::CheckJsonError,
+            K::CheckXmlError,
+            K::CheckRegexError,
+            K::DiscardUnchanged,
+            K::DiscardUnchangedHeartbeat,
+            K::JavaScript,
+            K::PrometheusPattern,
+            K::PrometheusToJson,
+            K::CsvToJson,
+            K::Replace,
+            K::CheckNotSupported,
+            K::XmlToJson,
+            K::SnmpWalkValue,
+            K::SnmpWalkToJson,
+            K::SnmpGetValue,
+        ];
+        if number == 0 || number > 30 { None } else { Some(ALL[number as usize - 1]) }
+    }
+
+    /// Steps that remember their last value.
+    pub const fn has_state(self) -> bool {
+        matches!(
+            self,
+            Self::SimpleChange
+                | Self::ChangePerSecond
+                | Self::DiscardUnchanged
+                | Self::DiscardUnchangedHeartbeat
+        )
+    }
+}
+
+/// What happens when a step fails; the API's `error_handler`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum ErrorHandler {
+    /// 0: the item becomes not supported, with the step's error.
+    #[default]
+    Original,
+    /// 1
+    Discard,
+    /// 2: goes on with this value.
+    SetValue(Box<str>),
+    /// 3: the item becomes not supported, with this error.
+    SetError(Box<str>),
+}
+
+/// The step cannot be made.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StepError {
+    /// No step has this number.
+    #[error("unknown preprocessing step type {0}")]
+    Kind(u8),
+    /// No error handler has this number.
+    #[error("unknown preprocessing error handler {0}")]
+    Handler(u8),
+}
+
+/// A preprocessing step, ready to run; all macros in it are already resolved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// What it does.
+    pub kind: StepKind,
+    /// What happens when it fails.
+    pub on_error: ErrorHandler,
+    pub(super) action: Action,
+}
+
+/// A step's parameters in the form in which they are used. Regular expressions stay texts:
+/// each thread compiles them once.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    /// Parameters that cannot work: the step always fails with this text.
+    Broken(Box<str>),
+    /// No parameters.
+    None,
+    /// The factor, and as a whole number if it is one.
+    Multiply(f64, Option<u64>),
+    /// Characters, pattern, script, path.
+    Text(Box<str>),
+    /// Pattern and output, search and replacement.
+    Pair(Box<str>, Box<str>),
+    Path(Box<str>, Box<Result<Path, PathError>>),
+    Range(f64, f64),
+    Heartbeat(u32),
+    Prometheus {
+        pattern: Box<str>,
+        request: Box<str>,
+        output: Box<str>,
+    },
+    Csv {
+        delimiter: Box<str>,
+        quote: Box<str>,
+        header: bool,
+    },
+    NotSupported {
+        matching: Matching,
+        pattern: Box<str>,
+    },
+    SnmpWalk(Box<str>, SnmpFormat),
+    SnmpJson(Vec<(Box<str>, Box<str>, SnmpFormat)>),
+    Snmp(SnmpFormat),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Matching {
+    Any,
+    Matches,
+    NotMatches,
+}
+
+/// How octets of SNMP values are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum SnmpFormat {
+    /// 0
+    Unchanged,
+    /// 1: UTF-8 from Hex-STRING
+    Utf8,
+    /// 2: MAC from Hex-STRING
+    Mac,
+    /// 3: whole number from BITS
+    Bits,
+}
+
+impl SnmpFormat {
+    fn parse(text: &str) -> Option<Self> {
+        Some(match text {
+            "" | "0" => Self::Unchanged,
+            "1" => Self::Utf8,
+            "2" => Self::Mac,
+            "3" => Self::Bits,
+            _ => return None,
+        })
+    }
+}
+
+impl Step {
+    /// A step from the API's members: `type`, `params` (joined by line feeds),
+    /// `error_handler`, `error_handler_params`. Parameters that cannot work make a step that
+    /// always fails, since its error handler counts then too; see [`Self::defect`].
+    pub fn from_api(
+        kind: u8,
+        params: &str,
+        error_handler: u8,
+        error_handler_params: &str,
+    ) -> Result<Self, StepError> {
+        let kind = StepKind::from_api(kind).ok_or(StepError::Kind(kind))?;
+        let on_error = match error_handler {
+            0 => ErrorHandler::Original,
+            1 => ErrorHandler::Discard,
+            2 => ErrorHandler::SetValue(error_handler_params.into()),
+            3 => ErrorHandler::SetError(error_handler_params.into()),
+            other => return Err(StepError::Handler(other)),
+        };
+        let action = parse(kind, params).unwrap_or_else(|e| Action::Broken(e.into()));
+        Ok(Self { kind, on_error, action })
+    }
+
+    /// Why the step can never succeed, if its parameters are wrong.
+    pub fn defect(&self) -> Option<String> {
+        match &self.action {
+            Action::Broken(text) => Some(text.to_string()),
+            Action::Path(_, path) => path.as_ref().as_ref().err().map(ToString::to_string),
+            _ => None,
+        }
+    }
+}
+
+fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
+    use StepKind as K;
+    let pair = || {
+        params
+            .split_once('\n')
+            .map(|(a, b)| (Box::from(a), Box::from(b)))
+            .ok_or_else(|| "cannot find second parameter".to_owned())
+    };
+    let lines: Vec<&str> = params.split('\n').collect();
+    Ok(match kind {
+        K::Multiplier => {
+            let factor = params.trim();
+            let number = parse_f64(factor)
+                .ok_or("a numerical value is expected or the value is out of range")?;
+            Action::Multiply(number, parse_u64(factor))
+        }
+        K::RightTrim | K::LeftTrim | K::Trim => {
+            Action::Text(super::text::unescape(params, false).into())
+        }
+        K::Regex | K::CheckRegexError => {
+            let (pattern, output) = pair()?;
+            Action::Pair(pattern, output)
+        }
+        K::Replace => {
+            let (search, new) = pair()?;
+            if search.is_empty() {
+                return Err("search string is empty".to_owned());
+            }
+            let unescape = |t: &str| super::text::unescape(t, true).into();
+            Action::Pair(unescape(&search), unescape(&new))
+        }
+        K::BoolToDecimal
+        | K::OctalToDecimal
+        | K::HexToDecimal
+        | K::SimpleChange
+        | K::ChangePerSecond
+        | K::DiscardUnchanged
+        | K::XmlToJson => Action::None,
+        K::XmlXPath
+        | K::CheckXmlError
+        | K::MatchesRegex
+        | K::NotMatchesRegex
+        | K::JavaScript
+        | K::PrometheusToJson => Action::Text(params.into()),
+        K::JsonPath | K::CheckJsonError => {
+            Action::Path(params.into(), Box::new(Path::parse(params)))
+        }
+        K::InRange => {
+            let (low, high) = pair()?;
+            let limit = |text: &str, open: f64| {
+                let wrong = || format!("invalid range limit \"{text}\"");
+                if text.is_empty() { Ok(open) } else { parse_f64(text).ok_or_else(wrong) }
+            };
+            let (low, high) = (limit(&low, f64::NEG_INFINITY)?, limit(&high, f64::INFINITY)?);
+            if low > high {
+                return Err("the range's lower limit is above its upper limit".to_owned());
+            }
+            Action::Range(low, high)
+        }
+        K::DiscardUnchangedHeartbeat => Action::Heartbeat(
+            parse_seconds(params.trim())
+                .filter(|s| *s > 0)
+                .ok_or_else(|| format!("invalid heartbeat \"{params}\""))?,
+        ),
+        K::PrometheusPattern => match lines[..] {
+            [_] => return Err("cannot find second parameter".to_owned()),
+            [_, _] => return Err("cannot find third parameter".to_owned()),
+            [pattern, request, output, ..] => Action::Prometheus {
+                pattern: pattern.into(),
+                request: request.into(),
+                output: output.into(),
+            },
+            [] => return Err("parameter should be set".to_owned()),
+        },
+        K::CsvToJson => match lines[..] {
+            [delimiter, quote, header] => Action::Csv {
+                delimiter: delimiter.into(),
+                quote: quote.into(),
+                header: header == "1",
+            },
+            _ => return Err("three parameters are expected".to_owned()),
+        },
+        K::CheckNotSupported => {
+            let (first, pattern) = params.split_once('\n').unwrap_or((params, ""));
+            let matching = match first {
+                "0" => Matching::Matches,
+                "1" => Matching::NotMatches,
+                _ => Matching::Any,
+            };
+            Action::NotSupported { matching, pattern: pattern.into() }
+        }
+        K::SnmpWalkValue => match lines[..] {
+            ["", ..] => return Err("parameter should be set".to_owned()),
+            [oid, format] => Action::SnmpWalk(oid.into(), snmp_format(format)?),
+            _ => return Err("failed to parse step parameters".to_owned()),
+        },
+        K::SnmpWalkToJson => snmp_json(params, &lines)?,
+        K::SnmpGetValue => Action::Snmp(snmp_format(params)?),
+    })
+}
+
+fn snmp_format(text: &str) -> Result<SnmpFormat, String> {
+    SnmpFormat::parse(text).ok_or_else(|| format!("invalid format mode \"{text}\""))
+}
+
+fn snmp_json(params: &str, lines: &[&str]) -> Result<Action, String> {
+    if params.is_empty() {
+        return Ok(Action::SnmpJson(Vec::new()));
+    }
+    if lines.len() % 3 != 0 {
+        return Err("failed to parse step parameters".to_owned());
+    }
+    let rows = lines.chunks(3).map(|r| Ok((r[0].into(), r[1].into(), snmp_format(r[2])?)));
+    Ok(Action::SnmpJson(rows.collect::<Result<_, String>>()?))
+}

@@ -1,0 +1,357 @@
+//! One runner per file of cases.
+
+use eval::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
+use eval::interval::UpdateInterval;
+use eval::key::ItemKey;
+use eval::lld;
+use eval::macros::{FunctionEnv, MacroDef, MacroNodes, MacroScope, UserMacro};
+use eval::preproc::{self, Outcome, Remembered, State, Step};
+use eval::script::Scripts;
+use eval::time::{MaintenancePeriod, Repeat};
+use eval::units::{Mapping, MappingKind};
+use jiff::tz::TimeZone;
+use model::{HostId, Payload, Timestamp, ValueType};
+use serde_json::Value;
+
+use super::{Checked, canonical, check, functions, moment, sorted, text, zone};
+
+/// A file without its extension, and what runs a case of it.
+pub const RUNNERS: &[(&str, fn(&Value) -> Checked)] = &[
+    ("allowed_peers", allowed_peers),
+    ("csv_to_json", csv_to_json),
+    ("expressions", expressions),
+    ("history_functions", functions::history_functions),
+    ("item_key", item_key),
+    ("item_nextcheck", item_nextcheck),
+    ("jsonpath", jsonpath),
+    ("lld_trigger_macros", lld_trigger_macros),
+    ("macro_functions", macro_functions),
+    ("maintenance_period", maintenance_period),
+    ("preprocessing", preprocessing),
+    ("prometheus_pattern", prometheus_pattern),
+    ("prometheus_to_json", prometheus_to_json),
+    ("time_period", time_period),
+    ("trend_range", functions::trend_range),
+    ("update_interval", update_interval),
+    ("user_macros", user_macros),
+    ("value_format", value_format),
+    ("xpath", xpath),
+];
+
+fn wanted<T: PartialEq + std::fmt::Debug>(wanted: T, got: T) -> Checked {
+    if wanted == got { Ok(()) } else { Err(format!("wanted {wanted:?}, got {got:?}")) }
+}
+
+fn allowed_peers(case: &Value) -> Checked {
+    let peers = eval::peers::AllowedPeers::parse(text(case, "allowed"));
+    let allowed = match (peers, text(case, "peer").parse()) {
+        (Ok(peers), Ok(peer)) => peers.allows(peer),
+        _ => false,
+    };
+    wanted(case["expect"]["allowed"].as_bool().unwrap(), allowed)
+}
+
+fn csv_to_json(case: &Value) -> Checked {
+    let step = Step::from_api(24, text(case, "params"), 0, "").unwrap();
+    check(case, run_step(&step, text(case, "csv")))
+}
+
+fn run_step(step: &Step, value: &str) -> Result<String, String> {
+    let mut scripts = Scripts::new(stdx::clock::RealClock::shared());
+    let payload = Payload::Text(value.into());
+    let at = Timestamp::from_s(1);
+    let steps = std::slice::from_ref(step);
+    let outcome =
+        preproc::run(steps, &mut State::default(), payload, at, ValueType::Text, &mut scripts);
+    match outcome {
+        Outcome::Value(value) => Ok(functions::payload_text(&value)),
+        Outcome::Discarded => Err("discarded".to_owned()),
+        Outcome::NotSupported(error) => Err(error.into()),
+    }
+}
+
+/// Operands of an expression without items.
+pub struct Fixed<'a> {
+    pub macros: &'a Value,
+    pub now: Timestamp,
+    pub tz: TimeZone,
+}
+
+impl Fixed<'_> {
+    fn get(&self, token: &str) -> Result<ExprValue, String> {
+        let found = &self.macros[token];
+        match found["value"].as_str() {
+            Some(value) => Ok(ExprValue::Text(value.to_owned())),
+            None => Err(found["error"].as_str().unwrap_or("unknown macro").to_owned()),
+        }
+    }
+}
+
+impl Operands for Fixed<'_> {
+    fn function(&mut self, id: u64) -> Result<ExprValue, String> {
+        self.get(&format!("{{{id}}}"))
+    }
+    fn item_call(&mut self, _: &ItemCall) -> Result<ExprValue, String> {
+        Err("there are no items here".to_owned())
+    }
+    fn macro_value(&mut self, token: &str) -> Result<ExprValue, String> {
+        self.get(token)
+    }
+    fn now(&self) -> Timestamp {
+        self.now
+    }
+    fn tz(&self) -> &TimeZone {
+        &self.tz
+    }
+}
+
+fn expressions(case: &Value) -> Checked {
+    let now = case["time"].as_str().map_or_else(|| Timestamp::from_s(1_600_000_000), moment);
+    let mut operands = Fixed { macros: &case["macros"], now, tz: zone(case) };
+    let mode =
+        if text(case, "mode") == "unknown_operands" { Mode::UnknownOperands } else { Mode::Strict };
+    let got = Expression::parse(text(case, "expression"))
+        .map_err(|e| e.to_string())
+        .and_then(|e| eval::expr::eval(&e, &mut operands, mode).map_err(|e| e.to_string()))
+        .and_then(|v| v.as_text().ok_or_else(|| "a vector".to_owned()));
+    check(case, got)
+}
+
+fn item_key(case: &Value) -> Checked {
+    let key = text(case, "key");
+    let expect = &case["expect"];
+    match ItemKey::parse_prefix(key) {
+        Err(_) => wanted(expect["valid"].as_bool(), Some(false)),
+        Ok((_, len)) => {
+            wanted(expect["valid"].as_bool(), Some(true))?;
+            wanted((text(expect, "parsed"), text(expect, "rest")), (&key[..len], &key[len..]))
+        }
+    }
+}
+
+fn item_nextcheck(case: &Value) -> Checked {
+    let tz = zone(case);
+    let interval = UpdateInterval::parse(text(case, "delay")).map_err(|e| e.to_string())?;
+    let active = text(case, "item_type") == "active";
+    let mut at = moment(text(case, "at")).clock;
+    for check in case["expect"]["checks"].as_array().unwrap() {
+        let expected = moment(check.as_str().unwrap()).clock;
+        // The source's mark for "never".
+        let never = expected == 2_145_916_800;
+        let got = interval.next_check(0, active, at, &tz);
+        wanted(if never { None } else { Some(expected) }, got)?;
+        at = expected;
+    }
+    Ok(())
+}
+
+fn jsonpath(case: &Value) -> Checked {
+    let got = eval::jsonpath::query(text(case, "document"), text(case, "path"));
+    let expect = &case["expect"];
+    if expect["error"].as_bool() == Some(true) {
+        return if got.is_err() { Ok(()) } else { Err(format!("wanted an error, got {got:?}")) };
+    }
+    let got = got.map_err(|e| e.to_string())?;
+    if expect["no_match"].as_bool() == Some(true) {
+        return wanted(None, got);
+    }
+    let got = got.ok_or("nothing found")?;
+    if let Some(text) = expect["text"].as_str() {
+        return wanted(text, &got);
+    }
+    let parsed: Value = serde_json::from_str(&got).map_err(|e| e.to_string())?;
+    if text(case, "compare") == "json_unordered_array" {
+        return wanted(sorted(&expect["json"].to_string()), sorted(&got));
+    }
+    wanted(canonical(&expect["json"]), canonical(&parsed))
+}
+
+fn lld_trigger_macros(case: &Value) -> Checked {
+    let paths: Vec<lld::MacroPath> = case["lld_macro_paths"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|p| lld::MacroPath::parse(text(p, "macro"), text(p, "path")).unwrap())
+        .collect();
+    let document = format!("[{}]", case["lld_row"]);
+    let rows = lld::parse_rows(&document, &paths).map_err(|e| e.to_string())?;
+    let env = FunctionEnv { tz: &TimeZone::UTC };
+    let got = lld::substitute_expression(text(case, "expression"), &rows[0], &env);
+    wanted(text(&case["expect"], "expression"), &got)
+}
+
+fn macro_functions(case: &Value) -> Checked {
+    let params = match case["params"].as_array() {
+        Some(list) => {
+            let quoted = |v: &Value| format!("\"{}\"", v.as_str().unwrap().replace('"', "\\\""));
+            list.iter().map(quoted).collect::<Vec<_>>().join(",")
+        }
+        None => text(case, "params_raw").to_owned(),
+    };
+    let tz = zone(case);
+    let env = FunctionEnv { tz: &tz };
+    let got = eval::macros::apply(text(case, "function"), &params, text(case, "input"), &env);
+    check(case, got.map_err(|e| e.to_string()))
+}
+
+fn maintenance_period(case: &Value) -> Checked {
+    let period = &case["period"];
+    let number = |name: &str| u32::try_from(period[name].as_u64().unwrap_or(0)).unwrap();
+    let small = |name: &str| u8::try_from(number(name)).unwrap();
+    let months = u16::try_from(number("month")).unwrap();
+    let repeat = match text(period, "timeperiod_type") {
+        "onetime" => {
+            Repeat::OneTime { start_date: i64::from(moment(text(period, "start_date")).clock) }
+        }
+        "daily" => Repeat::Daily { every: number("every") },
+        "weekly" => Repeat::Weekly { every: number("every"), days_of_week: small("dayofweek") },
+        _ if small("dayofweek") == 0 => Repeat::MonthlyDay { months, day: small("day") },
+        _ => Repeat::MonthlyWeekday {
+            months,
+            days_of_week: small("dayofweek"),
+            week: small("every"),
+        },
+    };
+    let period = MaintenancePeriod {
+        repeat,
+        start_time_s: number("start_time"),
+        period_s: number("period"),
+    };
+    let at = |name: &str| i64::from(moment(text(case, name)).clock);
+    let (since, till) = (at("active_since"), at("active_till"));
+    for expect in case["expect"].as_array().unwrap() {
+        let now = i64::from(moment(text(expect, "at")).clock);
+        let on = period.running(since, till, now, &zone(case)).is_some();
+        if expect["in_maintenance"].as_bool() != Some(on) {
+            return Err(format!("at {} got {on}", expect["at"]));
+        }
+    }
+    Ok(())
+}
+
+fn preprocessing(case: &Value) -> Checked {
+    let step = &case["step"];
+    let number = |v: &Value| u8::try_from(v.as_u64().unwrap()).unwrap();
+    let step = Step::from_api(
+        number(&step["type"]),
+        text(step, "params"),
+        number(&step["error_handler"]),
+        text(step, "error_handler_params"),
+    )
+    .map_err(|e| e.to_string())?;
+    let value_type = ValueType::from_api(number(&case["value_type"])).unwrap();
+    let mut state = State::default();
+    if let Some(last) = case.get("history") {
+        let value = Payload::Text(text(last, "value").into());
+        let at = moment(text(last, "time"));
+        state = State::from_remembered(vec![Remembered { step: 0, value, at }]);
+    }
+    let input = match case["input_error"].as_str() {
+        Some(error) => Payload::NotSupported(error.into()),
+        None => Payload::Text(text(case, "value").into()),
+    };
+    let mut scripts = Scripts::new(stdx::clock::RealClock::shared());
+    let at = moment(text(case, "time"));
+    let outcome = preproc::run(&[step], &mut state, input, at, value_type, &mut scripts);
+    let expect = &case["expect"];
+    match outcome {
+        Outcome::Discarded => wanted(expect["discarded"].as_bool(), Some(true))?,
+        _ if expect["discarded"].as_bool() == Some(true) => {
+            return Err(format!("wanted nothing, got {outcome:?}"));
+        }
+        Outcome::Value(value) => check(case, Ok(functions::payload_text(&value)))?,
+        Outcome::NotSupported(error) => check(case, Err(error.into()))?,
+    }
+    if let Some(kept) = expect.get("history") {
+        let remembered = state.remembered().first().ok_or("nothing is remembered")?;
+        let value = functions::payload_text(&remembered.value);
+        wanted((text(kept, "value"), moment(text(kept, "time"))), (&value, remembered.at))?;
+    }
+    Ok(())
+}
+
+fn prometheus_pattern(case: &Value) -> Checked {
+    let got = preproc::prometheus_pattern(
+        text(case, "data"),
+        text(case, "pattern"),
+        text(case, "request"),
+        text(case, "label"),
+    );
+    check(case, got.map_err(|e| e.to_string()))
+}
+
+fn prometheus_to_json(case: &Value) -> Checked {
+    let got = preproc::prometheus_to_json(text(case, "data"), text(case, "pattern"));
+    match (case["expect"].get("json"), got) {
+        (None, Err(_)) => Ok(()),
+        (None, Ok(value)) => Err(format!("wanted an error, got {value}")),
+        (Some(json), got) => {
+            let got = got.map_err(|e| e.to_string())?;
+            wanted(canonical(json), canonical(&serde_json::from_str(&got).unwrap()))
+        }
+    }
+}
+
+fn time_period(case: &Value) -> Checked {
+    let at = moment(&format!("{}Z", text(case, "time_utc"))).clock;
+    let periods = eval::time::parse_periods(text(case, "period"));
+    let got = periods.map(|p| eval::time::in_periods(&p, i64::from(at), &zone(case)));
+    wanted(case["expect"]["in_period"].as_bool(), got.ok())
+}
+
+fn update_interval(case: &Value) -> Checked {
+    let valid = UpdateInterval::validate(text(case, "update_interval"), false).is_ok();
+    wanted(case["expect"]["valid"].as_bool(), Some(valid))
+}
+
+struct Nodes(Vec<(u64, Vec<MacroDef>, Vec<HostId>)>);
+
+impl MacroNodes for Nodes {
+    fn macros(&self, node: HostId) -> &[MacroDef] {
+        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.1)
+    }
+    fn templates(&self, node: HostId) -> &[HostId] {
+        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.2)
+    }
+    fn global(&self) -> &[MacroDef] {
+        self.macros(HostId(0))
+    }
+}
+
+fn user_macros(case: &Value) -> Checked {
+    let ids = |v: &Value| -> Vec<HostId> {
+        v.as_array().unwrap().iter().map(|v| HostId(v.as_u64().unwrap())).collect()
+    };
+    let node = |n: &Value| {
+        let macros = n["macros"].as_object().unwrap();
+        let defs = macros.iter().map(|(m, v)| MacroDef::text(m, v.as_str().unwrap()).unwrap());
+        (n["node"].as_u64().unwrap(), defs.collect(), ids(&n["templates"]))
+    };
+    let nodes = Nodes(case["config"].as_array().unwrap().iter().map(node).collect());
+    let hosts = ids(&case["nodes"]);
+    let scope = MacroScope { nodes: &nodes, hosts: &hosts };
+    let found = scope.resolve(&UserMacro::parse(text(case, "macro")).unwrap());
+    wanted(case["expect"]["value"].as_str(), found.map(|d| d.value.as_str()))
+}
+
+fn value_format(case: &Value) -> Checked {
+    let number = |v: &Value| u8::try_from(v.as_u64().unwrap()).unwrap();
+    let rows = case["valuemap"].as_array().cloned().unwrap_or_default();
+    let map: Vec<Mapping> = rows
+        .iter()
+        .map(|row| Mapping {
+            kind: MappingKind::from_api(number(&row["type"])).unwrap(),
+            value: text(row, "value").to_owned(),
+            newvalue: text(row, "newvalue").to_owned(),
+        })
+        .collect();
+    let value_type = ValueType::from_api(number(&case["value_type"])).unwrap();
+    let (value, units) = (text(case, "value"), text(case, "units"));
+    let got = eval::units::format_value(value, value_type, units, &map, &zone(case));
+    wanted(text(&case["expect"], "text"), &got)
+}
+
+fn xpath(case: &Value) -> Checked {
+    let got = eval::xpath::query(text(case, "document"), text(case, "xpath"));
+    check(case, got.map_err(|e| e.to_string()))
+}

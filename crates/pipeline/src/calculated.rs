@@ -1,0 +1,226 @@
+//! Calculated items: due at their intervals, evaluated over this shard's items at once, over
+//! those of other shards when these have sent what the formula needs.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use config::snapshot::Item;
+use eval::expr::{ExprError, ExprValue, Expression, ItemCall};
+use eval::func::{self, Function};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use history::Span;
+use model::{CompactString, ItemId, Payload, Timestamp, Value};
+
+use crate::command::{Scope, is_calculated};
+use crate::core::Core;
+use crate::evaluator::items_of;
+use crate::functions::PeerView;
+use crate::peers::Purpose;
+use crate::wheel::Wheel;
+
+/// Items calculated in one go; the rest follow at the next tick, so that values are not kept
+/// waiting.
+const PER_TICK_MAX: usize = 2_000;
+
+/// A calculation that waits for other shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct CalculationId(u64);
+
+struct Calculation {
+    item: Arc<Item>,
+    formula: Expression,
+    at: Timestamp,
+    missing: usize,
+    views: Vec<PeerView>,
+}
+
+/// Schedule of this shard's calculated items, and calculations under way.
+#[derive(Default)]
+pub(crate) struct Calculated {
+    wheel: Wheel<ItemId>,
+    /// The second at which each item is due; other entries of the wheel are stale.
+    due: HashMap<ItemId, u64, FixedState>,
+    waiting: HashMap<CalculationId, Calculation, FixedState>,
+    next: u64,
+}
+
+impl Calculated {
+    pub(crate) fn forget(&mut self, item: ItemId) {
+        self.due.remove(&item);
+    }
+}
+
+/// What a formula needs of other shards.
+type Wanted = BTreeMap<(usize, ScopeKey), Vec<ItemId>>;
+
+/// Order of scopes, so that equal ones are asked for together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum ScopeKey {
+    Newest(usize),
+    Seconds(u32),
+    All,
+}
+
+impl Core {
+    /// Puts an item into the schedule, or takes it out.
+    pub(crate) fn schedule_calculated(&mut self, item: &Item) {
+        let now = self.now_s();
+        let next = item.interval.as_ref().filter(|_| item.enabled);
+        match next.and_then(|next| next.next_check(item.id.0, false, now, &self.env.tz)) {
+            Some(second) => {
+                let second = u64::from(second);
+                if self.calculated.due.insert(item.id, second) != Some(second) {
+                    self.calculated.wheel.add(second, item.id);
+                }
+            }
+            None => self.calculated.forget(item.id),
+        }
+    }
+
+    pub(crate) fn calculate_due(&mut self, now: u64) {
+        let mut values = Vec::new();
+        for _ in 0..PER_TICK_MAX {
+            let Some((second, id)) = self.calculated.wheel.pop(now) else { break };
+            if self.calculated.due.get(&id) != Some(&second) {
+                continue;
+            }
+            self.calculated.due.remove(&id);
+            let Some(item) = self.snapshot.items.get(&id).cloned() else { continue };
+            self.schedule_calculated(&item);
+            values.extend(self.calculate(&item));
+        }
+        self.run_own(values);
+    }
+
+    /// Calculates items out of turn.
+    pub(crate) fn calculate_now(&mut self, items: &[ItemId]) {
+        let mut values = Vec::new();
+        for id in items {
+            if let Some(item) = self.snapshot.items.get(id).cloned()
+                && item.enabled
+                && is_calculated(&item)
+                && self.place.owns(&item)
+            {
+                values.extend(self.calculate(&item));
+            }
+        }
+        self.run_own(values);
+    }
+
+    /// The item's value, or `None` while other shards are asked.
+    fn calculate(&mut self, item: &Arc<Item>) -> Option<Value> {
+        let at = Timestamp::from_unix(self.clock.unix());
+        let refused = |error: String| {
+            Some(Value { item: item.id, at, payload: Payload::NotSupported(error.into()) })
+        };
+        if let Some(reason) = &item.invalid {
+            return refused(reason.to_string());
+        }
+        let text = item.extra.as_ref().map_or("", |extra| extra.params.as_str());
+        let formula = match Expression::parse(text) {
+            Ok(formula) => formula,
+            Err(error) => return refused(format!("Cannot parse formula: {error}.")),
+        };
+        let wanted = self.wanted(item, &formula);
+        if wanted.is_empty() {
+            return Some(self.value_of(item, &formula, at, &[]));
+        }
+        let id = CalculationId(self.calculated.next);
+        self.calculated.next += 1;
+        let mut missing = 0;
+        for ((shard, scope), items) in wanted {
+            let scope = match scope {
+                ScopeKey::Newest(n) => Scope::Newest(n),
+                ScopeKey::Seconds(s) => {
+                    Scope::Span(Span::new(at.clock.saturating_sub(s), u32::MAX))
+                }
+                ScopeKey::All => Scope::Span(Span::ALL),
+            };
+            missing += usize::from(self.ask(shard, items, scope, Purpose::Calculation(id)));
+        }
+        let calculation =
+            Calculation { item: Arc::clone(item), formula, at, missing, views: Vec::new() };
+        self.calculated.waiting.insert(id, calculation);
+        None
+    }
+
+    pub(crate) fn calculation_answered(&mut self, id: CalculationId, view: PeerView) {
+        let Some(calculation) = self.calculated.waiting.get_mut(&id) else { return };
+        calculation.views.push(view);
+        calculation.missing -= 1;
+        if calculation.missing > 0 {
+            return;
+        }
+        if let Some(done) = self.calculated.waiting.remove(&id) {
+            let value = self.value_of(&done.item, &done.formula, done.at, &done.views);
+            self.run_own(vec![value]);
+        }
+    }
+
+    /// Another shard is too busy to answer: this interval has no value, the item stays as it is.
+    pub(crate) fn drop_calculation(&mut self, id: CalculationId) {
+        if let Some(dropped) = self.calculated.waiting.remove(&id) {
+            tracing::warn!(item = %dropped.item.id, "calculation given up: a shard did not answer");
+        }
+    }
+
+    fn value_of(
+        &mut self,
+        item: &Item,
+        formula: &Expression,
+        at: Timestamp,
+        views: &[PeerView],
+    ) -> Value {
+        let hosts = [item.host];
+        let result = self.evaluator_with(views).formula(formula, &hosts, at);
+        let payload = match result {
+            Ok(ExprValue::Unsigned(v)) => Payload::Unsigned(v),
+            Ok(ExprValue::Float(v)) => Payload::Float(v),
+            Ok(ExprValue::Text(text)) => Payload::Text(CompactString::from(text)),
+            Ok(ExprValue::Vector(_)) => Payload::NotSupported(
+                "Cannot evaluate expression: its result is a list of values.".into(),
+            ),
+            Err(ExprError::Unknown(reason)) => Payload::NotSupported(reason.into()),
+            Err(error) => {
+                Payload::NotSupported(format!("Cannot evaluate expression: {error}").into())
+            }
+        };
+        Value { item: item.id, at, payload }
+    }
+
+    /// Items of other shards that the formula names, by shard and by how far back it looks.
+    fn wanted(&self, item: &Item, formula: &Expression) -> Wanted {
+        let mut wanted = Wanted::new();
+        if self.place.shards == 1 {
+            return wanted;
+        }
+        let hosts = [item.host];
+        for call in formula.item_calls() {
+            let Ok(items) = items_of(&self.snapshot, &call.query, &hosts) else { continue };
+            let scope = scope_of(call);
+            for named in items.iter().filter(|named| !self.place.owns(named)) {
+                let list = wanted.entry((self.place.owner(named), scope)).or_default();
+                if !list.contains(&named.id) {
+                    list.push(named.id);
+                }
+            }
+        }
+        wanted
+    }
+}
+
+fn scope_of(call: &ItemCall) -> ScopeKey {
+    /// A period ends now, and the other shard's clock is the same; but it answers later.
+    const SLACK_S: u32 = 60;
+    let name = func::foreach_base(&call.function).unwrap_or(&call.function);
+    let Ok(function) = Function::parse(name, &call.params) else { return ScopeKey::Newest(1) };
+    let back = function.lookback();
+    if back.seconds > 0 {
+        ScopeKey::Seconds(back.seconds.saturating_add(SLACK_S))
+    } else if back.shifted || back.values == 0 {
+        ScopeKey::All
+    } else {
+        ScopeKey::Newest(back.values)
+    }
+}

@@ -1,0 +1,151 @@
+//! A new configuration: swapped whole, then whatever depends on what changed is brought up to
+//! date.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use config::{Snapshot, Touched};
+use history::value_cache::Need;
+use model::{ItemId, Timestamp, TriggerId};
+
+use crate::command::{NewConfig, Scope, is_calculated};
+use crate::core::Core;
+use crate::needs;
+use crate::set::open_box;
+
+impl Core {
+    /// Takes over the configuration that lies in the letter box, if one does.
+    pub(crate) fn open_letters(&mut self) {
+        let letter = open_box(&self.letters).take();
+        if let Some(letter) = letter {
+            self.configure(letter);
+        }
+    }
+
+    pub(crate) fn configure(&mut self, letter: NewConfig) {
+        let before = std::mem::replace(&mut self.snapshot, letter.snapshot);
+        self.slots.next_revision();
+        self.env.update(&self.snapshot);
+        match letter.touched {
+            Some(touched) if !touched.global => self.configure_touched(&before, &touched),
+            _ => self.configure_all(Some(&before)),
+        }
+    }
+
+    /// Looks at everything; `before` = `None` at the start.
+    pub(crate) fn configure_all(&mut self, before: Option<&Snapshot>) {
+        let snapshot = Arc::clone(&self.snapshot);
+        for id in snapshot.triggers.iter().map(|(id, _)| *id) {
+            self.configure_trigger(id);
+        }
+        for id in snapshot.items.iter().map(|(id, _)| *id) {
+            self.configure_item(before, id);
+        }
+        if let Some(before) = before {
+            self.triggers.retain(|id| snapshot.triggers.get(&id).is_some());
+            let gone = |id: &&ItemId| snapshot.items.get(*id).is_none();
+            for id in before.items.iter().map(|(id, _)| id).filter(gone) {
+                self.forget_item(*id);
+            }
+        }
+    }
+
+    fn configure_touched(&mut self, before: &Snapshot, touched: &Touched) {
+        let snapshot = Arc::clone(&self.snapshot);
+        let mut items: BTreeSet<ItemId> = touched.items.clone();
+        let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
+        for id in &touched.hosts {
+            for hosts in [&before.hosts, &snapshot.hosts] {
+                let of_host = hosts.get(id).map_or(&[][..], |host| &host.items);
+                items.extend(of_host.iter().map(|item| item.id));
+            }
+        }
+        for id in &items {
+            for items in [&before.items, &snapshot.items] {
+                triggers.extend(items.get(id).map_or(&[][..], |item| &item.triggers));
+            }
+        }
+        for id in &triggers {
+            for triggers in [&before.triggers, &snapshot.triggers] {
+                let functions = triggers.get(id).map_or(&[][..], |trigger| &trigger.functions);
+                items.extend(functions.iter().map(|function| function.item));
+            }
+        }
+        for id in &triggers {
+            self.configure_trigger(*id);
+        }
+        for id in &items {
+            if snapshot.items.get(id).is_some() {
+                self.configure_item(Some(before), *id);
+            } else {
+                self.forget_item(*id);
+            }
+        }
+    }
+
+    fn configure_trigger(&mut self, id: TriggerId) {
+        let Some(trigger) = self.snapshot.triggers.get(&id).cloned() else {
+            self.triggers.forget(id);
+            return;
+        };
+        // A disabled trigger keeps its state: its problem is still open when it comes back.
+        if trigger.enabled && self.evaluates(&trigger) {
+            let now = self.clock.unix_s();
+            self.clock_trigger(&trigger, now);
+        }
+    }
+
+    fn configure_item(&mut self, before: Option<&Snapshot>, id: ItemId) {
+        let Some(item) = self.snapshot.items.get(&id).cloned() else { return };
+        let need = if item.triggers.is_empty() {
+            Need::default()
+        } else {
+            needs::of_item(self.place, &self.snapshot, &mut self.compiler, &item)
+        };
+        if !self.place.owns(&item) {
+            self.watch_foreign(id, need);
+            return;
+        }
+        self.cache.need(id, need);
+        let known = before.map(|before| before.items.get(&id));
+        match known {
+            // It was not there before: values cannot be expected from before now.
+            Some(None) => drop(self.born.insert(id, self.now_s())),
+            Some(Some(old)) if old.value_type != item.value_type => self.cache.forget(id),
+            _ => {}
+        }
+        if is_calculated(&item) {
+            self.schedule_calculated(&item);
+        }
+    }
+
+    fn watch_foreign(&mut self, id: ItemId, need: Need) {
+        if need == Need::default() {
+            self.foreign.forget(id);
+            return;
+        }
+        if !self.foreign.watch(id, need) {
+            return;
+        }
+        let scope = if need.seconds > 0 {
+            let from = self.now_s().saturating_sub(need.seconds);
+            Scope::Span(history::Span::new(from, u32::MAX))
+        } else {
+            Scope::Newest(usize::try_from(need.count.max(2)).unwrap_or(2))
+        };
+        self.ask_for_past(id, scope);
+    }
+
+    fn forget_item(&mut self, id: ItemId) {
+        self.slots.remove(id);
+        self.cache.forget(id);
+        self.folder.forget(id);
+        self.foreign.forget(id);
+        self.born.remove(&id);
+        self.calculated.forget(id);
+    }
+
+    pub(crate) fn now_s(&self) -> u32 {
+        Timestamp::from_unix(self.clock.unix()).clock
+    }
+}

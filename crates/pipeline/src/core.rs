@@ -1,0 +1,273 @@
+//! One shard's data and the order of its stages. No thread, no runtime, no waiting: what comes
+//! in is handed in, what goes out waits in outboxes, time comes from the clock. Tests drive it so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Snapshot;
+use eval::script::Scripts;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use history::trends::{Folded, Folder};
+use history::{Driver, ValueCache};
+use model::{DiscoveryValue, ItemId, TriggerFinding, Value, ValueBatch};
+use stdx::clock::SharedClock;
+
+use crate::calculated::Calculated;
+use crate::command::PeerMessage;
+use crate::environment::Environment;
+use crate::evaluator::Evaluator;
+use crate::foreign::ForeignItems;
+use crate::functions::{Compiler, History, PeerView};
+use crate::gauges::{Gauges, Sizes, Stage};
+use crate::live::Live;
+use crate::outbox::Outbox;
+use crate::peers::Tickets;
+use crate::preprocess::Preprocess;
+use crate::refold::Refold;
+use crate::round::{Forward, Round};
+use crate::set::LetterBox;
+use crate::slots::{Place, Slots};
+use crate::syncer::Syncer;
+use crate::triggers::Triggers;
+
+/// Messages that may wait in outboxes before the shard takes no more values.
+const OUTBOX_MAX: usize = 4_096;
+
+/// A shard without its thread.
+pub(crate) struct Core {
+    pub(crate) place: Place,
+    pub(crate) clock: SharedClock,
+    pub(crate) letters: LetterBox,
+    pub(crate) gauges: Arc<Gauges>,
+    pub(crate) snapshot: Arc<Snapshot>,
+    pub(crate) env: Environment,
+    pub(crate) compiler: Compiler,
+    pub(crate) scripts: Scripts,
+    pub(crate) slots: Slots,
+    pub(crate) cache: ValueCache,
+    pub(crate) driver: Box<dyn Driver>,
+    pub(crate) syncer: Syncer,
+    pub(crate) folder: Folder,
+    pub(crate) refold: Refold,
+    pub(crate) folded: Vec<Folded>,
+    pub(crate) triggers: Triggers,
+    pub(crate) calculated: Calculated,
+    pub(crate) foreign: ForeignItems,
+    pub(crate) tickets: Tickets,
+    /// By shard number; `None` = this one.
+    pub(crate) peers: Vec<Option<Outbox<PeerMessage>>>,
+    pub(crate) findings: Outbox<TriggerFinding>,
+    pub(crate) discovery: Outbox<DiscoveryValue>,
+    pub(crate) live: Live,
+    pub(crate) round: Round,
+    pub(crate) started_s: u32,
+    pub(crate) born: HashMap<ItemId, u32, FixedState>,
+    /// Counted since the gauges were last written.
+    pub(crate) evaluations: u64,
+    pub(crate) found: u64,
+    pub(crate) second: u64,
+}
+
+impl Core {
+    /// One group commit: batches pass all stages in order. This is the journey of a value.
+    pub(crate) fn run(&mut self, batches: &mut Vec<ValueBatch>) {
+        let start = self.clock.monotonic();
+        self.preprocess(batches);
+        let preprocessed = self.clock.monotonic();
+        self.gauges.busy(Stage::Preprocess, preprocessed.saturating_sub(start));
+        let kept = self.syncer.commit(
+            &mut self.round,
+            &mut self.cache,
+            self.driver.as_mut(),
+            &mut self.folder,
+            (&self.gauges, preprocessed),
+        );
+        if kept {
+            self.forward();
+            self.evaluate_round();
+        }
+        self.end_round();
+        self.gauges.busy(Stage::Sync, self.clock.monotonic().saturating_sub(preprocessed));
+    }
+
+    /// Values that the shard made itself.
+    pub(crate) fn run_own(&mut self, values: Vec<Value>) {
+        if !values.is_empty() {
+            self.run(&mut vec![ValueBatch { values, ack: None }]);
+        }
+    }
+
+    fn preprocess(&mut self, batches: &mut Vec<ValueBatch>) {
+        let listened = self.live.listened();
+        let mut stage = Preprocess {
+            place: self.place,
+            snapshot: &self.snapshot,
+            slots: &mut self.slots,
+            round: &mut self.round,
+            discovery: &mut self.discovery,
+            live: listened.then_some(&mut self.live),
+            scripts: &mut self.scripts,
+        };
+        for batch in batches.drain(..) {
+            stage.batch(batch);
+        }
+    }
+
+    /// Samples that triggers of other shards need.
+    fn forward(&mut self) {
+        if self.round.forwards.is_empty() {
+            return;
+        }
+        let mut forwards = std::mem::take(&mut self.round.forwards);
+        forwards.sort_by_key(|(shard, _)| *shard);
+        let mut samples = Vec::new();
+        let mut rest = forwards.drain(..).peekable();
+        while let Some((shard, forward)) = rest.next() {
+            match forward {
+                Forward::Sample(sample) => samples.push(sample),
+                Forward::State { item, at, supported } => {
+                    send(&mut self.peers, shard, PeerMessage::Samples(std::mem::take(&mut samples)));
+                    send(&mut self.peers, shard, PeerMessage::ItemState { item, at, supported });
+                }
+            }
+            if rest.peek().is_none_or(|(next, _)| *next != shard) {
+                send(&mut self.peers, shard, PeerMessage::Samples(std::mem::take(&mut samples)));
+            }
+        }
+        drop(rest);
+        self.round.forwards = forwards;
+    }
+
+    fn end_round(&mut self) {
+        for slot in &self.round.counted {
+            self.slots.get_mut(*slot).seen = 0;
+        }
+        self.round.clear();
+        self.gauges.evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+    }
+
+    pub(crate) fn tell_peers(&mut self, message: impl Fn() -> PeerMessage) {
+        for peer in self.peers.iter_mut().flatten() {
+            peer.send(message());
+        }
+    }
+
+    pub(crate) fn evaluator(&mut self) -> Evaluator<'_> {
+        self.evaluator_with(&[])
+    }
+
+    pub(crate) fn evaluator_with<'a>(&'a mut self, views: &'a [PeerView]) -> Evaluator<'a> {
+        Evaluator {
+            snapshot: &self.snapshot,
+            env: &self.env,
+            compiler: &mut self.compiler,
+            slots: &self.slots,
+            history: History {
+                cache: &mut self.cache,
+                driver: self.driver.as_ref(),
+                foreign: &self.foreign,
+                views,
+            },
+            started_s: self.started_s,
+            born: &self.born,
+        }
+    }
+
+    /// Whether the shard may take new values: not while much waits to go out.
+    pub(crate) fn takes_values(&self) -> bool {
+        self.waiting() < OUTBOX_MAX
+    }
+
+    /// Messages in outboxes.
+    pub(crate) fn waiting(&self) -> usize {
+        let peers: usize = self.peers.iter().flatten().map(Outbox::len).sum();
+        peers + self.findings.len() + self.discovery.len()
+    }
+
+    /// Sends what there is room for.
+    pub(crate) fn send_waiting(&mut self) {
+        self.peers.iter_mut().flatten().for_each(Outbox::flush);
+        self.findings.flush();
+        self.discovery.flush();
+    }
+
+    /// To be called about ten times a second.
+    pub(crate) fn tick(&mut self) {
+        let now = self.clock.monotonic();
+        self.live.tick(now);
+        self.send_waiting();
+        self.refold_some();
+        let second = self.clock.unix_s();
+        if second == self.second {
+            return;
+        }
+        self.second = second;
+        self.open_letters();
+        self.each_second(second, now);
+    }
+
+    fn each_second(&mut self, second: u64, start: Duration) {
+        self.evaluate_timed(second);
+        let timed = self.clock.monotonic();
+        self.gauges.busy(Stage::Timer, timed.saturating_sub(start));
+        self.calculate_due(second);
+        self.expire_tickets(second);
+        self.gauges.busy(Stage::Calculate, self.clock.monotonic().saturating_sub(timed));
+        self.write_trends(u32::try_from(second).unwrap_or(u32::MAX));
+        if let Err(error) = self.driver.maintain() {
+            tracing::error!(%error, "history maintenance failed");
+        }
+        for item in self.slots.sweep(&self.snapshot, 10_000) {
+            self.cache.forget(item);
+            self.folder.forget(item);
+        }
+        self.gauges.evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+        self.gauges.sizes(&Sizes {
+            items: self.slots.len(),
+            items_unsupported: self.slots.unsupported(),
+            triggers: self.triggers.len(),
+            outbox: self.waiting(),
+            trends_waiting: self.folder.waiting(),
+            cache: self.cache.counters(),
+        });
+    }
+
+    fn write_trends(&mut self, now: u32) {
+        self.folder.take(now, &mut self.folded);
+        self.write_folded();
+    }
+
+    /// What cannot be written now stays for the next try.
+    fn write_folded(&mut self) {
+        if self.folded.is_empty() {
+            return;
+        }
+        match history::trends::write(self.driver.as_mut(), &self.folded) {
+            Ok(()) => {
+                self.folded.clear();
+                self.folded.shrink_to(4_096);
+            }
+            Err(error) => tracing::error!(%error, "cannot write trends; trying again"),
+        }
+    }
+
+    /// Writes everything for an orderly end.
+    pub(crate) fn finish(&mut self) -> Result<(), history::Error> {
+        while !self.refold.is_done() {
+            self.refold_some();
+        }
+        self.folder.drain(&mut self.folded);
+        self.write_folded();
+        self.driver.sync()
+    }
+}
+
+pub(crate) fn send(peers: &mut [Option<Outbox<PeerMessage>>], shard: usize, message: PeerMessage) {
+    if matches!(&message, PeerMessage::Samples(samples) if samples.is_empty()) {
+        return;
+    }
+    if let Some(Some(peer)) = peers.get_mut(shard) {
+        peer.send(message);
+    }
+}

@@ -1,0 +1,166 @@
+//! Items of other shards that triggers of this one name: their newest values, as far back as the
+//! triggers look, sent by the shards that own the items.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use history::value_cache::{Need, Point};
+use model::{ItemId, Sample, Timestamp};
+
+/// Values kept of one item at most, whatever its triggers ask for.
+const POINTS_MAX: usize = 16_384;
+
+#[derive(Debug, Default)]
+struct ForeignItem {
+    /// Oldest first.
+    points: Vec<Point>,
+    need: Need,
+    /// What was before the first sample has been fetched.
+    ready: bool,
+    unsupported: bool,
+}
+
+/// All of them, by item.
+#[derive(Debug, Default)]
+pub(crate) struct ForeignItems {
+    items: HashMap<ItemId, ForeignItem, FixedState>,
+}
+
+impl ForeignItems {
+    /// Says how far back triggers look at an item; returns whether its past is to be fetched.
+    pub(crate) fn watch(&mut self, item: ItemId, need: Need) -> bool {
+        let known = self.items.entry(item).or_default();
+        let grown = need.count > known.need.count || need.seconds > known.need.seconds;
+        let fetch = !known.ready || grown;
+        known.need = need;
+        fetch
+    }
+
+    /// No trigger names the item any more.
+    pub(crate) fn forget(&mut self, item: ItemId) {
+        self.items.remove(&item);
+    }
+
+    /// Takes in what its owner had before.
+    pub(crate) fn seed(&mut self, item: ItemId, past: Vec<Sample>, unsupported: bool) {
+        let Some(known) = self.items.get_mut(&item) else { return };
+        for sample in past {
+            put(&mut known.points, sample);
+        }
+        trim(known);
+        known.ready = true;
+        known.unsupported = unsupported;
+    }
+
+    /// Takes in a new sample; those of items that nobody watches are passed over.
+    pub(crate) fn feed(&mut self, sample: Sample) {
+        if let Some(known) = self.items.get_mut(&sample.item) {
+            known.unsupported = false;
+            put(&mut known.points, sample);
+            trim(known);
+        }
+    }
+
+    pub(crate) fn set_supported(&mut self, item: ItemId, supported: bool) {
+        if let Some(known) = self.items.get_mut(&item) {
+            known.unsupported = !supported;
+        }
+    }
+
+    pub(crate) fn is_unsupported(&self, item: ItemId) -> bool {
+        self.items.get(&item).is_some_and(|known| known.unsupported)
+    }
+
+    /// Whether triggers that name the item can be evaluated.
+    pub(crate) fn is_ready(&self, item: ItemId) -> bool {
+        self.items.get(&item).is_none_or(|known| known.ready)
+    }
+
+    /// The newest `n` not after `till`, oldest first; `None` = no such item here.
+    pub(crate) fn newest(&self, item: ItemId, n: usize, till: Timestamp) -> Option<&[Point]> {
+        let points = &self.items.get(&item)?.points;
+        let end = points.partition_point(|p| p.at <= till);
+        points.get(end.saturating_sub(n)..end)
+    }
+
+    /// Those after `after` and not after `till`, oldest first; `None` = no such item here.
+    pub(crate) fn range(
+        &self,
+        item: ItemId,
+        after: Timestamp,
+        till: Timestamp,
+    ) -> Option<&[Point]> {
+        let points = &self.items.get(&item)?.points;
+        let first = points.partition_point(|p| p.at <= after);
+        let end = points.partition_point(|p| p.at <= till);
+        points.get(first..end.max(first))
+    }
+}
+
+fn put(points: &mut Vec<Point>, sample: Sample) {
+    let point = Point { at: sample.at, value: sample.value };
+    let behind = points.partition_point(|p| p.at < point.at);
+    match points.get_mut(behind) {
+        Some(same) if same.at == point.at => *same = point,
+        _ => points.insert(behind, point),
+    }
+}
+
+/// Lets go of what no trigger looks back at; in portions, since it moves what stays.
+fn trim(known: &mut ForeignItem) {
+    let Some(newest) = known.points.last() else { return };
+    let oldest = newest.at.clock.saturating_sub(known.need.seconds);
+    let in_time = known.points.partition_point(|p| p.at.clock < oldest);
+    let count = usize::try_from(known.need.count.max(2)).unwrap_or(POINTS_MAX);
+    let gone = in_time.min(known.points.len().saturating_sub(count));
+    let gone = gone.max(known.points.len().saturating_sub(POINTS_MAX));
+    if gone > 8 && gone * 4 > known.points.len() {
+        known.points.drain(..gone);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::SampleValue;
+
+    fn sample(clock: u32) -> Sample {
+        let value = SampleValue::Unsigned(clock.into());
+        Sample { item: ItemId(1), at: Timestamp::from_s(clock), value }
+    }
+
+    fn clocks(points: Option<&[Point]>) -> Vec<u32> {
+        points.unwrap_or_default().iter().map(|p| p.at.clock).collect()
+    }
+
+    #[test]
+    fn past_and_present_meet() {
+        let mut items = ForeignItems::default();
+        items.feed(sample(5));
+        assert!(items.newest(ItemId(1), 1, Timestamp::from_s(9)).is_none());
+        assert!(items.watch(ItemId(1), Need { count: 2, seconds: 0 }));
+        assert!(!items.is_ready(ItemId(1)));
+        items.feed(sample(10));
+        items.seed(ItemId(1), vec![sample(8), sample(9), sample(10)], true);
+        assert!(items.is_ready(ItemId(1)) && items.is_unsupported(ItemId(1)));
+        items.feed(sample(11));
+        assert!(!items.is_unsupported(ItemId(1)));
+        let at = Timestamp::from_s;
+        assert_eq!(clocks(items.newest(ItemId(1), 3, at(99))), [9, 10, 11]);
+        assert_eq!(clocks(items.newest(ItemId(1), 2, at(10))), [9, 10]);
+        assert_eq!(clocks(items.range(ItemId(1), at(8), at(10))), [9, 10]);
+        assert!(!items.watch(ItemId(1), Need { count: 2, seconds: 0 }));
+        assert!(items.watch(ItemId(1), Need { count: 2, seconds: 60 }));
+        items.forget(ItemId(1));
+        assert!(items.range(ItemId(1), at(0), at(99)).is_none());
+    }
+
+    #[test]
+    fn memory_stays_bounded() {
+        let mut items = ForeignItems::default();
+        items.watch(ItemId(1), Need { count: 2, seconds: 10 });
+        (1..10_000).for_each(|clock| items.feed(sample(clock)));
+        let kept = clocks(items.range(ItemId(1), Timestamp::from_s(0), Timestamp::from_s(99_999)));
+        assert!(kept.len() < 40, "{}", kept.len());
+        assert!(kept.contains(&9_989));
+    }
+}

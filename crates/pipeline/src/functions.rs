@@ -1,0 +1,194 @@
+//! Trigger functions: compiled once per text, evaluated over value cache and store.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use config::snapshot;
+use eval::expr::{ExprValue, HistoryParam, parse_history_params};
+use eval::func::{FuncError, Function, HistoryValue, HistoryView, Item, Moment};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use history::value_cache::Point;
+use history::{Driver, Kinds, Span, ValueCache, View};
+use model::{ItemId, Sample, Timestamp, Trend};
+
+use crate::foreign::ForeignItems;
+
+/// Distinct calls kept compiled; templates give a few thousand, so that emptying is rare.
+const COMPILED_MAX: usize = 65_536;
+
+/// A compiled function, or why the call is wrong.
+pub(crate) type Compiled = Arc<Result<Function, FuncError>>;
+
+/// Functions by name and parameters: equal calls of many hosts share one.
+#[derive(Debug, Default)]
+pub(crate) struct Compiler {
+    known: HashMap<(Arc<str>, Arc<str>), Compiled, FixedState>,
+}
+
+impl Compiler {
+    /// The compiled form of a trigger's function.
+    pub(crate) fn compile(&mut self, function: &snapshot::Function) -> Compiled {
+        let key = (Arc::clone(&function.name), Arc::clone(&function.parameter));
+        if let Some(known) = self.known.get(&key) {
+            return Arc::clone(known);
+        }
+        if self.known.len() >= COMPILED_MAX {
+            self.known.clear();
+        }
+        let compiled = Arc::new(parse(&function.name, &function.parameter));
+        self.known.insert(key, Arc::clone(&compiled));
+        compiled
+    }
+}
+
+fn parse(name: &str, parameter: &str) -> Result<Function, FuncError> {
+    let params = stored_params(parameter)?;
+    Function::parse(name, &params)
+}
+
+/// Parameters as stored: with or without the `$` that stands for the item.
+fn stored_params(parameter: &str) -> Result<Vec<HistoryParam>, FuncError> {
+    let text = match parameter.strip_prefix('$') {
+        Some(rest) => rest.strip_prefix(',').unwrap_or(rest),
+        None => parameter,
+    };
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    parse_history_params(text).map_err(|_| FuncError::Param(1))
+}
+
+/// What a function needs to know of an item.
+pub(crate) fn item_of(item: &snapshot::Item, expected_from: u32) -> Item {
+    Item { id: item.id, value_type: item.value_type, expected_from, enabled: item.enabled }
+}
+
+/// A view of another shard's items, with the items it was made for.
+pub(crate) struct PeerView {
+    pub(crate) items: Vec<ItemId>,
+    pub(crate) view: Box<dyn View>,
+    /// Which of them are unsupported.
+    pub(crate) unsupported: Vec<ItemId>,
+}
+
+/// Where functions read: memory first, then this shard's driver; items of other shards from what
+/// these sent.
+pub(crate) struct History<'a> {
+    pub(crate) cache: &'a mut ValueCache,
+    pub(crate) driver: &'a dyn Driver,
+    pub(crate) foreign: &'a ForeignItems,
+    /// Fetched for this evaluation alone.
+    pub(crate) views: &'a [PeerView],
+}
+
+impl History<'_> {
+    fn peer_view(&self, item: ItemId) -> Option<&dyn View> {
+        let found = self.views.iter().find(|view| view.items.contains(&item));
+        found.map(|view| view.view.as_ref())
+    }
+}
+
+fn value(point: &Point) -> HistoryValue {
+    HistoryValue { at: point.at, value: point.value.clone() }
+}
+
+fn newest_first(points: &[Point]) -> Vec<HistoryValue> {
+    points.iter().rev().map(value).collect()
+}
+
+fn of_sample(sample: Sample) -> HistoryValue {
+    HistoryValue { at: sample.at, value: sample.value }
+}
+
+fn text(error: &history::Error) -> String {
+    error.to_string()
+}
+
+impl HistoryView for History<'_> {
+    fn last_n(
+        &mut self,
+        item: ItemId,
+        count: usize,
+        till: Timestamp,
+    ) -> Result<Vec<HistoryValue>, String> {
+        if let Some(view) = self.peer_view(item) {
+            return newest_of_view(view, item, count, till);
+        }
+        if let Some(points) = self.foreign.newest(item, count, till) {
+            return Ok(newest_first(points));
+        }
+        let points: Cow<'_, [Point]> =
+            self.cache.newest(self.driver, item, count, till).map_err(|e| text(&e))?;
+        Ok(newest_first(&points))
+    }
+
+    fn range(
+        &mut self,
+        item: ItemId,
+        after: Timestamp,
+        till: Timestamp,
+    ) -> Result<Vec<HistoryValue>, String> {
+        if let Some(view) = self.peer_view(item) {
+            let samples = view.samples(item, Kinds::VALUES).map_err(|e| text(&e))?;
+            let inside = samples.into_iter().rev().filter(|s| s.at > after && s.at <= till);
+            return Ok(inside.map(of_sample).collect());
+        }
+        if let Some(points) = self.foreign.range(item, after, till) {
+            return Ok(newest_first(points));
+        }
+        let points: Cow<'_, [Point]> =
+            self.cache.range(self.driver, item, after, till).map_err(|e| text(&e))?;
+        Ok(newest_first(&points))
+    }
+
+    fn trends(
+        &mut self,
+        item: ItemId,
+        first_hour: u32,
+        last_hour: u32,
+    ) -> Result<Vec<Trend>, String> {
+        let mut trends = if let Some(view) = self.peer_view(item) {
+            let mut trends = view.trends(item).map_err(|e| text(&e))?;
+            trends.retain(|t| first_hour <= t.hour && t.hour <= last_hour);
+            trends
+        } else {
+            let view = self.driver.view(&[item], Span::new(first_hour, last_hour));
+            view.trends(item).map_err(|e| text(&e))?
+        };
+        trends.reverse();
+        Ok(trends)
+    }
+}
+
+fn newest_of_view(
+    view: &dyn View,
+    item: ItemId,
+    count: usize,
+    till: Timestamp,
+) -> Result<Vec<HistoryValue>, String> {
+    let mut ask = count.saturating_add(2);
+    loop {
+        let samples = view.newest(item, Kinds::VALUES, ask).map_err(|e| text(&e))?;
+        let all = samples.len() < ask;
+        let fitting: Vec<HistoryValue> =
+            samples.into_iter().filter(|s| s.at <= till).take(count).map(of_sample).collect();
+        if all || fitting.len() == count {
+            return Ok(fitting);
+        }
+        ask = ask.saturating_mul(4);
+    }
+}
+
+/// Evaluates a function of one item; the error is why it has no value, in few words.
+pub(crate) fn evaluate(
+    compiled: &Compiled,
+    item: &Item,
+    history: &mut History<'_>,
+    moment: &Moment<'_>,
+) -> Result<ExprValue, String> {
+    match &**compiled {
+        Ok(function) => function.eval(item, history, moment).map_err(|e| e.to_string()),
+        Err(error) => Err(error.to_string()),
+    }
+}

@@ -1,0 +1,96 @@
+//! Messages on their way out of a shard. A shard never waits for another: what does not fit into
+//! a queue stays here, and while much stays here the shard takes no new values.
+
+use std::collections::VecDeque;
+
+use stdx::queue::{Sender, TrySend};
+
+/// Messages that wait for room in one queue.
+#[derive(Debug)]
+pub(crate) struct Outbox<T> {
+    to: Sender<T>,
+    waiting: VecDeque<T>,
+    closed: bool,
+}
+
+impl<T> Outbox<T> {
+    pub(crate) fn new(to: Sender<T>) -> Self {
+        Self { to, waiting: VecDeque::new(), closed: false }
+    }
+
+    /// Sends now if nothing waits and there is room; otherwise keeps the message.
+    pub(crate) fn send(&mut self, message: T) {
+        if self.closed {
+            return;
+        }
+        if !self.waiting.is_empty() {
+            self.waiting.push_back(message);
+            return;
+        }
+        match self.to.try_send(message) {
+            Ok(()) => {}
+            Err(TrySend::Full(message)) => self.waiting.push_back(message),
+            Err(TrySend::Closed(_)) => self.closed = true,
+        }
+    }
+
+    /// Sends what there is room for now.
+    pub(crate) fn flush(&mut self) {
+        while let Some(message) = self.waiting.pop_front() {
+            match self.to.try_send(message) {
+                Ok(()) => {}
+                Err(TrySend::Full(message)) => {
+                    self.waiting.push_front(message);
+                    return;
+                }
+                Err(TrySend::Closed(_)) => {
+                    // The receiver ends only when the process does.
+                    self.closed = true;
+                    self.waiting = VecDeque::new();
+                    return;
+                }
+            }
+        }
+        if self.waiting.capacity() > 1024 {
+            self.waiting = VecDeque::new();
+        }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.waiting.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use stdx::queue::bounded;
+
+    #[test]
+    fn order_holds_and_nothing_is_lost() {
+        let (tx, mut rx) = bounded("test", 2);
+        let mut outbox = Outbox::new(tx);
+        for n in 0..5 {
+            outbox.send(n);
+        }
+        assert_eq!(outbox.len(), 3);
+        let mut got = Vec::new();
+        while let Some(n) = rx.try_recv() {
+            got.push(n);
+            outbox.flush();
+        }
+        assert_eq!((got, outbox.len()), (vec![0, 1, 2, 3, 4], 0));
+    }
+
+    #[test]
+    fn a_gone_receiver_ends_it() {
+        let (tx, rx) = bounded("test", 1);
+        let mut outbox = Outbox::new(tx);
+        outbox.send(1);
+        outbox.send(2);
+        drop(rx);
+        outbox.flush();
+        outbox.send(3);
+        assert_eq!(outbox.len(), 0);
+    }
+}

@@ -1,0 +1,151 @@
+//! What shards ask and tell each other. Nobody waits: a question leaves a ticket behind, and the
+//! answer finds what it was for by the ticket.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use history::{Driver, Kinds, View};
+use model::{ItemId, Timestamp};
+
+use crate::calculated::CalculationId;
+use crate::command::{PeerMessage, Scope};
+use crate::core::{Core, send};
+use crate::functions::PeerView;
+
+/// Answers that a shard waits for at most; further questions are dropped and asked later.
+const TICKETS_MAX: usize = 65_536;
+/// An answer that has not come by then does not come.
+const ANSWER_WITHIN_S: u64 = 10;
+
+/// What an answer is for.
+#[derive(Debug)]
+pub(crate) enum Purpose {
+    /// The past of an item that triggers name.
+    Past(ItemId),
+    /// Items of a formula.
+    Calculation(CalculationId),
+}
+
+#[derive(Debug)]
+struct Ticket {
+    purpose: Purpose,
+    items: Vec<ItemId>,
+    expires: u64,
+}
+
+/// Questions without an answer yet.
+#[derive(Debug, Default)]
+pub(crate) struct Tickets {
+    next: u64,
+    open: HashMap<u64, Ticket, FixedState>,
+}
+
+impl Core {
+    pub(crate) fn ask_for_past(&mut self, item: ItemId, scope: Scope) {
+        let Some(owner) = self.snapshot.items.get(&item).map(|item| self.place.owner(item)) else {
+            return;
+        };
+        self.ask(owner, vec![item], scope, Purpose::Past(item));
+    }
+
+    /// Returns whether the question went out.
+    pub(crate) fn ask(
+        &mut self,
+        shard: usize,
+        items: Vec<ItemId>,
+        scope: Scope,
+        purpose: Purpose,
+    ) -> bool {
+        if self.tickets.open.len() >= TICKETS_MAX {
+            return false;
+        }
+        let ticket = self.tickets.next;
+        self.tickets.next += 1;
+        let expires = self.clock.unix_s() + ANSWER_WITHIN_S;
+        let open = Ticket { purpose, items: items.clone(), expires };
+        self.tickets.open.insert(ticket, open);
+        let from = self.place.index;
+        send(&mut self.peers, shard, PeerMessage::Ask { from, ticket, items, scope });
+        true
+    }
+
+    /// Gives up on answers that do not come.
+    pub(crate) fn expire_tickets(&mut self, now: u64) {
+        if self.tickets.open.is_empty() {
+            return;
+        }
+        let late = self.tickets.open.extract_if(|_, ticket| ticket.expires <= now);
+        for (_, ticket) in late.collect::<Vec<_>>() {
+            match ticket.purpose {
+                Purpose::Past(item) => {
+                    tracing::warn!(%item, "another shard did not send the past of an item");
+                    // Better without it than never: the item's own values fill it up.
+                    self.foreign.seed(item, Vec::new(), false);
+                }
+                Purpose::Calculation(id) => self.drop_calculation(id),
+            }
+        }
+    }
+
+    /// A message of another shard.
+    pub(crate) fn hear(&mut self, message: PeerMessage) {
+        match message {
+            PeerMessage::Samples(samples) => {
+                let news: Vec<(ItemId, Timestamp)> =
+                    samples.iter().map(|sample| (sample.item, sample.at)).collect();
+                samples.into_iter().for_each(|sample| self.foreign.feed(sample));
+                self.evaluate_items(news.into_iter());
+            }
+            PeerMessage::ItemState { item, at, supported } => {
+                self.foreign.set_supported(item, supported);
+                if !supported {
+                    self.evaluate_items(std::iter::once((item, at)));
+                }
+            }
+            PeerMessage::TriggerState { trigger, state } => {
+                self.triggers.set_elsewhere(trigger, state);
+            }
+            PeerMessage::Ask { from, ticket, items, scope } => {
+                let view = view(self.driver.as_ref(), &items, scope);
+                let is_bad = |item: &ItemId| {
+                    self.slots.peek(*item).is_some_and(|slot| slot.error.is_some())
+                };
+                let unsupported = items.iter().copied().filter(is_bad).collect();
+                send(&mut self.peers, from, PeerMessage::Answer { ticket, view, unsupported });
+            }
+            PeerMessage::Answer { ticket, view, unsupported } => {
+                self.answered(ticket, view, unsupported);
+            }
+        }
+    }
+
+    fn answered(&mut self, ticket: u64, view: Box<dyn View>, unsupported: Vec<ItemId>) {
+        let Some(ticket) = self.tickets.open.remove(&ticket) else { return };
+        match ticket.purpose {
+            Purpose::Past(item) => {
+                // A view of a span, or of the newest values: everything in it is wanted.
+                let past = view.newest(item, Kinds::VALUES, usize::MAX >> 1);
+                let mut past = past.unwrap_or_else(|error| {
+                    tracing::error!(%error, %item, "cannot read the past of an item");
+                    Vec::new()
+                });
+                past.reverse();
+                let last = past.last().map(|sample| sample.at);
+                self.foreign.seed(item, past, unsupported.contains(&item));
+                if let Some(at) = last {
+                    self.evaluate_items(std::iter::once((item, at)));
+                }
+            }
+            Purpose::Calculation(id) => {
+                self.calculation_answered(id, PeerView { items: ticket.items, view, unsupported });
+            }
+        }
+    }
+}
+
+/// A view of this shard's history.
+pub(crate) fn view(driver: &dyn Driver, items: &[ItemId], scope: Scope) -> Box<dyn View> {
+    match scope {
+        Scope::Span(span) => driver.view(items, span),
+        Scope::Newest(n) => driver.view_newest(items, n),
+    }
+}

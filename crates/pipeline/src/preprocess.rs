@@ -1,0 +1,220 @@
+//! Stage 1: values become samples, errors, or nothing; dependent items fan out here.
+
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::snapshot::Item;
+use eval::preproc::{self, Outcome};
+use eval::script::Scripts;
+use model::{
+    DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch,
+};
+
+use crate::convert::{convert, into_text};
+use crate::live::Live;
+use crate::outbox::Outbox;
+use crate::round::{Forward, Job, Kept, Round};
+use crate::slots::{Place, SlotId, Slots};
+
+/// Deepest chain of dependent items; the API refuses deeper ones.
+const DEPENDENT_DEPTH_MAX: usize = 4;
+
+/// Works on one round; borrows what it needs of the shard.
+pub(crate) struct Preprocess<'a> {
+    pub(crate) place: Place,
+    pub(crate) snapshot: &'a Snapshot,
+    pub(crate) slots: &'a mut Slots,
+    pub(crate) round: &'a mut Round,
+    pub(crate) discovery: &'a mut Outbox<DiscoveryValue>,
+    /// While somebody looks.
+    pub(crate) live: Option<&'a mut Live>,
+    pub(crate) scripts: &'a mut Scripts,
+}
+
+impl Preprocess<'_> {
+    /// Takes a batch in; its acknowledgement waits in the round until everything is written.
+    pub(crate) fn batch(&mut self, batch: ValueBatch) {
+        let total = batch.values.len() as u64;
+        let mut processed = 0;
+        for value in batch.values {
+            processed += u64::from(self.value(value));
+        }
+        self.round.tally.refused += total - processed;
+        if let Some(ack) = batch.ack {
+            self.round.acks.push((ack, processed, total - processed));
+        }
+    }
+
+    /// Returns whether the value was taken: its item exists and is enabled.
+    fn value(&mut self, value: Value) -> bool {
+        let Some(slot) = self.slots.take(self.snapshot, value.item) else { return false };
+        let item = Arc::clone(&self.slots.get(slot).item);
+        if !item.enabled {
+            return false;
+        }
+        if matches!(value.payload, Payload::Meta) {
+            return true;
+        }
+        let outcome = self.steps(slot, &item, value.payload, value.at);
+        self.finish(slot, &item, value.at, outcome, 0);
+        true
+    }
+
+    fn steps(&mut self, slot: SlotId, item: &Item, payload: Payload, at: Timestamp) -> Outcome {
+        if item.steps.is_empty() {
+            return match payload {
+                Payload::NotSupported(error) => Outcome::NotSupported(error),
+                payload => Outcome::Value(payload),
+            };
+        }
+        // Most steps remember nothing: an item gets a state when there is something in it.
+        let state = &mut self.slots.get_mut(slot).state;
+        let mut fresh = preproc::State::default();
+        let used = state.as_deref_mut().unwrap_or(&mut fresh);
+        let outcome =
+            preproc::run(&item.steps, used, payload, at, item.value_type, self.scripts);
+        if state.is_none() && fresh != preproc::State::default() {
+            *state = Some(Box::new(fresh));
+        }
+        outcome
+    }
+
+    fn finish(
+        &mut self,
+        slot: SlotId,
+        item: &Arc<Item>,
+        at: Timestamp,
+        outcome: Outcome,
+        depth: usize,
+    ) {
+        let value = match outcome {
+            Outcome::Value(value) => value,
+            Outcome::Discarded => {
+                self.round.tally.discarded += 1;
+                self.supported(slot, item, at);
+                return;
+            }
+            Outcome::NotSupported(error) => {
+                self.unsupported(slot, item, at, &error);
+                return;
+            }
+        };
+        if item.dependents.is_empty() || depth == DEPENDENT_DEPTH_MAX {
+            self.deliver(slot, item, at, value);
+        } else {
+            self.deliver(slot, item, at, value.clone());
+            self.fan_out(item, at, &value, depth + 1);
+        }
+    }
+
+    /// Dependent items work on what preprocessing made of the master's value, whatever type the
+    /// master keeps it in.
+    fn fan_out(&mut self, master: &Item, at: Timestamp, value: &Payload, depth: usize) {
+        for id in &master.dependents {
+            let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };
+            let item = Arc::clone(&self.slots.get(slot).item);
+            if item.enabled {
+                let outcome = self.steps(slot, &item, value.clone(), at);
+                self.finish(slot, &item, at, outcome, depth);
+            }
+        }
+    }
+
+    fn deliver(&mut self, slot: SlotId, item: &Arc<Item>, at: Timestamp, value: Payload) {
+        if item.discovery_rule {
+            self.supported(slot, item, at);
+            let rows = Ok(into_text(value).into());
+            self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
+            return;
+        }
+        match convert(value, item.value_type) {
+            Ok(value) => {
+                self.supported(slot, item, at);
+                self.sample(slot, item, at, value);
+            }
+            Err(error) => self.unsupported(slot, item, at, &error),
+        }
+    }
+
+    fn sample(&mut self, slot: SlotId, item: &Item, at: Timestamp, value: SampleValue) {
+        let sample = Sample { item: item.id, at, value };
+        self.round.tally.count(item.value_type);
+        if let Some(live) = &mut self.live {
+            live.got(item.id);
+        }
+        let watch = self.slots.get(slot).watch;
+        if watch.peers {
+            self.forward(item, &Forward::Sample(sample.clone()));
+        }
+        if watch.own {
+            self.job(slot, at);
+        }
+        let settings = &self.snapshot.settings;
+        let days = settings.history_days_global.unwrap_or(item.history_days);
+        let (kept, list) = if days > 0 {
+            (Kept::Stored, &mut self.round.stored)
+        } else {
+            (Kept::Unstored, &mut self.round.unstored)
+        };
+        let days = settings.trends_days_global.unwrap_or(item.trends_days);
+        if days > 0 && item.value_type.is_numeric() {
+            let place = u32::try_from(list.len()).expect("BUG: a round of 4 billion samples");
+            self.round.trends.push((kept, place));
+        }
+        list.push(sample);
+    }
+
+    fn job(&mut self, slot: SlotId, at: Timestamp) {
+        let state = self.slots.get_mut(slot);
+        let turn = state.seen;
+        if turn == 0 {
+            self.round.counted.push(slot);
+        }
+        // Beyond 65,535 values of one item in one round the rest share the last turn.
+        state.seen = turn.saturating_add(1);
+        self.round.jobs.push(Job { turn, slot, at });
+    }
+
+    fn supported(&mut self, slot: SlotId, item: &Item, at: Timestamp) {
+        if self.slots.get(slot).error.is_some()
+            && self.slots.set_error(slot, None)
+            && self.slots.get(slot).watch.peers
+        {
+            self.forward(item, &Forward::State { item: item.id, at, supported: true });
+        }
+    }
+
+    fn unsupported(&mut self, slot: SlotId, item: &Item, at: Timestamp, error: &str) {
+        self.round.tally.unsupported += 1;
+        let changed = self.slots.set_error(slot, Some(error));
+        if item.discovery_rule {
+            let rows = Err(error.to_owned());
+            self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
+            return;
+        }
+        let watch = self.slots.get(slot).watch;
+        if watch.own {
+            self.job(slot, at);
+        }
+        if changed && watch.peers {
+            self.forward(item, &Forward::State { item: item.id, at, supported: false });
+        }
+    }
+
+    /// For each other shard that evaluates a trigger which names the item.
+    fn forward(&mut self, item: &Item, message: &Forward) {
+        let mut told: Vec<usize> = Vec::new();
+        for id in &item.triggers {
+            let Some(trigger) = self.snapshot.triggers.get(id).filter(|t| t.enabled) else {
+                continue;
+            };
+            if let Some(shard) = self.place.evaluator(self.snapshot, trigger)
+                && shard != self.place.index
+                && !told.contains(&shard)
+            {
+                told.push(shard);
+                self.round.forwards.push((shard, message.clone()));
+            }
+        }
+    }
+}

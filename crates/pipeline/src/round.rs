@@ -1,0 +1,80 @@
+//! What one round of the syncer works on: buffers that live as long as the shard.
+
+use model::{ItemId, Sample, Timestamp};
+use stdx::ack;
+
+use crate::gauges::Tally;
+use crate::slots::SlotId;
+
+/// A value, or a change of state, that triggers of this shard are to be evaluated for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Job {
+    /// The how-manieth value of its item in this round: triggers see values one after another.
+    pub(crate) turn: u16,
+    pub(crate) slot: SlotId,
+    pub(crate) at: Timestamp,
+}
+
+/// What is to be told to another shard.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Forward {
+    Sample(Sample),
+    State { item: ItemId, at: Timestamp, supported: bool },
+}
+
+/// Batches on their way through the stages.
+#[derive(Debug, Default)]
+pub(crate) struct Round {
+    /// For the driver.
+    pub(crate) stored: Vec<Sample>,
+    /// Of items that keep no history: for memory and triggers alone.
+    pub(crate) unstored: Vec<Sample>,
+    /// Places in `stored` and `unstored` of samples that make trends.
+    pub(crate) trends: Vec<(Kept, u32)>,
+    /// Who waits, with the numbers of processed and failed values.
+    pub(crate) acks: Vec<(ack::Part, u64, u64)>,
+    pub(crate) jobs: Vec<Job>,
+    /// By the shard they go to.
+    pub(crate) forwards: Vec<(usize, Forward)>,
+    /// Slots whose `seen` counts in this round.
+    pub(crate) counted: Vec<SlotId>,
+    pub(crate) tally: Tally,
+}
+
+/// Which of the two lists of samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kept {
+    Stored,
+    Unstored,
+}
+
+/// Buffers that grew beyond this many entries are given back after the round.
+const KEPT_ENTRIES_MAX: usize = 65_536;
+
+impl Round {
+    /// Ready for the next round.
+    pub(crate) fn clear(&mut self) {
+        empty(&mut self.stored);
+        empty(&mut self.unstored);
+        empty(&mut self.trends);
+        empty(&mut self.acks);
+        empty(&mut self.jobs);
+        empty(&mut self.forwards);
+        empty(&mut self.counted);
+        self.tally = Tally::default();
+    }
+
+    /// The sample that an entry of `trends` names.
+    pub(crate) fn sample(&self, kept: Kept, at: u32) -> Option<&Sample> {
+        let list = match kept {
+            Kept::Stored => &self.stored,
+            Kept::Unstored => &self.unstored,
+        };
+        list.get(at as usize)
+    }
+}
+
+fn empty<T>(list: &mut Vec<T>) {
+    list.clear();
+    list.shrink_to(KEPT_ENTRIES_MAX);
+}

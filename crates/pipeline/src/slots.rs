@@ -1,0 +1,252 @@
+//! What a shard remembers of each item that got a value: a slab with a compact index.
+
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::snapshot::Item;
+use eval::preproc;
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use model::{ItemId, shard_of};
+
+/// Place of an item in the slab; valid until the item is removed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct SlotId(u32);
+
+/// What a shard remembers of an item. 48 bytes; the index takes about 8 more.
+#[derive(Debug)]
+pub(crate) struct Slot {
+    /// As of `revision`.
+    pub(crate) item: Arc<Item>,
+    /// What the preprocessing steps remember, once they do.
+    pub(crate) state: Option<Box<preproc::State>>,
+    /// Why the item is unsupported; `None` = it is supported.
+    pub(crate) error: Option<Box<str>>,
+    /// Configuration that `item` and `watch` were taken from.
+    revision: u32,
+    /// Who evaluates triggers that name the item.
+    pub(crate) watch: Watch,
+    /// How many values of the item the current round of the syncer had.
+    pub(crate) seen: u16,
+}
+
+/// Who evaluates triggers that name an item.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Watch {
+    /// This shard.
+    pub(crate) own: bool,
+    /// Other shards.
+    pub(crate) peers: bool,
+}
+
+/// The shard among its peers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Place {
+    pub(crate) index: usize,
+    pub(crate) shards: usize,
+}
+
+impl Place {
+    /// The shard that owns an item.
+    pub(crate) fn owner(self, item: &Item) -> usize {
+        shard_of(item.host, self.shards)
+    }
+
+    pub(crate) fn owns(self, item: &Item) -> bool {
+        self.shards == 1 || self.owner(item) == self.index
+    }
+
+    /// The shard that evaluates a trigger: that of its first function's host.
+    pub(crate) fn evaluator(
+        self,
+        snapshot: &Snapshot,
+        trigger: &config::snapshot::Trigger,
+    ) -> Option<usize> {
+        let first = trigger.functions.first()?;
+        snapshot.items.get(&first.item).map(|item| self.owner(item))
+    }
+}
+
+/// Items of one shard.
+#[derive(Debug)]
+pub(crate) struct Slots {
+    place: Place,
+    slab: Vec<Option<Slot>>,
+    index: HashTable<u32>,
+    free: Vec<u32>,
+    revision: u32,
+    /// Where [`Self::sweep`] goes on.
+    hand: usize,
+    unsupported: usize,
+}
+
+fn hash(id: ItemId) -> u64 {
+    FixedState::default().hash_one(id.0)
+}
+
+impl Slots {
+    pub(crate) fn new(place: Place) -> Self {
+        Self {
+            place,
+            slab: Vec::new(),
+            index: HashTable::new(),
+            free: Vec::new(),
+            revision: 0,
+            hand: 0,
+            unsupported: 0,
+        }
+    }
+
+    /// From now on items are looked up anew at their next value.
+    pub(crate) fn next_revision(&mut self) {
+        self.revision = self.revision.wrapping_add(1);
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.index.len()
+    }
+
+    pub(crate) fn unsupported(&self) -> usize {
+        self.unsupported
+    }
+
+    fn find(&self, id: ItemId) -> Option<SlotId> {
+        let is = |at: &u32| self.slot_at(*at).is_some_and(|slot| slot.item.id == id);
+        self.index.find(hash(id), is).copied().map(SlotId)
+    }
+
+    fn slot_at(&self, at: u32) -> Option<&Slot> {
+        self.slab.get(at as usize).and_then(Option::as_ref)
+    }
+
+    /// The slot of an item of this shard as the snapshot has it; `None` if it has not.
+    pub(crate) fn take(&mut self, snapshot: &Snapshot, id: ItemId) -> Option<SlotId> {
+        if let Some(at) = self.find(id) {
+            if self.get(at).revision == self.revision {
+                return Some(at);
+            }
+            return self.refresh(snapshot, at);
+        }
+        let item = snapshot.items.get(&id).filter(|item| self.place.owns(item))?;
+        let slot = Slot {
+            item: Arc::clone(item),
+            state: None,
+            error: None,
+            revision: self.revision,
+            watch: watch(self.place, snapshot, item),
+            seen: 0,
+        };
+        Some(self.add(slot))
+    }
+
+    fn refresh(&mut self, snapshot: &Snapshot, at: SlotId) -> Option<SlotId> {
+        let id = self.get(at).item.id;
+        let Some(item) = snapshot.items.get(&id).filter(|item| self.place.owns(item)) else {
+            self.remove(id);
+            return None;
+        };
+        let watch = watch(self.place, snapshot, item);
+        let revision = self.revision;
+        let slot = self.get_mut(at);
+        // What the steps remember belongs to the steps that are gone.
+        if !Arc::ptr_eq(&slot.item, item) && *slot.item.steps != *item.steps {
+            slot.state = None;
+        }
+        slot.item = Arc::clone(item);
+        slot.watch = watch;
+        slot.revision = revision;
+        Some(at)
+    }
+
+    fn add(&mut self, slot: Slot) -> SlotId {
+        let id = slot.item.id;
+        let at = self.free.pop().unwrap_or_else(|| {
+            self.slab.push(None);
+            u32::try_from(self.slab.len() - 1).expect("BUG: 4 billion items")
+        });
+        self.slab[at as usize] = Some(slot);
+        let Self { index, slab, .. } = self;
+        let rehash = |at: &u32| slab[*at as usize].as_ref().map_or(0, |slot| hash(slot.item.id));
+        index.insert_unique(hash(id), at, rehash);
+        SlotId(at)
+    }
+
+    pub(crate) fn get(&self, at: SlotId) -> &Slot {
+        self.slot_at(at.0).expect("BUG: slot of a removed item")
+    }
+
+    pub(crate) fn get_mut(&mut self, at: SlotId) -> &mut Slot {
+        self.slab
+            .get_mut(at.0 as usize)
+            .and_then(Option::as_mut)
+            .expect("BUG: slot of a removed item")
+    }
+
+    /// The slot if the item ever got a value here.
+    pub(crate) fn peek(&self, id: ItemId) -> Option<&Slot> {
+        self.find(id).map(|at| self.get(at))
+    }
+
+    /// Sets or clears the item's error; returns whether the state (not the text) changed.
+    pub(crate) fn set_error(&mut self, at: SlotId, error: Option<&str>) -> bool {
+        let slot = self.get_mut(at);
+        let before = slot.error.is_some();
+        if slot.error.as_deref() != error {
+            slot.error = error.map(Box::from);
+        }
+        let changed = before != error.is_some();
+        if changed && before {
+            self.unsupported -= 1;
+        } else if changed {
+            self.unsupported += 1;
+        }
+        changed
+    }
+
+    pub(crate) fn remove(&mut self, id: ItemId) {
+        let Self { index, slab, .. } = self;
+        let is = |at: &u32| slab[*at as usize].as_ref().is_some_and(|slot| slot.item.id == id);
+        if let Ok(entry) = index.find_entry(hash(id), is) {
+            let (at, _) = entry.remove();
+            let gone = self.slab[at as usize].take();
+            self.free.push(at);
+            self.unsupported -= usize::from(gone.is_some_and(|slot| slot.error.is_some()));
+        }
+    }
+
+    /// Looks at up to `limit` slots and removes those whose items are gone; returns their ids.
+    pub(crate) fn sweep(&mut self, snapshot: &Snapshot, limit: usize) -> Vec<ItemId> {
+        let mut gone = Vec::new();
+        for _ in 0..limit.min(self.slab.len()) {
+            self.hand = (self.hand + 1) % self.slab.len();
+            let Some(slot) = &self.slab[self.hand] else { continue };
+            if slot.revision != self.revision && snapshot.items.get(&slot.item.id).is_none() {
+                gone.push(slot.item.id);
+            }
+        }
+        for id in &gone {
+            self.remove(*id);
+        }
+        gone
+    }
+
+    /// Bytes that slots and index take, without what preprocessing remembers.
+    pub(crate) fn bytes(&self) -> usize {
+        self.slab.capacity() * size_of::<Option<Slot>>()
+            + self.index.capacity() * (size_of::<u32>() + 1)
+    }
+}
+
+fn watch(place: Place, snapshot: &Snapshot, item: &Item) -> Watch {
+    let mut watch = Watch::default();
+    for id in &item.triggers {
+        let Some(trigger) = snapshot.triggers.get(id).filter(|t| t.enabled) else { continue };
+        match place.evaluator(snapshot, trigger) {
+            Some(shard) if shard == place.index => watch.own = true,
+            Some(_) => watch.peers = true,
+            None => {}
+        }
+    }
+    watch
+}

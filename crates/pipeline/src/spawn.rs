@@ -1,0 +1,236 @@
+//! Makes the shards with their queues and starts their threads.
+
+use std::sync::{Arc, Mutex};
+
+use config::Snapshot;
+use eval::script::Scripts;
+use history::trends::{Folder, open_hours};
+use history::{Driver, ValueCache};
+use model::{DiscoveryValue, TriggerFinding, TriggerId, TriggerState, ValueBatch};
+use stdx::clock::SharedClock;
+use stdx::queue::{Receiver, Sender, bounded};
+use tokio::sync::broadcast;
+
+use crate::calculated::Calculated;
+use crate::command::{Command, PeerMessage};
+use crate::core::Core;
+use crate::environment::Environment;
+use crate::foreign::ForeignItems;
+use crate::functions::Compiler;
+use crate::gauges::Gauges;
+use crate::live::{Live, LiveNote};
+use crate::outbox::Outbox;
+use crate::peers::Tickets;
+use crate::refold::Refold;
+use crate::round::Round;
+use crate::set::{LetterBox, ShardHandle, ShardSet};
+use crate::shard::{Inbox, run};
+use crate::slots::{Place, Slots};
+use crate::syncer::Syncer;
+use crate::triggers::Triggers;
+
+/// Sizes of the shards.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ShardsConfig {
+    /// Bytes that the windows of each shard's value cache may take.
+    pub cache_bytes_max: usize,
+    /// Values of one group commit, about: more wait for the next.
+    pub values_per_round_max: usize,
+    /// Batches that wait before senders do.
+    pub queue_batches_max: usize,
+    /// The process before this one did not end in an orderly way: trends of the last hours are
+    /// made anew from history.
+    pub after_crash: bool,
+}
+
+impl Default for ShardsConfig {
+    fn default() -> Self {
+        Self {
+            cache_bytes_max: 64 << 20,
+            values_per_round_max: 32_768,
+            // With batches of 1,000 values of 48 bytes: 12 MB a shard.
+            queue_batches_max: 256,
+            after_crash: true,
+        }
+    }
+}
+
+/// A trigger that is not OK, or not without an error, when the shards start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InitialTrigger {
+    /// The trigger.
+    pub trigger: TriggerId,
+    /// Its state.
+    pub state: TriggerState,
+    /// Why its last evaluation failed; empty = it did not.
+    pub error: String,
+}
+
+/// What the shards work with.
+pub struct Deps {
+    /// Time.
+    pub clock: SharedClock,
+    /// The first configuration.
+    pub snapshot: Arc<Snapshot>,
+    /// One driver for each shard; their number is the number of shards.
+    pub drivers: Vec<Box<dyn Driver>>,
+    /// Where findings go. A full queue stops the shards from taking values.
+    pub findings: Sender<TriggerFinding>,
+    /// Where values of discovery rules go. A full queue stops the shards from taking values.
+    pub discovery: Sender<DiscoveryValue>,
+    /// Who wants to hear which items got values.
+    pub live: Option<broadcast::Sender<LiveNote>>,
+    /// Triggers that are not in the state every trigger begins in.
+    pub triggers: Vec<InitialTrigger>,
+}
+
+impl std::fmt::Debug for Deps {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deps").field("shards", &self.drivers.len()).finish_non_exhaustive()
+    }
+}
+
+/// Messages between shards that wait before they pile up in outboxes.
+const PEER_QUEUE_MAX: usize = 1_024;
+/// Requests that wait.
+const COMMAND_QUEUE_MAX: usize = 1_024;
+
+impl ShardSet {
+    /// Makes and starts as many shards as there are drivers. The error is the system's: no more
+    /// threads.
+    pub fn spawn(config: ShardsConfig, deps: Deps) -> std::io::Result<Self> {
+        let snapshot = Arc::clone(&deps.snapshot);
+        let mut handles = Vec::new();
+        for (core, inbox, mut handle) in make(config, deps) {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
+            let name = format!("shard-{}", core.place.index);
+            let spawn = std::thread::Builder::new().name(name);
+            // The core is made on the thread that owns it: script engines do not travel.
+            let thread = spawn.spawn(move || runtime.block_on(run(core.build(), inbox)))?;
+            handle.thread = Mutex::new(Some(thread));
+            handles.push(handle);
+        }
+        Ok(Self::new(handles, snapshot))
+    }
+}
+
+/// All that a core is made of, ready to be sent to its thread.
+pub(crate) struct Seed {
+    pub(crate) place: Place,
+    config: ShardsConfig,
+    clock: SharedClock,
+    snapshot: Arc<Snapshot>,
+    driver: Box<dyn Driver>,
+    letters: LetterBox,
+    gauges: Arc<Gauges>,
+    peers: Vec<Option<Outbox<PeerMessage>>>,
+    findings: Sender<TriggerFinding>,
+    discovery: Sender<DiscoveryValue>,
+    live: Option<broadcast::Sender<LiveNote>>,
+    triggers: Vec<InitialTrigger>,
+}
+
+/// Shards that do not run yet.
+pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardHandle)> {
+    let shards = deps.drivers.len();
+    let (peer_senders, peer_receivers): (Vec<Sender<PeerMessage>>, Vec<Receiver<PeerMessage>>) =
+        (0..shards).map(|_| bounded("shard to shard", PEER_QUEUE_MAX)).unzip();
+    let parts = deps.drivers.into_iter().zip(peer_receivers).enumerate();
+    let made = parts.map(|(index, (driver, peers))| {
+        let (values, values_in) =
+            bounded::<ValueBatch>("values", config.queue_batches_max.max(1));
+        let (commands, commands_in) = bounded::<Command>("requests", COMMAND_QUEUE_MAX);
+        let letters = LetterBox::default();
+        let gauges = Arc::new(Gauges::default());
+        let to_peer = |(at, to): (usize, &Sender<PeerMessage>)| {
+            (at != index).then(|| Outbox::new(to.clone()))
+        };
+        let seed = Seed {
+            place: Place { index, shards },
+            config,
+            clock: Arc::clone(&deps.clock),
+            snapshot: Arc::clone(&deps.snapshot),
+            driver,
+            letters: Arc::clone(&letters),
+            gauges: Arc::clone(&gauges),
+            peers: peer_senders.iter().enumerate().map(to_peer).collect(),
+            findings: deps.findings.clone(),
+            discovery: deps.discovery.clone(),
+            live: deps.live.clone(),
+            triggers: deps.triggers.clone(),
+        };
+        let inbox = Inbox {
+            values: values_in,
+            commands: commands_in,
+            peers,
+            values_per_round_max: config.values_per_round_max,
+        };
+        let handle =
+            ShardHandle { values, commands, letters, gauges, thread: Mutex::new(None) };
+        (seed, inbox, handle)
+    });
+    made.collect()
+}
+
+impl Seed {
+    /// The shard as it is before the first value.
+    pub(crate) fn build(self) -> Core {
+        let started_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        let (folder, refold) = trends_at_start(&self, started_s);
+        let mut core = Core {
+            place: self.place,
+            env: Environment::new(&self.snapshot),
+            snapshot: self.snapshot,
+            letters: self.letters,
+            gauges: self.gauges,
+            compiler: Compiler::default(),
+            scripts: Scripts::new(Arc::clone(&self.clock)),
+            slots: Slots::new(self.place),
+            cache: ValueCache::new(self.config.cache_bytes_max),
+            driver: self.driver,
+            syncer: Syncer::default(),
+            folder,
+            refold,
+            folded: Vec::new(),
+            triggers: Triggers::default(),
+            calculated: Calculated::default(),
+            foreign: ForeignItems::default(),
+            tickets: Tickets::default(),
+            peers: self.peers,
+            findings: Outbox::new(self.findings),
+            discovery: Outbox::new(self.discovery),
+            live: Live::new(self.live),
+            round: Round::default(),
+            started_s,
+            born: hashbrown::HashMap::default(),
+            evaluations: 0,
+            found: 0,
+            second: self.clock.unix_s(),
+            clock: self.clock,
+        };
+        for initial in self.triggers {
+            let own =
+                core.snapshot.triggers.get(&initial.trigger).is_some_and(|t| core.evaluates(t));
+            if own {
+                core.triggers.set_state(initial.trigger, initial.state);
+                core.triggers.set_error(initial.trigger, &initial.error);
+            } else {
+                core.triggers.set_elsewhere(initial.trigger, initial.state);
+            }
+        }
+        core.configure_all(None);
+        core
+    }
+}
+
+fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
+    if !seed.config.after_crash {
+        return (Folder::new(now_s), Refold::none());
+    }
+    let span = open_hours(now_s);
+    let items = seed.snapshot.items.values();
+    let folds = items.filter(|item| {
+        item.value_type.is_numeric() && item.trends_days > 0 && seed.place.owns(item)
+    });
+    (Folder::starting_at(span.from), Refold::of(folds.map(|item| item.id).collect(), span))
+}

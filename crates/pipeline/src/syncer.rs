@@ -1,0 +1,57 @@
+//! Stages 2 to 4, in this order for each round: *value cache → WAL → acknowledge*. Evaluation
+//! follows. A round that the driver refuses is acknowledged to nobody and evaluated by nobody.
+
+use std::time::Duration;
+
+use history::trends::Folder;
+use history::{Driver, ValueCache};
+
+use crate::gauges::Gauges;
+use crate::round::Round;
+
+/// A failing driver is complained about this often.
+const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
+
+/// Remembers when the last complaint was.
+#[derive(Debug, Default)]
+pub(crate) struct Syncer {
+    next_complaint: Duration,
+}
+
+impl Syncer {
+    /// Returns whether the round is kept.
+    pub(crate) fn commit(
+        &mut self,
+        round: &mut Round,
+        cache: &mut ValueCache,
+        driver: &mut dyn Driver,
+        folder: &mut Folder,
+        (gauges, now): (&Gauges, Duration),
+    ) -> bool {
+        cache.feed(&round.stored);
+        cache.feed(&round.unstored);
+        if !round.stored.is_empty()
+            && let Err(error) = driver.write(&round.stored)
+        {
+            gauges.lost(round.stored.len() as u64);
+            if now >= self.next_complaint {
+                self.next_complaint = now + COMPLAIN_EVERY;
+                let values = round.stored.len();
+                tracing::error!(%error, values, "history refuses values; nothing is acknowledged");
+            }
+            // Dropped unreported: whoever waits learns that nothing was kept.
+            round.acks.clear();
+            return false;
+        }
+        for (ack, processed, failed) in round.acks.drain(..) {
+            ack.report(processed, failed);
+        }
+        for (kept, at) in &round.trends {
+            if let Some(sample) = round.sample(*kept, *at) {
+                folder.fold(sample);
+            }
+        }
+        gauges.round(&round.tally);
+        true
+    }
+}

@@ -1,0 +1,290 @@
+//! Small configurations and shards without threads, for tests.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::Snapshot;
+use config::snapshot::{Function, Host, Item, ItemExtra, ItemType, Tls, Trigger};
+use eval::expr::Expression;
+use eval::interval::UpdateInterval;
+use history::{Class, Driver, Memory};
+use model::{
+    DiscoveryValue, FunctionId, HostId, InterfaceId, ItemId, Payload, Sample, SampleValue,
+    Severity, Timestamp, TriggerFinding, TriggerId, Value, ValueBatch, ValueType,
+};
+use stdx::ack;
+use stdx::clock::SimClock;
+use stdx::queue::{Receiver, bounded};
+
+use crate::command::NewConfig;
+use crate::core::Core;
+use crate::shard::Inbox;
+use crate::spawn::{Deps, InitialTrigger, ShardsConfig, make};
+
+/// When tests start, seconds since 1970: a full hour.
+pub(crate) const START_S: u32 = 1_800_000_000;
+
+pub(crate) fn expression(text: &str) -> Arc<Expression> {
+    Arc::new(Expression::parse(text).unwrap_or_else(|e| panic!("{text}: {e}")))
+}
+
+pub(crate) fn function(id: u64, item: u64, name: &str, parameter: &str) -> Function {
+    Function {
+        id: FunctionId(id),
+        item: ItemId(item),
+        name: name.into(),
+        parameter: parameter.into(),
+    }
+}
+
+/// A trigger with `last` as function `n` of the n-th item.
+pub(crate) fn trigger(id: u64, text: &str, items: &[u64]) -> Trigger {
+    let functions = (1..).zip(items).map(|(n, item)| function(n, *item, "last", ""));
+    Trigger {
+        id: TriggerId(id),
+        description: format!("trigger {id}").into(),
+        event_name: "".into(),
+        opdata: "".into(),
+        expression: expression(text),
+        recovery_mode: 0,
+        recovery: None,
+        functions: functions.collect(),
+        priority: Severity::High,
+        enabled: true,
+        multiple: false,
+        correlation_mode: 0,
+        correlation_tag: "".into(),
+        manual_close: false,
+        depends_on: Box::default(),
+        tags: Box::default(),
+        invalid: None,
+    }
+}
+
+pub(crate) fn item(id: u64, host: u64, key: &str, value_type: ValueType) -> Item {
+    Item {
+        id: ItemId(id),
+        host: HostId(host),
+        key: key.into(),
+        kind: ItemType::Trapper,
+        value_type,
+        discovery_rule: false,
+        enabled: true,
+        interval: None,
+        invalid: None,
+        interface: InterfaceId(0),
+        master: ItemId(0),
+        dependents: Box::default(),
+        steps: Arc::from([]),
+        triggers: Box::default(),
+        history_days: 7,
+        trends_days: 365,
+        extra: None,
+    }
+}
+
+pub(crate) fn calculated(id: u64, host: u64, key: &str, formula: &str, delay: &str) -> Item {
+    let extra = ItemExtra { params: formula.to_owned(), ..ItemExtra::default() };
+    Item {
+        kind: ItemType::Calculated,
+        interval: Some(Arc::new(UpdateInterval::parse(delay).unwrap())),
+        extra: Some(Arc::new(extra)),
+        ..item(id, host, key, ValueType::Float)
+    }
+}
+
+pub(crate) fn host(id: u64) -> Host {
+    Host {
+        id: HostId(id),
+        host: format!("h{id}").into(),
+        name: format!("Host {id}").into(),
+        monitored: true,
+        groups: Box::default(),
+        group_names: Box::default(),
+        tags: Box::default(),
+        interfaces: Box::default(),
+        items: Box::default(),
+        tls: Tls::default(),
+        templates: Box::default(),
+    }
+}
+
+/// Puts hosts, items and triggers together as the loader does.
+pub(crate) fn snapshot(hosts: Vec<Host>, items: Vec<Item>, triggers: Vec<Trigger>) -> Snapshot {
+    let mut snapshot = Snapshot { revision: 1, ..Snapshot::default() };
+    let mut all: Vec<Item> = items;
+    for item in &mut all {
+        let names = |t: &&Trigger| t.functions.iter().any(|f| f.item == item.id);
+        item.triggers = triggers.iter().filter(names).map(|t| t.id).collect();
+    }
+    let dependents: Vec<(ItemId, ItemId)> = all.iter().map(|i| (i.master, i.id)).collect();
+    for item in &mut all {
+        let of = dependents.iter().filter(|(master, _)| *master == item.id);
+        item.dependents = of.map(|(_, id)| *id).collect();
+    }
+    let all: Vec<Arc<Item>> = all.into_iter().map(Arc::new).collect();
+    for mut host in hosts {
+        let mut own: Vec<_> = all.iter().filter(|i| i.host == host.id).cloned().collect();
+        own.sort_by(|a, b| a.key.cmp(&b.key));
+        host.items = own.into();
+        snapshot.host_ids.insert(Arc::clone(&host.host), host.id);
+        snapshot.hosts.insert(host.id, Arc::new(host));
+    }
+    for item in all {
+        snapshot.items.insert(item.id, item);
+    }
+    for trigger in triggers {
+        snapshot.triggers.insert(trigger.id, Arc::new(trigger));
+    }
+    snapshot
+}
+
+/// Shards without threads; whoever tests moves the messages.
+pub(crate) struct Rig {
+    pub(crate) clock: Arc<SimClock>,
+    pub(crate) cores: Vec<Core>,
+    pub(crate) inboxes: Vec<Inbox>,
+    pub(crate) findings: Receiver<TriggerFinding>,
+    pub(crate) discovery: Receiver<DiscoveryValue>,
+    pub(crate) handles: Vec<crate::set::ShardHandle>,
+}
+
+pub(crate) fn memory() -> Box<dyn Driver> {
+    Box::new(Memory::new(Arc::new(Class(7))))
+}
+
+impl Rig {
+    pub(crate) fn new(snapshot: Snapshot) -> Self {
+        Self::with(snapshot, vec![memory()], Vec::new())
+    }
+
+    pub(crate) fn with(
+        snapshot: Snapshot,
+        drivers: Vec<Box<dyn Driver>>,
+        triggers: Vec<InitialTrigger>,
+    ) -> Self {
+        let clock = SimClock::at(Duration::from_secs(START_S.into()));
+        let (findings_out, findings) = bounded("findings", 10_000);
+        let (discovery_out, discovery) = bounded("discovery", 10_000);
+        let deps = Deps {
+            clock: clock.clone(),
+            snapshot: Arc::new(snapshot),
+            drivers,
+            findings: findings_out,
+            discovery: discovery_out,
+            live: None,
+            triggers,
+        };
+        let config = ShardsConfig { after_crash: false, ..ShardsConfig::default() };
+        let (mut cores, mut inboxes, mut handles) = (Vec::new(), Vec::new(), Vec::new());
+        for (seed, inbox, handle) in make(config, deps) {
+            cores.push(seed.build());
+            inboxes.push(inbox);
+            handles.push(handle);
+        }
+        Self { clock, cores, inboxes, findings, discovery, handles }
+    }
+
+    /// Values of one item, text and clock each, in one batch.
+    pub(crate) fn send(&mut self, item: u64, values: &[(&str, u32)]) -> ack::Outcome {
+        let values: Vec<(u64, &str, u32)> =
+            values.iter().map(|(text, clock)| (item, *text, *clock)).collect();
+        self.send_many(&values)
+    }
+
+    /// Item, text, clock: in one batch per shard.
+    pub(crate) fn send_many(&mut self, values: &[(u64, &str, u32)]) -> ack::Outcome {
+        let values = values.iter().map(|(item, text, clock)| Value {
+            item: ItemId(*item),
+            at: Timestamp::from_s(START_S + clock),
+            payload: match text.strip_prefix("!") {
+                Some(error) => Payload::NotSupported(error.into()),
+                None => Payload::Text((*text).into()),
+            },
+        });
+        self.take(values.collect())
+    }
+
+    pub(crate) fn take(&mut self, values: Vec<Value>) -> ack::Outcome {
+        let shards = self.cores.len();
+        let mut parts: Vec<Vec<Value>> = (0..shards).map(|_| Vec::new()).collect();
+        for value in values {
+            let item = self.cores[0].snapshot.items.get(&value.item);
+            let shard = item.map_or(0, |item| model::shard_of(item.host, shards));
+            parts[shard].push(value);
+        }
+        let (acks, waiter) = ack::split(shards);
+        for ((core, values), ack) in self.cores.iter_mut().zip(parts).zip(acks) {
+            core.run(&mut vec![ValueBatch { values, ack: Some(ack) }]);
+        }
+        self.settle();
+        waiter.blocking_wait()
+    }
+
+    /// Carries messages between shards until none is left.
+    pub(crate) fn settle(&mut self) {
+        loop {
+            let mut moved = false;
+            for (core, inbox) in self.cores.iter_mut().zip(&mut self.inboxes) {
+                core.send_waiting();
+                while let Some(message) = inbox.peers.try_recv() {
+                    core.hear(message);
+                    moved = true;
+                }
+            }
+            if !moved {
+                return;
+            }
+        }
+    }
+
+    /// Lets time pass, second by second.
+    pub(crate) fn pass(&mut self, seconds: u32) {
+        for _ in 0..seconds {
+            self.clock.advance(Duration::from_secs(1));
+            self.cores.iter_mut().for_each(Core::tick);
+            self.settle();
+        }
+    }
+
+    pub(crate) fn configure(&mut self, snapshot: Snapshot, touched: Option<config::Touched>) {
+        let snapshot = Arc::new(snapshot);
+        for core in &mut self.cores {
+            let snapshot = Arc::clone(&snapshot);
+            core.configure(NewConfig { snapshot, touched: touched.clone() });
+        }
+        self.settle();
+    }
+
+    /// What was found since the last call, in words: `3 problem @5 name`, `3 ok @7 name`,
+    /// `3 error text`.
+    pub(crate) fn found(&mut self) -> Vec<String> {
+        let mut found = Vec::new();
+        while let Some(finding) = self.findings.try_recv() {
+            found.push(match finding {
+                TriggerFinding::Problem { trigger, at, name, .. } => {
+                    format!("{trigger} problem @{} {name}", i64::from(at.clock) - i64::from(START_S))
+                }
+                TriggerFinding::Recovery { trigger, at, name, .. } => {
+                    format!("{trigger} ok @{} {name}", i64::from(at.clock) - i64::from(START_S))
+                }
+                TriggerFinding::State { trigger, error } => format!("{trigger} error {error}"),
+            });
+        }
+        found
+    }
+
+    /// Stored values of an item, oldest first.
+    pub(crate) fn stored(&self, item: u64) -> Vec<SampleValue> {
+        let id = ItemId(item);
+        let all = self.cores.iter().flat_map(|core| core.driver.newest(id, 1_000).unwrap());
+        let mut samples: Vec<Sample> = all.collect();
+        samples.reverse();
+        samples.into_iter().map(|sample| sample.value).collect()
+    }
+
+    pub(crate) fn error_of(&self, item: u64) -> String {
+        let slot = self.cores.iter().find_map(|core| core.slots.peek(ItemId(item)));
+        slot.and_then(|slot| slot.error.as_deref()).unwrap_or_default().to_owned()
+    }
+}

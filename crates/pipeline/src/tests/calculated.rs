@@ -1,0 +1,72 @@
+//! Calculated items on their intervals, over one shard and over several.
+
+use model::{ItemId, SampleValue, ValueType};
+
+use crate::testing::{Rig, calculated, host, item, memory, snapshot};
+
+fn last(rig: &Rig, item: u64) -> Option<SampleValue> {
+    rig.stored(item).pop()
+}
+
+#[test]
+fn formulas_over_own_items() {
+    let formulas = [
+        ("avg(//k,#5)", Some(3.0)),
+        ("max(/h1/k,#4)", Some(5.0)),
+        ("last(//k,#1)", Some(5.0)),
+        ("(avg(//k,#5) * 2) + 1", Some(7.0)),
+        ("sum(//k,#5) - avg(//k,#5)", Some(12.0)),
+        ("sum(last_foreach(/*/k))", Some(5.0)),
+        ("count(//k,1h)", Some(5.0)),
+        ("last(//none)", None),
+        ("1+", None),
+    ];
+    let mut items = vec![item(1, 1, "k", ValueType::Float)];
+    for (id, (formula, _)) in (100..).zip(&formulas) {
+        items.push(calculated(id, 1, &format!("c{id}"), formula, "10s"));
+    }
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, Vec::new()));
+    rig.send(1, &[("1", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5)]);
+    rig.pass(30);
+    for (id, (formula, value)) in (100..).zip(&formulas) {
+        assert_eq!(last(&rig, id), value.map(SampleValue::Float), "{formula}");
+        assert_eq!(rig.error_of(id).is_empty(), value.is_some(), "{formula}");
+        let times = if value.is_some() { 3 } else { 0 };
+        assert_eq!(rig.stored(id).len(), times, "{formula}");
+    }
+    assert_eq!(
+        rig.error_of(107),
+        "Cannot evaluate function last(//none): item does not exist."
+    );
+}
+
+#[test]
+fn formulas_over_items_of_other_shards() {
+    let hosts: Vec<_> = (1..=8).map(host).collect();
+    let mut items: Vec<_> = (1..=8).map(|n| item(n, n, "k", ValueType::Float)).collect();
+    items.push(calculated(100, 1, "sum", "sum(last_foreach(/*/k))", "10s"));
+    items.push(calculated(101, 2, "mix", "last(/h1/k)+last(/h7/k)+avg(/h8/k,5m)", "10s"));
+    let mut rig = Rig::with(snapshot(hosts, items, Vec::new()), vec![memory(), memory(), memory()], Vec::new());
+    let shards: std::collections::BTreeSet<_> =
+        (1..=8).map(|n| model::shard_of(model::HostId(n), 3)).collect();
+    assert!(shards.len() > 1, "the hosts have to lie on several shards");
+    let values: Vec<(u64, String)> = (1..=8).map(|n| (n, n.to_string())).collect();
+    let values: Vec<(u64, &str, u32)> = values.iter().map(|(n, v)| (*n, v.as_str(), 1)).collect();
+    rig.send_many(&values);
+    rig.pass(12);
+    assert_eq!(last(&rig, 100), Some(SampleValue::Float(36.0)));
+    assert_eq!(last(&rig, 101), Some(SampleValue::Float(16.0)));
+}
+
+#[test]
+fn out_of_turn() {
+    let items = vec![
+        item(1, 1, "k", ValueType::Float),
+        calculated(2, 1, "c", "last(//k)*2", "1h"),
+    ];
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, Vec::new()));
+    rig.send(1, &[("4", 1)]);
+    rig.pass(2);
+    rig.cores[0].calculate_now(&[ItemId(2), ItemId(1), ItemId(9)]);
+    assert_eq!(last(&rig, 2), Some(SampleValue::Float(8.0)));
+}

@@ -1,0 +1,8 @@
+//! Whole shards, driven without threads by a simulated clock.
+
+mod calculated;
+mod configuration;
+mod preprocessing;
+mod shards;
+mod texts;
+mod triggers;

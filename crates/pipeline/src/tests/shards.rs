@@ -1,0 +1,172 @@
+//! Several shards, and shards on threads of their own.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use history::{Reader, Span};
+use model::{ItemId, Payload, Timestamp, TriggerFinding, Value, ValueBatch, ValueType};
+use stdx::ack;
+use stdx::clock::SimClock;
+use stdx::queue::bounded;
+
+use crate::testing::{Rig, START_S, function, host, item, memory, snapshot, trigger};
+use crate::{Deps, ShardSet, ShardsConfig};
+
+/// Two hosts that lie on different shards of two.
+fn two_hosts() -> (u64, u64) {
+    let shard = |n: u64| model::shard_of(model::HostId(n), 2);
+    let other = (2..).find(|n| shard(*n) != shard(1)).unwrap();
+    (1, other)
+}
+
+#[test]
+fn a_trigger_over_hosts_of_two_shards() {
+    let (a, b) = two_hosts();
+    let mut sum = trigger(1, "{1}+{2}>10", &[1, 2]);
+    sum.functions = Box::from([function(1, 1, "last", ""), function(2, 2, "sum", "#2")]);
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let config = snapshot(vec![host(a), host(b)], items.clone(), Vec::new());
+    let mut rig = Rig::with(config, vec![memory(), memory()], Vec::new());
+    // The other shard has a past before the trigger exists.
+    rig.send_many(&[(2, "1", 1), (2, "2", 2)]);
+    let config = snapshot(vec![host(a), host(b)], items, vec![sum]);
+    let touched = config::Touched { triggers: [model::TriggerId(1)].into(), ..Default::default() };
+    rig.configure(config, Some(touched));
+    rig.found();
+    rig.send(1, &[("7", 3)]);
+    let found = rig.found();
+    assert!(found.iter().all(|f| f == "1 error "), "{found:?}");
+    rig.send(2, &[("3", 4)]);
+    assert_eq!(rig.found(), ["1 problem @4 trigger 1"]);
+    rig.send(2, &[("!gone", 5)]);
+    let host_b = format!("/h{b}/k");
+    let error = format!("1 error Cannot evaluate function sum({host_b},#2): item is not supported.");
+    assert_eq!(rig.found(), [error]);
+    rig.send(2, &[("0", 6)]);
+    assert_eq!(rig.found(), ["1 error "]);
+    rig.send(2, &[("0", 7)]);
+    assert_eq!(rig.found(), ["1 ok @7 trigger 1"]);
+}
+
+#[test]
+fn dependencies_reach_over_shards() {
+    let (a, b) = two_hosts();
+    let mut dependent = trigger(2, "{1}>5", &[2]);
+    dependent.depends_on = Box::from([model::TriggerId(1)]);
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let triggers = vec![trigger(1, "{1}>5", &[1]), dependent];
+    let config = snapshot(vec![host(a), host(b)], items, triggers);
+    let mut rig = Rig::with(config, vec![memory(), memory()], Vec::new());
+    rig.send(1, &[("9", 1)]);
+    rig.send(2, &[("9", 2)]);
+    assert_eq!(rig.found(), ["1 problem @1 trigger 1"]);
+    rig.send(1, &[("1", 3)]);
+    rig.send(2, &[("9", 4)]);
+    assert_eq!(rig.found(), ["1 ok @3 trigger 1", "2 problem @4 trigger 2"]);
+}
+
+#[test]
+fn full_queues_stop_values_and_lose_nothing() {
+    let items = vec![item(1, 1, "k", ValueType::Float)];
+    let triggers = (1..=15_000).map(|id| trigger(id, "{1}>5", &[1]));
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, triggers.collect()));
+    rig.send(1, &[("9", 1)]);
+    assert!(!rig.cores[0].takes_values());
+    let mut found = 0;
+    while rig.findings.try_recv().is_some() {
+        found += 1;
+        rig.cores[0].send_waiting();
+    }
+    assert_eq!(found, 15_000);
+    assert!(rig.cores[0].takes_values());
+}
+
+/// A running set over two shards with one item on each.
+struct Running {
+    set: ShardSet,
+    clock: Arc<SimClock>,
+    findings: stdx::queue::Receiver<TriggerFinding>,
+    live: tokio::sync::broadcast::Receiver<crate::LiveNote>,
+}
+
+fn running() -> Running {
+    let (a, b) = two_hosts();
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Unsigned)];
+    let config = snapshot(vec![host(a), host(b)], items, vec![trigger(1, "{1}>5", &[1])]);
+    let clock = SimClock::at(Duration::from_secs(START_S.into()));
+    let (findings_out, findings) = bounded("findings", 100);
+    let (discovery, _) = bounded("discovery", 100);
+    let (live_out, live) = tokio::sync::broadcast::channel(100);
+    let deps = Deps {
+        clock: clock.clone(),
+        snapshot: Arc::new(config),
+        drivers: vec![memory(), memory()],
+        findings: findings_out,
+        discovery,
+        live: Some(live_out),
+        triggers: Vec::new(),
+    };
+    let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();
+    Running { set, clock, findings, live }
+}
+
+impl Running {
+    fn send(&self, item: u64, clock: u32, value: f64) -> ack::Outcome {
+        let (a, b) = two_hosts();
+        let host = if item == 1 { a } else { b };
+        let (mut parts, waiter) = ack::split(1);
+        let at = Timestamp::from_s(START_S + clock);
+        let value = Value { item: ItemId(item), at, payload: Payload::Float(value) };
+        let shard = model::shard_of(model::HostId(host), 2);
+        let batch = ValueBatch { values: vec![value], ack: parts.pop() };
+        self.set.shards()[shard].values.blocking_send(batch).unwrap();
+        waiter.blocking_wait()
+    }
+}
+
+#[test]
+fn threads_take_values_answer_and_stop() {
+    let mut running = running();
+    for clock in 1..=5 {
+        assert_eq!(running.send(1, clock, f64::from(clock)).processed, 1);
+        assert_eq!(running.send(2, clock, f64::from(clock)).processed, 1);
+    }
+    let set = &running.set;
+    let reports = set.items(&[ItemId(2), ItemId(1), ItemId(77)]).unwrap();
+    let seen: Vec<_> = reports
+        .iter()
+        .map(|report| {
+            let value = |n: usize| report.last[n].as_ref().and_then(|s| s.value.as_f64());
+            (report.item.0, value(0), value(1))
+        })
+        .collect();
+    assert_eq!(seen, [(2, Some(5.0), Some(4.0)), (1, Some(5.0), Some(4.0))]);
+    let newest = set.newest(&[ItemId(1), ItemId(77), ItemId(2)], 3).unwrap();
+    assert_eq!(newest.iter().map(Vec::len).collect::<Vec<_>>(), [3, 0, 3]);
+    let query = history::RangeQuery {
+        item: ItemId(2),
+        value_type: ValueType::Unsigned,
+        span: Span::new(START_S + 2, START_S + 4),
+        limit: None,
+        order: history::Order::OldestFirst,
+    };
+    assert_eq!(set.range(&query).unwrap().len(), 3);
+    assert_eq!(running.send(1, 6, 9.0).processed, 1);
+    assert!(matches!(
+        running.findings.blocking_recv(),
+        Some(TriggerFinding::Problem { trigger: model::TriggerId(1), .. })
+    ));
+    let state = |set: &ShardSet| set.triggers(&[model::TriggerId(1)]).unwrap()[0].state;
+    assert_eq!(state(set), model::TriggerState::Problem);
+    set.set_trigger(model::TriggerId(1), model::TriggerState::Ok);
+    assert_eq!(state(set), model::TriggerState::Ok);
+    assert!(set.flush().is_ok());
+    assert_eq!(set.gauges().values, 11);
+    let note = running.live.blocking_recv().unwrap();
+    assert!(!note.is_empty());
+    running.clock.advance(Duration::from_secs(1));
+    running.set.stop();
+    assert!(running.set.items(&[ItemId(1)]).is_err());
+    let batch = ValueBatch { values: Vec::new(), ack: None };
+    assert!(running.set.shards()[0].values.blocking_send(batch).is_err());
+}

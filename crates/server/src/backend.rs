@@ -1,0 +1,167 @@
+//! Requests of the trapper port that need more than collection: those with a session id, and
+//! statistics.
+
+use std::sync::Arc;
+
+use api::Api;
+use collect::{Answer, Backend, Request};
+use serde_json::{Value as Json, json};
+
+use crate::internals::ServerFigures;
+
+/// Answers them.
+pub(crate) struct Requests {
+    pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
+    pub(crate) figures: Arc<ServerFigures>,
+}
+
+fn failed(info: &str) -> String {
+    json!({ "response": "failed", "info": info }).to_string()
+}
+
+impl Backend for Requests {
+    fn request(&self, request: Request) -> Option<Answer> {
+        let name = request.name.clone();
+        if !["history.push", "queue.get", "zabbix.stats", "status.get"].contains(&name.as_str()) {
+            return None;
+        }
+        let api = self.api.get().cloned();
+        let figures = Arc::clone(&self.figures);
+        Some(Box::pin(async move {
+            let Some(api) = api else { return failed("The server is starting. Try again.") };
+            let work = move || answer(&api, &figures, &request);
+            tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
+                tracing::error!(%error, "a trapper request broke");
+                failed("Internal error. See the server's log.")
+            })
+        }))
+    }
+}
+
+fn answer(api: &Api, figures: &ServerFigures, request: &Request) -> String {
+    let Ok(message) = serde_json::from_str::<Json>(&request.text) else {
+        return failed("The request is not valid JSON.");
+    };
+    match request.name.as_str() {
+        "zabbix.stats" => stats(figures, &message),
+        "queue.get" => queue(api, figures, &message),
+        "history.push" => push(api, request, &message),
+        _ => status(api, figures, &message),
+    }
+}
+
+fn stats(figures: &ServerFigures, message: &Json) -> String {
+    if message.get("type").and_then(Json::as_str) != Some("queue") {
+        return json!({ "response": "success", "data": figures.all() }).to_string();
+    }
+    let bound = |name: &str| {
+        let text = message.get("params").and_then(|p| p.get(name)).and_then(Json::as_str);
+        text.and_then(eval::num::parse_seconds).and_then(|s| u32::try_from(s).ok())
+    };
+    let late = figures.meter.queue().between(bound("from").unwrap_or(6), bound("to"));
+    json!({ "response": "success", "queue": late }).to_string()
+}
+
+/// The session id or token of a request.
+fn sid(message: &Json) -> &str {
+    message.get("sid").and_then(Json::as_str).unwrap_or("")
+}
+
+fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
+    if !api.is_super_admin(sid(message)) {
+        return failed("Permission denied.");
+    }
+    let report = figures.meter.queue();
+    let kind = message.get("type").and_then(Json::as_str).unwrap_or("");
+    let names = ["delay5", "delay10", "delay30", "delay60", "delay300", "delay600"];
+    let row = |first: (&str, Json), delays: [u64; 6]| {
+        let mut row = serde_json::Map::new();
+        row.insert(first.0.to_owned(), first.1);
+        for (name, n) in names.iter().zip(delays) {
+            row.insert((*name).to_owned(), n.into());
+        }
+        Json::Object(row)
+    };
+    match kind {
+        "overview" => {
+            let rows = report
+                .rows
+                .iter()
+                .map(|(kind, of)| row(("itemtype", (*kind as u8).into()), of.delays));
+            json!({ "response": "success", "data": rows.collect::<Json>() }).to_string()
+        }
+        "overview by proxy" => {
+            // Everything is collected by the server itself.
+            let mut sum = [0; 6];
+            for of in report.rows.values() {
+                for (sum, n) in sum.iter_mut().zip(of.delays) {
+                    *sum += n;
+                }
+            }
+            json!({ "response": "success", "data": [row(("proxyid", 0.into()), sum)] }).to_string()
+        }
+        "details" => {
+            let limit = message.get("limit").and_then(Json::as_u64);
+            let limit = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
+            let now = figures.meter.now();
+            let rows = report.details.iter().take(limit).map(|late| {
+                json!({
+                    "itemid": late.item.0,
+                    "nextcheck": now.saturating_sub(u64::from(late.late_s)),
+                    "reason": late.reason.text(),
+                })
+            });
+            let rows: Json = rows.collect();
+            json!({ "response": "success", "data": rows, "total": report.details.len() })
+                .to_string()
+        }
+        other => failed(&format!("Unknown type of queue \"{other}\".")),
+    }
+}
+
+fn push(api: &Api, request: &Request, message: &Json) -> String {
+    let client = message.get("clientip").and_then(Json::as_str).and_then(|ip| ip.parse().ok());
+    let data = message.get("data").cloned().unwrap_or(Json::Null);
+    let sid = sid(message);
+    match api.call("history.push", &data, sid, client.unwrap_or(request.peer)) {
+        Ok(answer) => answer.to_string(),
+        Err(error) => failed(&error.data),
+    }
+}
+
+/// `status.get`: what the front end shows of the server.
+fn status(api: &Api, figures: &ServerFigures, message: &Json) -> String {
+    if !api.is_signed_in(sid(message)) {
+        return failed("Permission denied.");
+    }
+    let version = json!({ "version": "7.0.22" });
+    if message.get("type").and_then(Json::as_str) == Some("ping") {
+        return json!({ "response": "success", "data": { "server stats": version } }).to_string();
+    }
+    let snapshot = figures.config.snapshot();
+    let hosts = |on: bool| snapshot.hosts.values().filter(|h| h.monitored == on).count();
+    let items = |on: bool| snapshot.items.values().filter(|i| i.enabled == on).count();
+    let triggers = |on: bool| snapshot.triggers.values().filter(|t| t.enabled == on).count();
+    let row = |attributes: Json, count: usize| json!({ "attributes": attributes, "count": count });
+    json!({
+        "response": "success",
+        "data": {
+            "template stats": [{ "count": 0 }],
+            "host stats": [
+                row(json!({ "proxyid": 0, "status": 0 }), hosts(true)),
+                row(json!({ "proxyid": 0, "status": 1 }), hosts(false)),
+            ],
+            "item stats": [
+                row(json!({ "proxyid": 0, "status": 0, "state": 0 }), items(true)),
+                row(json!({ "proxyid": 0, "status": 1 }), items(false)),
+            ],
+            "trigger stats": [
+                row(json!({ "status": 0, "value": 0 }), triggers(true)),
+                row(json!({ "status": 1 }), triggers(false)),
+            ],
+            "user stats": [row(json!({ "status": 0 }), 0)],
+            "server stats": version,
+        },
+    })
+    .to_string()
+}

@@ -1,0 +1,257 @@
+//! `zabbix[...]`: the server's own figures as internal items. Names of the keys and their
+//! parameters are the field's (manual, "Internal checks").
+
+use std::sync::Arc;
+
+use collect::{InternalValue, Internals};
+use config::Config;
+use eval::key::ItemKey;
+use model::HostId;
+
+use crate::meter::Meter;
+
+/// Answers internal items.
+pub(crate) struct ServerFigures {
+    pub(crate) config: Arc<Config>,
+    pub(crate) meter: Arc<Meter>,
+}
+
+/// Processes of other servers whose work does not exist here as one of its own: always idle.
+const IDLE: &[&str] = &[
+    "availability manager",
+    "browser poller",
+    "configuration syncer worker",
+    "connector manager",
+    "connector worker",
+    "discovery manager",
+    "discovery worker",
+    "discoverer",
+    "ha manager",
+    "history poller",
+    "housekeeper",
+    "http agent poller",
+    "http poller",
+    "icmp pinger",
+    "internal poller",
+    "ipmi manager",
+    "ipmi poller",
+    "java poller",
+    "odbc poller",
+    "poller",
+    "proxy group manager",
+    "proxy poller",
+    "report manager",
+    "report writer",
+    "self-monitoring",
+    "service manager",
+    "snmp poller",
+    "snmp trapper",
+    "task manager",
+    "trigger housekeeper",
+    "unreachable poller",
+    "vmware collector",
+];
+
+impl Internals for ServerFigures {
+    fn value(&self, host: HostId, key: &ItemKey) -> Result<InternalValue, String> {
+        let param = |n: usize| key.param(n).unwrap_or_default();
+        let unsigned = |n: u64| Ok(InternalValue::Unsigned(n));
+        match param(0).as_str() {
+            "uptime" => unsigned(self.meter.uptime().as_secs()),
+            "boottime" => unsigned(self.boot_time()),
+            "version" => Ok(InternalValue::Text(env!("CARGO_PKG_VERSION").to_owned())),
+            "hosts" => unsigned(count(self.config.snapshot().hosts.values(), |h| h.monitored)),
+            "items" => unsigned(count(self.config.snapshot().items.values(), |i| i.enabled)),
+            "triggers" => unsigned(count(self.config.snapshot().triggers.values(), |t| t.enabled)),
+            "items_unsupported" => unsigned(self.meter.shards().items_unsupported),
+            "requiredperformance" => Ok(InternalValue::Float(self.required())),
+            "queue" => unsigned(self.queue(&param(1), &param(2))?),
+            "process" => self.process(&param(1), &param(2), &param(3)),
+            "wcache" => self.write_cache(&param(1), &param(2)),
+            "rcache" => self.configuration_cache(&param(2)),
+            "vcache" => self.value_cache(&param(1), &param(2)),
+            "tcache" => Ok(InternalValue::Float(0.0)),
+            "preprocessing_queue" | "preprocessing" => {
+                unsigned(u64::try_from(self.meter.value_queue().0).unwrap_or(u64::MAX))
+            }
+            "lld_queue" | "discovery_queue" | "connector_queue" => unsigned(0),
+            "host" => match param(2).as_str() {
+                "maintenance" => unsigned(0),
+                "items_unsupported" => unsigned(self.unsupported_of(host)),
+                _ => Err("Invalid third parameter.".to_owned()),
+            },
+            _ => Err("Invalid first parameter.".to_owned()),
+        }
+    }
+}
+
+fn count<T>(all: impl Iterator<Item = T>, keep: impl Fn(&T) -> bool) -> u64 {
+    u64::try_from(all.filter(|one| keep(one)).count()).unwrap_or(u64::MAX)
+}
+
+fn percent(part: usize, whole: usize) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "for a share")]
+    let (part, whole) = (part as f64, whole.max(1) as f64);
+    part / whole * 100.0
+}
+
+impl ServerFigures {
+    fn boot_time(&self) -> u64 {
+        let stat = std::fs::read_to_string("/proc/stat").unwrap_or_default();
+        let line = stat.lines().find_map(|line| line.strip_prefix("btime "));
+        line.and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+    }
+
+    /// Values per second that the intervals of all enabled items ask for.
+    fn required(&self) -> f64 {
+        let snapshot = self.config.snapshot();
+        let rates = snapshot.items.values().filter(|item| item.enabled).filter_map(|item| {
+            let interval = item.interval.as_ref()?;
+            (interval.delay_s > 0).then(|| 1.0 / f64::from(interval.delay_s))
+        });
+        rates.sum()
+    }
+
+    fn queue(&self, from: &str, to: &str) -> Result<u64, String> {
+        let seconds = |text: &str, default: Option<u32>| {
+            if text.is_empty() {
+                return Ok(default);
+            }
+            let parsed = eval::num::parse_seconds(text).and_then(|s| u32::try_from(s).ok());
+            parsed
+                .map(Some)
+                .ok_or_else(|| "Invalid parameter: a time like 10m is expected.".to_owned())
+        };
+        // 6 s is the field's default: shorter delays are nobody's fault.
+        let from = seconds(from, Some(6))?.unwrap_or(6);
+        Ok(self.meter.queue().between(from, seconds(to, None)?))
+    }
+
+    fn process(&self, name: &str, mode: &str, state: &str) -> Result<InternalValue, String> {
+        let busy = match self.meter.busy(name) {
+            Some(busy) => busy,
+            None if IDLE.contains(&name) => 0.0,
+            None => return Err("Invalid second parameter.".to_owned()),
+        };
+        match (mode, state) {
+            ("count", _) => Ok(InternalValue::Unsigned(1)),
+            (_, "idle") => Ok(InternalValue::Float(100.0 - busy)),
+            (_, "" | "busy") => Ok(InternalValue::Float(busy)),
+            _ => Err("Invalid fourth parameter.".to_owned()),
+        }
+    }
+
+    fn write_cache(&self, cache: &str, mode: &str) -> Result<InternalValue, String> {
+        let gauges = self.meter.shards();
+        if cache == "values" {
+            let by = |kind: usize| gauges.by_type.get(kind).copied().unwrap_or(0);
+            return Ok(InternalValue::Unsigned(match mode {
+                "" | "all" => gauges.values + gauges.unsupported,
+                "float" => by(0),
+                "str" => by(1),
+                "log" => by(2),
+                "uint" => by(3),
+                "text" => by(4),
+                "bin" => by(5),
+                "not supported" => gauges.unsupported,
+                _ => return Err("Invalid third parameter.".to_owned()),
+            }));
+        }
+        // The queue in front of the shards is what other servers call the history cache: it fills
+        // when values come faster than they are written.
+        let (used, total) = match cache {
+            "history" | "index" => self.meter.value_queue(),
+            "trend" => (usize::try_from(gauges.trends_waiting).unwrap_or(usize::MAX), usize::MAX),
+            _ => return Err("Invalid second parameter.".to_owned()),
+        };
+        buffer(used, total, mode)
+    }
+
+    /// The configuration is held whole in memory: what counts is how large it is.
+    fn configuration_cache(&self, mode: &str) -> Result<InternalValue, String> {
+        /// Measured mean with all that hangs on an item.
+        const ITEM_BYTES: usize = 400;
+        let used = self.config.snapshot().items.len() * ITEM_BYTES;
+        match mode {
+            "used" | "total" => buffer(used, used, mode),
+            _ => Ok(InternalValue::Float(if mode == "pused" { 0.0 } else { 100.0 })),
+        }
+    }
+
+    fn value_cache(&self, part: &str, mode: &str) -> Result<InternalValue, String> {
+        let cache = self.meter.shards().cache;
+        match (part, mode) {
+            ("cache", "hits") => Ok(InternalValue::Unsigned(cache.hits)),
+            ("cache", "misses") => Ok(InternalValue::Unsigned(cache.misses)),
+            ("cache", "requests") => Ok(InternalValue::Unsigned(cache.hits + cache.misses)),
+            ("cache", "mode") => Ok(InternalValue::Unsigned(0)),
+            ("buffer", mode) => buffer(cache.bytes, cache.bytes_max, mode),
+            _ => Err("Invalid second parameter.".to_owned()),
+        }
+    }
+
+    fn unsupported_of(&self, _host: HostId) -> u64 {
+        // Per host it would cost a request to its shard; the total is what graphs show.
+        self.meter.shards().items_unsupported
+    }
+
+    /// Everything, for `zabbix.stats`.
+    pub(crate) fn all(&self) -> serde_json::Value {
+        let gauges = self.meter.shards();
+        let snapshot = self.config.snapshot();
+        let (used, total) = self.meter.value_queue();
+        let mut process = serde_json::Map::new();
+        let names = [
+            "trapper",
+            "agent poller",
+            "preprocessing worker",
+            "history syncer",
+            "alerter",
+            "lld worker",
+            "timer",
+            "configuration syncer",
+        ];
+        for name in names.iter().chain(IDLE) {
+            let busy = self.meter.busy(name).unwrap_or(0.0);
+            let share = |busy: f64| serde_json::json!({ "avg": busy, "max": busy, "min": busy });
+            let row =
+                serde_json::json!({ "busy": share(busy), "idle": share(100.0 - busy), "count": 1 });
+            process.insert((*name).to_owned(), row);
+        }
+        serde_json::json!({
+            "boottime": self.boot_time(),
+            "uptime": self.meter.uptime().as_secs(),
+            "hosts": count(snapshot.hosts.values(), |h| h.monitored),
+            "items": count(snapshot.items.values(), |i| i.enabled),
+            "items_unsupported": gauges.items_unsupported,
+            "requiredperformance": self.required(),
+            "preprocessing_queue": used,
+            "version": env!("CARGO_PKG_VERSION"),
+            "triggers": count(snapshot.triggers.values(), |t| t.enabled),
+            "queue": self.meter.queue().total,
+            "process": process,
+            "wcache": {
+                "values": {
+                    "all": gauges.values + gauges.unsupported,
+                    "float": gauges.by_type[0], "str": gauges.by_type[1], "log": gauges.by_type[2],
+                    "uint": gauges.by_type[3], "text": gauges.by_type[4], "bin": gauges.by_type[5],
+                    "not supported": gauges.unsupported,
+                },
+                "history": { "pused": percent(used, total), "pfree": 100.0 - percent(used, total) },
+            },
+            "vcache": { "cache": { "hits": gauges.cache.hits, "misses": gauges.cache.misses } },
+        })
+    }
+}
+
+fn buffer(used: usize, total: usize, mode: &str) -> Result<InternalValue, String> {
+    let bytes = |n: usize| InternalValue::Unsigned(u64::try_from(n).unwrap_or(u64::MAX));
+    Ok(match mode {
+        "total" => bytes(total),
+        "used" => bytes(used),
+        "free" => bytes(total.saturating_sub(used)),
+        "pused" => InternalValue::Float(percent(used, total)),
+        "" | "pfree" => InternalValue::Float(100.0 - percent(used, total)),
+        _ => return Err("Invalid third parameter.".to_owned()),
+    })
+}

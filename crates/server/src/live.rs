@@ -1,0 +1,114 @@
+//! What the API asks of the running parts.
+
+use std::net::{IpAddr, Ipv4Addr};
+use std::sync::Arc;
+
+use alert::{AckRequest, Problems};
+use api::{Acknowledge, Availability, ItemState, PushValue};
+use collect::Status;
+use model::{HostId, InterfaceId, ItemId, TriggerId};
+use pipeline::ShardSet;
+use tokio::runtime::Handle;
+
+/// The running parts, for the API's blocking threads.
+pub(crate) struct Running {
+    pub(crate) shards: Arc<ShardSet>,
+    pub(crate) collector: Status,
+    pub(crate) problems: Problems,
+    pub(crate) runtime: Handle,
+}
+
+impl api::Live for Running {
+    fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
+        let mut reports = match self.shards.items(items) {
+            Ok(reports) => reports.into_iter().peekable(),
+            Err(error) => {
+                tracing::warn!(%error, "newest values could not be read");
+                return vec![ItemState::default(); items.len()];
+            }
+        };
+        // Reports come in the order asked, unknown items left out.
+        items
+            .iter()
+            .map(|item| match reports.next_if(|report| report.item == *item) {
+                Some(report) => {
+                    let [last, previous] = report.last;
+                    ItemState { last, previous, error: report.error }
+                }
+                None => ItemState::default(),
+            })
+            .collect()
+    }
+
+    fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
+        let availability = self.collector.availability();
+        interfaces
+            .iter()
+            .map(|id| {
+                let state = availability.interface(*id);
+                Availability {
+                    available: state.available as u8,
+                    error: state.error.into(),
+                    errors_from: u64::from(state.errors_from),
+                    disable_until: u64::from(state.disable_until),
+                }
+            })
+            .collect()
+    }
+
+    fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
+        hosts.iter().map(|host| self.collector.active_available(*host) as u8).collect()
+    }
+
+    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
+        let values = values
+            .into_iter()
+            .map(|value| collect::PushValue {
+                item: Some(value.item),
+                host_key: None,
+                value: value.value,
+                at: value.at,
+            })
+            .collect();
+        // The API has checked the user's rights on the items.
+        let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+        let pushed = self.runtime.block_on(self.collector.push(values, client, &|_, _| true));
+        pushed.into_iter().map(|r| r.map(drop).map_err(|error| error.to_string())).collect()
+    }
+
+    fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
+        let Some(first) = requests.first() else { return Ok(()) };
+        let request = AckRequest {
+            events: requests.iter().map(|request| request.event).collect(),
+            user: first.user,
+            actions: first.action,
+            message: first.message.clone(),
+            severity: first.severity,
+            suppress_until: u32::try_from(first.suppress_until).unwrap_or(u32::MAX),
+            cause: first.cause.unwrap_or_default(),
+        };
+        self.problems.acknowledge(&request).map_err(|error| error.to_string())
+    }
+
+    fn check_now(&self, items: &[ItemId]) {
+        let polled = self.runtime.block_on(self.collector.check_now(items));
+        tracing::debug!(items = items.len(), polled, "check now");
+        if let Err(error) = self.shards.check_now(items) {
+            tracing::warn!(%error, "calculated items could not be told to calculate now");
+        }
+    }
+
+    fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
+        self.shards.forget(items).map_err(|error| error.to_string())
+    }
+
+    fn triggers_gone(&self, _triggers: &[TriggerId]) {
+        // The API may still be in its transaction, which this one would wait for.
+        let problems = self.problems.clone();
+        self.runtime.spawn_blocking(move || {
+            if let Err(error) = problems.remove_orphans() {
+                tracing::warn!(%error, "problems of deleted triggers could not be closed");
+            }
+        });
+    }
+}

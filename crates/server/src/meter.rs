@@ -1,0 +1,161 @@
+//! Self-monitoring: reads the gauges of all parts once a second; internal items read from here
+//! and never wait.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard};
+use std::time::Duration;
+
+use alert::Problems;
+use collect::{QueueReport, Status};
+use pipeline::{GaugeReading, ShardSet, Stage};
+use stdx::clock::SharedClock;
+
+use crate::discovery::Busy;
+
+/// Busy shares are averages over this many seconds, as the field's graphs show them.
+const WINDOW: usize = 60;
+
+/// What is measured.
+pub(crate) struct Parts {
+    pub(crate) clock: SharedClock,
+    pub(crate) shards: Arc<ShardSet>,
+    pub(crate) problems: Problems,
+    pub(crate) discovery: Arc<Busy>,
+}
+
+/// The newest readings.
+pub(crate) struct Meter {
+    parts: Parts,
+    state: Mutex<State>,
+    started: Duration,
+}
+
+#[derive(Default)]
+struct State {
+    seconds: VecDeque<Reading>,
+    queue: Arc<QueueReport>,
+    collector: Option<Status>,
+}
+
+#[derive(Clone, Copy)]
+struct Reading {
+    at: Duration,
+    shards: GaugeReading,
+    alert_ns: u64,
+    discovery_ns: u64,
+}
+
+impl std::fmt::Debug for Meter {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Meter").finish_non_exhaustive()
+    }
+}
+
+impl Meter {
+    pub(crate) fn new(parts: Parts) -> Arc<Self> {
+        let started = parts.clock.monotonic();
+        Arc::new(Self { parts, state: Mutex::default(), started })
+    }
+
+    /// Takes readings once a second until dropped.
+    pub(crate) async fn run(self: Arc<Self>, collector: Status) {
+        self.lock().collector = Some(collector.clone());
+        let mut second = tokio::time::interval(Duration::from_secs(1));
+        loop {
+            second.tick().await;
+            let queue = Arc::new(collector.queue(usize::MAX).await);
+            let reading = self.read();
+            let mut state = self.lock();
+            state.queue = queue;
+            if state.seconds.len() > WINDOW {
+                state.seconds.pop_front();
+            }
+            state.seconds.push_back(reading);
+        }
+    }
+
+    fn read(&self) -> Reading {
+        Reading {
+            at: self.parts.clock.monotonic(),
+            shards: self.parts.shards.gauges(),
+            alert_ns: self.parts.problems.stats().busy_ns,
+            discovery_ns: self.parts.discovery.ns(),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        match self.state.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+
+    /// Time since the start.
+    pub(crate) fn uptime(&self) -> Duration {
+        self.parts.clock.monotonic().saturating_sub(self.started)
+    }
+
+    /// Unix time.
+    pub(crate) fn now(&self) -> u64 {
+        self.parts.clock.unix_s()
+    }
+
+    /// What is late.
+    pub(crate) fn queue(&self) -> Arc<QueueReport> {
+        Arc::clone(&self.lock().queue)
+    }
+
+    /// Counters of collection, once it runs.
+    pub(crate) fn collector(&self) -> Option<Status> {
+        self.lock().collector.clone()
+    }
+
+    /// Figures of all shards now.
+    pub(crate) fn shards(&self) -> GaugeReading {
+        self.parts.shards.gauges()
+    }
+
+    /// Messages waiting for the shards, of how many that fit.
+    pub(crate) fn value_queue(&self) -> (usize, usize) {
+        self.parts.shards.queue_len()
+    }
+
+    /// Share of the last minute that a kind of work took, per cent; `None` = no such work here.
+    pub(crate) fn busy(&self, process: &str) -> Option<f64> {
+        if let Some(collector) = self.collector() {
+            match process {
+                "agent poller" => return Some(collector.counters().agent_poller.share() * 100.0),
+                "trapper" => return Some(collector.counters().trapper.share() * 100.0),
+                _ => {}
+            }
+        }
+        let (first, last) = {
+            let state = self.lock();
+            (*state.seconds.front()?, *state.seconds.back()?)
+        };
+        let over = last.at.saturating_sub(first.at);
+        let stage = |stage| {
+            let shards = self.parts.shards.shards().len();
+            last.shards.busy_percent(&first.shards, stage, over, shards)
+        };
+        let share = |ns: u64| {
+            if over.is_zero() {
+                0.0
+            } else {
+                Duration::from_nanos(ns).as_secs_f64() / over.as_secs_f64() * 100.0
+            }
+        };
+        Some(match process {
+            "preprocessing worker" | "preprocessing manager" => stage(Stage::Preprocess),
+            "history syncer" => stage(Stage::Sync),
+            "history poller" => stage(Stage::Calculate),
+            "timer" => stage(Stage::Timer),
+            "configuration syncer" => stage(Stage::Command),
+            "alerter" | "alert manager" | "alert syncer" | "escalator" => {
+                share(last.alert_ns - first.alert_ns)
+            }
+            "lld worker" | "lld manager" => share(last.discovery_ns - first.discovery_ns),
+            _ => return None,
+        })
+    }
+}

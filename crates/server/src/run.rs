@@ -1,0 +1,386 @@
+//! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use alert::{Hooks, Problems};
+use anyhow::{Context, bail};
+use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
+use collect::{Collector, CollectorConfig, TlsConfig};
+use config::Config;
+use config::db::Location;
+use model::{DiscoveryValue, TriggerFinding};
+use pipeline::{ShardSet, ShardsConfig};
+use stdx::clock::{RealClock, SharedClock};
+use stdx::queue::{Receiver, bounded};
+use tokio::sync::broadcast;
+
+use crate::backend::Requests;
+use crate::internals::ServerFigures;
+use crate::live::Running;
+use crate::meter::{Meter, Parts};
+use crate::params::Values;
+use crate::{discovery, first_start, store};
+
+/// Findings of triggers that wait to be written; beyond, shards wait too.
+const FINDINGS_MAX: usize = 10_000;
+/// Values of discovery rules that wait; each may be megabytes of JSON.
+const DISCOVERIES_MAX: usize = 64;
+/// Notes on new values that wait for the slowest browser.
+const NOTES_MAX: usize = 64;
+/// How often old history is dropped.
+const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+/// How long events of resolved problems are kept.
+const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
+
+/// Runs until SIGTERM or SIGINT.
+pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
+    log(values.get("log"))?;
+    let data = values.path("data").context("parameter data: a folder is needed")?;
+    std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
+    let _lock = lock(&data)?;
+    if let Err(error) = stdx::sys::raise_open_files_limit() {
+        tracing::warn!(%error, "the limit of open files stays as it is");
+    }
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async { Server::start(values, &data).await?.run().await })
+}
+
+/// Logs to standard error, where systemd and people look.
+pub(crate) fn log(level: &str) -> anyhow::Result<()> {
+    let level: tracing_subscriber::filter::LevelFilter =
+        level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
+    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    Ok(())
+}
+
+/// Resolves when the process is asked to stop.
+pub(crate) async fn stop_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    match signal(SignalKind::terminate()) {
+        Ok(mut terminate) => tokio::select! {
+            _ = terminate.recv() => {}
+            _ = tokio::signal::ctrl_c() => {}
+        },
+        Err(_) => drop(tokio::signal::ctrl_c().await),
+    }
+}
+
+/// Two servers on one folder would destroy each other's history.
+fn lock(data: &Path) -> anyhow::Result<File> {
+    let path = data.join("lock");
+    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
+    if file.try_lock().is_err() {
+        bail!(
+            "{} is in use by another vedette server: stop it, or choose another --data",
+            data.display()
+        );
+    }
+    Ok(file)
+}
+
+/// Present while the server runs; found at the start, the process before did not end in order.
+struct RunningMark(PathBuf);
+
+impl RunningMark {
+    fn set(data: &Path) -> anyhow::Result<(Self, bool)> {
+        let path = data.join("running");
+        let crashed = path.exists();
+        std::fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
+        Ok((Self(path), crashed))
+    }
+
+    fn clear(self) {
+        if let Err(error) = std::fs::remove_file(&self.0) {
+            tracing::warn!(%error, "the mark of a running server stays: the next start checks history");
+        }
+    }
+}
+
+struct Server {
+    api: Arc<Api>,
+    http: tokio::net::TcpListener,
+    tls: Option<(PathBuf, PathBuf)>,
+    config: Arc<Config>,
+    collector: collect::Handle,
+    shards: Arc<ShardSet>,
+    problems: Problems,
+    mark: RunningMark,
+    threads: Vec<std::thread::JoinHandle<()>>,
+    tasks: tokio::task::JoinSet<()>,
+    clock: SharedClock,
+}
+
+impl Server {
+    async fn start(values: &Values, data: &Path) -> anyhow::Result<Self> {
+        let clock = RealClock::shared();
+        let (http, tls) = bind_http(values).await?;
+        let (mark, crashed) = RunningMark::set(data)?;
+        let config = Arc::new(open_config(values, data)?);
+        let first = first_start::seed(&config, values.get("admin-password"))?;
+
+        let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
+        let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
+        let (notes, _) = broadcast::channel(NOTES_MAX);
+        let hub = LiveHub::default();
+        // The hooks need the shards, which need the problems: set right below.
+        let late_shards: Arc<OnceLock<Arc<ShardSet>>> = Arc::default();
+        let problems = Problems::open(
+            Arc::clone(&config),
+            Arc::clone(&clock),
+            hooks(hub.clone(), Arc::clone(&late_shards)),
+        )?;
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let drivers =
+            store::open(values.get("history"), &data.join("history"), cores, &config, &clock)?;
+        let triggers = alert::initial_triggers(&config)?;
+        let deps = pipeline::Deps {
+            clock: Arc::clone(&clock),
+            snapshot: config.snapshot(),
+            drivers,
+            findings,
+            discovery: discoveries,
+            live: Some(notes.clone()),
+            triggers: triggers.into_iter().map(initial).collect(),
+        };
+        let sizes = ShardsConfig { after_crash: crashed, ..ShardsConfig::default() };
+        let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
+        drop(late_shards.set(Arc::clone(&shards)));
+
+        let busy = Arc::new(discovery::Busy::default());
+        let threads = vec![
+            alert_thread(problems.clone(), findings_in)?,
+            discovery_thread(&config, &clock, discoveries_in, &busy)?,
+        ];
+        let meter = Meter::new(Parts {
+            clock: Arc::clone(&clock),
+            shards: Arc::clone(&shards),
+            problems: problems.clone(),
+            discovery: busy,
+        });
+        let figures =
+            Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
+        let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
+        let snapshots = Arc::clone(&config);
+        let collector = Collector::start(
+            collector_config(values)?,
+            collect::Deps {
+                clock: Arc::clone(&clock),
+                snapshots: Arc::new(move || snapshots.snapshot()),
+                shards: shards.values(),
+                backend: Arc::new(Requests {
+                    api: Arc::clone(&late_api),
+                    figures: Arc::clone(&figures),
+                }),
+                internals: figures,
+                calculated: None,
+            },
+        )
+        .await?;
+        let api = Arc::new(Api::new(Deps {
+            config: Arc::clone(&config),
+            history: Arc::clone(&shards) as Arc<dyn history::Reader>,
+            live: Arc::new(Running {
+                shards: Arc::clone(&shards),
+                collector: collector.status(),
+                problems: problems.clone(),
+                runtime: tokio::runtime::Handle::current(),
+            }),
+            hub: hub.clone(),
+            clock: Arc::clone(&clock),
+        }));
+        drop(late_api.set(Arc::clone(&api)));
+        follow_changes(&config, &shards, &hub);
+
+        let mut tasks = tokio::task::JoinSet::new();
+        tasks.spawn(Arc::clone(&meter).run(collector.status()));
+        tasks.spawn(tell_browsers(notes, hub));
+        let agent = first_start::agent(values, &clock).await?;
+        let agent_address = agent.as_ref().map(|(address, _)| *address);
+        if let Some((_, task)) = agent {
+            tasks.spawn(task);
+        }
+        let prepared = {
+            let (api, first) = (Arc::clone(&api), first.is_some());
+            tokio::task::spawn_blocking(move || first_start::hosts(&api, first, agent_address))
+        };
+        prepared.await??;
+        first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
+        Ok(Self {
+            api,
+            http,
+            tls,
+            config,
+            collector,
+            shards,
+            problems,
+            mark,
+            threads,
+            tasks,
+            clock,
+        })
+    }
+
+    async fn run(mut self) -> anyhow::Result<()> {
+        self.tasks.spawn(housekeeping(
+            Arc::clone(&self.shards),
+            self.problems.clone(),
+            Arc::clone(&self.clock),
+        ));
+        let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
+        let stopped = async move { drop(http_stopped.await) };
+        let http = tokio::spawn(api::serve(
+            self.api,
+            HttpConfig { tls: self.tls, ..HttpConfig::default() },
+            self.http,
+            stopped,
+        ));
+        stop_signal().await;
+        tracing::info!("stopping: waiting for values in hand");
+        self.collector.stop().await;
+        drop(stop_http.send(()));
+        // Browsers hold their live streams open; they are cut.
+        http.abort();
+        self.tasks.shutdown().await;
+        let shards = Arc::clone(&self.shards);
+        tokio::task::spawn_blocking(move || shards.stop()).await?;
+        for thread in self.threads {
+            drop(thread.join());
+        }
+        drop(self.config);
+        self.mark.clear();
+        tracing::info!("stopped");
+        Ok(())
+    }
+}
+
+async fn bind_http(
+    values: &Values,
+) -> anyhow::Result<(tokio::net::TcpListener, Option<(PathBuf, PathBuf)>)> {
+    let address = values.address("http")?;
+    let tls = match (values.path("http-tls-cert"), values.path("http-tls-key")) {
+        (Some(cert), Some(key)) => Some((cert, key)),
+        (None, None) => None,
+        _ => bail!("give both --http-tls-cert and --http-tls-key, or neither"),
+    };
+    if !address.ip().is_loopback() && tls.is_none() && !values.yes("http-plain")? {
+        bail!(
+            "--http {address} can be reached by others: give --http-tls-cert and --http-tls-key, \
+             or --http-plain yes if a proxy in front speaks HTTPS"
+        );
+    }
+    let listener = tokio::net::TcpListener::bind(address)
+        .await
+        .with_context(|| format!("cannot listen on {address} (parameter http)"))?;
+    Ok((listener, tls))
+}
+
+fn open_config(values: &Values, data: &Path) -> anyhow::Result<Config> {
+    let location = match values.get("database") {
+        "" => Location::Sqlite(data.join("config.db")),
+        text => Location::parse(text),
+    };
+    // The PostgreSQL client brings a runtime of its own, which must not start within ours.
+    let opened = std::thread::scope(|scope| scope.spawn(|| Config::open(location)).join());
+    match opened {
+        Ok(opened) => Ok(opened?),
+        Err(_) => bail!("the configuration database could not be opened; see above"),
+    }
+}
+
+fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {
+    Ok(CollectorConfig {
+        listen: vec![values.address("trapper")?],
+        tls: TlsConfig {
+            ca_file: values.path("tls-ca-file"),
+            crl_file: None,
+            cert_file: values.path("tls-cert-file"),
+            key_file: values.path("tls-key-file"),
+        },
+        stats_allowed: values.get("stats-allowed").to_owned(),
+        ..CollectorConfig::default()
+    })
+}
+
+fn hooks(hub: LiveHub, shards: Arc<OnceLock<Arc<ShardSet>>>) -> Hooks {
+    Hooks {
+        problem: Box::new(move |_| hub.tell(LiveNote::Problems)),
+        trigger: Box::new(move |trigger, state| {
+            if let Some(shards) = shards.get() {
+                shards.set_trigger(trigger, state);
+            }
+        }),
+    }
+}
+
+fn initial(found: alert::InitialTrigger) -> pipeline::InitialTrigger {
+    let alert::InitialTrigger { trigger, state, error } = found;
+    pipeline::InitialTrigger { trigger, state, error }
+}
+
+/// Changes of the configuration go to the shards and to browsers; collection asks for itself.
+fn follow_changes(config: &Config, shards: &Arc<ShardSet>, hub: &LiveHub) {
+    let (shards, hub) = (Arc::clone(shards), hub.clone());
+    config.subscribe(Box::new(move |snapshot, touched| {
+        shards.configure(snapshot, Some(touched));
+        hub.tell(LiveNote::Config);
+    }));
+}
+
+async fn tell_browsers(notes: broadcast::Sender<pipeline::LiveNote>, hub: LiveHub) {
+    let mut second = tokio::time::interval(Duration::from_millis(500));
+    loop {
+        // Shards make notes only while somebody listens: so listen only while a browser does.
+        second.tick().await;
+        if hub.listeners() == 0 {
+            continue;
+        }
+        let mut listening = notes.subscribe();
+        while hub.listeners() > 0 {
+            match tokio::time::timeout(Duration::from_secs(1), listening.recv()).await {
+                Ok(Ok(items)) => hub.tell(LiveNote::Values(items.to_vec())),
+                Ok(Err(broadcast::error::RecvError::Closed)) => return,
+                Ok(Err(broadcast::error::RecvError::Lagged(_))) | Err(_) => {}
+            }
+        }
+    }
+}
+
+async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedClock) {
+    let mut hour = tokio::time::interval(HOUSEKEEPING);
+    loop {
+        hour.tick().await;
+        let (shards, problems) = (Arc::clone(&shards), problems.clone());
+        let before = clock.unix_s().saturating_sub(EVENTS_KEPT.as_secs());
+        let work = move || {
+            if let Err(error) = shards.housekeep() {
+                tracing::warn!(%error, "old history could not be dropped");
+            }
+            if let Err(error) = problems.housekeep(before) {
+                tracing::warn!(%error, "old events could not be deleted");
+            }
+        };
+        drop(tokio::task::spawn_blocking(work).await);
+    }
+}
+
+fn alert_thread(
+    problems: Problems,
+    findings: Receiver<TriggerFinding>,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("problems".into()).spawn(move || problems.run(findings))
+}
+
+fn discovery_thread(
+    config: &Arc<Config>,
+    clock: &SharedClock,
+    values: Receiver<DiscoveryValue>,
+    busy: &Arc<discovery::Busy>,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    let (config, clock, busy) = (Arc::clone(config), Arc::clone(clock), Arc::clone(busy));
+    std::thread::Builder::new()
+        .name("discovery".into())
+        .spawn(move || discovery::run(&config, &clock, values, &busy))
+}

@@ -1,0 +1,194 @@
+//! Files that are damaged, and files of format 1 that must stay readable.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::*;
+use model::{ItemId, Sample, Timestamp};
+use proptest::prelude::*;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tsdb::{Engine, Error, Kinds, Recovery, Span};
+
+fn sample(number: u32) -> Sample {
+    Sample {
+        item: ItemId(u64::from(number) % ITEMS),
+        at: Timestamp { clock: NOW - 100 + number, ns: number % 3 },
+        value: value(u64::from(number) * 31),
+    }
+}
+
+/// 60 samples in segments, 20 in the WAL, two trends in each.
+fn fill(dir: &Path) -> Model {
+    let mut model = Model::default();
+    let (mut engine, _) = open(dir, small(), &sim_clock());
+    for (part, numbers) in [0..60, 60..80].into_iter().enumerate() {
+        for number in numbers.step_by(5) {
+            let batch: Vec<Sample> = (number..number + 5).map(sample).collect();
+            engine.append(&batch).unwrap();
+            model.append(&batch);
+        }
+        let part = part as u64;
+        let trends = [trend(1, NOW - NOW % 3600, part), trend(9, NOW - NOW % 3600 - 7200, part)];
+        engine.append_trends(&trends).unwrap();
+        model.append_trends(&trends);
+        if part == 0 {
+            engine.flush().unwrap();
+        }
+    }
+    model
+}
+
+fn files(dir: &Path) -> Vec<PathBuf> {
+    let all = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+    let mut files: Vec<PathBuf> =
+        all.filter(|path| path.extension().is_some_and(|e| e == "seg" || e == "wal")).collect();
+    files.sort();
+    files
+}
+
+/// Every sample that can be read is one that was written, at its time.
+fn only_truth(engine: &Engine, model: &Model) -> (usize, usize) {
+    let items: Vec<ItemId> = (0..ITEMS).map(ItemId).collect();
+    let view = engine.view(&items, Span::ALL);
+    let (mut read, mut errors) = (0, 0);
+    for &item in &items {
+        match view.samples(item, Kinds::VALUES) {
+            Ok(samples) => {
+                let expected = model.samples_of(item, Span::ALL);
+                for got in &samples {
+                    assert!(expected.iter().any(|e| same(e, got)), "{got:?} was never written");
+                }
+                read += samples.len();
+            }
+            Err(Error::Damaged { .. }) => errors += 1,
+            Err(other) => panic!("{other}"),
+        }
+        assert!(matches!(view.trends(item), Ok(_) | Err(Error::Damaged { .. })));
+        assert!(matches!(view.newest(item, Kinds::ALL, 2), Ok(_) | Err(Error::Damaged { .. })));
+    }
+    (read, errors)
+}
+
+fn reopened(dir: &Path) -> Result<(Engine, Recovery), Error> {
+    Engine::open(dir, small(), sim_clock() as stdx::clock::SharedClock)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
+
+    #[test]
+    fn damage_is_noticed_wherever_it_is(
+        file in any::<prop::sample::Index>(),
+        place in any::<prop::sample::Index>(),
+        mask in 1u8..,
+        cut in any::<bool>(),
+    ) {
+        let dir = tempfile::tempdir().unwrap();
+        let model = fill(dir.path());
+        let files = files(dir.path());
+        let path = file.get(&files);
+        let mut bytes = std::fs::read(path).unwrap();
+        let place = place.index(bytes.len());
+        if cut {
+            bytes.truncate(place);
+        } else {
+            bytes[place] ^= mask;
+        }
+        std::fs::write(path, bytes).unwrap();
+        let (engine, recovery) = match reopened(dir.path()) {
+            Ok(opened) => opened,
+            Err(error) => return Err(TestCaseError::fail(error.to_string())),
+        };
+        let (read, errors) = only_truth(&engine, &model);
+        let noticed = !recovery.clean || errors > 0;
+        // A file of the log that ends between two blocks looks like one that was never longer.
+        let whole_blocks = cut && path.extension().is_some_and(|e| e == "wal");
+        let unharmed = read == model.samples.len();
+        prop_assert!(noticed || whole_blocks || unharmed, "{path:?} at {place}");
+    }
+}
+
+fn fixture(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(name)
+}
+
+fn copy_of(name: &str) -> tempfile::TempDir {
+    let dir = tempfile::tempdir().unwrap();
+    for path in files(&fixture(name)) {
+        std::fs::copy(&path, dir.path().join(path.file_name().unwrap())).unwrap();
+    }
+    dir
+}
+
+/// Run with `-- --ignored` to write the files of a new format; never to change those of an old.
+#[test]
+#[ignore = "writes the fixtures of a new format"]
+fn write_fixtures() {
+    for name in ["format-1", "format-1-damaged"] {
+        std::fs::create_dir_all(fixture(name)).unwrap();
+        assert_eq!(files(&fixture(name)), [] as [PathBuf; 0], "an old format stays as it is");
+        fill(&fixture(name));
+    }
+    for path in files(&fixture("format-1-damaged")) {
+        let mut bytes = std::fs::read(&path).unwrap();
+        let middle = bytes.len() / 3;
+        bytes[middle] ^= 0x40;
+        std::fs::write(path, bytes).unwrap();
+    }
+}
+
+#[test]
+fn files_of_format_1_are_read() {
+    let expected = fill(tempfile::tempdir().unwrap().path());
+    let dir = copy_of("format-1");
+    let (mut engine, recovery) = reopened(dir.path()).unwrap();
+    assert!(recovery.clean, "{recovery:?}");
+    assert!(recovery.segment_rows > 0 && recovery.wal_rows > 0);
+    expected.check(&engine, "format 1");
+    engine.flush().unwrap();
+    expected.check(&engine, "format 1, sealed");
+}
+
+#[test]
+fn damaged_files_of_format_1_are_noticed() {
+    let expected = fill(tempfile::tempdir().unwrap().path());
+    let dir = copy_of("format-1-damaged");
+    let (engine, recovery) = reopened(dir.path()).unwrap();
+    assert!(!recovery.clean, "{recovery:?}");
+    let (read, errors) = only_truth(&engine, &expected);
+    assert!(errors > 0 && read < expected.samples.len(), "{read} read, {errors} errors");
+}
+
+#[test]
+fn a_newer_format_is_refused_and_nothing_is_touched() {
+    let dir = copy_of("format-1");
+    let wal = files(dir.path()).into_iter().find(|path| path.extension().unwrap() == "wal");
+    let wal = wal.unwrap();
+    let mut bytes = std::fs::read(&wal).unwrap();
+    bytes[6] = 2;
+    let crc = crc32fast::hash(&bytes[..16]);
+    bytes[16..20].copy_from_slice(&crc.to_le_bytes());
+    std::fs::write(&wal, &bytes).unwrap();
+    let before = files(dir.path());
+    let error = reopened(dir.path()).unwrap_err();
+    assert!(matches!(error, Error::Newer { found: 2, known: 1, .. }), "{error}");
+    assert_eq!(files(dir.path()), before);
+    assert_eq!(std::fs::read(&wal).unwrap(), bytes);
+}
+
+#[test]
+fn the_helper_thread_syncs_by_itself() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CrashDisk::new(usize::MAX);
+    let options = tsdb::Options {
+        sync_interval: Some(std::time::Duration::from_millis(1)),
+        disk: Arc::new(disk.handle()),
+        ..small()
+    };
+    let (mut engine, _) = open(dir.path(), options, &sim_clock());
+    engine.append(&[sample(1)]).unwrap();
+    while disk.unsynced() > 0 {
+        std::thread::yield_now();
+    }
+}

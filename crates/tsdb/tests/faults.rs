@@ -1,0 +1,217 @@
+//! Crashes at every operation that changes the disk, and power cuts.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod common;
+
+use common::*;
+use model::{ItemId, Sample, Timestamp};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+use tsdb::{Class, Engine, Error, Options};
+
+/// Enough to seal several heads, merge their segments and begin anew.
+const BATCHES: u32 = 14;
+
+/// Batch `number`: every sample of the whole test is different.
+fn batch(number: u32) -> Vec<Sample> {
+    (0..9)
+        .map(|row| Sample {
+            item: ItemId(u64::from(row) % ITEMS),
+            at: Timestamp { clock: NOW - (number % 3) * DAY, ns: number * 100 + row },
+            value: value(u64::from(number * 9 + row)),
+        })
+        .collect()
+}
+
+/// What happened until the crash.
+#[derive(Default)]
+struct Story {
+    acknowledged: Vec<u32>,
+    /// Batches that a sync had covered.
+    synced: usize,
+    /// The batch that failed may be there or not.
+    uncertain: Option<u32>,
+    /// Seals and merges of the whole work.
+    seals_and_merges: (u64, u64),
+}
+
+/// Appends, seals, merges and drops until something fails.
+fn work(
+    engine: &mut Engine,
+    clock: &stdx::clock::SimClock,
+    story: &mut Story,
+) -> Result<(), Error> {
+    for number in 0..BATCHES {
+        story.uncertain = Some(number);
+        engine.append(&batch(number))?;
+        story.uncertain = None;
+        story.acknowledged.push(number);
+        if number % 4 == 3 {
+            engine.sync()?;
+            story.synced = story.acknowledged.len();
+        }
+        if number % 6 == 5 {
+            engine.flush()?;
+            story.synced = story.acknowledged.len();
+            clock.advance(Duration::from_secs(4000));
+            engine.maintain()?;
+            engine.flush()?;
+        }
+    }
+    story.seals_and_merges = (engine.stats().seals, engine.stats().merges);
+    engine.drop_before(Class(1), tsdb::Day(TODAY));
+    Ok(())
+}
+
+fn run(dir: &Path, disk: &CrashDisk) -> (Story, Result<(), Error>) {
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.handle()), ..small() };
+    let shared = Arc::clone(&clock) as stdx::clock::SharedClock;
+    let mut story = Story::default();
+    let result = Engine::open(dir, options, shared)
+        .and_then(|(mut engine, _)| work(&mut engine, &clock, &mut story));
+    (story, result)
+}
+
+/// Everything acknowledged is there, nothing twice, nothing that was not sent; and the store works.
+fn check(dir: &Path, story: &Story, kept: usize, what: &str) {
+    let clock = sim_clock();
+    let (mut engine, recovery) = open(dir, small(), &clock);
+    assert_eq!(recovery.damaged_blocks, 0, "{what}");
+    assert_eq!(recovery.set_aside, [0; 0].map(|_: u8| std::path::PathBuf::new()), "{what}");
+    let sure = &story.acknowledged[..kept];
+    let maybe: Vec<u32> =
+        story.acknowledged[kept..].iter().copied().chain(story.uncertain).collect();
+    let mut model = Model::default();
+    for &number in sure {
+        model.append(&batch(number));
+    }
+    // Batches that were not promised are there whole or not at all, in the order they came.
+    let view = engine.view(&(0..ITEMS).map(ItemId).collect::<Vec<_>>(), tsdb::Span::ALL);
+    let stored: Vec<Sample> = (0..ITEMS)
+        .flat_map(|item| view.samples(ItemId(item), tsdb::Kinds::VALUES).unwrap())
+        .collect();
+    for number in maybe {
+        let rows = batch(number);
+        let is_there = |row: &&Sample| stored.iter().any(|sample| same(sample, row));
+        let found = rows.iter().filter(is_there).count();
+        assert!(found == 0 || found == rows.len(), "{what}: half of batch {number}");
+        if found > 0 {
+            model.append(&rows);
+        }
+    }
+    assert_eq!(stored.len(), model.samples.len(), "{what}");
+    let next = batch(99);
+    engine.append(&next).unwrap();
+    model.append(&next);
+    engine.flush().unwrap();
+    model.check_samples(&engine, what);
+    let rows: u64 = engine.stats().segment_rows;
+    assert_eq!(rows, model.samples.len() as u64, "{what}: something is stored twice");
+}
+
+fn operations() -> usize {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CrashDisk::new(usize::MAX);
+    let (story, result) = run(dir.path(), &disk);
+    result.unwrap();
+    assert_eq!(story.acknowledged.len(), BATCHES as usize);
+    let (seals, merges) = story.seals_and_merges;
+    assert!(seals > 2 && merges > 1, "{seals} seals, {merges} merges");
+    check(dir.path(), &story, BATCHES as usize, "no crash");
+    disk.operations()
+}
+
+#[test]
+fn a_crash_at_any_operation_loses_nothing_acknowledged() {
+    let operations = operations();
+    assert!(operations > 80, "{operations}");
+    for at in 1..=operations {
+        let dir = tempfile::tempdir().unwrap();
+        let (story, _) = run(dir.path(), &CrashDisk::new(at));
+        check(dir.path(), &story, story.acknowledged.len(), &format!("crash at {at}"));
+    }
+}
+
+#[test]
+fn a_power_cut_at_any_operation_loses_nothing_synced() {
+    let operations = operations();
+    for at in 1..=operations {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = CrashDisk::new(at);
+        let (story, _) = run(dir.path(), &disk);
+        disk.cut_power();
+        check(dir.path(), &story, story.synced, &format!("power cut at {at}"));
+    }
+}
+
+#[test]
+fn durable_appends_survive_a_power_cut() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CrashDisk::new(usize::MAX);
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.handle()), durable: true, ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    let mut story = Story::default();
+    for number in 0..7 {
+        engine.append(&batch(number)).unwrap();
+        story.acknowledged.push(number);
+    }
+    drop(engine);
+    disk.cut_power();
+    check(dir.path(), &story, 7, "durable");
+}
+
+#[test]
+fn after_a_failed_write_no_more_are_taken_but_reading_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    // Create, header, directory, then the third batch.
+    let disk = CrashDisk::new(6);
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk), ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    let mut model = Model::default();
+    for number in 0..2 {
+        engine.append(&batch(number)).unwrap();
+        model.append(&batch(number));
+    }
+    let first = engine.append(&batch(2)).unwrap_err();
+    assert!(matches!(first, Error::Io { what: "write", .. }), "{first}");
+    for _ in 0..2 {
+        let next = engine.append(&batch(3)).unwrap_err();
+        assert!(matches!(next, Error::Poisoned { .. }), "{next}");
+        assert!(next.to_string().contains("restart the server"), "{next}");
+    }
+    assert!(engine.maintain().is_err() && engine.flush().is_err() && engine.sync().is_err());
+    model.check(&engine, "poisoned");
+}
+
+#[test]
+fn a_failed_sync_poisons_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(CrashDisk::new(5)), ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    engine.append(&batch(0)).unwrap();
+    assert!(matches!(engine.sync(), Err(Error::Io { what: "sync", .. })));
+    assert!(matches!(engine.append(&batch(1)), Err(Error::Poisoned { .. })));
+}
+
+#[test]
+fn a_text_beyond_the_limit_is_refused_and_harms_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let clock = sim_clock();
+    let (mut engine, _) = open(dir.path(), small(), &clock);
+    let text = "x".repeat((16 << 20) + 1);
+    let sample = Sample {
+        item: ItemId(5),
+        at: Timestamp::from_s(NOW),
+        value: model::SampleValue::Text(text.into()),
+    };
+    assert!(matches!(engine.append(&[sample]), Err(Error::TooLarge { item: 5, .. })));
+    engine.append(&batch(0)).unwrap();
+    let mut model = Model::default();
+    model.append(&batch(0));
+    model.check(&engine, "after a refusal");
+}
