@@ -172,8 +172,15 @@ impl Poller {
             let why = item.invalid.clone().unwrap_or_default();
             self.put(&item, Payload::NotSupported(why));
         }
+        let availability = &self.shared.availability;
+        for interface in applied.idle {
+            availability.forget_interface(interface);
+        }
+        for host in applied.off {
+            availability.forget_agent(host);
+        }
         for host in applied.gone {
-            self.shared.availability.forget(&host);
+            availability.forget_agent(host.id);
             self.shared.active.forget(&host);
         }
         let mut schedule = self.schedule.borrow_mut();

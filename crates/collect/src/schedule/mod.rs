@@ -46,8 +46,12 @@ struct HostEntry {
 pub(crate) struct Applied {
     /// Items that cannot be checked, with the reason for their state.
     pub(crate) invalid: Vec<Arc<Item>>,
-    /// Hosts that are gone.
+    /// Hosts that are deleted.
     pub(crate) gone: Vec<Arc<Host>>,
+    /// Hosts that are no longer monitored.
+    pub(crate) off: Vec<HostId>,
+    /// Interfaces that no item needs any more.
+    pub(crate) idle: Vec<InterfaceId>,
 }
 
 /// The schedule of one poller.
@@ -120,10 +124,18 @@ impl Schedule {
                 changed.push((*id, old.cloned(), new.cloned()));
             }
         });
-        for (id, _, new) in changed {
-            match new {
-                Some(host) => self.apply_host(id, &host, now, &mut applied),
-                None => applied.gone.extend(self.remove_host(id)),
+        for (id, old, new) in changed {
+            match (old, new) {
+                (old, Some(host)) => {
+                    if old.is_some_and(|old| old.monitored) && !host.monitored {
+                        applied.off.push(id);
+                    }
+                    self.apply_host(id, &host, now, &mut applied);
+                }
+                (old, None) => {
+                    self.remove_host(id, &mut applied);
+                    applied.gone.extend(old);
+                }
             }
         }
         self.first_window_s = FIRST_CHECK_S;
@@ -173,6 +185,7 @@ impl Schedule {
             slots.push(at);
         }
         for lane in retired {
+            applied.idle.push(self.lane_ref(lane).interface);
             self.retire_lane(lane);
         }
         if !slots.is_empty() || !lanes.is_empty() || host.monitored {
@@ -282,15 +295,15 @@ impl Schedule {
         self.slots.free(at);
     }
 
-    fn remove_host(&mut self, id: HostId) -> Option<Arc<Host>> {
-        let entry = self.hosts.remove(&id)?;
+    fn remove_host(&mut self, id: HostId, applied: &mut Applied) {
+        let Some(entry) = self.hosts.remove(&id) else { return };
         for at in entry.slots {
             self.remove_slot(at);
         }
         for lane in entry.lanes {
+            applied.idle.push(self.lane_ref(lane as usize).interface);
             self.retire_lane(lane as usize);
         }
-        Some(entry.host)
     }
 
     fn put_on_wheel(&mut self, at: u32, due: Option<u32>) {
