@@ -2,6 +2,7 @@ use super::*;
 use crate::availability::Available;
 use crate::settings::ReachDelays;
 use crate::testing::{host, item, snapshot};
+use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
 
 const START: u32 = 1_700_000_000;
