@@ -364,7 +364,8 @@ mod tests {
     #[test]
     fn item_references() {
         let text = "min(/host a/net.if[\"eth,0\",in],5m:now-1h) > {$M:\"x\"} and \
-                    sum(last_foreach(/*/k[*]?[group=\"x\"],1h))=1 or find(//k,,\"like\",\"\\\"a)\")";
+                    sum(last_foreach(/*/k[*]?[group=\"x\"],1h))=1 \
+                    or find(//k,,\"like\",\"\\\"a)\")";
         let expression = Expression::parse(text).unwrap();
         let calls = expression.item_calls();
         let seen: Vec<_> = calls

@@ -8,6 +8,8 @@ mod history;
 mod matcher;
 mod period;
 mod stl;
+#[cfg(test)]
+mod tests;
 mod trend;
 
 use jiff::tz::TimeZone;
@@ -191,6 +193,9 @@ enum BitOp {
     Left,
     Right,
 }
+
+/// Gives an item's bucket bound (a number or `Inf`), if it has one.
+pub type BucketBound<'a> = dyn Fn(&Item) -> Option<String> + 'a;
 
 /// Name of the plain function behind a `*_foreach` one.
 pub fn foreach_base(name: &str) -> Option<&'static str> {
@@ -412,7 +417,7 @@ impl Function {
     pub fn eval_foreach(
         &self,
         items: &[Item],
-        bucket: Option<&dyn Fn(&Item) -> Option<String>>,
+        bucket: Option<&BucketBound<'_>>,
         view: &mut dyn HistoryView,
         moment: &Moment<'_>,
     ) -> Result<ExprValue, FuncError> {

@@ -9,6 +9,9 @@ mod step;
 mod text;
 mod xml;
 
+#[cfg(test)]
+mod tests;
+
 pub use convert::{ConvertError, to_sample_value};
 pub use csv::csv_to_json;
 pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};

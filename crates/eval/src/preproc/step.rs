@@ -364,7 +364,7 @@ fn snmp_json(params: &str, lines: &[&str]) -> Result<Action, String> {
     if params.is_empty() {
         return Ok(Action::SnmpJson(Vec::new()));
     }
-    if lines.len() % 3 != 0 {
+    if !lines.len().is_multiple_of(3) {
         return Err("failed to parse step parameters".to_owned());
     }
     let rows = lines.chunks(3).map(|r| Ok((r[0].into(), r[1].into(), snmp_format(r[2])?)));
