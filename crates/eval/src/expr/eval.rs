@@ -72,7 +72,8 @@ impl ExprValue {
 pub trait Operands {
     /// Value of a `{functionid}`.
     fn function(&mut self, id: u64) -> Result<ExprValue, String>;
-    /// Value of a call of a history function; a vector for `*_foreach`.
+    /// Value of a call of a history function; a vector for `*_foreach`, a number for
+    /// `item_count`.
     fn item_call(&mut self, call: &ItemCall) -> Result<ExprValue, String>;
     /// Value of a macro that is an operand, given with its braces. Texts that look like
     /// numbers count as numbers.

@@ -337,6 +337,10 @@ impl Parser<'_> {
                 Some(b')') if !to_end => break,
                 Some(b',') => break,
                 None | Some(b'"' | b'(') => return Err(self.error(start)),
+                // Words have to be quoted in an expression.
+                Some(b'a'..=b'z' | b'A'..=b'Z') if !to_end && self.at == start => {
+                    return Err(self.error(start));
+                }
                 Some(b'{') => {
                     self.at = token_at(self.text, self.at).map_or(self.at + 1, |t| t.span.end);
                 }
@@ -460,6 +464,7 @@ mod tests {
             "1x",
             "max(/h/k,\"a\"b)",
             "avg(/h/k?[x],1)",
+            "count(/h/k,1m,like,1)",
         ] {
             assert!(Expression::parse(text).is_err(), "{text}");
         }

@@ -169,7 +169,7 @@ enum Kind {
     LogSeverity,
     Mono { decreasing: bool, strict: bool },
     Rate,
-    Bits(BitOp, u64),
+    Bitand(u64),
     Forecast { ahead_s: f64, fit: Fit, mode: ForecastMode },
     TimeLeft { threshold: f64, fit: Fit },
     Trend(trend::TrendKind, TrendPeriod),
@@ -182,16 +182,6 @@ enum Direction {
     All,
     Up,
     Down,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BitOp {
-    And,
-    Or,
-    Xor,
-    Not,
-    Left,
-    Right,
 }
 
 /// Gives an item's bucket bound (a number or `Inf`), if it has one.
@@ -347,22 +337,12 @@ impl Function {
                 let fit = Fit::parse(p.text(2).unwrap_or("linear")).ok_or(FuncError::Param(3))?;
                 period(Kind::TimeLeft { threshold: p.number(1)?, fit }, 3)
             }
-            name => Self::parse_bits(name, p),
+            "bitand" => {
+                let mask = crate::num::parse_u64(p.required(1)?).ok_or(FuncError::Param(2))?;
+                Ok((Kind::Bitand(mask), p.period(0)?, 2))
+            }
+            _ => Err(FuncError::Unknown(name.to_owned())),
         }
-    }
-
-    fn parse_bits(name: &str, p: &Params<'_>) -> Result<(Kind, Option<Period>, usize), FuncError> {
-        let op = match name {
-            "bitand" => BitOp::And,
-            "bitor" => BitOp::Or,
-            "bitxor" => BitOp::Xor,
-            "bitlshift" => BitOp::Left,
-            "bitrshift" => BitOp::Right,
-            "bitnot" => return Ok((Kind::Bits(BitOp::Not, 0), p.period(0)?, 1)),
-            _ => return Err(FuncError::Unknown(name.to_owned())),
-        };
-        let mask = crate::num::parse_u64(p.required(1)?).ok_or(FuncError::Param(2))?;
-        Ok((Kind::Bits(op, mask), p.period(0)?, 2))
     }
 
     /// Whether triggers with this function need a timer.
@@ -436,6 +416,11 @@ impl Function {
         }
         Ok(ExprValue::Vector(out))
     }
+}
+
+/// `item_count(/host/key?[filter])`: how many items the query finds.
+pub fn item_count(items: &[Item]) -> ExprValue {
+    ExprValue::Unsigned(items.len() as u64)
 }
 
 /// `exists_foreach`: 1 per enabled item.

@@ -116,10 +116,11 @@ fn numbers() {
         ("nodata(30s,\"x\")", None),
         ("fuzzytime(10s)", Some("0")),
         ("bitand(,4)", Some("4")),
-        ("bitor(#2,1)", Some("9")),
-        ("bitxor(,1)", Some("4")),
-        ("bitlshift(,1)", Some("10")),
-        ("bitrshift(,1)", Some("2")),
+        ("bitand(#2,12)", Some("8")),
+        ("bitor(#2,1)", None),
+        ("count(6m,\"like\",\"8\")", None),
+        ("count(6m,\"gt\",\"-1\")", None),
+        ("count(6m,\"lt\",\"1K\")", Some("6")),
         ("bitand(#1)", None),
         ("stddevpop(2m)", Some("1.5")),
         ("sumofsquares(2m)", Some("89")),
@@ -213,6 +214,8 @@ fn trends() {
         ("trendcount(3h:now/h)", Some("30")),
         ("trendavg(1h:now/h-1000h)", None),
         ("trendavg(1h)", None),
+        ("trendsum(1h:now/h-1000h)", Some("0")),
+        ("trendcount(1h:now/h-1000h)", Some("0")),
         ("trendavg(1s:now/h)", None),
         ("baselinewma(1h:now/h,\"d\",3)", Some("1")),
         ("baselinedev(1h:now/h,\"d\",3)", Some("0")),
@@ -280,5 +283,6 @@ fn over_several_items() {
         got,
         ExprValue::Vector(vec![ExprValue::Text("0.5".to_owned()), ExprValue::Float(8.0)])
     );
+    assert_eq!(item_count(&items), ExprValue::Unsigned(2));
     assert_eq!(exists_foreach(&items), ExprValue::Vector(vec![ExprValue::Unsigned(1)]));
 }

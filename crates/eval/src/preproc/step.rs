@@ -263,7 +263,6 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
             .map(|(a, b)| (Box::from(a), Box::from(b)))
             .ok_or_else(|| "cannot find second parameter".to_owned())
     };
-    let lines: Vec<&str> = params.split('\n').collect();
     Ok(match kind {
         K::Multiplier => {
             let factor = params.trim();
@@ -319,6 +318,15 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
                 .filter(|s| *s > 0)
                 .ok_or_else(|| format!("invalid heartbeat \"{params}\""))?,
         ),
+        _ => parse_lines(kind, params)?,
+    })
+}
+
+/// Steps whose parameters are lines of a fixed order.
+fn parse_lines(kind: StepKind, params: &str) -> Result<Action, String> {
+    use StepKind as K;
+    let lines: Vec<&str> = params.split('\n').collect();
+    Ok(match kind {
         K::PrometheusPattern => match lines[..] {
             [_] => return Err("cannot find second parameter".to_owned()),
             [_, _] => return Err("cannot find third parameter".to_owned()),
@@ -352,7 +360,7 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
             _ => return Err("failed to parse step parameters".to_owned()),
         },
         K::SnmpWalkToJson => snmp_json(params, &lines)?,
-        K::SnmpGetValue => Action::Snmp(snmp_format(params)?),
+        _ => Action::Snmp(snmp_format(params)?),
     })
 }
 
