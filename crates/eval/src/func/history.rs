@@ -34,6 +34,7 @@ pub(super) fn eval(
         Kind::Last => r.nth().map(|v| operand(&v.value)),
         Kind::LastClock => r.nth().map(|v| ExprValue::Unsigned(u64::from(v.at.clock))),
         Kind::Change => change(&mut r),
+        Kind::ItemCount => Ok(ExprValue::Unsigned(1)),
         Kind::First => {
             r.some_values()?.last().map(|v| operand(&v.value)).ok_or(FuncError::NotEnoughData)
         }

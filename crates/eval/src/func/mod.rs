@@ -151,6 +151,7 @@ enum Kind {
     Last,
     LastClock,
     Change,
+    ItemCount,
     First,
     Avg,
     Min,
@@ -187,7 +188,8 @@ enum Direction {
 /// Gives an item's bucket bound (a number or `Inf`), if it has one.
 pub type BucketBound<'a> = dyn Fn(&Item) -> Option<String> + 'a;
 
-/// Name of the plain function behind a `*_foreach` one.
+/// Name of the function to [`Function::parse`] for a `*_foreach` one, and for `item_count`:
+/// both look at all items that a query finds.
 pub fn foreach_base(name: &str) -> Option<&'static str> {
     Some(match name {
         "avg_foreach" => "avg",
@@ -198,6 +200,7 @@ pub fn foreach_base(name: &str) -> Option<&'static str> {
         "min_foreach" => "min",
         "sum_foreach" => "sum",
         "exists_foreach" => "exists",
+        "item_count" => "item_count",
         _ => return None,
     })
 }
@@ -277,6 +280,7 @@ impl Function {
             "last" => Ok((Kind::Last, p.period(0)?, 1)),
             "lastclock" => Ok((Kind::LastClock, p.period(0)?, 1)),
             "change" => Ok((Kind::Change, None, 0)),
+            "item_count" => Ok((Kind::ItemCount, None, 0)),
             "first" => match p.required_period(0)? {
                 Some(Period { length: PeriodLength::Count(_), .. }) => Err(FuncError::Param(1)),
                 period => Ok((Kind::First, period, 1)),
@@ -364,7 +368,9 @@ impl Function {
         match &self.kind {
             Kind::Change => need.values = 2,
             Kind::NoData { seconds } => need = Lookback { seconds: *seconds, ..need },
-            Kind::Trend(..) | Kind::Baseline { .. } | Kind::Stl(..) => need = Lookback::default(),
+            Kind::ItemCount | Kind::Trend(..) | Kind::Baseline { .. } | Kind::Stl(..) => {
+                need = Lookback::default();
+            }
             _ => {}
         }
         need
@@ -401,6 +407,9 @@ impl Function {
         view: &mut dyn HistoryView,
         moment: &Moment<'_>,
     ) -> Result<ExprValue, FuncError> {
+        if self.kind == Kind::ItemCount {
+            return Ok(ExprValue::Unsigned(items.len() as u64));
+        }
         let mut out = Vec::with_capacity(items.len());
         for item in items {
             let value = match self.eval(item, view, moment) {
@@ -416,11 +425,6 @@ impl Function {
         }
         Ok(ExprValue::Vector(out))
     }
-}
-
-/// `item_count(/host/key?[filter])`: how many items the query finds.
-pub fn item_count(items: &[Item]) -> ExprValue {
-    ExprValue::Unsigned(items.len() as u64)
 }
 
 /// `exists_foreach`: 1 per enabled item.

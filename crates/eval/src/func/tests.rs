@@ -283,6 +283,8 @@ fn over_several_items() {
         got,
         ExprValue::Vector(vec![ExprValue::Text("0.5".to_owned()), ExprValue::Float(8.0)])
     );
-    assert_eq!(item_count(&items), ExprValue::Unsigned(2));
+    let count = Function::parse(foreach_base("item_count").unwrap(), &[]).unwrap();
+    let got = count.eval_foreach(&items, None, &mut memory, &moment);
+    assert_eq!(got, Ok(ExprValue::Unsigned(2)));
     assert_eq!(exists_foreach(&items), ExprValue::Vector(vec![ExprValue::Unsigned(1)]));
 }
