@@ -1,8 +1,8 @@
 //! JavaScript for preprocessing, on QuickJS: non-strict, bounded in memory and time.
 //!
-//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `btoa`, `atob`, `md5`, `sha256`,
-//! `hmac`, `XML.query` and `XML.toJson`. They reach no network: `HttpRequest` refuses. `Zabbix.sleep` does not stop the
-//! thread, which others wait for; it only uses up the script's time.
+//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `btoa`, `atob`, `md5`, `sha256`, `hmac`,
+//! `XML.query` and `XML.toJson`. They reach no network: `HttpRequest` refuses. `Zabbix.sleep`
+//! does not stop the thread, which others wait for; it only uses up the script's time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
