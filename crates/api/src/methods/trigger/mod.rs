@@ -4,6 +4,8 @@ mod expand;
 mod get;
 mod write;
 
+pub(crate) use expand::expressions;
+
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -112,9 +114,31 @@ static TRIGGER: Object = Object {
     key: "triggerid",
     keys: "triggerids",
     fields: &[
-        ID, UUID, DESCRIPTION, EXPRESSION, EVENT_NAME, OPDATA, URL, URL_NAME, STATUS, PRIORITY,
-        COMMENTS, TYPE, RECOVERY_MODE, RECOVERY, CORRELATION, CORRELATION_TAG, MANUAL_CLOSE, TAGS,
-        DEPENDENCIES, VALUE, LASTCHANGE, STATE, ERROR, TEMPLATEID, FLAGS,
+        ID,
+        UUID,
+        DESCRIPTION,
+        EXPRESSION,
+        EVENT_NAME,
+        OPDATA,
+        URL,
+        URL_NAME,
+        STATUS,
+        PRIORITY,
+        COMMENTS,
+        TYPE,
+        RECOVERY_MODE,
+        RECOVERY,
+        CORRELATION,
+        CORRELATION_TAG,
+        MANUAL_CLOSE,
+        TAGS,
+        DEPENDENCIES,
+        VALUE,
+        LASTCHANGE,
+        STATE,
+        ERROR,
+        TEMPLATEID,
+        FLAGS,
     ],
     strict: false,
     sort: &["triggerid", "description", "status", "priority", "lastchange", "hostname"],
@@ -126,9 +150,32 @@ static PROTOTYPE: Object = Object {
     key: "triggerid",
     keys: "triggerids",
     fields: &[
-        ID, UUID, DESCRIPTION, EXPRESSION, EVENT_NAME, OPDATA, URL, URL_NAME, STATUS, PRIORITY,
-        COMMENTS, TYPE, RECOVERY_MODE, RECOVERY, CORRELATION, CORRELATION_TAG, MANUAL_CLOSE,
-        DISCOVER, TAGS, DEPENDENCIES, VALUE, LASTCHANGE, STATE, ERROR, TEMPLATEID, FLAGS,
+        ID,
+        UUID,
+        DESCRIPTION,
+        EXPRESSION,
+        EVENT_NAME,
+        OPDATA,
+        URL,
+        URL_NAME,
+        STATUS,
+        PRIORITY,
+        COMMENTS,
+        TYPE,
+        RECOVERY_MODE,
+        RECOVERY,
+        CORRELATION,
+        CORRELATION_TAG,
+        MANUAL_CLOSE,
+        DISCOVER,
+        TAGS,
+        DEPENDENCIES,
+        VALUE,
+        LASTCHANGE,
+        STATE,
+        ERROR,
+        TEMPLATEID,
+        FLAGS,
     ],
     strict: false,
     sort: &["triggerid", "description", "status", "priority", "discover"],
@@ -165,4 +212,3 @@ fn delete_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn delete_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     write::delete(call, input, Kind::Prototype)
 }
-
