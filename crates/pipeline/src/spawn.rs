@@ -184,7 +184,7 @@ impl Seed {
             letters: self.letters,
             gauges: self.gauges,
             compiler: Compiler::default(),
-            scripts: Scripts::default(),
+            scripts: Scripts::new(Arc::clone(&self.clock)),
             slots: Slots::new(self.place),
             cache: ValueCache::new(self.config.cache_bytes_max),
             driver: self.driver,
