@@ -146,7 +146,8 @@ pub(crate) struct Rig {
     pub(crate) inboxes: Vec<Inbox>,
     pub(crate) findings: Receiver<TriggerFinding>,
     pub(crate) discovery: Receiver<DiscoveryValue>,
-    pub(crate) handles: Vec<crate::set::ShardHandle>,
+    /// Keep the queues open.
+    _handles: Vec<crate::set::ShardHandle>,
 }
 
 pub(crate) fn memory() -> Box<dyn Driver> {
@@ -182,7 +183,7 @@ impl Rig {
             inboxes.push(inbox);
             handles.push(handle);
         }
-        Self { clock, cores, inboxes, findings, discovery, handles }
+        Self { clock, cores, inboxes, findings, discovery, _handles: handles }
     }
 
     /// Values of one item, text and clock each, in one batch.

@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use alert::{AckError, AckRequest, Hooks, InitialTrigger, Problems, action, initial_triggers};
+use crate::{AckError, AckRequest, Hooks, InitialTrigger, Problems, action, initial_triggers};
 use config::Config;
 use config::db::{DbError, Location, Value};
 use model::{
