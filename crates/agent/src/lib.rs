@@ -14,8 +14,10 @@ mod listen;
 pub mod sampler;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use stdx::clock::SharedClock;
+use tokio::sync::OwnedSemaphorePermit;
 
 pub use config::{AgentConfig, ConfigError, PROTOCOL_VERSION};
 pub use keys::KEY_NAMES;
@@ -51,6 +53,27 @@ impl Agent {
     /// and ask file systems.
     pub fn value(&self, key: &str) -> Result<String, String> {
         keys::evaluate(self, key)
+    }
+
+    /// Evaluates on a thread of its own. A check that hangs in the kernel keeps its `slot`, so
+    /// that hanging checks are never more than slots.
+    pub(crate) async fn value_within(
+        &self,
+        key: String,
+        timeout: Duration,
+        slot: OwnedSemaphorePermit,
+    ) -> Result<String, String> {
+        let agent = self.clone();
+        let task = tokio::task::spawn_blocking(move || {
+            let value = agent.value(&key);
+            drop(slot);
+            value
+        });
+        match tokio::time::timeout(timeout, task).await {
+            Ok(Ok(value)) => value,
+            Ok(Err(_)) => Err(String::from("The check failed unexpectedly; see the agent's log.")),
+            Err(_) => Err(format!("Timeout while evaluating the item: {} s.", timeout.as_secs())),
+        }
     }
 
     /// Its configuration.

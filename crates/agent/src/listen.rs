@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
-use wire::agent::passive::{Answer, Check, Request, encode_answer};
+use wire::agent::passive::{Answer, Request, encode_answer};
 use wire::zbxd::{self, Decoder, Frame, Limits};
 
 use crate::{Agent, PROTOCOL_VERSION};
@@ -116,33 +116,15 @@ async fn evaluate(agent: &Agent, frame: &Frame, slot: OwnedSemaphorePermit) -> V
         Ok(check) if !check.timeout_is_supported() => {
             Answer::NotSupported(Cow::Borrowed("Unsupported timeout value."))
         }
-        Ok(check) => match value_within(agent, &check, slot).await {
-            Ok(value) => Answer::Value(Cow::Owned(value)),
-            Err(reason) => Answer::NotSupported(Cow::Owned(reason)),
-        },
+        Ok(check) => {
+            let timeout = check.timeout_s.map_or(agent.config().timeout, Duration::from_secs);
+            match agent.value_within(check.key.clone().into_owned(), timeout, slot).await {
+                Ok(value) => Answer::Value(Cow::Owned(value)),
+                Err(reason) => Answer::NotSupported(Cow::Owned(reason)),
+            }
+        }
     };
     // Answers are never compressed: a server takes them so from every agent.
     let text = encode_answer(&answer, request.dialect, PROTOCOL_VERSION);
     zbxd::encode(text.as_bytes(), zbxd::PROTOCOL)
-}
-
-/// Evaluates on a thread of its own. A check that hangs in the kernel keeps its slot, so that
-/// hanging checks can never be more than connections.
-async fn value_within(
-    agent: &Agent,
-    check: &Check<'_>,
-    slot: OwnedSemaphorePermit,
-) -> Result<String, String> {
-    let timeout = check.timeout_s.map_or(agent.config().timeout, Duration::from_secs);
-    let (agent, key) = (agent.clone(), check.key.clone().into_owned());
-    let task = tokio::task::spawn_blocking(move || {
-        let value = agent.value(&key);
-        drop(slot);
-        value
-    });
-    match tokio::time::timeout(timeout, task).await {
-        Ok(Ok(value)) => value,
-        Ok(Err(_)) => Err(String::from("The check failed unexpectedly; see the agent's log.")),
-        Err(_) => Err(format!("Timeout while evaluating the item: {} s.", timeout.as_secs())),
-    }
 }

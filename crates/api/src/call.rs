@@ -103,17 +103,17 @@ pub struct Call<'a> {
 
 impl std::fmt::Debug for Call<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Call").field("user", &self.user).field("peer", &self.peer).finish_non_exhaustive()
+        f.debug_struct("Call")
+            .field("user", &self.user)
+            .field("peer", &self.peer)
+            .finish_non_exhaustive()
     }
 }
 
 impl Call<'_> {
     /// Runs `work` with a call of the same user whose methods all share one transaction: all that
     /// they change is kept, or nothing.
-    pub(crate) fn together<T>(
-        &self,
-        work: impl FnOnce(&Call<'_>) -> ApiResult<T>,
-    ) -> ApiResult<T> {
+    pub(crate) fn together<T>(&self, work: impl FnOnce(&Call<'_>) -> ApiResult<T>) -> ApiResult<T> {
         self.write(|edit| {
             let shared = RefCell::new(edit);
             work(&Call {

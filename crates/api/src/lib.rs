@@ -7,6 +7,7 @@
 
 mod call;
 mod error;
+mod expand;
 mod get;
 mod http;
 mod live;

@@ -140,8 +140,14 @@ fn dispatch(
             format!("Incorrect API \"{}\".", name.split('.').next().unwrap_or(""))
         }));
     };
-    let mut call =
-        Call { api, user: None, peer, has_header: bearer.is_some(), has_auth: auth.is_some(), transaction: None };
+    let mut call = Call {
+        api,
+        user: None,
+        peer,
+        has_header: bearer.is_some(),
+        has_auth: auth.is_some(),
+        transaction: None,
+    };
     if let Some(lowest) = method.lowest {
         let user = session::authenticate(api, bearer.or(auth))?;
         permission::check_method(&user, method.name, lowest, name)?;

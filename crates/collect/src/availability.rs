@@ -223,7 +223,7 @@ mod tests {
         assert_eq!((&*state.error, state.since, state.errors_from), ("timed out", 1060, 1000));
         assert_eq!(state.success(1300), Change::Available);
         assert_eq!((state.available, state.since, state.disable_until), (Available::Yes, 1300, 0));
-        assert_eq!((&*state.error, state.success(1301)), ("", Change::None));
+        assert_eq!((state.success(1301), &*state.error), (Change::None, ""));
     }
 
     #[test]

@@ -123,6 +123,11 @@ impl Busy {
         ((last.1 - first.1) as f64 / wall * 100.0).min(100.0)
     }
 
+    /// Time in work since the start, of all workers together.
+    pub fn busy(&self) -> Duration {
+        Duration::from_nanos(self.busy_ns.load(Ordering::Relaxed))
+    }
+
     /// Workers of this kind.
     pub fn count(&self) -> usize {
         self.workers.load(Ordering::Relaxed)

@@ -102,6 +102,9 @@ pub struct PushValue {
     pub at: Timestamp,
 }
 
+/// Where pushed values belong, one by one.
+type Matched = Vec<Result<(HostId, ItemId), PushError>>;
+
 /// A handle to running collection; clones are cheap.
 #[derive(Clone)]
 pub struct Status(pub(crate) Arc<Shared>);
@@ -209,7 +212,7 @@ impl Status {
         ip: IpAddr,
         may: &(dyn Fn(&Host, &Item) -> bool + Sync),
         now: Duration,
-    ) -> (Vec<Result<(HostId, ItemId), PushError>>, Vec<String>) {
+    ) -> (Matched, Vec<String>) {
         let peer = Peer { ip, identity: Identity::unencrypted() };
         let tables = (&self.0.guesses, &self.0.names);
         let mut matcher = Matcher::new(snapshot, tables, &peer, Source::Push, now);

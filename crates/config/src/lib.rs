@@ -7,6 +7,7 @@
 
 pub mod db;
 pub mod link;
+pub mod objects;
 pub mod lld;
 pub mod schema;
 mod seed;

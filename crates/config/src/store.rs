@@ -85,6 +85,27 @@ impl Edit<'_> {
         self.execute(&sql, &params).map(drop)
     }
 
+    /// Inserts rows with the same columns, many in one statement.
+    pub fn insert_many(
+        &mut self,
+        table: &str,
+        columns: &[&str],
+        rows: &[Vec<Value>],
+    ) -> DbResult<()> {
+        let portion = (PARAMS_MAX / columns.len().max(1)).max(1);
+        for rows in rows.chunks(portion) {
+            let one = format!("({})", placeholders(columns.len()));
+            let sql = format!(
+                "INSERT INTO {table} ({}) VALUES {}",
+                columns.join(", "),
+                vec![one; rows.len()].join(", ")
+            );
+            let params: Vec<Value> = rows.iter().flatten().cloned().collect();
+            self.execute(&sql, &params)?;
+        }
+        Ok(())
+    }
+
     /// Inserts a row with a new id in the table's single key column; returns the id.
     pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
         let key = Table::named(table).key[0];
@@ -138,6 +159,9 @@ impl Edit<'_> {
         self.touched.global = true;
     }
 }
+
+/// Parameters in one statement: SQLite takes 32,766.
+const PARAMS_MAX: usize = 16_000;
 
 /// Ids below are those of the initial objects.
 const FIRST_ID: u64 = 10_000;

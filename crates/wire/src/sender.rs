@@ -201,6 +201,30 @@ impl Outcome {
     }
 }
 
+/// An answer to sent values, as a sender or an agent reads it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SendAnswer<'a> {
+    /// The server took the request; `info` then holds the counts.
+    pub success: bool,
+    /// Counts, or why the request was refused.
+    pub info: Cow<'a, str>,
+    /// The server is full: keep values.
+    pub upload_disabled: bool,
+}
+
+impl<'a> SendAnswer<'a> {
+    /// Reads an answer.
+    pub fn parse(text: &'a str) -> Result<Self, MessageError> {
+        let members = Members::parse(text)?;
+        let response = members.text("response").ok_or(MessageError::Missing("response"))?;
+        Ok(Self {
+            success: response == "success",
+            info: members.text("info").unwrap_or_default(),
+            upload_disabled: members.text("upload").as_deref() == Some("disabled"),
+        })
+    }
+}
+
 /// The bare answer to the two text forms older than JSON.
 pub const OLD_TEXT_ANSWER: &str = "OK";
 

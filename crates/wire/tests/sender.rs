@@ -186,6 +186,16 @@ fn the_answer_has_the_words_that_senders_parse() {
     assert!(outcome.answer(true).contains("\"upload\":\"disabled\""));
     assert_eq!(Outcome::parse_info(&outcome.info()), Some(outcome));
     assert_eq!(Outcome::parse_info("nonsense"), None);
+    for (text, expected) in [
+        (outcome.answer(true), Some((true, true))),
+        (outcome.answer(false), Some((true, false))),
+        (wire::failed("x"), Some((false, false))),
+        ("{}".to_owned(), None),
+        ("OK".to_owned(), None),
+    ] {
+        let answer = sender::SendAnswer::parse(&text).ok();
+        assert_eq!(answer.map(|a| (a.success, a.upload_disabled)), expected, "{text}");
+    }
     assert_eq!(wire::failed("a \"b\""), r#"{"response":"failed","info":"a \"b\""}"#);
 }
 

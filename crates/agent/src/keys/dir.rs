@@ -18,14 +18,6 @@ struct Walk<'a> {
     depth_max: Option<usize>,
 }
 
-fn check_regex(params: &Params, index: usize) -> Result<&str, String> {
-    let pattern = params.get(index);
-    if !pattern.is_empty() && eval::regex::check(pattern).is_err() {
-        return Err(format!("Invalid regular expression in parameter {}.", index + 1));
-    }
-    Ok(pattern)
-}
-
 impl<'a> Walk<'a> {
     fn new(params: &'a Params, depth_at: usize, exclude_dir_at: usize) -> Result<Self, String> {
         let depth_max = match params.get(depth_at) {
@@ -36,9 +28,9 @@ impl<'a> Walk<'a> {
             },
         };
         Ok(Self {
-            include: check_regex(params, 1)?,
-            exclude: check_regex(params, 2)?,
-            exclude_dir: check_regex(params, exclude_dir_at)?,
+            include: params.regex(1)?,
+            exclude: params.regex(2)?,
+            exclude_dir: params.regex(exclude_dir_at)?,
             depth_max,
         })
     }
@@ -47,6 +39,11 @@ impl<'a> Walk<'a> {
         let hits = |pattern: &str| eval::regex::is_match(pattern, name, false).unwrap_or(false);
         (self.include.is_empty() || hits(self.include))
             && (self.exclude.is_empty() || !hits(self.exclude))
+    }
+
+    fn skips(&self, dir_name: &str) -> bool {
+        !self.exclude_dir.is_empty()
+            && eval::regex::is_match(self.exclude_dir, dir_name, false).unwrap_or(false)
     }
 
     /// Calls `visit` for every entry below `root` whose name is wanted.
@@ -70,13 +67,13 @@ impl<'a> Walk<'a> {
                 let Ok(metadata) = entry.metadata() else { continue };
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
+                if metadata.is_dir() && self.skips(&name) {
+                    continue;
+                }
                 if self.wants(&name) {
                     visit(&metadata);
                 }
-                let deeper = self.depth_max.is_none_or(|max| depth < max);
-                let skipped = !self.exclude_dir.is_empty()
-                    && eval::regex::is_match(self.exclude_dir, &name, false).unwrap_or(false);
-                if metadata.is_dir() && deeper && !skipped {
+                if metadata.is_dir() && self.depth_max.is_none_or(|max| depth < max) {
                     stack.push((entry.path(), depth + 1));
                 }
             }
@@ -140,6 +137,13 @@ pub(super) fn size(_: &Agent, params: &Params) -> Answer {
     let size = |metadata: &Metadata| if disk { metadata.blocks() * 512 } else { metadata.len() };
     let mut linked = HashSet::new();
     let mut sum = 0_u64;
+    // The folder itself counts as du(1) counts it.
+    let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy();
+    if walk.wants(&name)
+        && let Ok(metadata) = std::fs::metadata(root)
+    {
+        sum += size(&metadata);
+    }
     walk.run(root, |metadata| {
         let counted = metadata.is_dir()
             || metadata.nlink() == 1

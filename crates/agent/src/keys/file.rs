@@ -97,6 +97,8 @@ pub(super) fn contents(_: &Agent, params: &Params) -> Answer {
         return Err("File is too large for this check.".into());
     }
     let text = decode(&bytes, params.get(1))?;
+    // A NUL byte ends a text for everybody down the line.
+    let text = text.split('\0').next().unwrap_or_default();
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
@@ -301,8 +303,8 @@ fn search(
     params: &Params,
     mut found: impl FnMut(&str) -> Result<Option<String>, String>,
 ) -> Result<Option<String>, String> {
-    let pattern = params.required(1)?;
-    eval::regex::check(pattern).map_err(|error| format!("Invalid second parameter: {error}"))?;
+    params.required(1)?;
+    params.regex(1)?;
     let line_number = |index: usize, default: u64| match params.get(index) {
         "" => Ok(default),
         text => {

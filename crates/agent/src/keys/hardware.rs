@@ -87,6 +87,7 @@ fn describe(cpu: &Processor, kind: char, max: Option<u64>) -> Option<String> {
 
 /// Addresses of interfaces that are up, the loopback left out.
 pub(super) fn macaddr(_: &Agent, params: &Params) -> Answer {
+    let pattern = params.regex(0)?;
     let with_name = params.choose(1, &[("full", true), ("short", false)])?;
     let dir = std::fs::read_dir("/sys/class/net")
         .map_err(|e| format!("Cannot open /sys/class/net: {}", super::system_error(&e)))?;
@@ -95,9 +96,8 @@ pub(super) fn macaddr(_: &Agent, params: &Params) -> Answer {
     names.sort();
     let mut found = Vec::new();
     for name in names {
-        let wanted = params.get(0).is_empty()
-            || eval::regex::is_match(params.get(0), &name, false)
-                .map_err(|error| format!("Invalid regular expression: {error}"))?;
+        let wanted = pattern.is_empty()
+            || eval::regex::is_match(pattern, &name, false).map_err(|e| e.to_string())?;
         if let (true, Some(address)) = (wanted, address(&name)) {
             found.push(if with_name { format!("[{name}] {address}") } else { address });
         }

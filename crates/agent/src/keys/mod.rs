@@ -34,7 +34,7 @@ pub(crate) type Answer = Result<String, String>;
 const READ_BYTES_MAX: u64 = 16 << 20;
 
 const UNSUPPORTED: &str = "Unsupported item key.";
-const ACTIVE_ONLY: &str = "Accessible only as active check.";
+pub(crate) const ACTIVE_ONLY: &str = "Accessible only as active check.";
 
 struct Key {
     name: &'static str,

@@ -112,7 +112,7 @@ fn filtered(params: &Params) -> Result<Vec<Managed>, String> {
     };
     let mut found = all(params.get(1))?;
     if !pattern.is_empty() {
-        eval::regex::check(pattern).map_err(|e| format!("Invalid regular expression: {e}"))?;
+        params.regex(0)?;
         for (_, packages) in &mut found {
             packages.retain(|p| eval::regex::is_match(pattern, &p.name, false).unwrap_or(false));
         }
@@ -125,7 +125,8 @@ pub(super) fn list(_: &Agent, params: &Params) -> Answer {
     let lines: Vec<String> = filtered(params)?
         .iter()
         .map(|(manager, packages)| {
-            let names: Vec<String> = packages.iter().map(Package::listed).collect();
+            let mut names: Vec<String> = packages.iter().map(Package::listed).collect();
+            names.sort();
             let names = names.join(", ");
             if with_manager { format!("[{manager}] {names}") } else { names }
         })

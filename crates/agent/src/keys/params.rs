@@ -38,6 +38,18 @@ impl Params {
         }
     }
 
+    /// A regular expression that compiles, or nothing.
+    pub(crate) fn regex(&self, index: usize) -> Result<&str, String> {
+        let pattern = self.get(index);
+        if !pattern.is_empty() {
+            eval::regex::check(pattern).map_err(|error| {
+                let ordinal = ORDINALS[index];
+                format!("Invalid regular expression in {ordinal} parameter: {error}")
+            })?;
+        }
+        Ok(pattern)
+    }
+
     /// Looks the parameter up among `choices`; empty takes the first.
     pub(crate) fn choose<T: Copy>(&self, index: usize, choices: &[(&str, T)]) -> Result<T, String> {
         let wanted = self.get(index);

@@ -48,8 +48,7 @@ impl Process {
             return Ok(true);
         }
         let line = self.cmdline.trim_end_matches('\0').replace('\0', " ");
-        eval::regex::is_match(filter.cmdline, &line, false)
-            .map_err(|error| format!("Invalid regular expression: {error}"))
+        eval::regex::is_match(filter.cmdline, &line, false).map_err(|error| error.to_string())
     }
 
     /// Last part of the path of the program, as started.
@@ -58,7 +57,7 @@ impl Process {
     }
 }
 
-fn processes() -> Result<impl Iterator<Item = (u32, Process)>, String> {
+fn processes() -> Result<impl Iterator<Item = Process>, String> {
     let dir = std::fs::read_dir("/proc")
         .map_err(|e| format!("Cannot open /proc: {}", super::system_error(&e)))?;
     Ok(dir.filter_map(|entry| {
@@ -66,7 +65,7 @@ fn processes() -> Result<impl Iterator<Item = (u32, Process)>, String> {
         // A process that ends meanwhile is not counted.
         let status = read_text(&format!("/proc/{pid}/status")).ok()?;
         let cmdline = read_text(&format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        Some((pid, Process { status, cmdline }))
+        Some(Process { status, cmdline })
     }))
 }
 
@@ -74,11 +73,11 @@ fn user_filter(name: &str) -> Option<Option<u32>> {
     (!name.is_empty()).then(|| users::uid(name))
 }
 
-fn matching(filter: &Filter<'_>) -> Result<Vec<(u32, Process)>, String> {
+fn matching(filter: &Filter<'_>) -> Result<Vec<Process>, String> {
     let mut found = Vec::new();
-    for (pid, process) in processes()? {
+    for process in processes()? {
         if process.matches(filter)? {
-            found.push((pid, process));
+            found.push(process);
         }
     }
     Ok(found)
@@ -97,7 +96,7 @@ pub(super) fn num(_: &Agent, params: &Params) -> Answer {
         name: params.get(0),
         uid: user_filter(params.get(1)),
         state: params.choose(2, states)?,
-        cmdline: params.get(3),
+        cmdline: params.regex(3)?,
     };
     Ok(matching(&filter)?.len().to_string())
 }
@@ -123,19 +122,16 @@ const MEMORY_KINDS: &[(&str, &[&str])] = &[
 pub(super) fn mem(_: &Agent, params: &Params) -> Answer {
     let modes = &[("sum", 's'), ("avg", 'a'), ("min", 'i'), ("max", 'x')];
     let mode = params.choose(2, modes)?;
-    let lines = if params.get(4) == "pss" { &[][..] } else { params.choose(4, MEMORY_KINDS)? };
+    let lines = params.choose(4, MEMORY_KINDS)?;
     let filter = Filter {
         name: params.get(0),
         uid: user_filter(params.get(1)),
         state: None,
-        cmdline: params.get(3),
+        cmdline: params.regex(3)?,
     };
     let bytes: Vec<u64> = matching(&filter)?
         .iter()
-        .filter_map(|(pid, process)| match lines {
-            [] => pss(*pid),
-            lines => lines.iter().map(|line| process.bytes(line)).sum(),
-        })
+        .filter_map(|process| lines.iter().map(|line| process.bytes(line)).sum())
         .collect();
     if params.get(4) == "pmem" {
         let total = super::memory::total()?;
@@ -166,13 +162,6 @@ fn fold_shares(shares: &[f64], mode: char) -> f64 {
         ('x', _) => shares.iter().copied().fold(0.0, f64::max),
         (_, _) => sum / shares.len() as f64,
     }
-}
-
-/// Bytes of memory that are this process's share.
-fn pss(pid: u32) -> Option<u64> {
-    let text = read_text(&format!("/proc/{pid}/smaps_rollup")).ok()?;
-    let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
-    line.split_ascii_whitespace().next()?.parse::<u64>().ok()?.checked_mul(1024)
 }
 
 #[cfg(test)]

@@ -94,9 +94,15 @@ fn full_name(hosts: &str, host: &str) -> String {
 }
 
 pub(super) fn uptime(_: &Agent, _: &Params) -> Answer {
-    let text = read_text("/proc/uptime")?;
-    let seconds = text.split('.').next().and_then(|whole| whole.parse::<u64>().ok());
+    let seconds = parse_uptime(&read_text("/proc/uptime")?);
     seconds.map(|s| s.to_string()).ok_or_else(|| "Cannot obtain uptime.".into())
+}
+
+/// A started second counts, as sysinfo(2) counts it.
+fn parse_uptime(text: &str) -> Option<u64> {
+    let (whole, rest) = text.split_ascii_whitespace().next()?.split_once('.')?;
+    let started = rest.bytes().any(|digit| digit != b'0');
+    whole.parse::<u64>().ok()?.checked_add(u64::from(started))
 }
 
 pub(super) fn boottime(_: &Agent, _: &Params) -> Answer {
@@ -134,6 +140,15 @@ mod tests {
             (jiff::tz::TimeZone::fixed(jiff::tz::offset(-3)), "2026-11-21,07:34:28.340,-03:00"),
         ] {
             assert_eq!(local_text(unix, &zone).as_deref(), Ok(expected));
+        }
+    }
+
+    #[test]
+    fn a_started_second_counts() {
+        for (text, expected) in
+            [("5.00 9.1\n", Some(5)), ("5.01 9.1\n", Some(6)), ("", None), ("x.1", None)]
+        {
+            assert_eq!(parse_uptime(text), expected, "{text}");
         }
     }
 

@@ -7,6 +7,7 @@ pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
+pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod template;
 pub(crate) mod usermacro;
@@ -22,6 +23,9 @@ pub(crate) const ALL: &[&[Method]] = &[
     history::METHODS,
     host::METHODS,
     hostinterface::METHODS,
+    item::METHODS,
+    item::PROTOTYPE_METHODS,
+    item::RULE_METHODS,
     login::METHODS,
     template::METHODS,
     usermacro::METHODS,

@@ -91,6 +91,7 @@ impl Schedule {
     }
 
     /// Scheduled items.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }

@@ -170,6 +170,9 @@ impl TlsContexts {
         let seen_identity = Ssl::new_ex_index()?;
         let own_secret: Index<Ssl, (String, Psk)> = Ssl::new_ex_index()?;
         let mut server = common(SslMethod::tls_server())?;
+        // A PSK of TLS 1.3 comes as a session, and where certificates are asked for OpenSSL refuses
+        // sessions without a context.
+        server.set_session_id_context(b"vedette")?;
         let has_certificate = certificates(&mut server, config)?;
         server.set_verify(if has_certificate { SslVerifyMode::PEER } else { SslVerifyMode::NONE });
         server.set_psk_server_callback(move |ssl, identity, out| {

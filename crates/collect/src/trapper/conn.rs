@@ -26,6 +26,8 @@ const TLS_HANDSHAKE: u8 = 0x16;
 const FREE_BYTES: usize = 16 * 1024;
 /// zlib cannot make more out of a byte.
 const INFLATE_RATIO_MAX: u64 = 1032;
+/// Pause that a message beyond the budget may make.
+const FINISHER_PATIENCE: Duration = Duration::from_secs(1);
 /// What is read and thrown away before an answer to a message that was not taken whole, so that
 /// the answer is not lost in a connection reset.
 const DRAIN_BYTES: usize = 1 << 20;
@@ -48,16 +50,25 @@ impl From<std::io::Error> for ReceiveError {
 }
 
 /// Room in the budget for one message.
+///
+/// Messages that hold a part of the budget and wait for more could wait for each other for ever.
+/// So one message at a time may go beyond the budget (`finisher`): there is always one that gets
+/// on, and memory stays within the budget and one message.
 struct Room<'t> {
     trapper: &'t Trapper,
     held: Vec<OwnedSemaphorePermit>,
+    finisher: Option<OwnedSemaphorePermit>,
     bytes: usize,
 }
 
-impl Room<'_> {
+impl<'t> Room<'t> {
+    fn new(trapper: &'t Trapper) -> Self {
+        Self { trapper, held: Vec::new(), finisher: None, bytes: 0 }
+    }
+
     /// Waits until the message may have `bytes` in all.
     async fn grow(&mut self, bytes: usize) {
-        if bytes <= FREE_BYTES.max(self.bytes) {
+        if bytes <= FREE_BYTES.max(self.bytes) || self.finisher.is_some() {
             return;
         }
         // Doubling keeps the number of steps small; never more than the whole budget.
@@ -65,12 +76,24 @@ impl Room<'_> {
         let target = bytes.max(self.bytes * 2).min(limit);
         let more = target.saturating_sub(self.bytes).div_ceil(1024);
         let Ok(more) = u32::try_from(more) else { return };
-        if more > 0
-            && let Ok(permit) = Arc::clone(&self.trapper.budget).acquire_many_owned(more).await
-        {
-            self.held.push(permit);
-            self.bytes = target;
+        if more == 0 {
+            return;
         }
+        tokio::select! {
+            biased;
+            permit = Arc::clone(&self.trapper.budget).acquire_many_owned(more) => {
+                self.held.extend(permit.ok());
+                self.bytes = target;
+            }
+            permit = Arc::clone(&self.trapper.finisher).acquire_owned() => {
+                self.finisher = permit.ok();
+            }
+        }
+    }
+
+    /// How long the next bytes may take: who goes beyond the budget must not dawdle.
+    fn patience(&self) -> Duration {
+        if self.finisher.is_some() { FINISHER_PATIENCE } else { Duration::MAX }
     }
 }
 
@@ -142,7 +165,7 @@ impl Trapper {
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
         let (counters, limits) = (&self.shared.counters, self.shared.config.limits);
-        let mut room = Room { trapper: self, held: Vec::new(), bytes: 0 };
+        let mut room = Room::new(self);
         let received = timeout(limits.receive, self.receive(&mut stream, &mut room)).await;
         let answer = match received.unwrap_or(Err(ReceiveError::Slow)) {
             Ok(frame) => {
@@ -214,7 +237,10 @@ impl Trapper {
                 }
                 decoder.feed(bytes)?.only().map(|frame| (false, frame))
             });
-            match progress.await?.map_err(ReceiveError::Frame)? {
+            let Ok(progress) = timeout(room.patience(), progress).await else {
+                return Err(ReceiveError::Slow);
+            };
+            match progress?.map_err(ReceiveError::Frame)? {
                 (_, Some(frame)) => {
                     // Parsed values take a few times the room of their text.
                     room.grow(received.saturating_add(frame.payload.len().saturating_mul(4))).await;

@@ -33,6 +33,8 @@ pub(crate) struct Trapper {
     pub(crate) shared: Arc<Shared>,
     /// KiB of messages in memory.
     budget: Arc<Semaphore>,
+    /// One message at a time may go beyond the budget.
+    finisher: Arc<Semaphore>,
     places: Arc<Semaphore>,
     peers: Mutex<HashMap<IpAddr, usize>>,
 }
@@ -62,7 +64,8 @@ impl Trapper {
         let limits = shared.config.limits;
         let budget = Arc::new(Semaphore::new((limits.bytes_in_flight / 1024).max(1)));
         let places = Arc::new(Semaphore::new(limits.connections.max(1)));
-        Arc::new(Self { shared, budget, places, peers: Mutex::default() })
+        let finisher = Arc::new(Semaphore::new(1));
+        Arc::new(Self { shared, budget, finisher, places, peers: Mutex::default() })
     }
 
     /// Binds one address; port 0 takes a free one.

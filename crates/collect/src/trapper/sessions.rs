@@ -74,13 +74,19 @@ impl Sessions {
 fn make_room(part: &mut HashMap<Key, Entry>, now: Duration) {
     part.retain(|_, entry| now.saturating_sub(entry.seen) < EXPIRY);
     // Still full: the older half goes. A session in use has somebody who holds its counter.
-    let half = part.len() / 2;
     let mut seen: Vec<Duration> = part.values().map(|entry| entry.seen).collect();
-    if seen.len() > 1 {
-        let (_, median, _) = seen.select_nth_unstable(half);
-        let median = *median;
-        part.retain(|_, entry| entry.seen >= median || Arc::strong_count(&entry.last_id) > 1);
+    let mut surplus = part.len().div_ceil(2);
+    if surplus == 0 {
+        return;
     }
+    let (_, newest_to_go, _) = seen.select_nth_unstable(surplus - 1);
+    let newest_to_go = *newest_to_go;
+    part.retain(|_, entry| {
+        let goes =
+            surplus > 0 && entry.seen <= newest_to_go && Arc::strong_count(&entry.last_id) == 1;
+        surplus -= usize::from(goes);
+        !goes
+    });
 }
 
 #[cfg(test)]

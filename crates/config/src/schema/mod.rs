@@ -72,6 +72,14 @@ impl Table {
 }
 
 impl Column {
+    /// Value of a row that does not say.
+    pub fn default_value(&self) -> crate::db::Value {
+        match self.kind {
+            Kind::Int => crate::db::Value::Int(self.default.parse().unwrap_or(0)),
+            Kind::Text => crate::db::Value::from(self.default),
+        }
+    }
+
     fn definition(&self, table: &Table) -> String {
         let Self { name, default, .. } = self;
         let mut sql = match self.kind {

@@ -1,0 +1,484 @@
+//! `get` of items, item prototypes and discovery rules.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use config::db::query_by_ids;
+use model::ItemId;
+use serde_json::Map;
+
+use super::fields::Kind;
+use super::lld;
+use crate::call::{Call, Json};
+use crate::error::ApiResult;
+use crate::get::{Found, Get, Output};
+use crate::live::ItemState;
+use crate::methods::history::value_text;
+use crate::params;
+use crate::parts::{GRAPH, HOST_PROTOTYPE};
+use crate::permission::{Need, on_hosts};
+use crate::relate::Relation;
+use crate::tags;
+
+/// Members of an item that are no columns: what the running server knows.
+const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue"];
+
+/// The method of all three objects.
+pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, kind.object(), &[])?;
+    get.and(kind.condition(), []);
+    conditions(&mut get, call, input, kind)?;
+    if let Some(ids) = in_state(call, input, kind)? {
+        get.in_ids("t.itemid IN ({ids})", &ids);
+    }
+    get.need(&["hostid", "value_type", "name"]);
+    if kind != Kind::Item {
+        get.need(&["templateid"]);
+    }
+    if kind == Kind::Rule {
+        get.need(&["filter", "lld_macro_paths", "overrides"]);
+    }
+    let mut found = get.run()?;
+    if found.rows.is_empty() {
+        return Ok(found.finish());
+    }
+    live(&mut found, input, kind);
+    selects(&mut found, kind)?;
+    if kind == Kind::Rule {
+        rule_selects(&mut found)?;
+    }
+    Ok(found.finish())
+}
+
+fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<()> {
+    let need = Need::of_get(get.flag("editable"));
+    if let Some(condition) = on_hosts(call.user(), need, "t.hostid") {
+        get.and(condition, []);
+    }
+    get.by_ids("itemids", "t.itemid IN ({ids})")?;
+    // The one list adds to the other, as clients know it.
+    let hosts = params::ids(input, "hostids")?;
+    let templates = params::ids(input, "templateids")?;
+    if hosts.is_some() || templates.is_some() {
+        let mut ids = hosts.unwrap_or_default();
+        ids.extend(templates.unwrap_or_default());
+        get.in_ids("t.hostid IN ({ids})", &ids);
+    }
+    get.by_ids(
+        "groupids",
+        "t.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))",
+    )?;
+    get.by_ids("interfaceids", "t.interfaceid IN ({ids})")?;
+    get.by_ids("proxyids", "t.hostid IN (SELECT hostid FROM hosts WHERE proxyid IN ({ids}))")?;
+    get.by_ids(
+        "triggerids",
+        "t.itemid IN (SELECT itemid FROM functions WHERE triggerid IN ({ids}))",
+    )?;
+    get.by_ids("valuemapids", "t.valuemapid IN ({ids})")?;
+    get.by_ids("discoveryids", "t.ruleid IN ({ids})")?;
+    names(get, input);
+    flags(get, input, kind);
+    if kind != Kind::Rule {
+        let inherited = params::flag(input.get("inheritedTags"));
+        let host_tags = |test: &str| {
+            format!(
+                "SELECT itemid FROM item_tags WHERE {test} UNION SELECT i.itemid FROM items i \
+                 WHERE i.hostid IN ({})",
+                tags::inherited_host_tags(test)
+            )
+        };
+        // A test is used twice then, and so are its values.
+        let own = |test: &str| format!("SELECT itemid FROM item_tags WHERE {test}");
+        let condition = tags::condition(input, "t.itemid", own)?;
+        if let Some((condition, values)) = condition.filter(|_| !inherited) {
+            get.and(condition, values);
+        } else if inherited {
+            inherited_tags(get, input, &host_tags)?;
+        }
+    }
+    get.extra("host", "t.hostid IN (SELECT hostid FROM hosts WHERE host {test})");
+    Ok(())
+}
+
+/// Tags of items and of their hosts with linked templates: each test stands twice in the query.
+fn inherited_tags(
+    get: &mut Get<'_, '_>,
+    input: &Json,
+    set: &dyn Fn(&str) -> String,
+) -> ApiResult<()> {
+    let Some(list) = input.get("tags").and_then(Json::as_array) else { return Ok(()) };
+    let any = input.get("evaltype").and_then(|v| params::int(v, "").ok()) == Some(2);
+    let mut parts = Vec::new();
+    let mut all = Vec::new();
+    for tag in list {
+        let one = serde_json::json!({ "tags": [tag] });
+        if let Some((condition, values)) = tags::condition(&one, "t.itemid", set)? {
+            parts.push(condition);
+            all.extend(values.iter().cloned());
+            all.extend(values);
+        }
+    }
+    if !parts.is_empty() {
+        get.and(format!("({})", parts.join(if any { " OR " } else { " AND " })), all);
+    }
+    Ok(())
+}
+
+/// Old options that take a name.
+fn names(get: &mut Get<'_, '_>, input: &Json) {
+    let text = |name: &str| input.get(name).and_then(Json::as_str);
+    if let Some(host) = text("host") {
+        get.and("t.hostid IN (SELECT hostid FROM hosts WHERE host = ?)", [host.into()]);
+    }
+    if let Some(group) = text("group") {
+        get.and(
+            "t.hostid IN (SELECT hg.hostid FROM host_groups hg \
+             JOIN groups_ g ON g.groupid = hg.groupid WHERE g.name = ?)",
+            [group.into()],
+        );
+    }
+}
+
+/// Options that are true, false or absent.
+fn flags(get: &mut Get<'_, '_>, input: &Json, kind: Kind) {
+    let monitored = "(t.status = 0 AND t.hostid IN \
+                     (SELECT hostid FROM hosts WHERE kind = 0 AND status = 0))";
+    let table: &[(&str, &str)] = &[
+        ("inherited", "t.templateid > 0"),
+        ("templated", "t.hostid IN (SELECT hostid FROM hosts WHERE kind = 1)"),
+        ("monitored", monitored),
+        ("with_triggers", "t.itemid IN (SELECT itemid FROM functions)"),
+    ];
+    for (option, condition) in table {
+        match input.get(*option) {
+            None | Some(Json::Null) => {}
+            value if params::flag(value) => get.and(*condition, []),
+            _ => get.and(format!("NOT ({condition})"), []),
+        }
+    }
+    let webitems = params::flag(input.get("webitems"));
+    let by_id = input.get("itemids").is_some_and(|v| !v.is_null());
+    if kind == Kind::Item && !webitems && !by_id {
+        get.and("t.type <> 9", []);
+    }
+}
+
+/// Ids of items in the states that `filter` asks for: states are no column.
+fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u64>>> {
+    let Some(wanted) = input.get("filter").and_then(|f| f.get("state")) else { return Ok(None) };
+    if kind == Kind::Prototype || wanted.is_null() {
+        return Ok(None);
+    }
+    let wanted: Vec<i64> =
+        params::list(wanted).into_iter().filter_map(|v| params::int(v, "").ok()).collect();
+    let mut all = input.clone();
+    if let Some(members) = all.as_object_mut() {
+        for name in ["limit", "countOutput", "output", "sortfield", "preservekeys"] {
+            members.shift_remove(name);
+        }
+        members.retain(|name, _| !name.starts_with("select"));
+        if let Some(filter) = members.get_mut("filter").and_then(Json::as_object_mut) {
+            filter.shift_remove("state");
+        }
+        members.insert("output".to_owned(), serde_json::json!(["itemid"]));
+    }
+    let found = get(call, &all, kind)?;
+    let ids: Vec<u64> = found
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|row| row["itemid"].as_str()?.parse().ok())
+        .collect();
+    let states = states(call, &ids);
+    Ok(Some(
+        ids.into_iter()
+            .zip(states)
+            .filter(|(_, state)| wanted.contains(&i64::from(!state.error.is_empty())))
+            .map(|(id, _)| id)
+            .collect(),
+    ))
+}
+
+fn states(call: &Call<'_>, ids: &[u64]) -> Vec<ItemState> {
+    let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
+    call.api.deps.live.item_states(&items)
+}
+
+/// Adds state, newest values and the resolved name.
+fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
+    if kind == Kind::Prototype {
+        return;
+    }
+    let output = found.output.clone();
+    let given = input.get("output").is_some_and(|o| !o.is_null());
+    let wants = |name: &str| output.has(name) && (given || output == Output::Extend);
+    let values = kind == Kind::Item && LIVE.iter().any(|name| wants(name));
+    let name = kind == Kind::Item && wants("name_resolved");
+    if !values && !name && !wants("state") && !wants("error") {
+        return;
+    }
+    let states = states(found.call, &found.ids());
+    let snapshot = found.call.config().snapshot();
+    for (row, state) in found.rows.iter_mut().zip(states) {
+        let mut put = |name: &str, value: String| {
+            if wants(name) {
+                row.out.insert(name.to_owned(), Json::String(value));
+            }
+        };
+        put("state", u8::from(!state.error.is_empty()).to_string());
+        put("error", state.error.clone());
+        if name {
+            let text = row.row.text("name");
+            put("name_resolved", super::resolve_name(&snapshot, row.row.id("hostid"), text));
+        }
+        if !values {
+            continue;
+        }
+        let numeric = matches!(row.row.int("value_type"), 0 | 3);
+        let none = if numeric || state.last.is_none() { "0" } else { "" };
+        let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
+        let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
+        put("lastclock", clock.to_string());
+        put("lastns", ns.to_string());
+        let text = |sample: Option<&model::Sample>| {
+            sample.map_or_else(|| none.to_owned(), |sample| value_text(&sample.value))
+        };
+        put("lastvalue", text(state.last.as_ref()));
+        put("prevvalue", text(state.previous.as_ref()));
+    }
+}
+
+const TRIGGERS: Relation = Relation::new("triggers", "trigger.get", "triggerids", "triggerid");
+const PROTOTYPES: Relation =
+    Relation::new("triggers", "triggerprototype.get", "triggerids", "triggerid");
+const INTERFACES: Relation =
+    Relation::new("interfaces", "hostinterface.get", "interfaceids", "interfaceid");
+const VALUEMAP: Relation = Relation::new("valuemap", "valuemap.get", "valuemapids", "valuemapid");
+const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+const ITEMS: Relation = Relation::new("items", "itemprototype.get", "itemids", "itemid");
+
+fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
+    let ids = found.ids();
+    if let Some(wanted) = found.wants_uncounted("selectHosts")? {
+        let pairs = found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
+        hosts(found, &wanted, pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectTags")?.filter(|_| kind != Kind::Rule) {
+        found.attach(
+            "tags",
+            &wanted,
+            "SELECT itemid AS owner, tag, value FROM item_tags WHERE itemid IN ({ids}) \
+             ORDER BY itemtagid",
+            &["tag", "value"],
+        )?;
+    }
+    if let Some(wanted) = found.wants("selectPreprocessing")? {
+        found.attach(
+            "preprocessing",
+            &wanted,
+            "SELECT itemid AS owner, type, params, error_handler, error_handler_params \
+             FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step",
+            &["type", "params", "error_handler", "error_handler_params"],
+        )?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectInterfaces")?.filter(|_| kind == Kind::Item)
+    {
+        let sql = "SELECT itemid, interfaceid FROM items \
+                   WHERE interfaceid > 0 AND itemid IN ({ids})";
+        let pairs = found.call.pairs(sql, &ids)?;
+        found.relate_as(&INTERFACES, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectTriggers")? {
+        let rule = kind == Kind::Rule;
+        let sql = if rule {
+            "SELECT DISTINCT i.ruleid, f.triggerid FROM functions f \
+             JOIN items i ON i.itemid = f.itemid WHERE i.ruleid IN ({ids})"
+        } else {
+            "SELECT DISTINCT itemid, triggerid FROM functions WHERE itemid IN ({ids})"
+        };
+        let pairs = found.call.pairs(sql, &ids)?;
+        let relation = if kind == Kind::Item { &TRIGGERS } else { &PROTOTYPES };
+        found.relate_as(relation, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectGraphs")? {
+        // Graphs are kept as parts of hosts; which items they show is theirs to know.
+        found.relate_as(&graphs(kind), &wanted, &[])?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectValueMap")?.filter(|_| kind != Kind::Rule) {
+        value_maps(found, &wanted, &ids)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectDiscoveryRule")? {
+        let sql = if kind == Kind::Prototype {
+            "SELECT itemid, ruleid FROM items WHERE ruleid > 0 AND itemid IN ({ids})"
+        } else {
+            "SELECT d.itemid, p.ruleid FROM item_discovery d \
+             JOIN items p ON p.itemid = d.parent_itemid WHERE d.itemid IN ({ids})"
+        };
+        let pairs = found.call.pairs(sql, &ids)?;
+        found.relate_one(&RULE, &wanted, &pairs)?;
+    }
+    if let Some(wanted) =
+        found.wants_uncounted("selectItemDiscovery")?.filter(|_| kind == Kind::Item)
+    {
+        item_discovery(found, &wanted, &ids)?;
+    }
+    Ok(())
+}
+
+fn graphs(kind: Kind) -> Relation {
+    let method = if kind == Kind::Item { "graph.get" } else { "graphprototype.get" };
+    let _ = GRAPH;
+    Relation::new("graphs", method, "graphids", "graphid")
+}
+
+/// Adds `hosts`, templates among them.
+pub(crate) fn hosts(
+    found: &mut Found<'_, '_>,
+    wanted: &Output,
+    pairs: Vec<(u64, u64)>,
+) -> ApiResult<()> {
+    let ids: BTreeSet<String> = pairs.iter().map(|(_, host)| host.to_string()).collect();
+    let mut of_row: HashMap<u64, Vec<u64>> = HashMap::new();
+    for (row, host) in pairs {
+        of_row.entry(row).or_default().push(host);
+    }
+    let input = serde_json::json!({
+        "hostids": ids, "output": wanted.to_json(), "templated_hosts": true, "preservekeys": true,
+    });
+    let shown = match crate::rpc::knows("host.get") {
+        true => crate::rpc::run_inner(found.call, "host.get", &input)?,
+        false => Json::Null,
+    };
+    for row in &mut found.rows {
+        let hosts = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
+        let hosts = hosts.iter().filter_map(|id| shown.get(id.to_string()).cloned());
+        row.out.insert("hosts".to_owned(), hosts.collect());
+    }
+    Ok(())
+}
+
+/// Adds `valuemap` with name and mappings. It is the template's for inherited items, which the
+/// user need not see otherwise, so it is read here.
+fn value_maps(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
+    let _ = VALUEMAP;
+    let sql = "SELECT itemid, valuemapid FROM items WHERE valuemapid > 0 AND itemid IN ({ids})";
+    let of_item: HashMap<u64, u64> = found.call.pairs(sql, ids)?.into_iter().collect();
+    let maps: BTreeSet<u64> = of_item.values().copied().collect();
+    let maps: Vec<u64> = maps.into_iter().collect();
+    let shown = found.call.read(|c| {
+        let sql = "SELECT valuemapid, name FROM valuemaps WHERE valuemapid IN ({ids})";
+        let names = query_by_ids(c, sql, &[], &maps)?;
+        let sql = "SELECT valuemapid, type, value, newvalue FROM valuemap_mappings \
+                   WHERE valuemapid IN ({ids}) ORDER BY valuemapid, sortorder";
+        let mut mappings: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
+        for row in query_by_ids(c, sql, &[], &maps)? {
+            mappings.entry(row.id("valuemapid")).or_default().push(serde_json::json!({
+                "type": row.int("type").to_string(),
+                "value": row.text("value"),
+                "newvalue": row.text("newvalue"),
+            }));
+        }
+        let mut shown: BTreeMap<u64, Json> = BTreeMap::new();
+        for row in names {
+            let id = row.id("valuemapid");
+            let mut out = Map::new();
+            let mut put = |name: &str, value: Json| {
+                if wanted.has(name) {
+                    out.insert(name.to_owned(), value);
+                }
+            };
+            put("valuemapid", id.to_string().into());
+            put("name", row.text("name").into());
+            put("mappings", mappings.remove(&id).unwrap_or_default().into());
+            shown.insert(id, Json::Object(out));
+        }
+        Ok(shown)
+    })?;
+    for row in &mut found.rows {
+        let map = of_item.get(&row.id).and_then(|id| shown.get(id)).cloned();
+        row.out.insert("valuemap".to_owned(), map.unwrap_or_else(|| Json::Array(Vec::new())));
+    }
+    Ok(())
+}
+
+/// Adds `itemDiscovery`: what made a discovered item.
+fn item_discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
+    let names = [
+        "itemid",
+        "parent_itemid",
+        "key_",
+        "lastcheck",
+        "ts_delete",
+        "status",
+        "disable_source",
+        "ts_disable",
+    ];
+    let sql = "SELECT * FROM item_discovery WHERE itemid IN ({ids})";
+    let rows = found.call.read(|c| Ok(query_by_ids(c, sql, &[], ids)?))?;
+    let mut shown: HashMap<u64, Json> = HashMap::new();
+    for row in rows {
+        let mut out = Map::new();
+        if wanted.has("itemdiscoveryid") {
+            out.insert("itemdiscoveryid".to_owned(), row.id("itemid").to_string().into());
+        }
+        for name in names.iter().filter(|name| wanted.has(name)) {
+            let value = row.get(name).map(ToString::to_string).unwrap_or_default();
+            out.insert((*name).to_owned(), value.into());
+        }
+        shown.insert(row.id("itemid"), Json::Object(out));
+    }
+    for row in &mut found.rows {
+        let one = shown.remove(&row.id).unwrap_or_else(|| Json::Array(Vec::new()));
+        row.out.insert("itemDiscovery".to_owned(), one);
+    }
+    Ok(())
+}
+
+fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let ids = found.ids();
+    if let Some(wanted) = found.wants("selectItems")? {
+        let sql = "SELECT ruleid, itemid FROM items WHERE flags = 2 AND ruleid IN ({ids})";
+        let pairs = found.call.pairs(sql, &ids)?;
+        found.relate_as(&ITEMS, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants("selectHostPrototypes")? {
+        let sql = format!(
+            "SELECT ruleid, partid FROM parts WHERE kind = '{}' AND ruleid IN ({{ids}})",
+            HOST_PROTOTYPE.kind
+        );
+        let pairs = found.call.pairs(&sql, &ids)?;
+        let relation =
+            Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid").bare();
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    let filter = found.wants_uncounted("selectFilter")?;
+    let paths = found.wants("selectLLDMacroPaths")?;
+    let overrides = found.wants("selectOverrides")?;
+    for row in &mut found.rows {
+        if let Some(wanted) = &filter {
+            let shown = lld::show_filter(row.row.text("filter"), wanted);
+            row.out.insert("filter".to_owned(), shown);
+        }
+        if let Some(wanted) = &paths {
+            let stored = serde_json::from_str::<Json>(row.row.text("lld_macro_paths"));
+            let mut list = stored.unwrap_or_else(|_| Json::Array(Vec::new()));
+            for one in list.as_array_mut().into_iter().flatten() {
+                if let Json::Object(members) = one {
+                    members.retain(|name, _| wanted.has(name));
+                }
+            }
+            row.out.insert("lld_macro_paths".to_owned(), counted(list, wanted));
+        }
+        if let Some(wanted) = &overrides {
+            let shown = lld::show_overrides(row.row.text("overrides"), wanted);
+            row.out.insert("overrides".to_owned(), counted(shown, wanted));
+        }
+    }
+    Ok(())
+}
+
+fn counted(list: Json, wanted: &Output) -> Json {
+    match wanted {
+        Output::Count => list.as_array().map_or(0, Vec::len).to_string().into(),
+        _ => list,
+    }
+}

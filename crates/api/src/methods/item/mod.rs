@@ -1,0 +1,55 @@
+//! Items, item prototypes and discovery rules.
+//!
+//! `fields` the field tables; `rules` which fields an item type has; `steps` and `lld` the nested
+//! parts; `get` and `write` the methods, shared by all three objects.
+
+mod fields;
+mod get;
+mod lld;
+mod prototype;
+mod rule;
+mod rules;
+mod steps;
+mod write;
+
+use config::Snapshot;
+
+use crate::call::{Call, Json, Method, UserType};
+use crate::error::ApiResult;
+
+pub(crate) use get::hosts;
+pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
+pub(crate) use rule::METHODS as RULE_METHODS;
+
+use fields::Kind;
+
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "item.get", lowest: Some(UserType::User), run: get_items },
+    Method { name: "item.create", lowest: Some(UserType::Admin), run: create_items },
+    Method { name: "item.update", lowest: Some(UserType::Admin), run: update_items },
+    Method { name: "item.delete", lowest: Some(UserType::Admin), run: delete_items },
+];
+
+fn get_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    get::get(call, input, Kind::Item)
+}
+
+fn create_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    write::create(call, input, Kind::Item)
+}
+
+fn update_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    write::update(call, input, Kind::Item)
+}
+
+fn delete_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    write::delete(call, input, Kind::Item, "itemids")
+}
+
+/// An item's name with user macros resolved.
+fn resolve_name(snapshot: &Snapshot, host: u64, name: &str) -> String {
+    if !name.contains("{$") {
+        return name.to_owned();
+    }
+    crate::expand::macros(snapshot, &[host], name, &mut |_| None)
+}

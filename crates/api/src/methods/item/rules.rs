@@ -1,0 +1,352 @@
+//! Which fields an item of a type has, and what they may hold.
+
+use config::db::Value;
+use eval::interval::{IntervalError, UpdateInterval};
+use eval::key::{ItemKey, KeyError};
+use eval::macros::token_at;
+use eval::num::parse_seconds;
+
+use super::fields::Kind;
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Field, FieldKind};
+
+/// What decides about the fields of an item.
+#[derive(Debug, Clone)]
+pub(crate) struct Shape {
+    /// Which object.
+    pub(crate) kind: Kind,
+    /// Its host is a template.
+    pub(crate) on_template: bool,
+    /// The API's `type`.
+    pub(crate) item_type: i64,
+    /// The API's `value_type`.
+    pub(crate) value_type: i64,
+    /// Key.
+    pub(crate) key: String,
+    /// `authtype`
+    pub(crate) authtype: i64,
+    /// `request_method`
+    pub(crate) request_method: i64,
+    /// `post_type`
+    pub(crate) post_type: i64,
+    /// `allow_traps`
+    pub(crate) allow_traps: i64,
+    /// `lifetime_type`
+    pub(crate) lifetime_type: i64,
+    /// `enabled_lifetime_type`
+    pub(crate) enabled_type: i64,
+    /// `snmp_oid`
+    pub(crate) snmp_oid: String,
+}
+
+/// What a field is to an item of this shape.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Presence {
+    /// Must be given.
+    Required,
+    /// May be given.
+    Optional,
+    /// Holds this and nothing else.
+    Fixed(&'static str),
+}
+
+use Presence::{Fixed, Optional, Required};
+
+/// Endpoint of JMX items that name none.
+pub(crate) const JMX_ENDPOINT: &str =
+    "service:jmx:rmi:///jndi/rmi://{HOST.CONN}:{HOST.PORT}/jmxrmi";
+
+/// Item types that need an interface of a certain type, by type number; 0 = of any type.
+pub(crate) fn interface_type(item_type: i64) -> Option<i64> {
+    Some(match item_type {
+        0 => 1,
+        12 => 3,
+        16 => 4,
+        17 | 20 => 2,
+        3 | 10 | 13 | 14 | 19 => 0,
+        _ => return None,
+    })
+}
+
+impl Shape {
+    /// What the field of that name is.
+    pub(crate) fn presence(&self, name: &str) -> Presence {
+        let kind = self.item_type;
+        let of = |types: &[i64], default: &'static str| {
+            if types.contains(&kind) { Optional } else { Fixed(default) }
+        };
+        let need = |types: &[i64], default: &'static str| {
+            if types.contains(&kind) { Required } else { Fixed(default) }
+        };
+        let when = |holds: bool, default: &'static str| {
+            if holds { Optional } else { Fixed(default) }
+        };
+        let numeric = matches!(self.value_type, 0 | 3);
+        match name {
+            "uuid" => when(self.on_template, ""),
+            "units" => when(numeric, ""),
+            "trends" => when(numeric, "0"),
+            "valuemapid" => when(matches!(self.value_type, 0 | 1 | 3), "0"),
+            "inventory_link" => when(self.value_type != 2, "0"),
+            "logtimefmt" => when(self.value_type == 2, ""),
+            "delay" if self.is_passive() => Fixed("0"),
+            "delay" => Required,
+            "interfaceid" if self.on_template => Fixed("0"),
+            "interfaceid" => match interface_type(kind) {
+                Some(0) => Optional,
+                Some(_) => Required,
+                None => Fixed("0"),
+            },
+            "master_itemid" => need(&[18], "0"),
+            "timeout" => when(self.has_timeout(), ""),
+            "trapper_hosts" => when(kind == 2 || (kind == 19 && self.allow_traps == 1), ""),
+            "authtype" => of(&[13, 19], "0"),
+            "username" if matches!(kind, 13 | 14) => Required,
+            "username" | "password" => {
+                let http = kind == 19 && self.authtype != 0;
+                when(http || matches!(kind, 3 | 11 | 13 | 14 | 16), "")
+            }
+            "publickey" | "privatekey" if kind == 13 && self.authtype == 1 => Required,
+            "publickey" | "privatekey" => Fixed(""),
+            "params" => need(&[11, 13, 14, 15, 21, 22], ""),
+            "snmp_oid" => need(&[20], ""),
+            "ipmi_sensor" if kind == 12 && self.key == "ipmi.get" => Optional,
+            "ipmi_sensor" => need(&[12], ""),
+            "jmx_endpoint" => of(&[16], ""),
+            "parameters" => of(&[21, 22], ""),
+            "lifetime" => when(self.lifetime_type == 0, "0"),
+            "enabled_lifetime_type" => when(self.lifetime_type != 2, "2"),
+            "enabled_lifetime" => when(self.enabled_type == 0, "0"),
+            _ => self.http(name),
+        }
+    }
+
+    fn http(&self, name: &str) -> Presence {
+        let default = match name {
+            "url" | "query_fields" | "headers" | "posts" | "http_proxy" | "ssl_cert_file"
+            | "ssl_key_file" | "ssl_key_password" => "",
+            "status_codes" => "200",
+            "follow_redirects" => "1",
+            "post_type" | "retrieve_mode" | "request_method" | "output_format" | "verify_peer"
+            | "verify_host" | "allow_traps" => "0",
+            _ => return Optional,
+        };
+        match name {
+            _ if self.item_type != 19 => Fixed(default),
+            "url" => Required,
+            "posts" if matches!(self.post_type, 2 | 3) => Required,
+            "retrieve_mode" if self.request_method == 3 => Fixed("1"),
+            _ => Optional,
+        }
+    }
+
+    /// Nobody asks for its values at intervals.
+    fn is_passive(&self) -> bool {
+        matches!(self.item_type, 2 | 17 | 18)
+            || (self.item_type == 7 && self.key.starts_with("mqtt.get"))
+    }
+
+    fn has_timeout(&self) -> bool {
+        match self.item_type {
+            0 | 7 | 10 | 11 | 13 | 14 | 19 | 21 | 22 => true,
+            3 => !self.key.starts_with("icmpping") && !self.key.starts_with("vmware."),
+            20 => self.snmp_oid.starts_with("get[") || self.snmp_oid.starts_with("walk["),
+            _ => false,
+        }
+    }
+
+    /// LLD macros may stand where user macros may.
+    fn lld(&self) -> bool {
+        self.kind == Kind::Prototype
+    }
+
+    /// Checks what a field of this name holds beyond its kind in the field table.
+    pub(crate) fn check(&self, name: &str, value: &Value, path: &str) -> ApiResult<()> {
+        let text = value.to_string();
+        let required = self.presence(name) == Required;
+        match name {
+            "key_" => self.check_key(&text, path),
+            "delay" => self.check_delay(&text, path),
+            "history" => self.check_period(&text, path, 3_600),
+            "trends" => self.check_period(&text, path, 86_400),
+            "lifetime" => self.check_period(&text, path, 3_600),
+            "enabled_lifetime" => self.check_period(&text, path, 3_600),
+            "timeout" => self.check_timeout(&text, path),
+            "trapper_hosts" => check_addresses(&text, path),
+            "status_codes" => check_ranges(&text, path),
+            "uuid" => crate::write::check_uuid(&text, path),
+            "jmx_endpoint" if text.is_empty() => Err(ApiError::at(path, "cannot be empty")),
+            "authtype" if self.item_type == 13 && value.as_int() > 1 => {
+                Err(ApiError::at(path, "value must be one of 0, 1"))
+            }
+            "posts" => self.check_posts(&text, path),
+            "interfaceid" | "master_itemid" => Ok(()),
+            _ if required && text.is_empty() => Err(ApiError::at(path, "cannot be empty")),
+            "params" if self.item_type == 15 => check_formula(&text, path),
+            _ => Ok(()),
+        }
+    }
+
+    fn check_key(&self, key: &str, path: &str) -> ApiResult<()> {
+        match ItemKey::parse(key) {
+            Ok(_) => {}
+            Err(KeyError::Empty) => return Err(ApiError::at(path, "cannot be empty")),
+            Err(KeyError::Syntax { near, .. }) if near.is_empty() => {
+                return Err(ApiError::at(path, "unexpected end of key"));
+            }
+            Err(KeyError::Syntax { near, .. }) => {
+                return Err(ApiError::at(path, format_args!("incorrect syntax near \"{near}\"")));
+            }
+        }
+        if self.lld() && !has_lld_macro(key) {
+            let text = "must contain at least one low-level discovery macro";
+            return Err(ApiError::at(path, text));
+        }
+        Ok(())
+    }
+
+    fn check_delay(&self, delay: &str, path: &str) -> ApiResult<()> {
+        if delay.is_empty() {
+            return Err(ApiError::at(path, "cannot be empty"));
+        }
+        match UpdateInterval::validate(delay, self.lld()) {
+            Ok(()) => {}
+            Err(IntervalError::TooLong(_)) => {
+                return Err(ApiError::at(path, "value must be one of 0-86400"));
+            }
+            Err(IntervalError::Syntax(part)) if delay.starts_with(&part) => {
+                return Err(ApiError::at(path, "a time unit is expected"));
+            }
+            Err(_) => return Err(ApiError::at(path, "invalid custom interval")),
+        }
+        // With macros nobody knows before they are resolved.
+        if UpdateInterval::parse(delay).is_ok_and(|interval| !interval.ever_checks()) {
+            let text = "cannot be equal to zero without custom intervals";
+            return Err(ApiError::at(path, text));
+        }
+        Ok(())
+    }
+
+    fn check_period(&self, text: &str, path: &str, least_s: u32) -> ApiResult<()> {
+        /// 25 years of 365 days.
+        const MOST_S: u32 = 788_400_000;
+        match self.seconds(text, path)? {
+            Some(s) if s != 0 && !(least_s..=MOST_S).contains(&s) => {
+                let text = format!("value must be one of 0, {least_s}-{MOST_S}");
+                Err(ApiError::at(path, text))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn check_timeout(&self, text: &str, path: &str) -> ApiResult<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        match self.seconds(text, path)? {
+            Some(s) if !(1..=600).contains(&s) => {
+                Err(ApiError::at(path, "value must be one of 1-600"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Seconds of a time with suffix; `None` for a macro.
+    fn seconds(&self, text: &str, path: &str) -> ApiResult<Option<u32>> {
+        if text.is_empty() {
+            return Err(ApiError::at(path, "cannot be empty"));
+        }
+        if is_macro(text, self.lld()) {
+            return Ok(None);
+        }
+        match parse_seconds(text) {
+            Some(s) => Ok(Some(s)),
+            None => Err(ApiError::at(path, "a time unit is expected")),
+        }
+    }
+
+    fn check_posts(&self, text: &str, path: &str) -> ApiResult<()> {
+        if matches!(self.post_type, 2 | 3) && text.is_empty() {
+            return Err(ApiError::at(path, "cannot be empty"));
+        }
+        if text.contains("{$") || text.contains("{#") || text.contains("{HOST.") {
+            return Ok(());
+        }
+        if self.post_type == 2 && serde_json::from_str::<serde::de::IgnoredAny>(text).is_err() {
+            return Err(ApiError::at(path, "JSON is expected"));
+        }
+        if self.post_type == 3 && !text.trim_start().starts_with('<') {
+            return Err(ApiError::at(path, "XML is expected"));
+        }
+        Ok(())
+    }
+}
+
+/// Is the whole text one user macro (or LLD macro)?
+pub(crate) fn is_macro(text: &str, lld: bool) -> bool {
+    token_at(text, 0).is_some_and(|t| {
+        t.span.end == text.len() && (t.is_user_macro() || (lld && t.is_lld_macro()))
+    })
+}
+
+/// Does an LLD macro stand anywhere in the text?
+pub(crate) fn has_lld_macro(text: &str) -> bool {
+    eval::macros::tokens(text).any(|token| token.is_lld_macro())
+}
+
+/// Addresses, networks, names and macros, separated by commas.
+fn check_addresses(text: &str, path: &str) -> ApiResult<()> {
+    let fine = |c: char| c.is_ascii_alphanumeric() || ".:-_/".contains(c);
+    for part in text.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+        if !is_macro(part, false) && !part.starts_with('{') && !part.chars().all(fine) {
+            let from = text.find(part).unwrap_or(0);
+            let text = format!("incorrect address starting from \"{}\"", &text[from..]);
+            return Err(ApiError::at(path, text));
+        }
+    }
+    Ok(())
+}
+
+/// `200,201-203,{$CODES}`
+fn check_ranges(text: &str, path: &str) -> ApiResult<()> {
+    let number = |part: &str| {
+        part.contains('{') || (!part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()))
+    };
+    let fine = |part: &str| match part.split_once('-') {
+        Some((from, to)) => number(from.trim()) && number(to.trim()),
+        None => number(part),
+    };
+    if text.is_empty() || text.split(',').all(|part| fine(part.trim())) {
+        return Ok(());
+    }
+    Err(ApiError::at(path, "invalid range expression"))
+}
+
+fn check_formula(text: &str, path: &str) -> ApiResult<()> {
+    eval::expr::Expression::parse(text).map(drop).map_err(|error| {
+        // Readers of expressions name the place from where it cannot be read.
+        let near: String = text.get(error.at..).unwrap_or_default().chars().take(255).collect();
+        ApiError::at(path, format_args!("incorrect expression starting from \"{near}\""))
+    })
+}
+
+/// Refuses a value of a field that has a fixed one.
+pub(crate) fn refuse_other(
+    field: &Field,
+    value: &Value,
+    fixed: &'static str,
+    path: &str,
+) -> ApiResult<()> {
+    if value.to_string() == fixed {
+        return Ok(());
+    }
+    let number = matches!(field.kind, FieldKind::Id | FieldKind::Int(..) | FieldKind::OneOf(_));
+    Err(ApiError::at(
+        path,
+        if number || !fixed.is_empty() {
+            format!("value must be {}", if fixed.is_empty() { "0" } else { fixed })
+        } else {
+            "value must be empty".to_owned()
+        },
+    ))
+}

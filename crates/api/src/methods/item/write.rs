@@ -1,0 +1,618 @@
+//! Creating, changing and deleting items, item prototypes and discovery rules.
+
+use std::collections::HashMap;
+
+use config::Edit;
+use config::db::{Row, Value, query_by_ids};
+use config::objects::{ItemChange, NewItem, Step, Tag};
+use model::{ItemId, TriggerId};
+use serde_json::{Map, json};
+
+use super::fields::Kind;
+use super::rules::{self, JMX_ENDPOINT, Presence, Shape, refuse_other};
+use super::{lld, steps};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult, NO_OBJECT};
+use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
+use crate::params;
+use crate::permission::{Need, on_hosts};
+use crate::write::{nested, only};
+
+/// What an object in the call says, checked.
+struct Checked {
+    columns: Columns,
+    preprocessing: Option<Vec<Step>>,
+    tags: Option<Vec<Tag>>,
+}
+
+/// `create`
+pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let ids = call.write(|edit| {
+        let objects = params::objects(input)?;
+        let mut hosts = HashMap::new();
+        let mut keys: Vec<(u64, String)> = Vec::new();
+        let mut new = Vec::new();
+        for (path, object) in objects {
+            let members = members(object, &path, kind, false)?;
+            let hostid = params::id(
+                members.get("hostid").ok_or_else(|| missing(&path, "hostid"))?,
+                &format!("{path}/hostid"),
+            )?;
+            let host = host_kind(call, edit, &mut hosts, hostid)?;
+            let ruleid = match kind {
+                Kind::Prototype => Some(rule_of(edit, members, &path, hostid)?),
+                _ => None,
+            };
+            let mut checked = check(edit, members, &path, kind, host, None)?;
+            checked.columns.push(("hostid", hostid.into()));
+            checked.columns.push(("flags", kind.flags().into()));
+            checked.columns.extend(ruleid.map(|id| ("ruleid", id.into())));
+            check_references(edit, &checked.columns, &path, hostid, kind, ruleid.unwrap_or(0))?;
+            let key = (hostid, text_of(&checked.columns, "key_"));
+            if keys.contains(&key) {
+                let values = format!("{}, {}", key.0, key.1);
+                return Err(taken(&path, "hostid, key_", values));
+            }
+            keys.push(key);
+            new.push(NewItem {
+                columns: checked.columns,
+                preprocessing: checked.preprocessing.unwrap_or_default(),
+                tags: checked.tags.unwrap_or_default(),
+            });
+        }
+        Ok(config::objects::create_items(edit, &new)?)
+    })?;
+    Ok(json!({ "itemids": texts(&ids) }))
+}
+
+fn texts(ids: &[u64]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+fn text_of(columns: &Columns, name: &str) -> String {
+    config::objects::column(columns, name).map(ToString::to_string).unwrap_or_default()
+}
+
+/// The members of an object, all of them known.
+fn members<'j>(
+    object: &'j Json,
+    path: &str,
+    kind: Kind,
+    update: bool,
+) -> ApiResult<&'j Map<String, Json>> {
+    let Json::Object(members) = object else {
+        return Err(ApiError::at(path, "an array is expected"));
+    };
+    let known = |name: &str| match name {
+        "itemid" => update,
+        // What tells where an object belongs cannot change.
+        "hostid" | "ruleid" if update => false,
+        // Old clients send them; they are taken and ignored.
+        "flags" => !update && kind == Kind::Item,
+        _ => kind.object().field(name).is_some_and(|f| f.access != Access::ReadOnly),
+    };
+    match members.keys().find(|name| !known(name)) {
+        Some(name) => Err(ApiError::at(path, format_args!("unexpected parameter \"{name}\""))),
+        None => Ok(members),
+    }
+}
+
+/// `hosts.kind` of a host or template that the user may change.
+fn host_kind(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    known: &mut HashMap<u64, i64>,
+    hostid: u64,
+) -> ApiResult<i64> {
+    if let Some(kind) = known.get(&hostid) {
+        return Ok(*kind);
+    }
+    let right = on_hosts(call.user(), Need::Write, "hostid")
+        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let sql = format!("SELECT kind FROM hosts WHERE hostid = ? AND kind < 2{right}");
+    let rows = edit.query(&sql, &[hostid.into()])?;
+    let row = rows.first().ok_or_else(|| ApiError::params(NO_OBJECT))?;
+    known.insert(hostid, row.int("kind"));
+    Ok(row.int("kind"))
+}
+
+/// The rule of a prototype, on the same host.
+fn rule_of(
+    edit: &mut Edit<'_>,
+    members: &Map<String, Json>,
+    path: &str,
+    hostid: u64,
+) -> ApiResult<u64> {
+    let value = members.get("ruleid").ok_or_else(|| missing(path, "ruleid"))?;
+    let ruleid = params::id(value, &format!("{path}/ruleid"))?;
+    let rows = edit.query(
+        "SELECT itemid FROM items WHERE itemid = ? AND hostid = ? AND flags = 1",
+        &[ruleid.into(), hostid.into()],
+    )?;
+    if rows.is_empty() { Err(ApiError::params(NO_OBJECT)) } else { Ok(ruleid) }
+}
+
+/// Checks an object's members against the rules of its type. `before`: the row that changes.
+fn check(
+    edit: &mut Edit<'_>,
+    members: &Map<String, Json>,
+    path: &str,
+    kind: Kind,
+    host_kind: i64,
+    before: Option<&Row>,
+) -> ApiResult<Checked> {
+    let fields = kind.object().fields.iter();
+    let fields: Vec<&Field> = fields.filter(|f| f.access != Access::ReadOnly).collect();
+    let plain = |f: &&&Field| !matches!(f.name, "itemid" | "hostid" | "ruleid");
+    let mut given: Columns = Vec::new();
+    for field in fields.iter().filter(plain) {
+        let field_path = format!("{path}/{}", field.name);
+        match members.get(field.name) {
+            Some(value) => {
+                let value = match field.name {
+                    "query_fields" | "headers" | "parameters" => {
+                        Some(pairs(value, &field_path, field.name)?)
+                    }
+                    _ => field.kind.check(value, &field_path)?,
+                };
+                given.extend(value.map(|value| (field.name, value)));
+            }
+            None if before.is_none() && field.access == Access::Required => {
+                return Err(missing(path, field.name));
+            }
+            None => {}
+        }
+    }
+    let shape = shape(kind, host_kind == 1, &given, before);
+    let typed = before.is_none_or(|row| row.int("type") != shape.item_type);
+    let mut columns = Columns::new();
+    for field in fields.iter().filter(plain) {
+        if matches!(field.kind, FieldKind::Nested) {
+            continue;
+        }
+        let at = format!("{path}/{}", field.name);
+        let value = config::objects::column(&given, field.name).cloned();
+        let stored = before.and_then(|row| row.get(field.name)).cloned();
+        columns.extend(
+            decide(&shape, field, value, stored, typed, path, &at)?.map(|v| (field.name, v)),
+        );
+    }
+    if kind == Kind::Rule && before.is_none() {
+        columns.push(("value_type", Value::Int(4)));
+    }
+    if shape.item_type == 16 && config::objects::column(&columns, "jmx_endpoint").is_none() && typed
+    {
+        columns.push(("jmx_endpoint", JMX_ENDPOINT.into()));
+    }
+    check_lifetimes(&columns, before, path)?;
+    check_uuid(edit, &columns, before, path)?;
+    let mut checked = Checked { columns, preprocessing: None, tags: None };
+    nested_members(members, path, kind, &mut checked)?;
+    Ok(checked)
+}
+
+/// The column's new value, if it gets one.
+fn decide(
+    shape: &Shape,
+    field: &Field,
+    value: Option<Value>,
+    stored: Option<Value>,
+    typed: bool,
+    path: &str,
+    at: &str,
+) -> ApiResult<Option<Value>> {
+    match (shape.presence(field.name), value) {
+        (Presence::Fixed(fixed), Some(value)) => {
+            if matches!(field.kind, FieldKind::Json) {
+                if !value.to_string().is_empty() {
+                    return Err(ApiError::at(at, "should be empty"));
+                }
+            } else {
+                refuse_other(field, &value, fixed, at)?;
+            }
+            Ok(Some(value))
+        }
+        // What the new type has no use for goes back to what it is without it.
+        (Presence::Fixed(fixed), None) => {
+            let number =
+                matches!(field.kind, FieldKind::Id | FieldKind::Int(..) | FieldKind::OneOf(_));
+            let fixed = if number { Value::Int(fixed.parse().unwrap_or(0)) } else { fixed.into() };
+            let default = config::schema::Table::named("items")
+                .column(field.name)
+                .map(config::schema::Column::default_value);
+            let now = stored.or(default);
+            Ok((now.is_some_and(|now| now != fixed)).then_some(fixed))
+        }
+        (_, Some(value)) => {
+            shape.check(field.name, &value, at)?;
+            Ok(Some(value))
+        }
+        (Presence::Required, None) => match stored {
+            None => Err(missing(path, field.name)),
+            Some(stored) if typed => shape.check(field.name, &stored, at).map(|()| None),
+            Some(_) => Ok(None),
+        },
+        (Presence::Optional, None) => Ok(None),
+    }
+}
+
+fn shape(kind: Kind, on_template: bool, given: &Columns, before: Option<&Row>) -> Shape {
+    let table = config::schema::Table::named("items");
+    let value = |name: &str| {
+        config::objects::column(given, name)
+            .cloned()
+            .or_else(|| before.and_then(|row| row.get(name)).cloned())
+            .or_else(|| table.column(name).map(config::schema::Column::default_value))
+            .unwrap_or(Value::Int(0))
+    };
+    let int = |name: &str| value(name).as_int();
+    Shape {
+        kind,
+        on_template,
+        item_type: int("type"),
+        value_type: if kind == Kind::Rule { 4 } else { int("value_type") },
+        key: value("key_").to_string(),
+        authtype: int("authtype"),
+        request_method: int("request_method"),
+        post_type: int("post_type"),
+        allow_traps: int("allow_traps"),
+        lifetime_type: int("lifetime_type"),
+        enabled_type: int("enabled_lifetime_type"),
+        snmp_oid: value("snmp_oid").to_string(),
+    }
+}
+
+fn nested_members(
+    members: &Map<String, Json>,
+    path: &str,
+    kind: Kind,
+    checked: &mut Checked,
+) -> ApiResult<()> {
+    if let Some(value) = members.get("preprocessing") {
+        let path = format!("{path}/preprocessing");
+        checked.preprocessing = Some(steps::read(value, &path, kind)?);
+    }
+    if let Some(value) = members.get("tags") {
+        checked.tags = Some(tags(value, &format!("{path}/tags"))?);
+    }
+    if let Some(value) = members.get("filter") {
+        let filter = lld::filter(value, &format!("{path}/filter"))?;
+        checked.columns.push(("filter", filter.to_string().into()));
+    }
+    if let Some(value) = members.get("lld_macro_paths") {
+        let paths = lld::macro_paths(value, &format!("{path}/lld_macro_paths"))?;
+        checked.columns.push(("lld_macro_paths", lld::column(&paths)));
+    }
+    if let Some(value) = members.get("overrides") {
+        let overrides = lld::overrides(value, &format!("{path}/overrides"))?;
+        checked.columns.push(("overrides", lld::column(&overrides)));
+    }
+    Ok(())
+}
+
+/// Reads tags; the same tag with the same value may come once.
+pub(crate) fn tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
+    let mut tags: Vec<Tag> = Vec::new();
+    for (path, members) in nested(value, path)? {
+        only(members, &path, &["tag", "value"])?;
+        let text = |name: &str| match members.get(name) {
+            Some(value) => params::text(value, &format!("{path}/{name}")),
+            None => Ok(String::new()),
+        };
+        if !members.contains_key("tag") {
+            return Err(missing(&path, "tag"));
+        }
+        let tag = Tag { tag: text("tag")?, value: text("value")? };
+        if tag.tag.is_empty() {
+            return Err(ApiError::at(&format!("{path}/tag"), "cannot be empty"));
+        }
+        if tags.contains(&tag) && members.contains_key("value") {
+            return Err(taken(&path, "tag, value", format!("{}, {}", tag.tag, tag.value)));
+        }
+        tags.push(tag);
+    }
+    Ok(tags)
+}
+
+/// Name and value pairs as JSON text; none is the empty text.
+fn pairs(value: &Json, path: &str, name: &str) -> ApiResult<Value> {
+    let mut out: Vec<Json> = Vec::new();
+    for (path, members) in nested(value, path)? {
+        only(members, &path, &["name", "value", "sortorder"])?;
+        let text = |name: &str| match members.get(name) {
+            Some(value) => params::text(value, &format!("{path}/{name}")),
+            None => Err(missing(&path, name)),
+        };
+        let key = text("name")?;
+        if key.is_empty() {
+            return Err(ApiError::at(&format!("{path}/name"), "cannot be empty"));
+        }
+        let value = text("value")?;
+        if name == "parameters" && out.iter().any(|other| other["name"] == *key) {
+            return Err(taken(&path, "name", key));
+        }
+        out.push(json!({ "name": key, "value": value }));
+    }
+    Ok(lld::column(&Json::Array(out)))
+}
+
+fn check_lifetimes(columns: &Columns, before: Option<&Row>, path: &str) -> ApiResult<()> {
+    let value = |name: &str| match config::objects::column(columns, name) {
+        Some(value) => value.to_string(),
+        None => before.map_or_else(String::new, |row| row.text(name).to_owned()),
+    };
+    let seconds = |name: &str| eval::num::parse_seconds(&value(name)).filter(|s| *s > 0);
+    let changed = config::objects::column(columns, "enabled_lifetime").is_some();
+    match (seconds("lifetime"), seconds("enabled_lifetime")) {
+        (Some(delete), Some(disable)) if changed && disable >= delete => Err(ApiError::at(
+            &format!("{path}/enabled_lifetime"),
+            format_args!(
+                "cannot be greater than or equal to the value of parameter \"{path}/lifetime\""
+            ),
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_uuid(
+    edit: &mut Edit<'_>,
+    columns: &Columns,
+    before: Option<&Row>,
+    path: &str,
+) -> ApiResult<()> {
+    let uuid = text_of(columns, "uuid");
+    if uuid.is_empty() {
+        return Ok(());
+    }
+    let id = before.map_or(0, |row| row.id("itemid"));
+    let sql = "SELECT itemid FROM items WHERE uuid = ? AND itemid <> ?";
+    if edit.query(sql, &[uuid.as_str().into(), id.into()])?.is_empty() {
+        return Ok(());
+    }
+    let text = format!("Invalid parameter \"{path}\": value (uuid)=({uuid}) already exists.");
+    Err(ApiError::params(text))
+}
+
+/// Interface, master and value map belong to the same host, and fit.
+fn check_references(
+    edit: &mut Edit<'_>,
+    columns: &Columns,
+    path: &str,
+    hostid: u64,
+    kind: Kind,
+    ruleid: u64,
+) -> ApiResult<()> {
+    let id = |name: &str| {
+        let value = config::objects::column(columns, name);
+        value.map(|v| u64::try_from(v.as_int()).unwrap_or(0))
+    };
+    let item_type = config::objects::column(columns, "type").map_or(-1, Value::as_int);
+    if let Some(interfaceid) = id("interfaceid") {
+        check_interface(edit, interfaceid, item_type, hostid, path)?;
+    }
+    if let Some(master) = id("master_itemid").filter(|_| item_type == 18) {
+        let rows = edit.query(
+            "SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> 1",
+            &[master.into(), hostid.into()],
+        )?;
+        let fits = rows.first().is_some_and(|row| match row.int("flags") {
+            2 => kind == Kind::Prototype && row.id("ruleid") == ruleid,
+            _ => true,
+        });
+        if !fits {
+            let words =
+                if kind == Kind::Prototype { "an item/item prototype ID" } else { "an item ID" };
+            let text = format!("{words} is expected");
+            return Err(ApiError::at(&format!("{path}/master_itemid"), text));
+        }
+    }
+    if let Some(map) = id("valuemapid").filter(|id| *id > 0) {
+        let sql = "SELECT valuemapid FROM valuemaps WHERE valuemapid = ? AND hostid = ?";
+        if edit.query(sql, &[map.into(), hostid.into()])?.is_empty() {
+            let path = format!("{path}/valuemapid");
+            return Err(ApiError::at(&path, "the value map of the same host is expected"));
+        }
+    }
+    Ok(())
+}
+
+fn check_interface(
+    edit: &mut Edit<'_>,
+    interfaceid: u64,
+    item_type: i64,
+    hostid: u64,
+    path: &str,
+) -> ApiResult<()> {
+    let Some(wanted) = rules::interface_type(item_type) else { return Ok(()) };
+    if interfaceid == 0 && wanted == 0 {
+        return Ok(());
+    }
+    let path = format!("{path}/interfaceid");
+    let rows = edit.query(
+        "SELECT i.type, h.kind FROM hosts h LEFT JOIN interfaces i \
+         ON i.hostid = h.hostid AND i.interfaceid = ? WHERE h.hostid = ?",
+        &[interfaceid.into(), hostid.into()],
+    )?;
+    let Some(row) = rows.first().filter(|row| row.int("kind") == 0) else { return Ok(()) };
+    if row.int("type") == 0 {
+        return Err(ApiError::at(&path, "the host interface ID is expected"));
+    }
+    if wanted > 0 && row.int("type") != wanted {
+        let name = ["Agent", "SNMP", "IPMI", "JMX"][usize::try_from(wanted - 1).unwrap_or(0)];
+        let text = format!("the host interface ID of type \"{name}\" is expected");
+        return Err(ApiError::at(&path, text));
+    }
+    Ok(())
+}
+
+/// Members that only the template may change, for its children, in the order of complaint.
+const OF_TEMPLATE: &[&str] = &[
+    "uuid",
+    "name",
+    "key_",
+    "value_type",
+    "type",
+    "units",
+    "valuemapid",
+    "logtimefmt",
+    "preprocessing",
+    "filter",
+    "lld_macro_paths",
+    "overrides",
+    "master_itemid",
+    "snmp_oid",
+    "ipmi_sensor",
+    "url",
+    "query_fields",
+    "request_method",
+    "post_type",
+    "posts",
+    "headers",
+    "status_codes",
+    "follow_redirects",
+    "retrieve_mode",
+    "output_format",
+    "http_proxy",
+    "verify_peer",
+    "verify_host",
+    "ssl_cert_file",
+    "ssl_key_file",
+    "ssl_key_password",
+    "parameters",
+];
+
+fn refuse_read_only(row: &Row, members: &Map<String, Json>, path: &str) -> ApiResult<()> {
+    let (what, name) = if row.int("flags") == 4 {
+        let other = members.keys().find(|name| !matches!(name.as_str(), "itemid" | "status"));
+        ("discovered", other.map(String::as_str))
+    } else if row.id("templateid") > 0 {
+        ("inherited", OF_TEMPLATE.iter().copied().find(|name| members.contains_key(*name)))
+    } else {
+        return Ok(());
+    };
+    match name {
+        Some(name) => Err(ApiError::at(
+            path,
+            format_args!("cannot update readonly parameter \"{name}\" of {what} object"),
+        )),
+        None => Ok(()),
+    }
+}
+
+/// `update`
+pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let ids = call.write(|edit| {
+        let updates = kind.object().updates(input)?;
+        let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
+        for (path, _, object) in &updates {
+            members(object, path, kind, true)?;
+        }
+        let rows = writable(call, edit, &ids, kind)?;
+        let mut changes = Vec::new();
+        for (path, id, object) in updates {
+            let row = rows.get(&id).ok_or_else(ApiError::no_object)?;
+            let members = members(object, &path, kind, true)?;
+            refuse_read_only(row, members, &path)?;
+            let checked = check(edit, members, &path, kind, row.int("host_kind"), Some(row))?;
+            let hostid = row.id("hostid");
+            let mut all = checked.columns.clone();
+            if config::objects::column(&all, "type").is_none() {
+                all.push(("type", row.int("type").into()));
+            }
+            check_references(edit, &all, &path, hostid, kind, row.id("ruleid"))?;
+            refuse_circle(edit, id, &checked.columns, &path)?;
+            changes.push(ItemChange {
+                id,
+                columns: changed(checked.columns, row),
+                preprocessing: checked.preprocessing,
+                tags: checked.tags,
+            });
+        }
+        config::objects::update_items(edit, &changes)?;
+        Ok::<_, ApiError>(ids)
+    })?;
+    Ok(json!({ "itemids": texts(&ids) }))
+}
+
+/// Columns that really change: only these go to the children.
+fn changed(columns: Columns, row: &Row) -> Columns {
+    columns.into_iter().filter(|(name, value)| row.get(name) != Some(value)).collect()
+}
+
+/// A master item must not depend on its dependent item.
+fn refuse_circle(edit: &mut Edit<'_>, id: u64, columns: &Columns, path: &str) -> ApiResult<()> {
+    let Some(mut at) = config::objects::column(columns, "master_itemid").map(Value::as_int) else {
+        return Ok(());
+    };
+    let own = i64::try_from(id).unwrap_or(i64::MAX);
+    /// Longest chain of dependent items that is followed.
+    const DEPTH_MAX: usize = 100;
+    for _ in 0..DEPTH_MAX {
+        if at == 0 {
+            return Ok(());
+        }
+        if at == own {
+            let text = "circular item dependency is not allowed";
+            return Err(ApiError::at(&format!("{path}/master_itemid"), text));
+        }
+        let rows = edit.query("SELECT master_itemid FROM items WHERE itemid = ?", &[at.into()])?;
+        at = rows.first().map_or(0, |row| row.int("master_itemid"));
+    }
+    Ok(())
+}
+
+/// Rows that the user may change, with `host_kind`; all of the ids must be there.
+fn writable(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    ids: &[u64],
+    kind: Kind,
+) -> ApiResult<HashMap<u64, Row>> {
+    let right = on_hosts(call.user(), Need::Write, "t.hostid")
+        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let sql = format!(
+        "SELECT t.*, h.kind AS host_kind FROM items t JOIN hosts h ON h.hostid = t.hostid \
+         WHERE {}{right} AND t.itemid IN ({{ids}})",
+        kind.condition()
+    );
+    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
+    let rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id("itemid"), row)).collect();
+    if rows.len() == ids.len() { Ok(rows) } else { Err(ApiError::no_object()) }
+}
+
+/// `delete`
+pub(super) fn delete(
+    call: &Call<'_>,
+    input: &Json,
+    kind: Kind,
+    keys: &'static str,
+) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let deleted = call.write(|edit| {
+        let rows = writable(call, edit, &ids, kind)?;
+        let words = match kind {
+            Kind::Item => "item",
+            Kind::Rule => "LLD rule",
+            Kind::Prototype => "item prototype",
+        };
+        for (n, id) in ids.iter().enumerate() {
+            if rows[id].id("templateid") > 0 {
+                let path = format!("/{}", n + 1);
+                return Err(ApiError::at(&path, format_args!("cannot delete inherited {words}")));
+            }
+        }
+        Ok(config::objects::delete_items(edit, &ids)?)
+    })?;
+    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
+    let triggers: Vec<TriggerId> = deleted.triggers.iter().map(|id| TriggerId(*id)).collect();
+    if !triggers.is_empty() {
+        call.api.deps.live.triggers_gone(&triggers);
+    }
+    if kind != Kind::Prototype
+        && let Err(error) = call.api.deps.live.clear_history(&items)
+    {
+        // The items are gone all the same; retention takes their history in time.
+        tracing::warn!(%error, "history of deleted items was not cleared");
+    }
+    Ok(json!({ keys: texts(&ids) }))
+}

@@ -1,0 +1,502 @@
+//! Inheritance of items, discovery rules and item prototypes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Below, LinkError, Target, kind_words, linked_below, targets};
+use crate::Edit;
+use crate::db::{DbResult, Row, Value, id_params, placeholders, query_by_ids};
+use crate::schema::Table;
+
+/// Rows of one statement that copies items.
+const COPIES: usize = 1_000;
+
+/// An item of a template, as far as copying has to know it.
+struct Source {
+    id: u64,
+    hostid: u64,
+    flags: i64,
+    ruleid: u64,
+    kind: i64,
+    key: String,
+    master: u64,
+}
+
+/// An item that the host has under the key already.
+struct Existing {
+    id: u64,
+    templateid: u64,
+    flags: i64,
+    ruleid: u64,
+    interfaceid: u64,
+}
+
+/// One item on one host.
+struct Copy {
+    source: usize,
+    hostid: u64,
+    itemid: u64,
+    /// Interface of an own item of the host that becomes inherited.
+    adopted: Option<u64>,
+}
+
+/// Copies items of templates to what is linked below them, and on to what is linked below that.
+/// `touch`: note each copy for the snapshot (not needed when whole hosts are noted).
+pub(crate) fn inherit_items(
+    edit: &mut Edit<'_>,
+    sources: &[u64],
+    below: &Below,
+    touch: bool,
+) -> Result<(), LinkError> {
+    let mut sources = sources.to_vec();
+    let mut below = below.clone();
+    while !sources.is_empty() && !below.is_empty() {
+        let copies = copy_level(edit, &sources, &below, touch)?;
+        let hosts: BTreeSet<u64> = copies.iter().map(|(_, host)| *host).collect();
+        let hosts: Vec<u64> = hosts.into_iter().collect();
+        below = linked_below(edit, &hosts)?;
+        sources =
+            copies.into_iter().filter(|(_, h)| below.contains_key(h)).map(|(id, _)| id).collect();
+    }
+    Ok(())
+}
+
+/// One level; gives the ids of the copies with their hosts.
+fn copy_level(
+    edit: &mut Edit<'_>,
+    ids: &[u64],
+    below: &Below,
+    touch: bool,
+) -> Result<Vec<(u64, u64)>, LinkError> {
+    let sources = load_sources(edit, ids)?;
+    let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
+    let hosts: Vec<u64> = hosts.into_iter().collect();
+    let targets = targets(edit, &hosts)?;
+    let mut existing = load_existing(edit, &sources, &hosts)?;
+    let names = Names::load(edit, &sources, &existing)?;
+    let mut children = load_children(edit, &sources, &hosts)?;
+
+    let mut copies = Vec::new();
+    let mut fresh = 0_u64;
+    let mut taken: HashMap<(u64, &str), usize> = HashMap::new();
+    for (at, source) in sources.iter().enumerate() {
+        for hostid in below.get(&source.hostid).into_iter().flatten() {
+            let target = &targets[hostid];
+            if let Some(other) = taken.insert((*hostid, &source.key), at) {
+                return Err(both(&names, &sources[other], source, target));
+            }
+            let adopted = match existing.remove(&(*hostid, source.key.clone())) {
+                None => None,
+                Some(found) if found.templateid == source.id => continue,
+                Some(found) => {
+                    refuse(&names, source, target, &found, &children, *hostid)?;
+                    Some((found.id, found.interfaceid))
+                }
+            };
+            fresh += u64::from(adopted.is_none());
+            copies.push(Copy {
+                source: at,
+                hostid: *hostid,
+                itemid: adopted.map_or(0, |(id, _)| id),
+                adopted: adopted.map(|(_, interface)| interface),
+            });
+        }
+    }
+    let mut next = edit.next_id("items", fresh)?;
+    for copy in &mut copies {
+        if copy.adopted.is_none() {
+            copy.itemid = next;
+            next += 1;
+        }
+        children.insert((copy.hostid, sources[copy.source].id), copy.itemid);
+    }
+    let rows = place(edit, &sources, &copies, &targets, &names, &children)?;
+    write(edit, &copies, &rows)?;
+    if touch {
+        for copy in copies.iter().filter(|copy| sources[copy.source].flags != 2) {
+            if targets[&copy.hostid].kind == 0 {
+                edit.touch_item(copy.itemid);
+            }
+        }
+        let masters = rows.iter().map(|row| row[4].as_int()).filter(|master| *master > 0);
+        let masters: BTreeSet<u64> = masters.filter_map(|id| u64::try_from(id).ok()).collect();
+        crate::objects::touch_items(edit, &masters.into_iter().collect::<Vec<_>>())?;
+    }
+    Ok(copies.into_iter().map(|copy| (copy.itemid, copy.hostid)).collect())
+}
+
+fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
+    // What discovery made on a host is never inherited.
+    let sql = "SELECT itemid, hostid, flags, ruleid, type, key_, master_itemid FROM items \
+               WHERE flags < 4 AND itemid IN ({ids})";
+    let mut sources: Vec<Source> = query_by_ids(edit.connection(), sql, &[], ids)?
+        .iter()
+        .map(|row| Source {
+            id: row.id("itemid"),
+            hostid: row.id("hostid"),
+            flags: row.int("flags"),
+            ruleid: row.id("ruleid"),
+            kind: row.int("type"),
+            key: row.text("key_").to_owned(),
+            master: row.id("master_itemid"),
+        })
+        .collect();
+    sources.sort_by_key(|source| source.id);
+    Ok(sources)
+}
+
+/// Items that the hosts have under the sources' keys.
+fn load_existing(
+    edit: &mut Edit<'_>,
+    sources: &[Source],
+    hosts: &[u64],
+) -> DbResult<HashMap<(u64, String), Existing>> {
+    let mut existing = HashMap::new();
+    for portion in sources.chunks(1_000) {
+        let sql = format!(
+            "SELECT itemid, hostid, key_, templateid, flags, ruleid, interfaceid FROM items \
+             WHERE key_ IN ({}) AND hostid IN ({{ids}})",
+            placeholders(portion.len())
+        );
+        let keys: Vec<Value> = portion.iter().map(|s| s.key.as_str().into()).collect();
+        for row in query_by_ids(edit.connection(), &sql, &keys, hosts)? {
+            let found = Existing {
+                id: row.id("itemid"),
+                templateid: row.id("templateid"),
+                flags: row.int("flags"),
+                ruleid: row.id("ruleid"),
+                interfaceid: row.id("interfaceid"),
+            };
+            existing.insert((row.id("hostid"), row.text("key_").to_owned()), found);
+        }
+    }
+    Ok(existing)
+}
+
+/// Children that the hosts have already: of the sources, their rules and their masters.
+fn load_children(
+    edit: &mut Edit<'_>,
+    sources: &[Source],
+    hosts: &[u64],
+) -> DbResult<HashMap<(u64, u64), u64>> {
+    let mut parents: BTreeSet<u64> = BTreeSet::new();
+    for source in sources {
+        parents.extend([source.id, source.ruleid, source.master]);
+    }
+    parents.remove(&0);
+    let parents: Vec<u64> = parents.into_iter().collect();
+    let wanted: BTreeSet<u64> = hosts.iter().copied().collect();
+    let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
+    let mut children = HashMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], &parents)? {
+        if wanted.contains(&row.id("hostid")) {
+            children.insert((row.id("hostid"), row.id("templateid")), row.id("itemid"));
+        }
+    }
+    Ok(children)
+}
+
+/// Names of templates, for messages.
+struct Names {
+    of_item: HashMap<u64, String>,
+}
+
+impl Names {
+    fn load(
+        edit: &mut Edit<'_>,
+        sources: &[Source],
+        existing: &HashMap<(u64, String), Existing>,
+    ) -> DbResult<Self> {
+        let mut ids: BTreeSet<u64> = sources.iter().map(|s| s.id).collect();
+        ids.extend(existing.values().map(|e| e.templateid).filter(|id| *id > 0));
+        let ids: Vec<u64> = ids.into_iter().collect();
+        let sql = "SELECT i.itemid, h.name, h.host FROM items i \
+                   JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
+        let name = |row: &Row| match row.text("name") {
+            "" => row.text("host").to_owned(),
+            name => name.to_owned(),
+        };
+        let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
+        Ok(Self { of_item: rows.iter().map(|row| (row.id("itemid"), name(row))).collect() })
+    }
+
+    fn of(&self, item: u64) -> &str {
+        self.of_item.get(&item).map_or("", String::as_str)
+    }
+}
+
+fn words(flags: i64) -> &'static str {
+    kind_words(flags).trim_start_matches("an ")
+}
+
+fn both(names: &Names, one: &Source, other: &Source, target: &Target) -> LinkError {
+    LinkError::conflict(format!(
+        "Cannot inherit {}s with key \"{}\" of both \"{}\" and \"{}\" templates, because the key \
+         must be unique on {} \"{}\".",
+        words(one.flags),
+        one.key,
+        names.of(one.id),
+        names.of(other.id),
+        target.word(),
+        target.name
+    ))
+}
+
+/// May the host's own item become the inherited one?
+fn refuse(
+    names: &Names,
+    source: &Source,
+    target: &Target,
+    found: &Existing,
+    children: &HashMap<(u64, u64), u64>,
+    hostid: u64,
+) -> Result<(), LinkError> {
+    let other_rule =
+        source.flags == 2 && children.get(&(hostid, source.ruleid)) != Some(&found.ruleid);
+    let why = if found.templateid > 0 {
+        format!(
+            "because {} with the same key is already inherited from template \"{}\"",
+            kind_words(found.flags),
+            names.of(found.templateid)
+        )
+    } else if found.flags == 4 {
+        "because a discovered item with the same key already exists".to_owned()
+    } else if found.flags != source.flags {
+        format!("because {} with the same key already exists", kind_words(found.flags))
+    } else if other_rule {
+        "because its key is used by an item prototype of another LLD rule".to_owned()
+    } else {
+        return Ok(());
+    };
+    Err(LinkError::conflict(format!(
+        "Cannot inherit {} with key \"{}\" of template \"{}\" to {} \"{}\", {why}.",
+        words(source.flags),
+        source.key,
+        names.of(source.id),
+        target.word(),
+        target.name
+    )))
+}
+
+/// What interface an item type needs: a type that must be there, any, or none.
+enum Wanted {
+    Type(i64, &'static str),
+    Any,
+    None,
+}
+
+fn wanted_interface(item_type: i64) -> Wanted {
+    match item_type {
+        0 => Wanted::Type(1, "Agent"),
+        12 => Wanted::Type(3, "IPMI"),
+        16 => Wanted::Type(4, "JMX"),
+        17 | 20 => Wanted::Type(2, "SNMP"),
+        3 | 10 | 13 | 14 | 19 => Wanted::Any,
+        _ => Wanted::None,
+    }
+}
+
+/// The target's interface for an item of this type; `Err` names the type that is missing.
+fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
+    if target.kind != 0 {
+        return Ok(0);
+    }
+    match wanted_interface(item_type) {
+        Wanted::Type(kind, name) => target.main.get(&kind).copied().ok_or(name),
+        // In the order in which hosts prefer them: agent, SNMP, JMX, IPMI.
+        Wanted::Any => {
+            Ok([1, 2, 4, 3].iter().find_map(|k| target.main.get(k)).copied().unwrap_or(0))
+        }
+        Wanted::None => Ok(0),
+    }
+}
+
+/// Rows of the copies: item, host, parent, interface, master, rule.
+fn place(
+    edit: &mut Edit<'_>,
+    sources: &[Source],
+    copies: &[Copy],
+    targets: &HashMap<u64, Target>,
+    names: &Names,
+    children: &HashMap<(u64, u64), u64>,
+) -> Result<Vec<Vec<Value>>, LinkError> {
+    let adopted: Vec<u64> = copies.iter().filter_map(|copy| copy.adopted).collect();
+    let types = interface_types(edit, &adopted)?;
+    let mut rows = Vec::with_capacity(copies.len());
+    for copy in copies {
+        let source = &sources[copy.source];
+        let target = &targets[&copy.hostid];
+        // An own interface of the right type stays.
+        let own = copy.adopted.filter(|id| match wanted_interface(source.kind) {
+            Wanted::Type(kind, _) => types.get(id) == Some(&kind),
+            Wanted::Any => *id > 0,
+            Wanted::None => false,
+        });
+        let interface = match own {
+            Some(id) => id,
+            None => interface_for(target, source.kind).map_err(|name| {
+                LinkError::conflict(format!(
+                    "Cannot inherit {} with key \"{}\" of template \"{}\" to host \"{}\", because \
+                     a host interface of type \"{name}\" is required.",
+                    words(source.flags),
+                    source.key,
+                    names.of(source.id),
+                    target.name
+                ))
+            })?,
+        };
+        let child = |parent: u64| children.get(&(copy.hostid, parent)).copied().unwrap_or(0);
+        rows.push(
+            [
+                copy.itemid,
+                copy.hostid,
+                source.id,
+                interface,
+                child(source.master),
+                child(source.ruleid),
+            ]
+            .into_iter()
+            .map(Value::from)
+            .collect(),
+        );
+    }
+    Ok(rows)
+}
+
+fn interface_types(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<BTreeMap<u64, i64>> {
+    let sql = "SELECT interfaceid, type FROM interfaces WHERE interfaceid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    Ok(rows.iter().map(|row| (row.id("interfaceid"), row.int("type"))).collect())
+}
+
+/// Columns that a copy has of its own; all others come from the parent.
+const PLACED: &[&str] =
+    &["itemid", "hostid", "templateid", "interfaceid", "master_itemid", "ruleid", "uuid"];
+
+fn write(edit: &mut Edit<'_>, copies: &[Copy], rows: &[Vec<Value>]) -> DbResult<()> {
+    let rest: Vec<&str> = Table::named("items")
+        .columns
+        .iter()
+        .map(|column| column.name)
+        .filter(|name| !PLACED.contains(name))
+        .collect();
+    let mut adopted = Vec::new();
+    let mut fresh: Vec<&Vec<Value>> = Vec::new();
+    for (copy, row) in copies.iter().zip(rows) {
+        if copy.adopted.is_some() {
+            adopt(edit, row, &rest)?;
+            adopted.push(copy.itemid);
+        } else {
+            fresh.push(row);
+        }
+    }
+    for portion in fresh.chunks(COPIES) {
+        insert_copies(edit, portion, &rest)?;
+    }
+    if let (Some(first), Some(last)) = (fresh.first(), fresh.last()) {
+        let range = [first[0].clone(), last[0].clone()];
+        copy_children(edit, "n.itemid BETWEEN ? AND ?", &range)?;
+    }
+    edit.delete("item_preprocessing", "itemid", &adopted)?;
+    edit.delete("item_tags", "itemid", &adopted)?;
+    for portion in adopted.chunks(1_000) {
+        let condition = format!("n.itemid IN ({})", placeholders(portion.len()));
+        copy_children(edit, &condition, &id_params(portion.iter().copied()))?;
+    }
+    Ok(())
+}
+
+fn insert_copies(edit: &mut Edit<'_>, rows: &[&Vec<Value>], rest: &[&str]) -> DbResult<()> {
+    // PostgreSQL takes the types of all rows from the first one. CROSS JOIN makes SQLite walk the
+    // short list and look the parents up, not the other way round.
+    let typed = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS BIGINT), \
+                 CAST(? AS BIGINT), CAST(? AS BIGINT))";
+    let values = format!("{typed}{}", ", (?, ?, ?, ?, ?, ?)".repeat(rows.len() - 1));
+    let from: Vec<String> = rest.iter().map(|name| format!("s.{name}")).collect();
+    let sql = format!(
+        "INSERT INTO items (itemid, hostid, templateid, interfaceid, master_itemid, ruleid, {}) \
+         SELECT v.column1, v.column2, v.column3, v.column4, v.column5, v.column6, {} \
+         FROM (VALUES {values}) AS v CROSS JOIN items s WHERE s.itemid = v.column3",
+        rest.join(", "),
+        from.join(", ")
+    );
+    let params: Vec<Value> = rows.iter().copied().flatten().cloned().collect();
+    edit.execute(&sql, &params).map(drop)
+}
+
+/// The host's own item becomes the inherited one.
+fn adopt(edit: &mut Edit<'_>, row: &[Value], rest: &[&str]) -> DbResult<()> {
+    let sets = rest.join(", ");
+    let sql = format!(
+        "UPDATE items SET ({sets}) = (SELECT {sets} FROM items s WHERE s.itemid = ?), \
+         templateid = ?, interfaceid = ?, master_itemid = ?, ruleid = ?, uuid = '' \
+         WHERE itemid = ?"
+    );
+    let params: Vec<Value> = [2, 2, 3, 4, 5, 0].iter().map(|at| row[*at].clone()).collect();
+    edit.execute(&sql, &params).map(drop)
+}
+
+/// Copies preprocessing and tags from the parents of the items that meet the condition.
+fn copy_children(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbResult<()> {
+    edit.execute(
+        &format!(
+            "INSERT INTO item_preprocessing \
+             (itemid, step, type, params, error_handler, error_handler_params) \
+             SELECT n.itemid, p.step, p.type, p.params, p.error_handler, p.error_handler_params \
+             FROM items n JOIN item_preprocessing p ON p.itemid = n.templateid WHERE {condition}"
+        ),
+        params,
+    )?;
+    let from =
+        format!("FROM items n JOIN item_tags t ON t.itemid = n.templateid WHERE {condition}");
+    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
+    let count = rows.first().map_or(0, |row| row.id("n"));
+    if count == 0 {
+        return Ok(());
+    }
+    let first = edit.next_id("item_tags", count)?;
+    let mut with_first = vec![Value::from(first - 1)];
+    with_first.extend_from_slice(params);
+    edit.execute(
+        &format!(
+            "INSERT INTO item_tags (itemtagid, itemid, tag, value) \
+             SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.itemid, t.itemtagid), \
+             n.itemid, t.tag, t.value {from}"
+        ),
+        &with_first,
+    )
+    .map(drop)
+}
+
+/// Gives items, whose type has changed, an interface that fits.
+pub(crate) fn remap_interfaces(edit: &mut Edit<'_>, items: &[u64]) -> Result<(), LinkError> {
+    let sql = "SELECT itemid, hostid, type, key_, flags, interfaceid, templateid FROM items \
+               WHERE itemid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], items)?;
+    let hosts: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
+    let targets = targets(edit, &hosts.into_iter().collect::<Vec<_>>())?;
+    let now: Vec<u64> = rows.iter().map(|row| row.id("interfaceid")).collect();
+    let types = interface_types(edit, &now)?;
+    for row in &rows {
+        let Some(target) = targets.get(&row.id("hostid")) else { continue };
+        let id = row.id("interfaceid");
+        let fits = match wanted_interface(row.int("type")) {
+            Wanted::Type(kind, _) => types.get(&id) == Some(&kind),
+            Wanted::Any => id > 0,
+            Wanted::None => id == 0,
+        };
+        if fits {
+            continue;
+        }
+        let interface = interface_for(target, row.int("type")).map_err(|name| {
+            LinkError::conflict(format!(
+                "Cannot inherit {} with key \"{}\" to host \"{}\", because a host interface of \
+                 type \"{name}\" is required.",
+                words(row.int("flags")),
+                row.text("key_"),
+                target.name
+            ))
+        })?;
+        edit.update("items", row.id("itemid"), &[("interfaceid", interface.into())])?;
+    }
+    Ok(())
+}

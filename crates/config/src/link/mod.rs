@@ -1,0 +1,186 @@
+//! Template linkage: what hosts and templates inherit from the templates linked to them.
+//!
+//! A host has a copy of each item, rule, prototype and trigger of its templates; the copy's
+//! `templateid` names its parent. Templates linked to templates have copies of their own, so a
+//! level only ever looks at the one above it. Tags and macros are not copied, they are looked up
+//! along the linkage; value maps stay those of the template.
+//!
+//! Copying works for many hosts at once: the new ids are chosen first, then one statement copies
+//! an item to a thousand hosts.
+
+mod check;
+mod items;
+mod triggers;
+mod unlink;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::Edit;
+use crate::db::{DbError, DbResult, Row, Value, query_by_ids};
+
+pub(crate) use items::{inherit_items, remap_interfaces};
+pub(crate) use triggers::{
+    inherit_dependencies, inherit_triggers, item_children, related_children,
+};
+pub use unlink::unlink_templates;
+
+/// Why a linkage is refused.
+#[derive(Debug, thiserror::Error)]
+pub enum LinkError {
+    /// The templates conflict with each other or with the host; the text says how.
+    #[error("{0}")]
+    Conflict(String),
+    /// The database refused.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+impl LinkError {
+    fn conflict(text: impl Into<String>) -> Self {
+        Self::Conflict(text.into())
+    }
+}
+
+/// Templates with the hosts and templates that are linked to them.
+pub(crate) type Below = BTreeMap<u64, Vec<u64>>;
+
+/// Links templates to hosts or templates: everything of the templates is inherited, and further to
+/// what is linked below. Writes the links themselves too; templates that are linked already are
+/// left alone. Refuses circles, a template that would be linked twice, and keys that several of
+/// the host's templates have.
+pub fn link_templates(
+    edit: &mut Edit<'_>,
+    hosts: &[u64],
+    templates: &[u64],
+) -> Result<(), LinkError> {
+    let templates: Vec<u64> =
+        templates.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    if hosts.is_empty() || templates.is_empty() {
+        return Ok(());
+    }
+    let present = links_of(edit, hosts)?;
+    let mut below = Below::new();
+    let mut rows = Vec::new();
+    for host in hosts {
+        for template in &templates {
+            if !present.get(host).is_some_and(|of| of.contains(template)) {
+                below.entry(*template).or_default().push(*host);
+                rows.push(vec![Value::from(*host), Value::from(*template)]);
+            }
+        }
+    }
+    if below.is_empty() {
+        return Ok(());
+    }
+    check::check(edit, hosts, &below)?;
+    edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
+    touch_hosts_below(edit, hosts)?;
+
+    let linked: Vec<u64> = below.keys().copied().collect();
+    let items =
+        objects_of(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", &linked)?;
+    inherit_items(edit, &items, &below, false)?;
+    let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
+               JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
+    let triggers = objects_of(edit, sql, &linked)?;
+    let hosts: Vec<u64> =
+        below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    inherit_triggers(edit, &triggers, Some(&hosts), false)?;
+    Ok(())
+}
+
+fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec<u64>> {
+    let rows = query_by_ids(edit.connection(), sql, &[], templates)?;
+    let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("id")).collect();
+    Ok(ids.into_iter().collect())
+}
+
+/// Templates linked to each of these hosts.
+fn links_of(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<HashMap<u64, BTreeSet<u64>>> {
+    let sql = "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids})";
+    let mut links: HashMap<u64, BTreeSet<u64>> = HashMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], hosts)? {
+        links.entry(row.id("hostid")).or_default().insert(row.id("templateid"));
+    }
+    Ok(links)
+}
+
+/// What is linked to these templates; host prototypes, which inherit nothing, are left out.
+pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<Below> {
+    let sql = "SELECT ht.templateid, ht.hostid FROM host_templates ht \
+               JOIN hosts h ON h.hostid = ht.hostid WHERE h.kind < 2 AND ht.templateid IN ({ids})";
+    let mut below = Below::new();
+    for row in query_by_ids(edit.connection(), sql, &[], templates)? {
+        below.entry(row.id("templateid")).or_default().push(row.id("hostid"));
+    }
+    Ok(below)
+}
+
+/// These hosts, and all hosts below those of them that are templates, are to be read again.
+pub fn touch_hosts_below(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<()> {
+    let mut seen: BTreeSet<u64> = hosts.iter().copied().collect();
+    let mut frontier: Vec<u64> = seen.iter().copied().collect();
+    while !frontier.is_empty() {
+        let below = linked_below(edit, &frontier)?;
+        frontier = below.into_values().flatten().filter(|id| seen.insert(*id)).collect();
+    }
+    let all: Vec<u64> = seen.into_iter().collect();
+    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND hostid IN ({ids})";
+    for row in query_by_ids(edit.connection(), sql, &[], &all)? {
+        edit.touch_host(row.id("hostid"));
+    }
+    Ok(())
+}
+
+/// What an item with these `flags` is called, with its article.
+pub(crate) fn kind_words(flags: i64) -> &'static str {
+    match flags {
+        1 => "an LLD rule",
+        2 => "an item prototype",
+        _ => "an item",
+    }
+}
+
+/// A host or template that inherits.
+#[derive(Debug, Clone)]
+pub(crate) struct Target {
+    /// 0 host, 1 template.
+    pub(crate) kind: i64,
+    /// Visible name.
+    pub(crate) name: String,
+    /// Main interface of each type.
+    pub(crate) main: BTreeMap<i64, u64>,
+}
+
+impl Target {
+    fn word(&self) -> &'static str {
+        if self.kind == 1 { "template" } else { "host" }
+    }
+}
+
+/// Hosts and templates by id, with their main interfaces.
+pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64, Target>> {
+    let sql = "SELECT hostid, kind, name, host FROM hosts WHERE hostid IN ({ids})";
+    let name = |row: &Row| match row.text("name") {
+        "" => row.text("host").to_owned(),
+        name => name.to_owned(),
+    };
+    let mut targets: HashMap<u64, Target> = query_by_ids(edit.connection(), sql, &[], ids)?
+        .iter()
+        .map(|row| {
+            let target = Target { kind: row.int("kind"), name: name(row), main: BTreeMap::new() };
+            (row.id("hostid"), target)
+        })
+        .collect();
+    let sql =
+        "SELECT hostid, type, interfaceid FROM interfaces WHERE main = 1 AND hostid IN ({ids})";
+    for row in query_by_ids(edit.connection(), sql, &[], ids)? {
+        if let Some(target) = targets.get_mut(&row.id("hostid")) {
+            target.main.insert(row.int("type"), row.id("interfaceid"));
+        }
+    }
+    Ok(targets)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,356 @@
+//! Inheritance of triggers and trigger prototypes, with their dependencies.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::LinkError;
+use crate::Edit;
+use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
+use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids, touch_triggers};
+use crate::schema::Table;
+
+/// Rows of one statement that copies triggers.
+const COPIES: usize = 1_000;
+
+/// A trigger of a template with its functions, in the order of their ids.
+struct Source {
+    id: u64,
+    description: String,
+    expression: String,
+    recovery: String,
+    functions: Vec<(u64, TriggerFunction)>,
+}
+
+/// One trigger on one host.
+struct Copy {
+    source: usize,
+    triggerid: u64,
+    adopted: bool,
+    functions: Vec<TriggerFunction>,
+}
+
+/// Copies triggers of templates to what is linked below them (only to `hosts`, if given), and on
+/// to what is linked below that. A trigger over several templates comes to hosts that are linked
+/// to all of them. `touch`: note each copy for the snapshot.
+pub(crate) fn inherit_triggers(
+    edit: &mut Edit<'_>,
+    sources: &[u64],
+    hosts: Option<&[u64]>,
+    touch: bool,
+) -> Result<(), LinkError> {
+    let mut sources = sources.to_vec();
+    let mut only = hosts.map(|hosts| hosts.iter().copied().collect::<BTreeSet<u64>>());
+    while !sources.is_empty() {
+        let copies = copy_level(edit, &sources, only.as_ref())?;
+        let sql = "SELECT triggerid FROM trigger_depends WHERE depends_on IN ({ids})";
+        let mut related = crate::objects::ids_of(edit, sql, "triggerid", &sources)?;
+        related.extend(&sources);
+        inherit_dependencies(edit, &related, false)?;
+        if touch {
+            touch_triggers(edit, &copies)?;
+        }
+        sources = copies;
+        only = None;
+    }
+    Ok(())
+}
+
+fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
+    let sql = "SELECT triggerid, description, expression, recovery_expression \
+               FROM triggers WHERE flags < 4 AND triggerid IN ({ids})";
+    let mut sources: BTreeMap<u64, Source> = query_by_ids(edit.connection(), sql, &[], ids)?
+        .iter()
+        .map(|row| {
+            let source = Source {
+                id: row.id("triggerid"),
+                description: row.text("description").to_owned(),
+                expression: row.text("expression").to_owned(),
+                recovery: row.text("recovery_expression").to_owned(),
+                functions: Vec::new(),
+            };
+            (source.id, source)
+        })
+        .collect();
+    let sql = "SELECT functionid, triggerid, itemid, name, parameter FROM functions \
+               WHERE triggerid IN ({ids})";
+    let mut rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    rows.sort_by_key(|row| row.id("functionid"));
+    for row in &rows {
+        if let Some(source) = sources.get_mut(&row.id("triggerid")) {
+            source.functions.push((row.id("functionid"), TriggerFunction::from_row(row)));
+        }
+    }
+    Ok(sources.into_values().filter(|source| !source.functions.is_empty()).collect())
+}
+
+/// Children of items: parent → (host → child).
+pub(crate) fn item_children(
+    edit: &mut Edit<'_>,
+    parents: &[u64],
+    only: Option<&BTreeSet<u64>>,
+) -> DbResult<HashMap<u64, BTreeMap<u64, u64>>> {
+    let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
+    let mut children: HashMap<u64, BTreeMap<u64, u64>> = HashMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], parents)? {
+        if only.is_none_or(|only| only.contains(&row.id("hostid"))) {
+            let of = children.entry(row.id("templateid")).or_default();
+            of.insert(row.id("hostid"), row.id("itemid"));
+        }
+    }
+    Ok(children)
+}
+
+/// Children of triggers: (parent, host) → child.
+pub(crate) fn related_children(
+    edit: &mut Edit<'_>,
+    parents: &[u64],
+) -> DbResult<BTreeMap<(u64, u64), u64>> {
+    let sql = "SELECT DISTINCT t.templateid, t.triggerid, i.hostid FROM triggers t \
+               JOIN functions f ON f.triggerid = t.triggerid \
+               JOIN items i ON i.itemid = f.itemid WHERE t.templateid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], parents)?;
+    Ok(rows
+        .iter()
+        .map(|row| ((row.id("templateid"), row.id("hostid")), row.id("triggerid")))
+        .collect())
+}
+
+/// One level; gives the ids of the copies.
+fn copy_level(
+    edit: &mut Edit<'_>,
+    ids: &[u64],
+    only: Option<&BTreeSet<u64>>,
+) -> Result<Vec<u64>, LinkError> {
+    let sources = load_sources(edit, ids)?;
+    let items: BTreeSet<u64> =
+        sources.iter().flat_map(|s| s.functions.iter().map(|(_, f)| f.itemid)).collect();
+    let children = item_children(edit, &items.into_iter().collect::<Vec<_>>(), only)?;
+    if children.is_empty() {
+        return Ok(Vec::new());
+    }
+    let done = related_children(edit, ids)?;
+    let hosts: BTreeSet<u64> = children.values().flat_map(BTreeMap::keys).copied().collect();
+    let names: BTreeSet<&str> = sources.iter().map(|s| s.description.as_str()).collect();
+    let own = existing(
+        edit,
+        &hosts.into_iter().collect::<Vec<_>>(),
+        &names.into_iter().collect::<Vec<_>>(),
+    )?;
+    let mut copies = Vec::new();
+    let mut fresh = 0_u64;
+    for (at, source) in sources.iter().enumerate() {
+        let empty = BTreeMap::new();
+        let first = children.get(&source.functions[0].1.itemid).unwrap_or(&empty);
+        for host in first.keys().filter(|host| !done.contains_key(&(source.id, **host))) {
+            // Not linked to all templates of the trigger: not inherited.
+            let Some(functions) = functions_on(source, *host, &children) else { continue };
+            let same = own.find(*host, &source.description, |ids, texts| {
+                let place =
+                    |text: &str| replace_ids(text, &mut |id| written(source, &functions, id));
+                ids != source.id && texts == (&place(&source.expression), &place(&source.recovery))
+            });
+            if let Some(same) = same.filter(|same| same.templateid > 0) {
+                return Err(LinkError::conflict(format!(
+                    "Cannot inherit trigger \"{}\", because the host has the same trigger from \
+                     another template (trigger {}). Unlink one of the templates.",
+                    source.description, same.id
+                )));
+            }
+            fresh += u64::from(same.is_none());
+            copies.push(Copy {
+                source: at,
+                triggerid: same.map_or(0, |same| same.id),
+                adopted: same.is_some(),
+                functions,
+            });
+        }
+    }
+    let mut next = edit.next_id("triggers", fresh)?;
+    for copy in copies.iter_mut().filter(|copy| !copy.adopted) {
+        copy.triggerid = next;
+        next += 1;
+    }
+    write(edit, &sources, &copies)?;
+    Ok(copies.iter().map(|copy| copy.triggerid).collect())
+}
+
+fn functions_on(
+    source: &Source,
+    host: u64,
+    children: &HashMap<u64, BTreeMap<u64, u64>>,
+) -> Option<Vec<TriggerFunction>> {
+    source
+        .functions
+        .iter()
+        .map(|(_, function)| {
+            let itemid = *children.get(&function.itemid)?.get(&host)?;
+            Some(TriggerFunction { itemid, ..function.clone() })
+        })
+        .collect()
+}
+
+/// A function of the source as [`existing`] writes those of the host's own triggers.
+fn written(source: &Source, functions: &[TriggerFunction], id: u64) -> String {
+    let at = source.functions.iter().position(|(functionid, _)| *functionid == id);
+    at.and_then(|at| functions.get(at)).map_or_else(String::new, TriggerFunction::written)
+}
+
+/// Columns that a copy has of its own; all others come from the parent.
+const PLACED: &[&str] = &[
+    "triggerid",
+    "templateid",
+    "uuid",
+    "expression",
+    "recovery_expression",
+    "value",
+    "lastchange",
+    "state",
+    "error",
+];
+
+fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
+    let rest: Vec<&str> = Table::named("triggers")
+        .columns
+        .iter()
+        .map(|column| column.name)
+        .filter(|name| !PLACED.contains(name))
+        .collect();
+    let count: usize = copies.iter().map(|copy| copy.functions.len()).sum();
+    let mut functionid = edit.next_id("functions", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let mut functions = Vec::with_capacity(count);
+    let (mut fresh, mut adopted) = (Vec::new(), Vec::new());
+    for copy in copies {
+        let source = &sources[copy.source];
+        let first = functionid;
+        let place = |text: &str| {
+            replace_ids(text, &mut |id| {
+                let at = source.functions.iter().position(|(old, _)| *old == id).unwrap_or(0);
+                format!("{{{}}}", first + u64::try_from(at).unwrap_or(0))
+            })
+        };
+        let row: [Value; 4] = [
+            copy.triggerid.into(),
+            source.id.into(),
+            place(&source.expression).into(),
+            place(&source.recovery).into(),
+        ];
+        for function in &copy.functions {
+            functions.push((functionid, copy.triggerid, function.clone()));
+            functionid += 1;
+        }
+        if copy.adopted { adopted.push(row) } else { fresh.push(row) }
+    }
+    for row in &adopted {
+        adopt(edit, row, &rest)?;
+    }
+    for portion in fresh.chunks(COPIES) {
+        insert_copies(edit, portion, &rest)?;
+    }
+    insert_functions(edit, &functions)?;
+    if let (Some(first), Some(last)) = (fresh.first(), fresh.last()) {
+        copy_tags(edit, "n.triggerid BETWEEN ? AND ?", &[first[0].clone(), last[0].clone()])?;
+    }
+    let ids: Vec<u64> = copies.iter().filter(|c| c.adopted).map(|c| c.triggerid).collect();
+    edit.delete("trigger_tags", "triggerid", &ids)?;
+    for portion in ids.chunks(1_000) {
+        let condition = format!("n.triggerid IN ({})", placeholders(portion.len()));
+        copy_tags(edit, &condition, &id_params(portion.iter().copied()))?;
+    }
+    Ok(())
+}
+
+fn insert_copies(edit: &mut Edit<'_>, rows: &[[Value; 4]], rest: &[&str]) -> DbResult<()> {
+    let typed = "(CAST(? AS BIGINT), CAST(? AS BIGINT), CAST(? AS TEXT), CAST(? AS TEXT))";
+    let values = format!("{typed}{}", ", (?, ?, ?, ?)".repeat(rows.len() - 1));
+    let from: Vec<String> = rest.iter().map(|name| format!("s.{name}")).collect();
+    let sql = format!(
+        "INSERT INTO triggers (triggerid, templateid, expression, recovery_expression, {}) \
+         SELECT v.column1, v.column2, v.column3, v.column4, {} \
+         FROM (VALUES {values}) AS v CROSS JOIN triggers s WHERE s.triggerid = v.column2",
+        rest.join(", "),
+        from.join(", ")
+    );
+    let params: Vec<Value> = rows.iter().flatten().cloned().collect();
+    edit.execute(&sql, &params).map(drop)
+}
+
+/// The host's own trigger becomes the inherited one.
+fn adopt(edit: &mut Edit<'_>, row: &[Value; 4], rest: &[&str]) -> DbResult<()> {
+    edit.execute("DELETE FROM functions WHERE triggerid = ?", &row[..1])?;
+    let sets = rest.join(", ");
+    let sql = format!(
+        "UPDATE triggers SET ({sets}) = (SELECT {sets} FROM triggers s WHERE s.triggerid = ?), \
+         templateid = ?, expression = ?, recovery_expression = ?, uuid = '' WHERE triggerid = ?"
+    );
+    let params: Vec<Value> = [1, 1, 2, 3, 0].iter().map(|at| row[*at].clone()).collect();
+    edit.execute(&sql, &params).map(drop)
+}
+
+fn copy_tags(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbResult<()> {
+    let from = format!(
+        "FROM triggers n JOIN trigger_tags t ON t.triggerid = n.templateid WHERE {condition}"
+    );
+    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
+    let count = rows.first().map_or(0, |row| row.id("n"));
+    if count == 0 {
+        return Ok(());
+    }
+    let first = edit.next_id("trigger_tags", count)?;
+    let mut with_first = vec![Value::from(first - 1)];
+    with_first.extend_from_slice(params);
+    edit.execute(
+        &format!(
+            "INSERT INTO trigger_tags (triggertagid, triggerid, tag, value) \
+             SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.triggerid, t.triggertagid), \
+             n.triggerid, t.tag, t.value {from}"
+        ),
+        &with_first,
+    )
+    .map(drop)
+}
+
+/// Children get the dependencies of their parents: on the child of the same host where the other
+/// trigger is a template's, on the same trigger where it is a host's. `replace`: and no others.
+pub(crate) fn inherit_dependencies(
+    edit: &mut Edit<'_>,
+    parents: &[u64],
+    replace: bool,
+) -> DbResult<()> {
+    let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
+    let mut depends: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], parents)? {
+        depends.entry(row.id("triggerid")).or_default().push(row.id("depends_on"));
+    }
+    if depends.is_empty() && !replace {
+        return Ok(());
+    }
+    let masters: BTreeSet<u64> = depends.values().flatten().copied().collect();
+    let masters: Vec<u64> = masters.into_iter().collect();
+    let sql = "SELECT DISTINCT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+               JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 0 AND f.triggerid IN ({ids})";
+    let on_hosts: BTreeSet<u64> =
+        crate::objects::ids_of(edit, sql, "triggerid", &masters)?.into_iter().collect();
+    let children = related_children(edit, parents)?;
+    let master_children = related_children(edit, &masters)?;
+    let mut wanted: BTreeSet<(u64, u64)> = BTreeSet::new();
+    for ((parent, host), child) in &children {
+        for master in depends.get(parent).into_iter().flatten() {
+            if let Some(on) = master_children.get(&(*master, *host)) {
+                wanted.insert((*child, *on));
+            } else if on_hosts.contains(master) {
+                wanted.insert((*child, *master));
+            }
+        }
+    }
+    let all: Vec<u64> = children.values().copied().collect::<BTreeSet<_>>().into_iter().collect();
+    if replace {
+        edit.delete("trigger_depends", "triggerid", &all)?;
+    } else {
+        let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
+        for row in query_by_ids(edit.connection(), sql, &[], &all)? {
+            wanted.remove(&(row.id("triggerid"), row.id("depends_on")));
+        }
+    }
+    let rows: Vec<Vec<Value>> =
+        wanted.iter().map(|(child, on)| vec![Value::from(*child), Value::from(*on)]).collect();
+    edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)
+}

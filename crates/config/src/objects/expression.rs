@@ -1,0 +1,360 @@
+//! Trigger expressions as users write them, brought into the stored form.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use eval::expr::Expression;
+use eval::func::Function;
+use model::ValueType;
+
+use super::TriggerFunction;
+use crate::db::{Connection, DbError, Value, placeholders};
+
+/// An item that an expression names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ItemRef {
+    /// Its id.
+    pub itemid: u64,
+    /// Its host or template.
+    pub hostid: u64,
+    /// 0 host, 1 template.
+    pub host_kind: i64,
+    /// The API's `flags`: 0 plain, 2 prototype, 4 discovered.
+    pub flags: i64,
+    /// For prototypes: the discovery rule.
+    pub ruleid: u64,
+}
+
+/// Why an expression cannot be stored.
+#[derive(Debug, thiserror::Error)]
+pub enum ExpressionError {
+    /// The expression itself is wrong; `recovery` tells which one.
+    #[error("{text}")]
+    Syntax {
+        /// The recovery expression is meant.
+        recovery: bool,
+        /// What is wrong, for behind a path.
+        text: String,
+    },
+    /// It names what is not there; a whole sentence.
+    #[error("{0}")]
+    Reference(String),
+    /// The database refused.
+    #[error(transparent)]
+    Db(#[from] DbError),
+}
+
+/// Expressions in the form of [`super::NewTrigger`], with the items they name.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Resolved {
+    /// Problem expression with `{0}`, `{1}` … for the calls.
+    pub expression: String,
+    /// Recovery expression, likewise; empty = none.
+    pub recovery: String,
+    /// The calls.
+    pub functions: Vec<TriggerFunction>,
+    /// The items, each once.
+    pub items: Vec<ItemRef>,
+}
+
+/// Functions that read texts, for the check of value types; all others of [`NUMERIC`] need
+/// numbers, and those of [`LOG`] log entries.
+const LOG: &[&str] = &["logeventid", "logseverity", "logsource"];
+
+/// Functions that need numbers.
+const NUMERIC: &[&str] = &[
+    "avg",
+    "baselinedev",
+    "baselinewma",
+    "forecast",
+    "kurtosis",
+    "mad",
+    "max",
+    "min",
+    "percentile",
+    "rate",
+    "skewness",
+    "stddevpop",
+    "stddevsamp",
+    "sum",
+    "sumofsquares",
+    "timeleft",
+    "trendavg",
+    "trendcount",
+    "trendmax",
+    "trendmin",
+    "trendstl",
+    "trendsum",
+    "varpop",
+    "varsamp",
+];
+
+/// Names of functions of the expression language that take no item.
+const PLAIN: &[&str] = &[
+    "abs",
+    "acos",
+    "ascii",
+    "asin",
+    "atan",
+    "atan2",
+    "avg",
+    "between",
+    "bitand",
+    "bitlength",
+    "bitlshift",
+    "bitnot",
+    "bitor",
+    "bitrshift",
+    "bitxor",
+    "bytelength",
+    "cbrt",
+    "ceil",
+    "char",
+    "concat",
+    "cos",
+    "cosh",
+    "cot",
+    "count",
+    "date",
+    "dayofmonth",
+    "dayofweek",
+    "degrees",
+    "e",
+    "exp",
+    "expm1",
+    "floor",
+    "in",
+    "insert",
+    "left",
+    "length",
+    "log",
+    "log10",
+    "ltrim",
+    "max",
+    "mid",
+    "min",
+    "mod",
+    "now",
+    "pi",
+    "power",
+    "radians",
+    "rand",
+    "repeat",
+    "replace",
+    "right",
+    "round",
+    "rtrim",
+    "signum",
+    "sin",
+    "sinh",
+    "sqrt",
+    "sum",
+    "tan",
+    "time",
+    "trim",
+    "truncate",
+    "jsonpath",
+    "xmlxpath",
+    "histogram_quantile",
+    "bucket_percentile",
+    "item_count",
+];
+
+struct Parsed {
+    expression: Expression,
+    recovery: bool,
+}
+
+/// Brings expressions of one trigger (the recovery expression may be empty) into the stored form.
+/// LLD macros are allowed in trigger `prototype`s alone.
+pub fn resolve(
+    connection: &mut dyn Connection,
+    expression: &str,
+    recovery: &str,
+    prototype: bool,
+) -> Result<Resolved, ExpressionError> {
+    let mut parsed = vec![parse(expression, false, prototype)?];
+    if !recovery.is_empty() {
+        parsed.push(parse(recovery, true, prototype)?);
+    }
+    let refs = references(connection, &parsed)?;
+    let mut resolved = Resolved::default();
+    let mut seen: HashMap<TriggerFunction, usize> = HashMap::new();
+    let mut items: BTreeMap<u64, ItemRef> = BTreeMap::new();
+    for part in &parsed {
+        let mut failed = None;
+        let text = part.expression.replace_calls(&mut |call| {
+            let key = (call.query.host.clone(), call.query.key.clone());
+            let Some((item, value_type)) = refs.get(&key) else { return String::new() };
+            if let Err(text) = fits(&call.function, *value_type) {
+                failed.get_or_insert(text);
+            }
+            items.insert(item.itemid, item.clone());
+            let function = TriggerFunction {
+                itemid: item.itemid,
+                name: call.function.clone(),
+                parameter: call.stored_params(&part.expression.text),
+            };
+            let next = seen.len();
+            let at = *seen.entry(function.clone()).or_insert_with(|| {
+                resolved.functions.push(function);
+                next
+            });
+            format!("{{{at}}}")
+        });
+        if let Some(text) = failed {
+            return Err(ExpressionError::Reference(text));
+        }
+        if part.recovery { resolved.recovery = text } else { resolved.expression = text }
+    }
+    resolved.items = items.into_values().collect();
+    Ok(resolved)
+}
+
+fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, ExpressionError> {
+    let fail = |text: String| ExpressionError::Syntax { recovery, text };
+    let from =
+        |at: usize| fail(format!("incorrect expression starting from \"{}\"", tail(text, at)));
+    let expression = Expression::parse(text).map_err(|error| from(error.at))?;
+    if expression.function_ids().first().is_some() {
+        return Err(from(0));
+    }
+    if !prototype
+        && let Some((_, span)) = expression.macros().into_iter().find(|(m, _)| m.contains("{#"))
+    {
+        return Err(from(span.start));
+    }
+    if let Some(name) = expression.functions().iter().find(|name| !PLAIN.contains(name)) {
+        return Err(fail(format!("unknown function \"{name}\"")));
+    }
+    let calls = expression.item_calls();
+    if calls.is_empty() {
+        return Err(fail(
+            "trigger expression must contain at least one /host/key reference".into(),
+        ));
+    }
+    for call in calls {
+        if call.query.is_wildcard() || call.query.host.is_empty() {
+            return Err(from(0));
+        }
+        check_call(call).map_err(fail)?;
+    }
+    Ok(Parsed { expression, recovery })
+}
+
+/// At most so much of the expression is shown in messages.
+const NEAR_CHARS: usize = 255;
+
+fn tail(text: &str, at: usize) -> String {
+    text.get(at..).unwrap_or_default().chars().take(NEAR_CHARS).collect()
+}
+
+/// The function exists and its parameters can be read; those with macros are only known later.
+fn check_call(call: &eval::expr::ItemCall) -> Result<(), String> {
+    use eval::func::FuncError;
+    let name = &call.function;
+    let ordinals = ["first", "second", "third", "fourth", "fifth", "sixth"];
+    let has_macro = |text: &str| text.contains("{$") || text.contains("{#");
+    match Function::parse(name, &call.params) {
+        Ok(_) => Ok(()),
+        Err(FuncError::ParamCount) => {
+            Err(format!("invalid number of parameters in function \"{name}\""))
+        }
+        Err(FuncError::Param(n)) => {
+            let given = n.checked_sub(1).and_then(|at| call.params.get(at));
+            match given {
+                Some(param) if has_macro(&param.value) => Ok(()),
+                Some(param) if !param.value.is_empty() => {
+                    // Counting starts behind the item, which is the first parameter.
+                    let ordinal = ordinals.get(n).copied().unwrap_or("last");
+                    Err(format!("invalid {ordinal} parameter in function \"{name}\""))
+                }
+                _ => Err(format!("mandatory parameter is missing in function \"{name}\"")),
+            }
+        }
+        Err(FuncError::Unknown(_)) => Err(format!("unknown function \"{name}\"")),
+        // What depends on values or on global regular expressions shows at run time.
+        Err(_) => Ok(()),
+    }
+}
+
+fn fits(function: &str, value_type: ValueType) -> Result<(), String> {
+    let numeric = matches!(value_type, ValueType::Float | ValueType::Unsigned);
+    let fits = if LOG.contains(&function) {
+        value_type == ValueType::Log
+    } else if NUMERIC.contains(&function) {
+        numeric
+    } else {
+        true
+    };
+    if fits {
+        return Ok(());
+    }
+    let name = match value_type {
+        ValueType::Float => "Numeric (float)",
+        ValueType::Unsigned => "Numeric (unsigned)",
+        ValueType::Char => "Character",
+        ValueType::Log => "Log",
+        ValueType::Text => "Text",
+        ValueType::Binary => "Binary",
+    };
+    Err(format!(
+        "Incorrect item value type \"{name}\" provided for trigger function \"{function}\"."
+    ))
+}
+
+type Refs = HashMap<(String, String), (ItemRef, ValueType)>;
+
+/// Items by host name and key; all must be there.
+fn references(connection: &mut dyn Connection, parsed: &[Parsed]) -> Result<Refs, ExpressionError> {
+    let mut wanted: Vec<(String, String)> = Vec::new();
+    for call in parsed.iter().flat_map(|part| part.expression.item_calls()) {
+        let pair = (call.query.host.clone(), call.query.key.clone());
+        if !wanted.contains(&pair) {
+            wanted.push(pair);
+        }
+    }
+    let hosts: BTreeSet<&str> = wanted.iter().map(|(host, _)| host.as_str()).collect();
+    let params: Vec<Value> = hosts.iter().map(|host| Value::from(*host)).collect();
+    let sql = format!(
+        "SELECT hostid, host, kind FROM hosts WHERE kind < 2 AND host IN ({})",
+        placeholders(params.len())
+    );
+    let rows = connection.query(&sql, &params)?;
+    let known: HashMap<String, (u64, i64)> = rows
+        .iter()
+        .map(|row| (row.text("host").to_owned(), (row.id("hostid"), row.int("kind"))))
+        .collect();
+    let mut refs = Refs::new();
+    for (host, key) in wanted {
+        let Some((hostid, host_kind)) = known.get(&host).copied() else {
+            return Err(ExpressionError::Reference(format!(
+                "Incorrect trigger expression. Host \"{host}\" does not exist or you have no \
+                 access to this host."
+            )));
+        };
+        let rows = connection.query(
+            "SELECT itemid, flags, ruleid, value_type FROM items \
+             WHERE hostid = ? AND key_ = ? AND flags <> 1",
+            &[hostid.into(), key.as_str().into()],
+        )?;
+        let found = rows.first().and_then(|row| {
+            let value_type =
+                u8::try_from(row.int("value_type")).ok().and_then(ValueType::from_api)?;
+            let item = ItemRef {
+                itemid: row.id("itemid"),
+                hostid,
+                host_kind,
+                flags: row.int("flags"),
+                ruleid: row.id("ruleid"),
+            };
+            Some((item, value_type))
+        });
+        let Some(found) = found else {
+            return Err(ExpressionError::Reference(format!(
+                "Incorrect item key \"{key}\" provided for trigger expression on \"{host}\"."
+            )));
+        };
+        refs.insert((host, key), found);
+    }
+    Ok(refs)
+}

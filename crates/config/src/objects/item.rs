@@ -1,0 +1,312 @@
+//! Items, discovery rules and prototypes: one table, told apart by `flags`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Columns, Deleted, Tag, column, delete_triggers, ids_of, new_uuid, touch_items};
+use crate::Edit;
+use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
+use crate::link::{LinkError, inherit_items, kind_words, linked_below, remap_interfaces};
+use crate::schema::Table;
+
+/// A preprocessing step as the API has it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Step {
+    /// The API's `type`.
+    pub kind: i64,
+    /// Parameters, joined by line feeds.
+    pub params: String,
+    /// 0 fail, 1 discard, 2 set value, 3 set error.
+    pub error_handler: i64,
+    /// Value or text for handlers 2 and 3.
+    pub error_handler_params: String,
+}
+
+/// An item, rule or prototype to be created.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewItem {
+    /// Columns of `items`: `hostid`, `flags`, `key_`, `name`, `type` and what else is not default.
+    /// Without `uuid`, an item of a template gets a new one.
+    pub columns: Columns,
+    /// Preprocessing in order.
+    pub preprocessing: Vec<Step>,
+    /// Tags.
+    pub tags: Vec<Tag>,
+}
+
+/// A change of an item, rule or prototype.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ItemChange {
+    /// Which.
+    pub id: u64,
+    /// Columns that change. Children on linked hosts follow.
+    pub columns: Columns,
+    /// New preprocessing, if it changes.
+    pub preprocessing: Option<Vec<Step>>,
+    /// New tags, if they change.
+    pub tags: Option<Vec<Tag>>,
+}
+
+/// Columns of a parent that its children have their own values of.
+pub(crate) const OWN_COLUMNS: &[&str] =
+    &["itemid", "hostid", "flags", "ruleid", "templateid", "interfaceid", "master_itemid", "uuid"];
+
+/// Creates items; those of templates are inherited by everything linked below. Returns the ids in
+/// order. A key that its host has already is a conflict.
+pub fn create_items(edit: &mut Edit<'_>, items: &[NewItem]) -> Result<Vec<u64>, LinkError> {
+    let hosts: BTreeSet<u64> = items.iter().map(|item| id_in(&item.columns, "hostid")).collect();
+    let hosts: Vec<u64> = hosts.into_iter().collect();
+    refuse_taken_keys(edit, items, &hosts)?;
+    let kinds = host_kinds(edit, &hosts)?;
+    let first = edit.next_id("items", u64::try_from(items.len()).unwrap_or(u64::MAX))?;
+    let ids: Vec<u64> = (first..).take(items.len()).collect();
+
+    let table = Table::named("items");
+    let names: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
+    let mut rows = Vec::with_capacity(items.len());
+    for (item, id) in items.iter().zip(&ids) {
+        let on_template = kinds.get(&id_in(&item.columns, "hostid")) == Some(&1);
+        let mut row = Vec::with_capacity(names.len());
+        for table_column in table.columns {
+            row.push(match (table_column.name, column(&item.columns, table_column.name)) {
+                ("itemid", _) => Value::from(*id),
+                ("uuid", None) if on_template => new_uuid()?.into(),
+                (_, Some(value)) => value.clone(),
+                (_, None) => table_column.default_value(),
+            });
+        }
+        rows.push(row);
+    }
+    edit.insert_many("items", &names, &rows)?;
+    let steps: Vec<(u64, &[Step])> =
+        ids.iter().zip(items).map(|(id, item)| (*id, item.preprocessing.as_slice())).collect();
+    insert_steps(edit, &steps)?;
+    let tags: Vec<(u64, &[Tag])> =
+        ids.iter().zip(items).map(|(id, item)| (*id, item.tags.as_slice())).collect();
+    insert_tags(edit, &tags)?;
+    touch_items(edit, &ids)?;
+
+    let templates: Vec<u64> = hosts.into_iter().filter(|id| kinds.get(id) == Some(&1)).collect();
+    let below = linked_below(edit, &templates)?;
+    if !below.is_empty() {
+        inherit_items(edit, &ids, &below, true)?;
+    }
+    Ok(ids)
+}
+
+fn id_in(columns: &Columns, name: &str) -> u64 {
+    column(columns, name).map_or(0, |v| u64::try_from(v.as_int()).unwrap_or(0))
+}
+
+/// `hosts.kind` by id: 0 host, 1 template.
+fn host_kinds(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<HashMap<u64, i64>> {
+    let sql = "SELECT hostid, kind FROM hosts WHERE hostid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], hosts)?;
+    Ok(rows.iter().map(|row| (row.id("hostid"), row.int("kind"))).collect())
+}
+
+fn refuse_taken_keys(
+    edit: &mut Edit<'_>,
+    items: &[NewItem],
+    hosts: &[u64],
+) -> Result<(), LinkError> {
+    let mut keys: BTreeMap<&str, Vec<u64>> = BTreeMap::new();
+    for item in items {
+        if let Some(Value::Text(key)) = column(&item.columns, "key_") {
+            keys.entry(key).or_default().push(id_in(&item.columns, "hostid"));
+        }
+    }
+    let names: Vec<&str> = keys.keys().copied().collect();
+    for portion in names.chunks(500) {
+        let sql = format!(
+            "SELECT i.key_, i.flags, h.hostid, h.kind, h.name FROM items i \
+             JOIN hosts h ON h.hostid = i.hostid WHERE i.key_ IN ({}) AND i.hostid IN ({{ids}})",
+            placeholders(portion.len())
+        );
+        let params: Vec<Value> = portion.iter().map(|key| Value::from(*key)).collect();
+        for row in query_by_ids(edit.connection(), &sql, &params, hosts)? {
+            if keys.get(row.text("key_")).is_some_and(|of| of.contains(&row.id("hostid"))) {
+                return Err(taken(&row));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn taken(row: &Row) -> LinkError {
+    LinkError::Conflict(format!(
+        "{} with key \"{}\" already exists on the {} \"{}\".",
+        capitalized(kind_words(row.int("flags"))),
+        row.text("key_"),
+        if row.int("kind") == 1 { "template" } else { "host" },
+        row.text("name")
+    ))
+}
+
+fn capitalized(words: &str) -> String {
+    words.strip_prefix('a').map_or_else(|| words.to_owned(), |rest| format!("A{rest}"))
+}
+
+fn insert_steps(edit: &mut Edit<'_>, items: &[(u64, &[Step])]) -> DbResult<()> {
+    let mut rows = Vec::new();
+    for (id, steps) in items {
+        for (n, step) in (1_i64..).zip(steps.iter()) {
+            rows.push(vec![
+                Value::from(*id),
+                Value::from(n),
+                Value::from(step.kind),
+                step.params.as_str().into(),
+                Value::from(step.error_handler),
+                step.error_handler_params.as_str().into(),
+            ]);
+        }
+    }
+    let columns = ["itemid", "step", "type", "params", "error_handler", "error_handler_params"];
+    edit.insert_many("item_preprocessing", &columns, &rows)
+}
+
+fn insert_tags(edit: &mut Edit<'_>, items: &[(u64, &[Tag])]) -> DbResult<()> {
+    let count: usize = items.iter().map(|(_, tags)| tags.len()).sum();
+    if count == 0 {
+        return Ok(());
+    }
+    let first = edit.next_id("item_tags", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let pairs = items.iter().flat_map(|(id, tags)| tags.iter().map(move |tag| (*id, tag)));
+    let rows: Vec<Vec<Value>> = (first..)
+        .zip(pairs)
+        .map(|(tagid, (id, tag))| {
+            vec![
+                Value::from(tagid),
+                Value::from(id),
+                tag.tag.as_str().into(),
+                tag.value.as_str().into(),
+            ]
+        })
+        .collect();
+    edit.insert_many("item_tags", &["itemtagid", "itemid", "tag", "value"], &rows)
+}
+
+/// Changes items; children on linked hosts get the same changes, level by level.
+pub fn update_items(edit: &mut Edit<'_>, changes: &[ItemChange]) -> Result<(), LinkError> {
+    for change in changes {
+        // Masters before and after are to be read again: the one loses, the other gains.
+        touch_items(edit, &[change.id])?;
+        if let Some(Value::Text(key)) = column(&change.columns, "key_") {
+            refuse_key_on_hosts(edit, &[change.id], key)?;
+        }
+        edit.update("items", change.id, &change.columns)?;
+        set_children(edit, change, &[change.id])?;
+        touch_items(edit, &[change.id])?;
+        update_below(edit, change)?;
+    }
+    Ok(())
+}
+
+/// Replaces preprocessing and tags of these items, as far as the change says so.
+fn set_children(edit: &mut Edit<'_>, change: &ItemChange, ids: &[u64]) -> DbResult<()> {
+    if let Some(steps) = &change.preprocessing {
+        edit.delete("item_preprocessing", "itemid", ids)?;
+        let all: Vec<(u64, &[Step])> = ids.iter().map(|id| (*id, steps.as_slice())).collect();
+        insert_steps(edit, &all)?;
+    }
+    if let Some(tags) = &change.tags {
+        edit.delete("item_tags", "itemid", ids)?;
+        let all: Vec<(u64, &[Tag])> = ids.iter().map(|id| (*id, tags.as_slice())).collect();
+        insert_tags(edit, &all)?;
+    }
+    Ok(())
+}
+
+fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkError> {
+    let inherited: Columns =
+        change.columns.iter().filter(|(name, _)| !OWN_COLUMNS.contains(name)).cloned().collect();
+    let master = column(&change.columns, "master_itemid").map(Value::as_int);
+    let nothing = inherited.is_empty()
+        && master.is_none()
+        && change.preprocessing.is_none()
+        && change.tags.is_none();
+    if nothing {
+        return Ok(());
+    }
+    let mut parents: Vec<(u64, i64)> = vec![(change.id, master.unwrap_or(0))];
+    while let Some((parent, parent_master)) = parents.pop() {
+        let sql = "SELECT itemid FROM items WHERE templateid IN ({ids})";
+        let children = ids_of(edit, sql, "itemid", &[parent])?;
+        if children.is_empty() {
+            continue;
+        }
+        touch_items(edit, &children)?;
+        if let Some(Value::Text(key)) = column(&change.columns, "key_") {
+            refuse_key_on_hosts(edit, &children, key)?;
+        }
+        if !inherited.is_empty() {
+            let sets: Vec<String> =
+                inherited.iter().map(|(name, _)| format!("{name} = ?")).collect();
+            let mut params: Vec<Value> = inherited.iter().map(|(_, value)| value.clone()).collect();
+            params.push(parent.into());
+            let sql = format!("UPDATE items SET {} WHERE templateid = ?", sets.join(", "));
+            edit.execute(&sql, &params)?;
+        }
+        if master.is_some() {
+            edit.execute(
+                "UPDATE items SET master_itemid = COALESCE((SELECT MAX(m.itemid) FROM items m \
+                 WHERE m.templateid = ? AND m.templateid > 0 AND m.hostid = items.hostid), 0) \
+                 WHERE templateid = ?",
+                &[Value::from(parent_master), parent.into()],
+            )?;
+        }
+        if column(&change.columns, "type").is_some() {
+            remap_interfaces(edit, &children)?;
+        }
+        set_children(edit, change, &children)?;
+        touch_items(edit, &children)?;
+        let sql = "SELECT itemid, master_itemid FROM items WHERE itemid IN ({ids})";
+        let rows = query_by_ids(edit.connection(), sql, &[], &children)?;
+        parents.extend(rows.iter().map(|row| (row.id("itemid"), row.int("master_itemid"))));
+    }
+    Ok(())
+}
+
+/// Refuses a new key of these items that another item of the same host has.
+fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<(), LinkError> {
+    let sql = "SELECT o.key_, o.flags, h.kind, h.name FROM items i \
+               JOIN items o ON o.hostid = i.hostid AND o.itemid <> i.itemid \
+               JOIN hosts h ON h.hostid = i.hostid WHERE o.key_ = ? AND i.itemid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[key.into()], ids)?;
+    rows.first().map_or(Ok(()), |row| Err(taken(row)))
+}
+
+/// Deletes items with everything that hangs on them: children on linked hosts, dependent items,
+/// prototypes of rules, what discovery made of them, triggers that name them.
+pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
+    let mut all: BTreeSet<u64> = ids.iter().copied().collect();
+    let mut frontier: Vec<u64> = ids.to_vec();
+    while !frontier.is_empty() {
+        let mut next = BTreeSet::new();
+        for sql in [
+            "SELECT itemid FROM items WHERE templateid IN ({ids})",
+            "SELECT itemid FROM items WHERE master_itemid IN ({ids})",
+            "SELECT itemid FROM items WHERE ruleid IN ({ids})",
+            "SELECT itemid FROM item_discovery WHERE parent_itemid IN ({ids})",
+        ] {
+            next.extend(ids_of(edit, sql, "itemid", &frontier)?);
+        }
+        frontier = next.into_iter().filter(|id| all.insert(*id)).collect();
+    }
+    let all: Vec<u64> = all.into_iter().collect();
+    touch_items(edit, &all)?;
+    let sql = "SELECT DISTINCT triggerid FROM functions WHERE itemid IN ({ids})";
+    let triggers = ids_of(edit, sql, "triggerid", &all)?;
+    let triggers = delete_triggers(edit, &triggers)?;
+    let sql = "SELECT hostid FROM host_discovery WHERE parent_itemid IN ({ids})";
+    let prototypes = ids_of(edit, sql, "hostid", &all)?;
+    for portion in prototypes.chunks(5_000) {
+        let sql = format!(
+            "DELETE FROM hosts WHERE kind = 2 AND hostid IN ({})",
+            placeholders(portion.len())
+        );
+        edit.execute(&sql, &crate::db::id_params(portion.iter().copied()))?;
+    }
+    edit.delete("parts", "ruleid", &all)?;
+    edit.delete("items", "itemid", &all)?;
+    Ok(Deleted { items: all, triggers })
+}

@@ -1,0 +1,106 @@
+//! Operations on items and triggers that keep inheritance, discovery and the snapshot right.
+//!
+//! The API, the import and low-level discovery change items and triggers through these functions
+//! alone. They trust their input to be valid field by field (that is the callers' business) and
+//! look after what concerns several objects: unique keys, children on linked hosts, master items,
+//! functions, dependencies, and what the snapshot has to read again.
+
+mod expression;
+mod item;
+mod trigger;
+mod trigger_delete;
+
+use crate::Edit;
+use crate::db::{DbResult, Value, query_by_ids};
+
+pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
+pub use trigger::{
+    NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,
+};
+pub(crate) use trigger::{existing, insert_functions};
+pub use trigger_delete::delete_triggers;
+
+/// Columns of a row and their values; names are those of the table.
+pub type Columns = Vec<(&'static str, Value)>;
+
+/// A tag.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Tag {
+    /// Name.
+    pub tag: String,
+    /// Value, may be empty.
+    pub value: String,
+}
+
+/// What a deletion took with it; children on hosts and dependent items included.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Deleted {
+    /// Items, rules and prototypes.
+    pub items: Vec<u64>,
+    /// Triggers and trigger prototypes.
+    pub triggers: Vec<u64>,
+}
+
+/// The column's value in a list of columns.
+pub fn column<'a>(columns: &'a Columns, name: &str) -> Option<&'a Value> {
+    columns.iter().find(|(column, _)| *column == name).map(|(_, value)| value)
+}
+
+/// A universal id for a new object of a template: 32 hexadecimal digits (UUID, version 4).
+pub fn new_uuid() -> DbResult<String> {
+    let mut bytes = [0_u8; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| crate::db::DbError::statement("(random bytes)", error))?;
+    bytes[6] = bytes[6] & 0x0f | 0x40;
+    bytes[8] = bytes[8] & 0x3f | 0x80;
+    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+/// The items are to be read again if they are on hosts, their masters too (a master knows its
+/// dependents).
+pub(crate) fn touch_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
+    let rows = query_by_ids(
+        edit.connection(),
+        "SELECT i.itemid, i.master_itemid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.kind = 0 AND i.flags <> 2 AND i.itemid IN ({ids})",
+        &[],
+        ids,
+    )?;
+    for row in rows {
+        edit.touch_item(row.id("itemid"));
+        if row.id("master_itemid") > 0 {
+            edit.touch_item(row.id("master_itemid"));
+        }
+    }
+    Ok(())
+}
+
+/// The triggers are to be read again if they are on hosts, and the items of their expressions
+/// (an item knows its triggers).
+pub(crate) fn touch_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
+    let rows = query_by_ids(
+        edit.connection(),
+        "SELECT f.triggerid, f.itemid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.kind = 0 AND i.flags <> 2 AND f.triggerid IN ({ids})",
+        &[],
+        ids,
+    )?;
+    for row in rows {
+        edit.touch_trigger(row.id("triggerid"));
+        edit.touch_item(row.id("itemid"));
+    }
+    Ok(())
+}
+
+/// First column of the rows as ids.
+pub(crate) fn ids_of(
+    edit: &mut Edit<'_>,
+    sql: &str,
+    column: &str,
+    ids: &[u64],
+) -> DbResult<Vec<u64>> {
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    Ok(rows.iter().map(|row| row.id(column)).collect())
+}

@@ -1,0 +1,452 @@
+//! Triggers and trigger prototypes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::{Columns, Tag, column, ids_of, new_uuid, touch_triggers};
+use crate::Edit;
+use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
+use crate::link::{LinkError, inherit_dependencies, inherit_triggers, item_children};
+use crate::schema::Table;
+
+/// A function call of a trigger's expressions.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct TriggerFunction {
+    /// The item.
+    pub itemid: u64,
+    /// Name, as in `last`.
+    pub name: String,
+    /// Parameters as the API shows them, `$` standing for the item: `$`, `$,5m`.
+    pub parameter: String,
+}
+
+impl TriggerFunction {
+    pub(crate) fn from_row(row: &Row) -> Self {
+        Self {
+            itemid: row.id("itemid"),
+            name: row.text("name").to_owned(),
+            parameter: row.text("parameter").to_owned(),
+        }
+    }
+
+    /// A form in which equal calls are equal texts.
+    pub(crate) fn written(&self) -> String {
+        format!("{{{}:{}({})}}", self.itemid, self.name, self.parameter)
+    }
+}
+
+/// A trigger to be created.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewTrigger {
+    /// Columns of `triggers` without the expressions: `description`, `flags` and what else is not
+    /// default. Without `uuid`, a trigger of a template gets a new one.
+    pub columns: Columns,
+    /// Problem expression; `{0}`, `{1}` … stand for [`NewTrigger::functions`].
+    pub expression: String,
+    /// Recovery expression, likewise; empty = none.
+    pub recovery: String,
+    /// Function calls of both expressions.
+    pub functions: Vec<TriggerFunction>,
+    /// Tags.
+    pub tags: Vec<Tag>,
+    /// Triggers that it depends on.
+    pub depends_on: Vec<u64>,
+}
+
+/// A change of a trigger.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TriggerChange {
+    /// Which.
+    pub id: u64,
+    /// Columns that change, without the expressions. Children on linked hosts follow.
+    pub columns: Columns,
+    /// New expressions, if they change: problem, recovery, functions as in [`NewTrigger`].
+    pub expressions: Option<(String, String, Vec<TriggerFunction>)>,
+    /// New tags, if they change.
+    pub tags: Option<Vec<Tag>>,
+    /// New dependencies, if they change.
+    pub depends_on: Option<Vec<u64>>,
+}
+
+/// The expression with each `{number}` outside of quoted texts replaced.
+pub fn replace_ids(text: &str, replace: &mut dyn FnMut(u64) -> String) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    let mut quoted = false;
+    while let Some(at) = rest.find(['{', '"', '\\']) {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        let digits = from[1..].bytes().take_while(u8::is_ascii_digit).count();
+        let closed = from.as_bytes().get(1 + digits) == Some(&b'}');
+        let number = from[1..=digits].parse().ok().filter(|_| closed && !quoted);
+        let len = match (from.as_bytes()[0], number) {
+            (b'{', Some(number)) => {
+                out.push_str(&replace(number));
+                rest = &from[digits + 2..];
+                continue;
+            }
+            (b'\\', _) if quoted => 1 + from[1..].chars().next().map_or(0, char::len_utf8),
+            (b'"', _) => {
+                quoted = !quoted;
+                1
+            }
+            _ => 1,
+        };
+        out.push_str(&from[..len]);
+        rest = &from[len..];
+    }
+    out.push_str(rest);
+    out
+}
+
+/// Triggers that hosts have already, by host and description.
+pub(crate) struct ExistingTriggers {
+    by_name: HashMap<(u64, String), Vec<ExistingTrigger>>,
+}
+
+/// A trigger that a host has.
+pub(crate) struct ExistingTrigger {
+    pub(crate) id: u64,
+    pub(crate) templateid: u64,
+    expression: String,
+    recovery: String,
+}
+
+impl ExistingTriggers {
+    /// One whose id and texts (functions written as [`TriggerFunction::written`]) are wanted.
+    pub(crate) fn find(
+        &self,
+        host: u64,
+        description: &str,
+        wanted: impl Fn(u64, (&str, &str)) -> bool,
+    ) -> Option<&ExistingTrigger> {
+        let of = self.by_name.get(&(host, description.to_owned()))?;
+        of.iter().find(|t| wanted(t.id, (&t.expression, &t.recovery)))
+    }
+}
+
+/// Triggers with these descriptions on these hosts.
+pub(crate) fn existing(
+    edit: &mut Edit<'_>,
+    hosts: &[u64],
+    descriptions: &[&str],
+) -> DbResult<ExistingTriggers> {
+    let mut hosts_of: BTreeMap<u64, BTreeSet<u64>> = BTreeMap::new();
+    let mut found: BTreeMap<u64, Row> = BTreeMap::new();
+    for portion in descriptions.chunks(1_000) {
+        let sql = format!(
+            "SELECT DISTINCT t.triggerid, t.templateid, t.description, t.expression, \
+             t.recovery_expression, i.hostid FROM triggers t \
+             JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
+             WHERE t.description IN ({}) AND i.hostid IN ({{ids}})",
+            placeholders(portion.len())
+        );
+        let names: Vec<Value> = portion.iter().map(|name| Value::from(*name)).collect();
+        for row in query_by_ids(edit.connection(), &sql, &names, hosts)? {
+            hosts_of.entry(row.id("triggerid")).or_default().insert(row.id("hostid"));
+            found.insert(row.id("triggerid"), row);
+        }
+    }
+    let ids: Vec<u64> = found.keys().copied().collect();
+    let sql =
+        "SELECT functionid, itemid, name, parameter FROM functions WHERE triggerid IN ({ids})";
+    let functions: HashMap<u64, String> = query_by_ids(edit.connection(), sql, &[], &ids)?
+        .iter()
+        .map(|row| (row.id("functionid"), TriggerFunction::from_row(row).written()))
+        .collect();
+    let place =
+        |text: &str| replace_ids(text, &mut |id| functions.get(&id).cloned().unwrap_or_default());
+    let mut by_name: HashMap<(u64, String), Vec<ExistingTrigger>> = HashMap::new();
+    for (id, row) in &found {
+        for host in hosts_of.get(id).into_iter().flatten() {
+            let key = (*host, row.text("description").to_owned());
+            by_name.entry(key).or_default().push(ExistingTrigger {
+                id: *id,
+                templateid: row.id("templateid"),
+                expression: place(row.text("expression")),
+                recovery: place(row.text("recovery_expression")),
+            });
+        }
+    }
+    Ok(ExistingTriggers { by_name })
+}
+
+/// Inserts functions: (id, trigger, call).
+pub(crate) fn insert_functions(
+    edit: &mut Edit<'_>,
+    functions: &[(u64, u64, TriggerFunction)],
+) -> DbResult<()> {
+    let rows: Vec<Vec<Value>> = functions
+        .iter()
+        .map(|(id, trigger, function)| {
+            vec![
+                Value::from(*id),
+                Value::from(*trigger),
+                Value::from(function.itemid),
+                function.name.as_str().into(),
+                function.parameter.as_str().into(),
+            ]
+        })
+        .collect();
+    let columns = ["functionid", "triggerid", "itemid", "name", "parameter"];
+    edit.insert_many("functions", &columns, &rows)
+}
+
+/// Hosts and templates of items: item → (host, kind, visible name).
+fn hosts_of_items(
+    edit: &mut Edit<'_>,
+    items: &BTreeSet<u64>,
+) -> DbResult<HashMap<u64, (u64, i64, String)>> {
+    let items: Vec<u64> = items.iter().copied().collect();
+    let sql = "SELECT i.itemid, h.hostid, h.kind, h.name FROM items i \
+               JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], &items)?;
+    Ok(rows
+        .iter()
+        .map(|row| {
+            (row.id("itemid"), (row.id("hostid"), row.int("kind"), row.text("name").to_owned()))
+        })
+        .collect())
+}
+
+fn with_calls(text: &str, functions: &[TriggerFunction]) -> String {
+    replace_ids(text, &mut |at| {
+        let at = usize::try_from(at).unwrap_or(usize::MAX);
+        functions.get(at).map_or_else(String::new, TriggerFunction::written)
+    })
+}
+
+fn with_ids(text: &str, first: u64) -> String {
+    replace_ids(text, &mut |at| format!("{{{}}}", first + at))
+}
+
+/// Creates triggers; those of templates are inherited by everything linked below. Returns the ids
+/// in order. A trigger of the same name and expressions on the same host is a conflict.
+pub fn create_triggers(
+    edit: &mut Edit<'_>,
+    triggers: &[NewTrigger],
+) -> Result<Vec<u64>, LinkError> {
+    let items: BTreeSet<u64> =
+        triggers.iter().flat_map(|t| t.functions.iter().map(|f| f.itemid)).collect();
+    let hosts = hosts_of_items(edit, &items)?;
+    for trigger in triggers {
+        let description = text_in(&trigger.columns, "description");
+        let of: BTreeMap<u64, &str> = trigger
+            .functions
+            .iter()
+            .filter_map(|f| hosts.get(&f.itemid))
+            .map(|(id, _, name)| (*id, name.as_str()))
+            .collect();
+        let texts = (&*trigger.expression, &*trigger.recovery, &*trigger.functions);
+        refuse_same(edit, &of, description, texts, 0)?;
+    }
+    let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
+    let first = edit.next_id("triggers", count(triggers.len()))?;
+    let ids: Vec<u64> = (first..).take(triggers.len()).collect();
+    let calls = triggers.iter().map(|t| t.functions.len()).sum();
+    let mut functionid = edit.next_id("functions", count(calls))?;
+
+    let table = Table::named("triggers");
+    let names: Vec<&str> = table.columns.iter().map(|c| c.name).collect();
+    let (mut rows, mut functions) = (Vec::new(), Vec::new());
+    for (trigger, id) in triggers.iter().zip(&ids) {
+        let on_template = trigger
+            .functions
+            .iter()
+            .any(|f| hosts.get(&f.itemid).is_some_and(|(_, kind, _)| *kind == 1));
+        let mut row = Vec::with_capacity(names.len());
+        for table_column in table.columns {
+            row.push(match (table_column.name, column(&trigger.columns, table_column.name)) {
+                ("triggerid", _) => Value::from(*id),
+                ("expression", _) => with_ids(&trigger.expression, functionid).into(),
+                ("recovery_expression", _) => with_ids(&trigger.recovery, functionid).into(),
+                ("uuid", None) if on_template => new_uuid()?.into(),
+                (_, Some(value)) => value.clone(),
+                (_, None) => table_column.default_value(),
+            });
+        }
+        rows.push(row);
+        for function in &trigger.functions {
+            functions.push((functionid, *id, function.clone()));
+            functionid += 1;
+        }
+    }
+    edit.insert_many("triggers", &names, &rows)?;
+    insert_functions(edit, &functions)?;
+    for (trigger, id) in triggers.iter().zip(&ids) {
+        insert_tags(edit, &[*id], &trigger.tags)?;
+        insert_dependencies(edit, *id, &trigger.depends_on)?;
+    }
+    touch_triggers(edit, &ids)?;
+    inherit_triggers(edit, &ids, None, true)?;
+    Ok(ids)
+}
+
+fn text_in<'a>(columns: &'a Columns, name: &str) -> &'a str {
+    match column(columns, name) {
+        Some(Value::Text(text)) => text,
+        _ => "",
+    }
+}
+
+/// Refuses what would be the same trigger twice on a host.
+fn refuse_same(
+    edit: &mut Edit<'_>,
+    hosts: &BTreeMap<u64, &str>,
+    description: &str,
+    (expression, recovery, functions): (&str, &str, &[TriggerFunction]),
+    except: u64,
+) -> Result<(), LinkError> {
+    let ids: Vec<u64> = hosts.keys().copied().collect();
+    let own = existing(edit, &ids, &[description])?;
+    let texts = (with_calls(expression, functions), with_calls(recovery, functions));
+    for (host, name) in hosts {
+        let same =
+            own.find(*host, description, |id, found| id != except && found == (&texts.0, &texts.1));
+        if same.is_some() {
+            return Err(LinkError::Conflict(format!(
+                "Trigger \"{description}\" already exists on \"{name}\"."
+            )));
+        }
+    }
+    Ok(())
+}
+
+fn insert_tags(edit: &mut Edit<'_>, triggers: &[u64], tags: &[Tag]) -> DbResult<()> {
+    let count = triggers.len() * tags.len();
+    if count == 0 {
+        return Ok(());
+    }
+    let first = edit.next_id("trigger_tags", u64::try_from(count).unwrap_or(u64::MAX))?;
+    let pairs = triggers.iter().flat_map(|id| tags.iter().map(move |tag| (*id, tag)));
+    let rows: Vec<Vec<Value>> = (first..)
+        .zip(pairs)
+        .map(|(tagid, (id, tag))| {
+            vec![
+                Value::from(tagid),
+                Value::from(id),
+                tag.tag.as_str().into(),
+                tag.value.as_str().into(),
+            ]
+        })
+        .collect();
+    edit.insert_many("trigger_tags", &["triggertagid", "triggerid", "tag", "value"], &rows)
+}
+
+fn insert_dependencies(edit: &mut Edit<'_>, id: u64, on: &[u64]) -> DbResult<()> {
+    let rows: Vec<Vec<Value>> =
+        on.iter().map(|on| vec![Value::from(id), Value::from(*on)]).collect();
+    edit.insert_many("trigger_depends", &["triggerid", "depends_on"], &rows)
+}
+
+/// Changes triggers; children on linked hosts get the same changes, level by level.
+pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result<(), LinkError> {
+    for change in changes {
+        let mut level = vec![(change.id, change.expressions.clone())];
+        let mut top = true;
+        while !level.is_empty() {
+            let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
+            touch_triggers(edit, &ids)?;
+            apply(edit, change, &level, top)?;
+            if let (Some(on), true) = (&change.depends_on, top) {
+                edit.delete("trigger_depends", "triggerid", &ids)?;
+                insert_dependencies(edit, change.id, on)?;
+            }
+            if change.depends_on.is_some() {
+                inherit_dependencies(edit, &ids, true)?;
+            }
+            touch_triggers(edit, &ids)?;
+            level = next_level(edit, &level)?;
+            top = false;
+        }
+    }
+    Ok(())
+}
+
+type Level = Vec<(u64, Option<(String, String, Vec<TriggerFunction>)>)>;
+
+/// Writes the change to the triggers of one level.
+fn apply(
+    edit: &mut Edit<'_>,
+    change: &TriggerChange,
+    level: &Level,
+    top: bool,
+) -> Result<(), LinkError> {
+    // A universal id is the template's alone.
+    let columns: Columns =
+        change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
+    for (id, expressions) in level {
+        edit.update("triggers", *id, &columns)?;
+        let Some((expression, recovery, functions)) = expressions else { continue };
+        edit.delete("functions", "triggerid", &[*id])?;
+        let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
+        let first = edit.next_id("functions", count)?;
+        let rows: Vec<(u64, u64, TriggerFunction)> =
+            (first..).zip(functions).map(|(fid, f)| (fid, *id, f.clone())).collect();
+        insert_functions(edit, &rows)?;
+        edit.update(
+            "triggers",
+            *id,
+            &[
+                ("expression", with_ids(expression, first).into()),
+                ("recovery_expression", with_ids(recovery, first).into()),
+            ],
+        )?;
+    }
+    if let Some(tags) = &change.tags {
+        let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
+        edit.delete("trigger_tags", "triggerid", &ids)?;
+        insert_tags(edit, &ids, tags)?;
+    }
+    Ok(())
+}
+
+/// The children with their expressions, if those change.
+fn next_level(edit: &mut Edit<'_>, level: &Level) -> Result<Level, LinkError> {
+    let mut next = Level::new();
+    for (id, expressions) in level {
+        let sql = "SELECT triggerid FROM triggers WHERE templateid IN ({ids})";
+        let Some((expression, recovery, functions)) = expressions else {
+            let children = ids_of(edit, sql, "triggerid", &[*id])?;
+            next.extend(children.into_iter().map(|child| (child, None)));
+            continue;
+        };
+        let items: BTreeSet<u64> = functions.iter().map(|f| f.itemid).collect();
+        let items = item_children(edit, &items.into_iter().collect::<Vec<_>>(), None)?;
+        for ((_, host), child) in crate::link::related_children(edit, &[*id])? {
+            let mapped = functions
+                .iter()
+                .map(|f| {
+                    let itemid = *items.get(&f.itemid)?.get(&host)?;
+                    Some(TriggerFunction { itemid, ..f.clone() })
+                })
+                .collect::<Option<Vec<_>>>();
+            let Some(mapped) = mapped else {
+                return Err(LinkError::Conflict(
+                    "The expression names items of a template that is not linked to all hosts \
+                     that inherit the trigger. Link the template there first."
+                        .to_owned(),
+                ));
+            };
+            next.push((child, Some((expression.clone(), recovery.clone(), mapped))));
+        }
+    }
+    Ok(next)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::replace_ids;
+
+    #[test]
+    fn ids_are_replaced_outside_of_texts() {
+        for (text, expect) in [
+            ("{12}>5 and {3}", "<12>>5 and <3>"),
+            ("{12}=\"{12}\"", "<12>=\"{12}\""),
+            ("{1}=\"a\\\"{1}\" or {2}", "<1>=\"a\\\"{1}\" or <2>"),
+            ("{$A}+{#B}+{5", "{$A}+{#B}+{5"),
+            ("", ""),
+        ] {
+            assert_eq!(replace_ids(text, &mut |id| format!("<{id}>")), expect, "{text}");
+        }
+    }
+}

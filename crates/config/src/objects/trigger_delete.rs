@@ -1,0 +1,33 @@
+//! Deleting triggers.
+
+use std::collections::BTreeSet;
+
+use super::{ids_of, touch_triggers};
+use crate::Edit;
+use crate::db::DbResult;
+
+/// Deletes triggers with their children on linked hosts and what discovery made of them; returns
+/// all that are gone.
+pub fn delete_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<u64>> {
+    let mut all: BTreeSet<u64> = ids.iter().copied().collect();
+    let mut frontier: Vec<u64> = ids.to_vec();
+    while !frontier.is_empty() {
+        let mut next = BTreeSet::new();
+        for sql in [
+            "SELECT triggerid FROM triggers WHERE templateid IN ({ids})",
+            "SELECT triggerid FROM trigger_discovery WHERE parent_triggerid IN ({ids})",
+        ] {
+            next.extend(ids_of(edit, sql, "triggerid", &frontier)?);
+        }
+        frontier = next.into_iter().filter(|id| all.insert(*id)).collect();
+    }
+    let all: Vec<u64> = all.into_iter().collect();
+    touch_triggers(edit, &all)?;
+    // Triggers that depended on these are free of them.
+    let sql = "SELECT triggerid FROM trigger_depends WHERE depends_on IN ({ids})";
+    let freed = ids_of(edit, sql, "triggerid", &all)?;
+    touch_triggers(edit, &freed)?;
+    edit.delete("trigger_depends", "depends_on", &all)?;
+    edit.delete("triggers", "triggerid", &all)?;
+    Ok(all)
+}

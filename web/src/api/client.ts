@@ -1,0 +1,85 @@
+import { endSession, sessionToken } from "./session-store";
+
+/** An error that the API, or the way to it, reported. `data` is the sentence meant for people. */
+export class ApiError extends Error {
+  constructor(
+    /** The JSON-RPC code; 0 when no answer arrived, an HTTP status when it was not JSON-RPC. */
+    readonly code: number,
+    readonly data: string,
+    readonly method: string,
+  ) {
+    super(data);
+    this.name = "ApiError";
+  }
+
+  /** The session is over: only signing in again helps. */
+  get signedOut(): boolean {
+    return /re-login|Not authori[sz]ed/i.test(this.data);
+  }
+}
+
+interface Envelope<T> {
+  result?: T;
+  error?: { code: number; message: string; data: string };
+}
+
+const API_PATH = "/api_jsonrpc.php";
+/** These refuse to be called with a token. */
+const ANONYMOUS = new Set(["user.login", "user.checkAuthentication", "apiinfo.version"]);
+
+let lastId = 0;
+
+async function send(method: string, params: unknown, signal?: AbortSignal): Promise<Response> {
+  const headers: Record<string, string> = { "Content-Type": "application/json-rpc" };
+  const token = sessionToken();
+  if (token && !ANONYMOUS.has(method)) headers.Authorization = `Bearer ${token}`;
+  const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: ++lastId });
+  try {
+    return await fetch(API_PATH, { method: "POST", headers, body, signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw new ApiError(0, "The server does not answer.", method);
+  }
+}
+
+function httpError(answer: Response, method: string): ApiError {
+  if (answer.status === 429) {
+    const wait = Number(answer.headers.get("Retry-After"));
+    const when = wait > 0 ? `in ${wait} seconds` : "in a while";
+    return new ApiError(429, `Too many attempts. Try again ${when}.`, method);
+  }
+  return new ApiError(
+    answer.status,
+    `The server answered with HTTP status ${answer.status}.`,
+    method,
+  );
+}
+
+/** Calls one method of the API. Throws an `ApiError`; ends the session when the server says it is over. */
+export async function rpc<T>(method: string, params: unknown, signal?: AbortSignal): Promise<T> {
+  const answer = await send(method, params, signal);
+  let envelope: Envelope<T>;
+  try {
+    envelope = (await answer.json()) as Envelope<T>;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    throw httpError(answer, method);
+  }
+  if (envelope.error) {
+    const { code, message, data } = envelope.error;
+    const error = new ApiError(code, data || message, method);
+    if (error.signedOut && !ANONYMOUS.has(method)) endSession("expired");
+    throw error;
+  }
+  if (envelope.result === undefined) throw httpError(answer, method);
+  return envelope.result;
+}
+
+/** `countOutput` answers with a string. */
+export async function rpcCount(
+  method: string,
+  params: object,
+  signal?: AbortSignal,
+): Promise<number> {
+  return Number(await rpc<string>(method, { ...params, countOutput: true }, signal));
+}

@@ -1,0 +1,44 @@
+import { ApiError } from "./client";
+
+/** An error in two sentences: what happened, and what the reader can do. */
+export interface Explained {
+  what: string;
+  todo: string;
+}
+
+const ADVICE: [RegExp, string][] = [
+  [/already exists/i, "Choose another name, or edit the existing one."],
+  [
+    /No permissions to referred object/i,
+    "It may have been deleted, or your user may not see it. Ask an administrator.",
+  ],
+  [/No permissions to call/i, "Your role does not allow this. Ask an administrator."],
+  [/cannot be empty/i, "Fill in the field and save again."],
+  [
+    /unexpected parameter|invalid parameter/i,
+    "Mend the field named in the message and save again.",
+  ],
+];
+
+/** Turns whatever was thrown into words. */
+export function explain(error: unknown): Explained {
+  if (!(error instanceof ApiError)) {
+    const what = error instanceof Error ? error.message : String(error);
+    return { what, todo: "Reload the page. If it happens again, report it." };
+  }
+  if (error.code === 0) {
+    return {
+      what: error.data,
+      todo: "Check that Vedette runs and that you can reach it. This page retries by itself.",
+    };
+  }
+  if (error.signedOut) return { what: "Your session has ended.", todo: "Sign in again." };
+  if (error.code === -32601) {
+    return {
+      what: `The server does not know ${error.method}.`,
+      todo: "Server and interface may differ in version. Upgrade the older one.",
+    };
+  }
+  const advice = ADVICE.find(([pattern]) => pattern.test(error.data));
+  return { what: error.data, todo: advice?.[1] ?? "Try again. The server's log says more." };
+}

@@ -1,0 +1,173 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Severity } from "~/util/severity";
+import type { Tag } from "~/util/tags";
+import { rpc } from "./client";
+import { pollInterval } from "./live";
+
+/** Bits of `event.acknowledge`'s action. */
+export const ACTION = {
+  close: 1,
+  acknowledge: 2,
+  message: 4,
+  severity: 8,
+  unacknowledge: 16,
+} as const;
+
+/** One update of a problem by a user. `action` is a sum of the bits above (32, 64, 128, 256 too). */
+export interface Acknowledge {
+  acknowledgeid: string;
+  userid: string;
+  username?: string;
+  name?: string;
+  surname?: string;
+  clock: string;
+  message: string;
+  action: string;
+  old_severity: string;
+  new_severity: string;
+}
+
+export interface EventDetail {
+  eventid: string;
+  objectid: string;
+  clock: string;
+  r_eventid: string;
+  name: string;
+  severity: string;
+  acknowledged: string;
+  opdata: string;
+  tags: Tag[];
+  acknowledges: Acknowledge[];
+  hosts: { hostid: string; name: string }[];
+}
+
+export const eventQuery = (eventid: string) =>
+  queryOptions({
+    queryKey: ["events", "one", eventid],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<EventDetail[]>(
+        "event.get",
+        {
+          output: "extend",
+          eventids: [eventid],
+          selectTags: ["tag", "value"],
+          selectAcknowledges: "extend",
+          selectHosts: ["hostid", "name"],
+        },
+        signal,
+      );
+      return rows[0] ?? null;
+    },
+    refetchInterval: pollInterval,
+    meta: { live: "problems" },
+  });
+
+/** A change of a trigger's state. `value`: 1 problem, 0 resolved. */
+export interface Change {
+  eventid: string;
+  clock: string;
+  value: string;
+  name: string;
+  severity: string;
+  hosts: { hostid: string; name: string }[];
+}
+
+export const lastChangesQuery = (limit: number, hostid?: string) =>
+  queryOptions({
+    queryKey: ["events", "changes", limit, hostid ?? ""],
+    queryFn: ({ signal }) =>
+      rpc<Change[]>(
+        "event.get",
+        {
+          output: ["eventid", "clock", "value", "name", "severity"],
+          selectHosts: ["hostid", "name"],
+          hostids: hostid ? [hostid] : undefined,
+          source: 0,
+          object: 0,
+          sortfield: ["clock", "eventid"],
+          sortorder: "DESC",
+          limit,
+        },
+        signal,
+      ),
+    refetchInterval: pollInterval,
+    meta: { live: "problems" },
+  });
+
+/** When problems started, in the last `seconds`; for the bars of the overview. */
+export const startsQuery = (seconds: number) =>
+  queryOptions({
+    queryKey: ["events", "starts", seconds],
+    queryFn: ({ signal }) =>
+      rpc<{ clock: string; severity: string }[]>(
+        "event.get",
+        {
+          output: ["clock", "severity"],
+          source: 0,
+          object: 0,
+          value: 1,
+          time_from: Math.floor(Date.now() / 1000) - seconds,
+          sortfield: ["eventid"],
+          sortorder: "DESC",
+          limit: 10_000,
+        },
+        signal,
+      ),
+    refetchInterval: 30_000,
+    meta: { live: "problems" },
+  });
+
+/** Earlier events of the same trigger. */
+export const triggerEventsQuery = (triggerid: string, limit: number) =>
+  queryOptions({
+    queryKey: ["events", "trigger", triggerid, limit],
+    queryFn: ({ signal }) =>
+      rpc<Change[]>(
+        "event.get",
+        {
+          output: ["eventid", "clock", "value", "name", "severity"],
+          source: 0,
+          object: 0,
+          objectids: [triggerid],
+          sortfield: ["clock", "eventid"],
+          sortorder: "DESC",
+          limit,
+        },
+        signal,
+      ),
+    enabled: triggerid !== "",
+    meta: { live: "problems" },
+  });
+
+export interface Update {
+  acknowledge?: boolean;
+  unacknowledge?: boolean;
+  message?: string;
+  severity?: Severity;
+  close?: boolean;
+}
+
+/** The parameters of `event.acknowledge` for an update. */
+export function updateParams(eventids: string[], update: Update): object {
+  let action = 0;
+  if (update.close) action |= ACTION.close;
+  if (update.acknowledge) action |= ACTION.acknowledge;
+  if (update.unacknowledge) action |= ACTION.unacknowledge;
+  if (update.message) action |= ACTION.message;
+  if (update.severity !== undefined) action |= ACTION.severity;
+  return {
+    eventids,
+    action,
+    message: update.message || undefined,
+    severity: update.severity,
+  };
+}
+
+const BATCH = 1000;
+
+/** Updates problems, in batches that keep each request small. */
+export async function updateProblems(eventids: string[], update: Update): Promise<void> {
+  for (let at = 0; at < eventids.length; at += BATCH) {
+    await rpc("event.acknowledge", updateParams(eventids.slice(at, at + BATCH), update));
+  }
+}

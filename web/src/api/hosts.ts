@@ -1,0 +1,257 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Tag, TagFilter } from "~/util/tags";
+import { rpc, rpcCount } from "./client";
+import { pollInterval } from "./live";
+
+/** `type`: 1 agent, 2 SNMP, 3 IPMI, 4 JMX. `available`: 0 unknown, 1 available, 2 not available. */
+export interface HostInterface {
+  interfaceid?: string;
+  type: string;
+  main: string;
+  useip: string;
+  ip: string;
+  dns: string;
+  port: string;
+  available?: string;
+  error?: string;
+  details?: SnmpDetails | [];
+}
+
+export interface SnmpDetails {
+  version: string;
+  bulk?: string;
+  community?: string;
+  securityname?: string;
+  securitylevel?: string;
+  authpassphrase?: string;
+  privpassphrase?: string;
+  authprotocol?: string;
+  privprotocol?: string;
+  contextname?: string;
+}
+
+/** `type`: 0 text, 1 secret, 2 vault. Secrets come without their value. */
+export interface Macro {
+  hostmacroid?: string;
+  macro: string;
+  value?: string;
+  type: string;
+  description: string;
+}
+
+export interface HostRow {
+  hostid: string;
+  host: string;
+  name: string;
+  /** 0 monitored, 1 not monitored. */
+  status: string;
+  maintenance_status: string;
+  /** Active checks: 0 unknown, 1 available, 2 not available. */
+  active_available: string;
+  interfaces: HostInterface[];
+  tags: Tag[];
+  inheritedTags?: Tag[];
+  parentTemplates: { templateid: string; name: string }[];
+  hostgroups: { groupid: string; name: string }[];
+  items: string;
+  triggers: string;
+  discoveries: string;
+}
+
+export interface Host extends HostRow {
+  description: string;
+  macros: Macro[];
+  tls_connect: string;
+  tls_accept: string;
+  tls_issuer: string;
+  tls_subject: string;
+  flags: string;
+}
+
+/** What the list of hosts is narrowed down to; it mirrors the address bar. */
+export interface HostFilter {
+  text?: string;
+  groupids?: string[];
+  templateids?: string[];
+  tags?: TagFilter[];
+  status?: string;
+  sort?: "name" | "status";
+  desc?: boolean;
+}
+
+const ROW = {
+  output: ["hostid", "host", "name", "status", "maintenance_status", "active_available"],
+  selectInterfaces: [
+    "interfaceid",
+    "type",
+    "main",
+    "useip",
+    "ip",
+    "dns",
+    "port",
+    "available",
+    "error",
+  ],
+  selectTags: ["tag", "value"],
+  selectParentTemplates: ["templateid", "name"],
+  selectHostGroups: ["groupid", "name"],
+  selectItems: "count",
+  selectTriggers: "count",
+  selectDiscoveries: "count",
+};
+
+function narrowed(filter: HostFilter): object {
+  return {
+    groupids: filter.groupids?.length ? filter.groupids : undefined,
+    templateids: filter.templateids?.length ? filter.templateids : undefined,
+    tags: filter.tags?.length ? filter.tags : undefined,
+    filter: filter.status ? { status: filter.status } : undefined,
+    search: filter.text ? { host: filter.text, name: filter.text } : undefined,
+    searchByAny: filter.text ? true : undefined,
+  };
+}
+
+/** Only the ids, in the order shown: the spine that the windows of the table hang on. */
+export const hostIdsQuery = (filter: HostFilter) =>
+  queryOptions({
+    queryKey: ["hosts", "ids", filter],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<{ hostid: string }[]>(
+        "host.get",
+        {
+          ...narrowed(filter),
+          output: ["hostid"],
+          sortfield: filter.sort ?? "name",
+          sortorder: filter.desc ? "DESC" : "ASC",
+        },
+        signal,
+      );
+      return rows.map((row) => row.hostid);
+    },
+    placeholderData: keepPreviousData,
+    meta: { live: "config" },
+  });
+
+export function fetchHostRows(hostids: string[], signal?: AbortSignal): Promise<HostRow[]> {
+  return rpc<HostRow[]>("host.get", { ...ROW, hostids }, signal);
+}
+
+export const hostCountQuery = () =>
+  queryOptions({
+    queryKey: ["hosts", "count"],
+    queryFn: ({ signal }) => rpcCount("host.get", {}, signal),
+    meta: { live: "config" },
+  });
+
+export const hostQuery = (hostid: string) =>
+  queryOptions({
+    queryKey: ["hosts", "one", hostid],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<Host[]>(
+        "host.get",
+        {
+          ...ROW,
+          hostids: [hostid],
+          output: "extend",
+          selectInterfaces: "extend",
+          selectMacros: "extend",
+          selectInheritedTags: ["tag", "value"],
+        },
+        signal,
+      );
+      return rows[0] ?? null;
+    },
+    refetchInterval: pollInterval,
+    meta: { live: "config" },
+  });
+
+export interface NamedHost {
+  hostid: string;
+  name: string;
+}
+
+/** A handful of hosts by name, for pickers and the palette. */
+export const hostSearchQuery = (text: string, limit = 20) =>
+  queryOptions({
+    queryKey: ["hosts", "search", text, limit],
+    queryFn: ({ signal }) =>
+      rpc<NamedHost[]>(
+        "host.get",
+        {
+          output: ["hostid", "name"],
+          search: text ? { name: text, host: text } : undefined,
+          searchByAny: true,
+          sortfield: "name",
+          limit,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+
+export const hostNamesQuery = (hostids: string[]) =>
+  queryOptions({
+    queryKey: ["hosts", "names", hostids],
+    queryFn: ({ signal }) =>
+      rpc<NamedHost[]>("host.get", { output: ["hostid", "name"], hostids }, signal),
+    enabled: hostids.length > 0,
+    staleTime: 60_000,
+  });
+
+/** The host that stands for the server itself. */
+export const selfHostQuery = () =>
+  queryOptions({
+    queryKey: ["hosts", "self"],
+    queryFn: async ({ signal }) => {
+      const output = ["hostid", "name"];
+      const named = await rpc<NamedHost[]>(
+        "host.get",
+        { output, filter: { host: ["Vedette"] } },
+        signal,
+      );
+      if (named[0]) return named[0];
+      const items = await rpc<{ hosts: NamedHost[] }[]>(
+        "item.get",
+        {
+          output: ["itemid"],
+          filter: { key_: "zabbix[wcache,values]" },
+          selectHosts: output,
+          limit: 1,
+        },
+        signal,
+      );
+      return items[0]?.hosts[0] ?? null;
+    },
+    staleTime: 60_000,
+  });
+
+export function saveHost(hostid: string | null, host: object): Promise<{ hostids: string[] }> {
+  return hostid ? rpc("host.update", { hostid, ...host }) : rpc("host.create", host);
+}
+
+export function deleteHost(hostid: string): Promise<unknown> {
+  return rpc("host.delete", [hostid]);
+}
+
+export function setHostStatus(hostid: string, status: "0" | "1"): Promise<unknown> {
+  return rpc("host.update", { hostid, status });
+}
+
+/** Links templates to hosts, keeping what the hosts have. */
+export function linkTemplates(hostids: string[], templateids: string[]): Promise<unknown> {
+  return rpc("host.massadd", {
+    hosts: hostids.map((hostid) => ({ hostid })),
+    templates: templateids.map((templateid) => ({ templateid })),
+  });
+}
+
+/** Unlinks a template; with `clear` the items and triggers that came from it go too. */
+export function unlinkTemplate(
+  hostid: string,
+  templateid: string,
+  clear: boolean,
+): Promise<unknown> {
+  const key = clear ? "templateids_clear" : "templateids";
+  return rpc("host.massremove", { hostids: [hostid], [key]: [templateid] });
+}

@@ -1,0 +1,216 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Mapping } from "~/util/format";
+import type { Tag, TagFilter } from "~/util/tags";
+import { rpc } from "./client";
+import { pollInterval } from "./live";
+
+export interface ItemRow {
+  itemid: string;
+  hostid: string;
+  name: string;
+  key_: string;
+  type: string;
+  value_type: string;
+  units: string;
+  delay: string;
+  history: string;
+  trends: string;
+  status: string;
+  /** 0 supported, 1 not supported (see `error`). */
+  state: string;
+  error: string;
+  lastvalue: string;
+  lastclock: string;
+  prevvalue: string;
+  templateid: string;
+  flags: string;
+  tags: Tag[];
+  hosts: { hostid: string; name: string; status: string }[];
+  valuemap: { mappings: Mapping[] } | [];
+}
+
+export interface PreprocessingStep {
+  type: string;
+  params: string;
+  error_handler: string;
+  error_handler_params: string;
+}
+
+export interface Item extends ItemRow {
+  description: string;
+  interfaceid: string;
+  master_itemid: string;
+  params: string;
+  url: string;
+  snmp_oid: string;
+  valuemapid: string;
+  trapper_hosts: string;
+  preprocessing: PreprocessingStep[];
+}
+
+const ROW = {
+  output: [
+    "itemid",
+    "hostid",
+    "name",
+    "key_",
+    "type",
+    "value_type",
+    "units",
+    "delay",
+    "history",
+    "trends",
+    "status",
+    "state",
+    "error",
+    "lastvalue",
+    "lastclock",
+    "prevvalue",
+    "templateid",
+    "flags",
+  ],
+  selectTags: ["tag", "value"],
+  selectHosts: ["hostid", "name", "status"],
+  selectValueMap: ["mappings"],
+  webitems: true,
+};
+
+/** What a list of items is narrowed down to; it mirrors the address bar. */
+export interface ItemFilter {
+  text?: string;
+  hostids?: string[];
+  groupids?: string[];
+  tags?: TagFilter[];
+  /** Only items of monitored hosts that are enabled themselves. */
+  monitored?: boolean;
+  state?: string;
+}
+
+/** More rows than this nobody scrolls through: the page asks to narrow the search instead. */
+export const ITEM_IDS_MAX = 20_000;
+
+export const itemIdsQuery = (filter: ItemFilter) =>
+  queryOptions({
+    queryKey: ["items", "ids", filter],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<{ itemid: string }[]>(
+        "item.get",
+        {
+          output: ["itemid"],
+          hostids: filter.hostids?.length ? filter.hostids : undefined,
+          groupids: filter.groupids?.length ? filter.groupids : undefined,
+          tags: filter.tags?.length ? filter.tags : undefined,
+          monitored: filter.monitored || undefined,
+          filter: filter.state ? { state: filter.state } : undefined,
+          search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
+          searchByAny: filter.text ? true : undefined,
+          webitems: true,
+          sortfield: "name",
+          limit: ITEM_IDS_MAX,
+        },
+        signal,
+      );
+      return rows.map((row) => row.itemid);
+    },
+    placeholderData: keepPreviousData,
+    meta: { live: "config" },
+  });
+
+export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
+  return rpc<ItemRow[]>("item.get", { ...ROW, itemids }, signal);
+}
+
+export const itemsQuery = (itemids: string[]) =>
+  queryOptions({
+    queryKey: ["items", "rows", itemids],
+    queryFn: ({ signal }) => fetchItemRows(itemids, signal),
+    enabled: itemids.length > 0,
+    placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
+    meta: { live: "values", itemids },
+  });
+
+/** All items of one host, without a window: for choosing graphs and for the host's own page. */
+export const hostItemsQuery = (hostid: string, search?: string) =>
+  queryOptions({
+    queryKey: ["items", "host", hostid, search ?? ""],
+    queryFn: ({ signal }) =>
+      rpc<ItemRow[]>(
+        "item.get",
+        {
+          ...ROW,
+          hostids: [hostid],
+          search: search ? { key_: search } : undefined,
+          startSearch: search ? true : undefined,
+          sortfield: "name",
+        },
+        signal,
+      ),
+    enabled: hostid !== "",
+    placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
+    meta: { live: "values" },
+  });
+
+export const itemQuery = (itemid: string) =>
+  queryOptions({
+    queryKey: ["items", "one", itemid],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<Item[]>(
+        "item.get",
+        { ...ROW, itemids: [itemid], output: "extend", selectPreprocessing: "extend" },
+        signal,
+      );
+      return rows[0] ?? null;
+    },
+  });
+
+export interface FoundItem {
+  itemid: string;
+  name: string;
+  key_: string;
+  hosts: { hostid: string; name: string }[];
+}
+
+/** A handful of items by name or key, for pickers and the palette. */
+export const itemSearchQuery = (
+  text: string,
+  options: { hostid?: string; numeric?: boolean } = {},
+) =>
+  queryOptions({
+    queryKey: ["items", "search", text, options],
+    queryFn: ({ signal }) =>
+      rpc<FoundItem[]>(
+        "item.get",
+        {
+          output: ["itemid", "name", "key_"],
+          selectHosts: ["hostid", "name"],
+          hostids: options.hostid ? [options.hostid] : undefined,
+          filter: options.numeric ? { value_type: [0, 3] } : undefined,
+          search: text ? { name: text, key_: text } : undefined,
+          searchByAny: true,
+          sortfield: "name",
+          limit: 20,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+
+export function saveItem(itemid: string | null, item: object): Promise<{ itemids: string[] }> {
+  return itemid ? rpc("item.update", { itemid, ...item }) : rpc("item.create", item);
+}
+
+export function deleteItem(itemid: string): Promise<unknown> {
+  return rpc("item.delete", [itemid]);
+}
+
+export function setItemStatus(itemid: string, status: "0" | "1"): Promise<unknown> {
+  return rpc("item.update", { itemid, status });
+}
+
+/** The value map's rows of an item; the API writes "none" as an empty array. */
+export function mappingsOf(item: Pick<ItemRow, "valuemap">): Mapping[] {
+  return Array.isArray(item.valuemap) ? [] : item.valuemap.mappings;
+}

@@ -1,0 +1,67 @@
+/** Who is signed in. */
+export interface Session {
+  token: string;
+  userid: string;
+  username: string;
+  /** First and last name, or the user name where neither is set. */
+  displayName: string;
+  /** 1 user, 2 admin, 3 super admin. */
+  type: number;
+}
+
+export type EndReason = "expired" | "signed-out";
+
+const KEY = "vedette.session";
+let current: Session | null = read();
+let reason: EndReason | null = null;
+const listeners = new Set<() => void>();
+
+function read(): Session | null {
+  const text = sessionStorage.getItem(KEY) ?? localStorage.getItem(KEY);
+  if (!text) return null;
+  try {
+    const value = JSON.parse(text) as Session;
+    return typeof value.token === "string" ? value : null;
+  } catch {
+    return null;
+  }
+}
+
+function notify(): void {
+  for (const listener of listeners) listener();
+}
+
+export function session(): Session | null {
+  return current;
+}
+
+export function sessionToken(): string | null {
+  return current?.token ?? null;
+}
+
+/** Why the last session ended, for the sign-in page. */
+export function endReason(): EndReason | null {
+  return reason;
+}
+
+/** Keeps the session for this tab, or with `remember` for this browser. */
+export function beginSession(next: Session, remember: boolean): void {
+  current = next;
+  reason = null;
+  (remember ? localStorage : sessionStorage).setItem(KEY, JSON.stringify(next));
+  notify();
+}
+
+export function endSession(why: EndReason): void {
+  if (!current) return;
+  current = null;
+  reason = why;
+  sessionStorage.removeItem(KEY);
+  localStorage.removeItem(KEY);
+  notify();
+}
+
+export function subscribeSession(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}

@@ -1,0 +1,144 @@
+import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { Tag } from "~/util/tags";
+import { rpc } from "./client";
+
+export interface TemplateRow {
+  templateid: string;
+  host: string;
+  name: string;
+  description: string;
+  vendor_name: string;
+  vendor_version: string;
+  templategroups: { groupid: string; name: string }[];
+  tags: Tag[];
+  items: string;
+  triggers: string;
+  discoveries: string;
+  hosts: string;
+}
+
+export interface Template extends Omit<TemplateRow, "hosts"> {
+  hosts: { hostid: string; name: string }[];
+  parentTemplates: { templateid: string; name: string }[];
+  macros: { macro: string; value?: string; type: string; description: string }[];
+}
+
+const OUTPUT = ["templateid", "host", "name", "description", "vendor_name", "vendor_version"];
+const COUNTS = {
+  selectItems: "count",
+  selectTriggers: "count",
+  selectDiscoveries: "count",
+  selectTemplateGroups: ["groupid", "name"],
+  selectTags: ["tag", "value"],
+};
+
+export interface TemplateFilter {
+  text?: string;
+  groupids?: string[];
+  /** Only templates that some host uses. */
+  linked?: boolean;
+}
+
+export const templateIdsQuery = (filter: TemplateFilter) =>
+  queryOptions({
+    queryKey: ["templates", "ids", filter],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<{ templateid: string; hosts?: string }[]>(
+        "template.get",
+        {
+          output: ["templateid"],
+          groupids: filter.groupids?.length ? filter.groupids : undefined,
+          selectHosts: filter.linked ? "count" : undefined,
+          search: filter.text ? { name: filter.text, host: filter.text } : undefined,
+          searchByAny: filter.text ? true : undefined,
+          sortfield: "name",
+        },
+        signal,
+      );
+      return rows.filter((row) => !filter.linked || row.hosts !== "0").map((row) => row.templateid);
+    },
+    placeholderData: keepPreviousData,
+    meta: { live: "config" },
+  });
+
+export function fetchTemplateRows(
+  templateids: string[],
+  signal?: AbortSignal,
+): Promise<TemplateRow[]> {
+  return rpc<TemplateRow[]>(
+    "template.get",
+    { ...COUNTS, output: OUTPUT, templateids, selectHosts: "count" },
+    signal,
+  );
+}
+
+export const templateQuery = (templateid: string) =>
+  queryOptions({
+    queryKey: ["templates", "one", templateid],
+    queryFn: async ({ signal }) => {
+      const rows = await rpc<Template[]>(
+        "template.get",
+        {
+          ...COUNTS,
+          output: OUTPUT,
+          templateids: [templateid],
+          selectHosts: ["hostid", "name"],
+          selectParentTemplates: ["templateid", "name"],
+          selectMacros: "extend",
+        },
+        signal,
+      );
+      return rows[0] ?? null;
+    },
+    meta: { live: "config" },
+  });
+
+/** A handful of templates by name, for pickers and the palette. */
+export const templateSearchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ["templates", "search", text],
+    queryFn: ({ signal }) =>
+      rpc<{ templateid: string; name: string }[]>(
+        "template.get",
+        {
+          output: ["templateid", "name"],
+          search: text ? { name: text } : undefined,
+          sortfield: "name",
+          limit: 50,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+
+export interface TemplateItem {
+  itemid: string;
+  name: string;
+  key_: string;
+  type: string;
+  value_type: string;
+  delay: string;
+  units: string;
+  status: string;
+}
+
+export const templateItemsQuery = (templateid: string) =>
+  queryOptions({
+    queryKey: ["templates", "items", templateid],
+    queryFn: ({ signal }) =>
+      rpc<TemplateItem[]>(
+        "item.get",
+        {
+          output: ["itemid", "name", "key_", "type", "value_type", "delay", "units", "status"],
+          templateids: [templateid],
+          sortfield: "name",
+        },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+export function deleteTemplate(templateid: string): Promise<unknown> {
+  return rpc("template.delete", [templateid]);
+}

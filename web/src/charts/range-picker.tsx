@@ -1,0 +1,103 @@
+import { useState } from "react";
+import { Button, IconButton } from "~/ui/button";
+import { Field, Input } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { MenuItem, Popover } from "~/ui/popover";
+import {
+  formatClock,
+  moveRange,
+  PRESETS,
+  parseTime,
+  rangeLabel,
+  resolveRange,
+  type TimeRange,
+  widenRange,
+} from "~/util/time";
+
+interface RangePickerProps {
+  range: TimeRange;
+  onChange: (range: TimeRange) => void;
+}
+
+const typed = (text: string) => (/^\d{9,11}$/.test(text) ? formatClock(Number(text)) : text);
+
+function CustomRange({ range, onChange }: RangePickerProps) {
+  const [from, setFrom] = useState(typed(range.from));
+  const [to, setTo] = useState(typed(range.to));
+  const bad = (text: string, end: "from" | "to") =>
+    parseTime(text, end) === null ? "Not a time. Write now-1h or 2026-11-21 10:00." : undefined;
+  const span = resolveRange({ from, to });
+  const reversed = !span && !bad(from, "from") && !bad(to, "to");
+  return (
+    <form
+      className="flex flex-col gap-2.5 p-3"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (span) onChange({ from: from.trim(), to: to.trim() });
+      }}
+    >
+      <Field label="From" error={bad(from, "from")}>
+        {(id) => <Input id={id} value={from} onChange={(event) => setFrom(event.target.value)} />}
+      </Field>
+      <Field
+        label="To"
+        error={bad(to, "to") ?? (reversed ? "The end must be after the start." : undefined)}
+        hint="now-1h, now/d, 2026-11-21 10:00"
+      >
+        {(id) => <Input id={id} value={to} onChange={(event) => setTo(event.target.value)} />}
+      </Field>
+      <Button type="submit" look="primary" disabled={!span}>
+        Apply
+      </Button>
+    </form>
+  );
+}
+
+/** Chooses a span of time: presets, typed expressions, steps back and forth. */
+export function RangePicker({ range, onChange }: RangePickerProps) {
+  return (
+    <div className="flex items-center gap-1">
+      <IconButton icon="left" label="Earlier" onClick={() => onChange(moveRange(range, -1))} />
+      <Popover
+        align="right"
+        className="w-[28rem]"
+        trigger={({ open, toggle }) => (
+          <Button onClick={toggle} aria-expanded={open} aria-label="Time range" icon="clock">
+            {rangeLabel(range)}
+            <Icon name="down" size={13} />
+          </Button>
+        )}
+      >
+        {(close) => {
+          const choose = (next: TimeRange) => {
+            onChange(next);
+            close();
+          };
+          return (
+            <div className="grid grid-cols-[1fr_11rem]">
+              <CustomRange range={range} onChange={choose} />
+              <div className="max-h-80 overflow-auto border-l pl-1">
+                {PRESETS.map((preset) => (
+                  <MenuItem
+                    key={preset.label}
+                    checked={preset.range.from === range.from && preset.range.to === range.to}
+                    onClick={() => choose(preset.range)}
+                  >
+                    {preset.label}
+                  </MenuItem>
+                ))}
+              </div>
+            </div>
+          );
+        }}
+      </Popover>
+      <IconButton
+        icon="right"
+        label="Later"
+        disabled={range.to === "now"}
+        onClick={() => onChange(moveRange(range, 1))}
+      />
+      <IconButton icon="zoomOut" label="Zoom out" onClick={() => onChange(widenRange(range))} />
+    </div>
+  );
+}

@@ -1,0 +1,254 @@
+import { useEffect, useRef, useState } from "react";
+import uPlot from "uplot";
+import "uplot/dist/uPlot.min.css";
+import { formatUnits } from "~/util/format";
+import { formatClock, tickLabel } from "~/util/time";
+import { cssColor, isDark, lineColor } from "./palette";
+import { align, type Line, valueRange } from "./series";
+
+export interface ChartLine extends Line {
+  id: string;
+  name: string;
+  units: string;
+  /** Extremes of each point, where the points are hourly trends. */
+  low?: readonly number[];
+  high?: readonly number[];
+}
+
+interface TimeChartProps {
+  label: string;
+  lines: readonly ChartLine[];
+  from: number;
+  till: number;
+  height: number;
+  /** A span was dragged out, in Unix seconds. */
+  onZoom?: (from: number, till: number) => void;
+  /** Charts with the same key move their crosshairs together. */
+  syncKey?: string;
+  hidden?: ReadonlySet<string>;
+}
+
+/** Steps of an axis in bytes: powers of two, which its units count in. */
+const BINARY_STEPS = Array.from({ length: 61 }, (_, power) => 2 ** power);
+const FONT = '11px "Inter Variable", system-ui, sans-serif';
+
+function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
+  const grid = { stroke: cssColor("--line"), width: 1 };
+  const common = { stroke: cssColor("--faint"), font: FONT, grid, ticks: { show: false } };
+  const units = lines[0]?.units ?? "";
+  return [
+    {
+      ...common,
+      space: 70,
+      size: 28,
+      gap: 6,
+      values: (_, splits, __, ___, step) => splits.map((clock) => tickLabel(clock, step)),
+    },
+    {
+      ...common,
+      size: 68,
+      gap: 8,
+      space: 32,
+      incrs: units === "B" || units === "Bps" ? BINARY_STEPS : undefined,
+      values: (_, splits) => splits.map((value) => formatUnits(value, units)),
+    },
+  ];
+}
+
+function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot.Plugin {
+  const move = (plot: uPlot) => {
+    const { idx, left, top } = plot.cursor;
+    if (idx === null || idx === undefined || left === undefined || left < 0) {
+      box.style.display = "none";
+      return;
+    }
+    const rows: HTMLElement[] = [];
+    for (const [i, line] of lines.entries()) {
+      if (!plot.series[i + 1]?.show) continue;
+      const near = nearest(plot.data[i + 1] as (number | null | undefined)[], idx);
+      if (near === null) continue;
+      const row = document.createElement("div");
+      row.className = "flex items-center gap-2";
+      const swatch = document.createElement("span");
+      swatch.className = "size-2 rounded-full shrink-0";
+      swatch.style.backgroundColor = lineColor(i);
+      const name = document.createElement("span");
+      name.className = "truncate flex-1";
+      name.textContent = line.name;
+      const value = document.createElement("span");
+      value.className = "tabular font-medium pl-3";
+      value.textContent = formatUnits(near, line.units);
+      row.append(swatch, name, value);
+      rows.push(row);
+    }
+    const head = document.createElement("div");
+    head.className = "text-faint tabular pb-0.5";
+    head.textContent = formatClock(plot.data[0][idx] ?? 0);
+    box.replaceChildren(head, ...rows);
+    box.style.display = "block";
+    const flip = left > plot.over.clientWidth / 2;
+    box.style.left = `${plot.over.offsetLeft + left + (flip ? -12 : 12)}px`;
+    box.style.transform = flip ? "translateX(-100%)" : "";
+    box.style.top = `${Math.max(0, (top ?? 0) - 20)}px`;
+  };
+  return { hooks: { setCursor: move } };
+}
+
+function nearest(column: (number | null | undefined)[], idx: number): number | null {
+  for (let d = 0; d < 60; d++) {
+    const value = column[idx - d] ?? column[idx + d];
+    if (typeof value === "number") return value;
+  }
+  return null;
+}
+
+function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement): uPlot.Options {
+  const { lines, height, onZoom, syncKey, hidden } = props;
+  const dark = isDark();
+  return {
+    width,
+    height,
+    legend: { show: false },
+    cursor: {
+      sync: syncKey ? { key: syncKey, setSeries: false } : undefined,
+      drag: { x: onZoom !== undefined, y: false, setScale: false },
+      points: { size: 6 },
+    },
+    axes: axes(lines),
+    series: [
+      {},
+      ...lines.map((line, i) => ({
+        label: line.name,
+        show: !hidden?.has(line.id),
+        stroke: lineColor(i, dark),
+        width: 1.5,
+        fill: lines.length === 1 ? `${lineColor(0, dark)}1f` : undefined,
+        points: { show: isLone, size: 5 },
+      })),
+      ...lines.flatMap((line, i) =>
+        line.low
+          ? [
+              {
+                label: `${line.name} lowest`,
+                show: !hidden?.has(line.id),
+                stroke: `${lineColor(i, dark)}44`,
+                width: 0,
+                points: { show: false },
+              },
+              {
+                label: `${line.name} highest`,
+                show: !hidden?.has(line.id),
+                stroke: `${lineColor(i, dark)}44`,
+                width: 0,
+                points: { show: false },
+              },
+            ]
+          : [],
+      ),
+    ],
+    bands: bands(lines, dark),
+    plugins: [tooltip(lines, box)],
+    hooks: {
+      setSelect: [
+        (plot) => {
+          if (plot.select.width < 4) return;
+          const from = plot.posToVal(plot.select.left, "x");
+          const till = plot.posToVal(plot.select.left + plot.select.width, "x");
+          plot.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+          onZoom?.(Math.floor(from), Math.ceil(till));
+        },
+      ],
+    },
+  };
+}
+
+/** Points are drawn only where there is no line: for a single value. */
+function isLone(plot: uPlot, series: number): boolean {
+  const known = plot.data[series]?.filter((value) => typeof value === "number") ?? [];
+  return known.length < 2;
+}
+
+function bands(lines: readonly ChartLine[], dark: boolean): uPlot.Band[] {
+  const result: uPlot.Band[] = [];
+  let at = lines.length + 1;
+  for (const [i, line] of lines.entries()) {
+    if (!line.low) continue;
+    result.push({ series: [at + 1, at], fill: `${lineColor(i, dark)}22` });
+    at += 2;
+  }
+  return result;
+}
+
+function toData(lines: readonly ChartLine[]): uPlot.AlignedData {
+  const extra = lines.flatMap((line) =>
+    line.low && line.high
+      ? [
+          { clocks: line.clocks, values: line.low },
+          { clocks: line.clocks, values: line.high },
+        ]
+      : [],
+  );
+  const { clocks, columns } = align([...lines, ...extra]);
+  return [clocks, ...columns] as uPlot.AlignedData;
+}
+
+/** Lines over time with a crosshair, a tooltip and zoom by dragging. */
+export function TimeChart(props: TimeChartProps) {
+  const { lines, from, till, height, hidden } = props;
+  const host = useRef<HTMLDivElement>(null);
+  const box = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const [theme, setTheme] = useState(isDark);
+
+  useEffect(() => {
+    const observer = new MutationObserver(() => setTheme(isDark()));
+    observer.observe(document.documentElement, { attributeFilter: ["data-theme"] });
+    return () => observer.disconnect();
+  }, []);
+
+  // The plot is rebuilt only when its lines are others; fresh points go in by setData below.
+  const shape = `${theme}|${height}|${lines.map((l) => `${l.id}:${l.low ? "t" : "h"}${l.units}`).join()}|${[...(hidden ?? [])].join()}`;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` stands for what matters of the props
+  useEffect(() => {
+    if (!host.current || !box.current) return;
+    const element = host.current;
+    const zoom = latest.current.onZoom && ((a: number, b: number) => latest.current.onZoom?.(a, b));
+    const options = buildOptions(
+      { ...latest.current, onZoom: zoom },
+      element.clientWidth || 600,
+      box.current,
+    );
+    options.scales = {
+      x: { time: true, range: () => [latest.current.from, latest.current.till] },
+      y: { range: (_, min, max) => valueRange(min, max, latest.current.lines[0]?.units ?? "") },
+    };
+    const built = new uPlot(options, toData(latest.current.lines), element);
+    plot.current = built;
+    const observer = new ResizeObserver(() => {
+      built.setSize({ width: element.clientWidth, height: latest.current.height });
+    });
+    observer.observe(element);
+    return () => {
+      observer.disconnect();
+      built.destroy();
+      plot.current = null;
+    };
+  }, [shape]);
+
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a moved span redraws as well
+  useEffect(() => {
+    plot.current?.setData(toData(lines));
+  }, [lines, from, till]);
+
+  return (
+    <div role="figure" aria-label={props.label} className="relative min-w-0" style={{ height }}>
+      <div ref={host} className="absolute inset-0" />
+      <div
+        ref={box}
+        className="pointer-events-none absolute z-20 hidden w-max max-w-80 rounded-md border bg-raised px-2.5 py-1.5 text-xs shadow-pop"
+      />
+    </div>
+  );
+}

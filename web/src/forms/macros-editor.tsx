@@ -1,0 +1,68 @@
+import type { Macro } from "~/api/hosts";
+import { Button, IconButton } from "~/ui/button";
+import { Input, Select } from "~/ui/field";
+
+interface MacrosEditorProps {
+  macros: readonly Macro[];
+  onChange: (macros: Macro[]) => void;
+}
+
+const TYPES = [
+  ["0", "Text"],
+  ["1", "Secret"],
+  ["2", "Vault"],
+] as const;
+
+/** User macros, a line each. A stored secret stays as it is unless a new value is typed. */
+export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
+  const set = (at: number, next: Partial<Macro>) =>
+    onChange(macros.map((macro, i) => (i === at ? { ...macro, ...next } : macro)));
+  return (
+    <div className="flex flex-col gap-2">
+      {macros.map((macro, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+        <div key={i} className="grid grid-cols-[1fr_1fr_6rem_1fr_2rem] gap-2">
+          <Input
+            aria-label="Macro"
+            placeholder="{$NAME}"
+            className="font-mono text-xs"
+            value={macro.macro}
+            onChange={(e) => set(i, { macro: e.target.value })}
+          />
+          <Input
+            aria-label="Value"
+            type={macro.type === "1" ? "password" : "text"}
+            placeholder={macro.type === "1" && macro.hostmacroid ? "unchanged" : "value"}
+            value={macro.value ?? ""}
+            onChange={(e) => set(i, { value: e.target.value })}
+          />
+          <Select
+            aria-label="Type"
+            options={TYPES}
+            value={macro.type}
+            onChange={(e) => set(i, { type: e.target.value })}
+          />
+          <Input
+            aria-label="Description"
+            placeholder="description"
+            value={macro.description}
+            onChange={(e) => set(i, { description: e.target.value })}
+          />
+          <IconButton
+            icon="trash"
+            label="Remove macro"
+            onClick={() => onChange(macros.filter((_, at) => at !== i))}
+          />
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        className="self-start"
+        onClick={() => onChange([...macros, { macro: "", value: "", type: "0", description: "" }])}
+      >
+        Add macro
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from "vitest";
+import type { Host } from "~/api/hosts";
+import { draftOf, type HostDraft, hostParams, problemsOf } from "./draft";
+
+const AGENT = { type: "1", main: "1", useip: "1", ip: "127.0.0.1", dns: "", port: "10050" };
+const draft = (more: Partial<HostDraft> = {}): HostDraft => ({
+  ...draftOf(null, AGENT),
+  host: "web-1",
+  groupids: ["2"],
+  ...more,
+});
+
+describe("problemsOf", () => {
+  const cases: [Partial<HostDraft>, string | null][] = [
+    [{}, null],
+    [{ host: "  " }, "host"],
+    [{ host: "a/b" }, "host"],
+    [{ host: "Web server 1.example_x" }, null],
+    [{ groupids: [] }, "groups"],
+    [{ tlsConnect: "2" }, "psk"],
+    [{ tlsConnect: "2", pskIdentity: "id", psk: "00".repeat(16) }, null],
+    [{ tlsConnect: "2", pskIdentity: "id", psk: "00" }, "psk"],
+    [{ tlsAccept: 3 }, "psk"],
+  ];
+  it.each(cases)("%j", (more, field) => {
+    expect(Object.keys(problemsOf(draft(more), true))).toEqual(field ? [field] : []);
+  });
+  it("lets a stored key stay", () => {
+    expect(problemsOf(draft({ tlsConnect: "2" }), false)).toEqual({});
+  });
+});
+
+describe("hostParams", () => {
+  it("names a host after its technical name and leaves empty lines out", () => {
+    const params = hostParams(
+      draft({
+        tags: [
+          { tag: "", value: "x" },
+          { tag: " a ", value: "1" },
+        ],
+      }),
+      null,
+    );
+    expect(params).toMatchObject({
+      host: "web-1",
+      name: "web-1",
+      tags: [{ tag: "a", value: "1" }],
+    });
+    expect(params).toMatchObject({ tls_psk: undefined, tls_issuer: undefined });
+  });
+  it("clears what an unlinked template brought", () => {
+    const before = { parentTemplates: [{ templateid: "7" }, { templateid: "8" }] } as Host;
+    expect(hostParams(draft({ templateids: ["8"] }), before)).toMatchObject({
+      templates: [{ templateid: "8" }],
+      templates_clear: [{ templateid: "7" }],
+    });
+  });
+  it("keeps a stored secret that was not typed anew", () => {
+    const macros = [{ hostmacroid: "5", macro: "{$P}", type: "1", description: "" }];
+    expect(hostParams(draft({ macros }), null)).toMatchObject({ macros: [{ value: undefined }] });
+  });
+});

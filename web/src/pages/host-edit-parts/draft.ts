@@ -1,0 +1,109 @@
+import type { Host, HostInterface, Macro } from "~/api/hosts";
+import type { Tag } from "~/util/tags";
+
+/** A host as the form holds it. TLS bits: 1 unencrypted, 2 pre-shared key, 4 certificate. */
+export interface HostDraft {
+  host: string;
+  name: string;
+  description: string;
+  monitored: boolean;
+  groupids: string[];
+  templateids: string[];
+  interfaces: HostInterface[];
+  macros: Macro[];
+  tags: Tag[];
+  tlsConnect: string;
+  tlsAccept: number;
+  pskIdentity: string;
+  psk: string;
+  tlsIssuer: string;
+  tlsSubject: string;
+}
+
+export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
+  return {
+    host: host?.host ?? "",
+    name: host && host.name !== host.host ? host.name : "",
+    description: host?.description ?? "",
+    monitored: host?.status !== "1",
+    groupids: host?.hostgroups.map((group) => group.groupid) ?? [],
+    templateids: host?.parentTemplates.map((template) => template.templateid) ?? [],
+    interfaces: host?.interfaces ?? [firstInterface],
+    macros: host?.macros ?? [],
+    tags: host?.tags ?? [],
+    tlsConnect: host?.tls_connect ?? "1",
+    tlsAccept: Number(host?.tls_accept ?? 1),
+    pskIdentity: "",
+    psk: "",
+    tlsIssuer: host?.tls_issuer ?? "",
+    tlsSubject: host?.tls_subject ?? "",
+  };
+}
+
+export function usesPsk(draft: HostDraft): boolean {
+  return draft.tlsConnect === "2" || (draft.tlsAccept & 2) !== 0;
+}
+
+export function usesCertificate(draft: HostDraft): boolean {
+  return draft.tlsConnect === "4" || (draft.tlsAccept & 4) !== 0;
+}
+
+/** What is wrong with a draft, by field; the server has the last word on the rest. */
+export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, string> {
+  const problems: Record<string, string> = {};
+  if (!draft.host.trim()) problems.host = "A host needs a name.";
+  else if (!/^[\w .-]+$/.test(draft.host)) {
+    problems.host =
+      "Only letters, digits, spaces, dots, dashes and underscores. The visible name may be anything.";
+  }
+  if (draft.groupids.length === 0) problems.groups = "Choose at least one group.";
+  if (usesPsk(draft) && isNew && (!draft.pskIdentity || !draft.psk)) {
+    problems.psk = "A pre-shared key needs an identity and a key.";
+  }
+  if (draft.psk && !/^([0-9a-fA-F]{2}){16,256}$/.test(draft.psk)) {
+    problems.psk = "The key is 32 to 512 hexadecimal digits.";
+  }
+  return problems;
+}
+
+function interfaceParams(iface: HostInterface): object {
+  const { interfaceid, type, main, useip, ip, dns, port } = iface;
+  const details =
+    type === "2" && iface.details && !Array.isArray(iface.details) ? iface.details : undefined;
+  return { interfaceid, type, main, useip, ip, dns, port, details };
+}
+
+function macroParams(macro: Macro): object {
+  const { hostmacroid, type, description } = macro;
+  // A secret that was not typed anew is left out, which keeps the stored one.
+  const value = type === "1" && hostmacroid && !macro.value ? undefined : (macro.value ?? "");
+  return { hostmacroid, macro: macro.macro, value, type, description };
+}
+
+/** The draft as `host.create` and `host.update` take it. */
+export function hostParams(draft: HostDraft, before: Host | null): object {
+  const kept = new Set(draft.templateids);
+  const unlinked = before?.parentTemplates.filter((t) => !kept.has(t.templateid)) ?? [];
+  return {
+    host: draft.host.trim(),
+    name: draft.name.trim() || draft.host.trim(),
+    description: draft.description,
+    status: draft.monitored ? "0" : "1",
+    groups: draft.groupids.map((groupid) => ({ groupid })),
+    templates: draft.templateids.map((templateid) => ({ templateid })),
+    templates_clear: unlinked.length
+      ? unlinked.map(({ templateid }) => ({ templateid }))
+      : undefined,
+    interfaces: draft.interfaces.map(interfaceParams),
+    macros: draft.macros.filter((macro) => macro.macro.trim()).map(macroParams),
+    tags: draft.tags
+      .filter((tag) => tag.tag.trim())
+      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    tls_connect: draft.tlsConnect,
+    tls_accept: String(draft.tlsAccept),
+    tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,
+    tls_psk: usesPsk(draft) && draft.psk ? draft.psk : undefined,
+    tls_issuer: usesCertificate(draft) ? draft.tlsIssuer : undefined,
+    tls_subject: usesCertificate(draft) ? draft.tlsSubject : undefined,
+  };
+}

@@ -1,0 +1,176 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { deleteHost, type Host, setHostStatus } from "~/api/hosts";
+import { interfaceAddress, interfaceName } from "~/parts/availability";
+import { Button, buttonClass, IconButton } from "~/ui/button";
+import { Dialog } from "~/ui/dialog";
+import { Icon } from "~/ui/icon";
+import { MenuItem, Popover } from "~/ui/popover";
+import { Dot } from "~/ui/severity";
+import { ErrorNote } from "~/ui/state";
+import { Chip } from "~/ui/tag";
+import { toast } from "~/ui/toast";
+import { tagText } from "~/util/tags";
+
+const AVAILABILITY = ["Unknown", "Available", "Not available"];
+const TONES = ["off", "good", "bad"] as const;
+
+/** Addresses with their availability, groups, templates and tags. */
+export function HostFacts({ host }: { host: Host }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-6 gap-y-2 pb-1 text-sm">
+      {host.interfaces.map((iface) => {
+        const state = Number(iface.available ?? 0);
+        return (
+          <span
+            key={iface.interfaceid}
+            className="inline-flex items-center gap-1.5"
+            title={iface.error || undefined}
+          >
+            <Dot tone={TONES[state] ?? "off"} />
+            <span className="text-soft">{interfaceName(iface.type)}</span>
+            <span className="tabular">{interfaceAddress(iface)}</span>
+            <span className={state === 2 ? "text-bad-ink" : "text-faint"}>
+              {AVAILABILITY[state]}
+            </span>
+          </span>
+        );
+      })}
+      {host.active_available !== "0" && (
+        <span className="inline-flex items-center gap-1.5">
+          <Dot tone={TONES[Number(host.active_available)] ?? "off"} />
+          <span className="text-soft">Active checks</span>
+          <span className="text-faint">{AVAILABILITY[Number(host.active_available)]}</span>
+        </span>
+      )}
+      <span className="text-soft">{host.hostgroups.map((group) => group.name).join(", ")}</span>
+      <span className="flex flex-wrap gap-1">
+        {[...host.tags, ...(host.inheritedTags ?? [])].slice(0, 8).map((tag) => (
+          <Chip key={tagText(tag)} title={tagText(tag)}>
+            {tagText(tag)}
+          </Chip>
+        ))}
+      </span>
+    </div>
+  );
+}
+
+/** Why an interface does not answer, in full; shown only when one does not. */
+export function InterfaceErrors({ host }: { host: Host }) {
+  const failing = host.interfaces.filter((iface) => iface.available === "2" && iface.error);
+  if (failing.length === 0) return null;
+  return (
+    <div className="flex flex-col gap-2 pb-1">
+      {failing.map((iface) => (
+        <ErrorNote
+          key={iface.interfaceid}
+          what={`${interfaceName(iface.type)} ${interfaceAddress(iface)} is not available: ${iface.error}`}
+          todo="Check that the agent runs, listens on this address and allows this server (parameter Server)."
+        />
+      ))}
+    </div>
+  );
+}
+
+export function HostActions({ host }: { host: Host }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const [deleting, setDeleting] = useState(false);
+  const refresh = () => client.invalidateQueries({ queryKey: ["hosts"] });
+  const fail = (error: unknown) => {
+    const { what, todo } = explain(error);
+    toast(`${what} ${todo}`, "bad");
+  };
+  const status = useMutation({
+    mutationFn: () => setHostStatus(host.hostid, host.status === "0" ? "1" : "0"),
+    onSuccess: () =>
+      toast(
+        host.status === "0" ? `${host.name} is no longer monitored.` : `${host.name} is monitored.`,
+      ),
+    onError: fail,
+    onSettled: refresh,
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteHost(host.hostid),
+    onSuccess: () => {
+      toast(`${host.name} was deleted.`);
+      void refresh();
+      void navigate({ to: "/hosts" });
+    },
+    onError: fail,
+  });
+  return (
+    <>
+      <Link
+        to="/hosts/$hostid/items/new"
+        params={{ hostid: host.hostid }}
+        className={buttonClass("plain")}
+      >
+        <Icon name="plus" size={15} />
+        Create item
+      </Link>
+      <Link
+        to="/hosts/$hostid/edit"
+        params={{ hostid: host.hostid }}
+        className={buttonClass("plain")}
+      >
+        <Icon name="edit" size={15} />
+        Edit host
+      </Link>
+      <Popover
+        align="right"
+        trigger={({ open, toggle }) => (
+          <IconButton icon="more" label="More actions" aria-expanded={open} onClick={toggle} />
+        )}
+      >
+        {(close) => (
+          <>
+            <MenuItem
+              onClick={() => {
+                close();
+                status.mutate();
+              }}
+            >
+              <Icon name="power" size={15} />
+              {host.status === "0" ? "Stop monitoring" : "Start monitoring"}
+            </MenuItem>
+            <MenuItem
+              danger
+              onClick={() => {
+                close();
+                setDeleting(true);
+              }}
+            >
+              <Icon name="trash" size={15} />
+              Delete host…
+            </MenuItem>
+          </>
+        )}
+      </Popover>
+      {deleting && (
+        <Dialog
+          title={`Delete ${host.name}?`}
+          onClose={() => setDeleting(false)}
+          footer={
+            <>
+              <Button onClick={() => setDeleting(false)}>Cancel</Button>
+              <Button
+                look="danger"
+                icon="trash"
+                busy={remove.isPending}
+                onClick={() => remove.mutate()}
+              >
+                Delete host
+              </Button>
+            </>
+          }
+        >
+          <p>Its items, triggers, problems and history go with it. This cannot be undone.</p>
+          <p className="pt-2 text-soft">To keep the history, stop monitoring instead.</p>
+        </Dialog>
+      )}
+    </>
+  );
+}

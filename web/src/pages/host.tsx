@@ -1,0 +1,213 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { discoveryRulesQuery } from "~/api/discovery";
+import { type Host, hostQuery } from "~/api/hosts";
+import { hostItemsQuery, type ItemRow } from "~/api/items";
+import { hostStatesQuery, triggersQuery } from "~/api/triggers";
+import { DiscoveryTable, TriggerTable } from "~/parts/config-tables";
+import { ItemTable } from "~/parts/item-table";
+import { QueryError } from "~/shell/fallback";
+import { Page, Sheet } from "~/shell/page";
+import { Button, buttonClass } from "~/ui/button";
+import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Tabs } from "~/ui/segmented";
+import { Dot, SeverityBadge } from "~/ui/severity";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { formatCount, plural } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
+import { HostActions, HostFacts, InterfaceErrors } from "./host-parts/header";
+import { HostOverview } from "./host-parts/overview";
+
+const route = getRouteApi("/inside/hosts/$hostid");
+type Tab = "overview" | "latest" | "triggers" | "discovery";
+const TABS: readonly Tab[] = ["overview", "latest", "triggers", "discovery"];
+
+function StateMark({ host }: { host: Host }) {
+  const { data } = useQuery(hostStatesQuery([host.hostid]));
+  const state = data?.[0];
+  if (host.status === "1")
+    return <span className="text-sm font-normal text-faint">Not monitored</span>;
+  if (!state) {
+    return (
+      <span className="inline-flex items-center gap-1.5 text-sm font-normal text-good-ink">
+        <Dot tone="good" /> {data ? "No problems" : ""}
+      </span>
+    );
+  }
+  return (
+    <span className="flex items-center gap-2 text-sm font-normal">
+      <SeverityBadge severity={state.severity} />
+      <span className="text-soft">{plural(state.problems, "problem")}</span>
+    </span>
+  );
+}
+
+function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; hostid: string }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const [text, setText] = useTyped(
+    search.text ?? "",
+    (value) =>
+      void navigate({ search: (old) => ({ ...old, text: value || undefined }), replace: true }),
+  );
+  const needle = text.toLowerCase();
+  const ids = (items ?? [])
+    .filter(
+      (item) =>
+        item.name.toLowerCase().includes(needle) || item.key_.toLowerCase().includes(needle),
+    )
+    .map((item) => item.itemid);
+  if (!items) return <SkeletonRows rows={12} />;
+  return (
+    <div className="flex min-h-0 flex-1 flex-col gap-3">
+      <div className="flex items-center gap-2">
+        <SearchBox label="Search names and keys" value={text} onChange={setText} className="w-72" />
+        {selected.size > 0 && (
+          <>
+            <Link
+              to="/graph"
+              search={{ items: [...selected].slice(0, 20).join(",") }}
+              className={buttonClass("primary")}
+            >
+              <Icon name="graph" size={15} />
+              Show graph of {selected.size}
+            </Link>
+            <Button look="quiet" onClick={() => setSelected(new Set())}>
+              Deselect
+            </Button>
+          </>
+        )}
+      </div>
+      <Sheet>
+        <ItemTable
+          ids={ids}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
+          empty={
+            <Empty
+              icon="latest"
+              title={items.length ? "No item matches this search" : "This host has no items"}
+              action={
+                !items.length && (
+                  <Link
+                    to="/hosts/$hostid/edit"
+                    params={{ hostid }}
+                    className={buttonClass("primary")}
+                  >
+                    Link a template
+                  </Link>
+                )
+              }
+            >
+              {items.length
+                ? "Try part of the name or of the key."
+                : "Link a template to it, or create an item."}
+            </Empty>
+          }
+        />
+      </Sheet>
+    </div>
+  );
+}
+
+export function HostPage() {
+  const { hostid } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: host, error, refetch } = useQuery(hostQuery(hostid));
+  const { data: items } = useQuery(hostItemsQuery(hostid));
+  const tab = TABS.find((name) => name === search.tab) ?? "overview";
+  const triggers = useQuery({ ...triggersQuery(hostid), enabled: tab === "triggers" });
+  const rules = useQuery({ ...discoveryRulesQuery(hostid), enabled: tab === "discovery" });
+  const range: TimeRange = {
+    from: search.from ?? DEFAULT_RANGE.from,
+    to: search.to ?? DEFAULT_RANGE.to,
+  };
+
+  if (error) {
+    return (
+      <Page title="Host">
+        <QueryError error={error} onRetry={() => void refetch()} />
+      </Page>
+    );
+  }
+  if (host === null) {
+    return (
+      <Page title="Host">
+        <Empty
+          icon="hosts"
+          title="This host does not exist"
+          action={
+            <Link to="/hosts" className={buttonClass("primary")}>
+              All hosts
+            </Link>
+          }
+        >
+          It was deleted, or you may not see it.
+        </Empty>
+      </Page>
+    );
+  }
+  return (
+    <Page
+      title={host?.name ?? "Host"}
+      scroll={tab !== "latest"}
+      heading={
+        <>
+          <Link to="/hosts" className="text-soft hover:text-ink">
+            Hosts
+          </Link>
+          <span className="-mx-1 text-faint">/</span>
+          <span className="truncate">{host?.name ?? "…"}</span>
+          {host && <StateMark host={host} />}
+        </>
+      }
+      actions={host && <HostActions host={host} />}
+      bar={
+        host && (
+          <div className="flex w-full flex-col gap-2">
+            <HostFacts host={host} />
+            <InterfaceErrors host={host} />
+            <Tabs<Tab>
+              label="Views of the host"
+              value={tab}
+              onChange={(value) =>
+                void navigate({
+                  search: (old) => ({ ...old, tab: value === "overview" ? undefined : value }),
+                })
+              }
+              options={[
+                ["overview", "Overview"],
+                ["latest", "Latest data", formatCount(Number(host.items))],
+                ["triggers", "Triggers", formatCount(Number(host.triggers))],
+                ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
+              ]}
+            />
+          </div>
+        )
+      }
+    >
+      {!host ? (
+        <SkeletonRows rows={10} />
+      ) : tab === "overview" ? (
+        <HostOverview
+          host={host}
+          items={items}
+          range={range}
+          onRange={({ from, to }) => void navigate({ search: (old) => ({ ...old, from, to }) })}
+        />
+      ) : tab === "latest" ? (
+        <Latest items={items} hostid={hostid} />
+      ) : tab === "triggers" ? (
+        <TriggerTable query={triggers} showState />
+      ) : (
+        <DiscoveryTable query={rules} />
+      )}
+    </Page>
+  );
+}

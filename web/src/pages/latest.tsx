@@ -1,0 +1,180 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { ITEM_IDS_MAX, type ItemFilter, type ItemRow, itemIdsQuery } from "~/api/items";
+import { ItemTable } from "~/parts/item-table";
+import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { QueryError } from "~/shell/fallback";
+import { Page, Sheet } from "~/shell/page";
+import { Button, buttonClass } from "~/ui/button";
+import { Input, SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Segmented } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { formatCount, plural } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { listOf, listTo } from "~/util/search";
+import { parseTagFilters, type Tag } from "~/util/tags";
+
+const route = getRouteApi("/inside/latest");
+/** More lines than these nobody can tell apart. */
+const LINES_MAX = 20;
+
+export function LatestPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const change = useCallback(
+    (next: Partial<typeof search>) =>
+      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+    [navigate],
+  );
+  const filter: ItemFilter = useMemo(
+    () => ({
+      text: search.text,
+      hostids: listOf(search.host),
+      groupids: listOf(search.group),
+      tags: search.tags ? parseTagFilters(search.tags) : undefined,
+      state: search.state,
+      monitored: true,
+    }),
+    [search],
+  );
+  const { data: ids, error, refetch } = useQuery(itemIdsQuery(filter));
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    change({ text: value || undefined }),
+  );
+  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
+    change({ tags: value || undefined }),
+  );
+  const onTag = useCallback(
+    (tag: Tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+    [change],
+  );
+  const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
+  const narrowed = Boolean(
+    search.text || search.group || search.host || search.tags || search.state,
+  );
+  const clear = () => {
+    setText("");
+    setTags("");
+    change({
+      text: undefined,
+      group: undefined,
+      host: undefined,
+      tags: undefined,
+      state: undefined,
+    });
+  };
+  const full = ids?.length === ITEM_IDS_MAX;
+  return (
+    <Page
+      title="Latest data"
+      heading={
+        <>
+          Latest data
+          {ids && (
+            <span className="tabular text-sm font-normal text-faint">
+              {full
+                ? `first ${formatCount(ids.length)}: narrow the search to see others`
+                : plural(ids.length, "item")}
+            </span>
+          )}
+        </>
+      }
+      actions={
+        selected.size > 0 && (
+          <>
+            <span className="tabular text-soft">{plural(selected.size, "item")} selected</span>
+            <Link
+              to="/graph"
+              search={{ items: [...selected].slice(0, LINES_MAX).join(",") }}
+              className={buttonClass("primary")}
+            >
+              <Icon name="graph" size={15} />
+              Show graph
+            </Link>
+            <Button look="quiet" onClick={() => setSelected(new Set())}>
+              Deselect
+            </Button>
+          </>
+        )
+      }
+      bar={
+        <>
+          <SearchBox
+            label="Search names and keys"
+            value={text}
+            onChange={setText}
+            className="w-72"
+          />
+          <HostGroupPicker
+            values={listOf(search.group)}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
+          <HostPicker values={listOf(search.host)} onChange={(v) => change({ host: listTo(v) })} />
+          <Input
+            aria-label="Tags"
+            placeholder="Tags: component=cpu"
+            value={tags}
+            onChange={(event) => setTags(event.target.value)}
+            className="w-44!"
+          />
+          <Segmented
+            label="State"
+            value={search.state ?? "all"}
+            onChange={(v) => change({ state: v === "all" ? undefined : v })}
+            options={[
+              ["all", "All"],
+              ["0", "Supported"],
+              ["1", "Not supported"],
+            ]}
+          />
+          {narrowed && (
+            <Button look="quiet" onClick={clear}>
+              Clear filters
+            </Button>
+          )}
+        </>
+      }
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet>
+          {!ids ? (
+            <SkeletonRows rows={12} />
+          ) : (
+            <ItemTable
+              ids={ids}
+              withHost
+              selected={selected}
+              onSelect={setSelected}
+              onOpen={open}
+              onTag={onTag}
+              empty={
+                <Empty
+                  icon="latest"
+                  title={narrowed ? "No item matches this search" : "No items yet"}
+                  action={
+                    narrowed ? (
+                      <Button onClick={clear}>Clear filters</Button>
+                    ) : (
+                      <Link to="/hosts" className={buttonClass("primary")}>
+                        Go to hosts
+                      </Link>
+                    )
+                  }
+                >
+                  {narrowed
+                    ? "Try part of the name or of the key."
+                    : "Link a template to a host, and its values appear here."}
+                </Empty>
+              }
+            />
+          )}
+        </Sheet>
+      )}
+    </Page>
+  );
+}

@@ -1,0 +1,128 @@
+import { getRouteApi, useNavigate, useRouter } from "@tanstack/react-router";
+import { type FormEvent, useEffect, useState } from "react";
+import { ApiError } from "~/api/client";
+import { explain } from "~/api/errors";
+import { endReason, session } from "~/api/session-store";
+import { signIn } from "~/api/users";
+import { Button } from "~/ui/button";
+import { Checkbox, Field, Input } from "~/ui/field";
+import { Mark } from "~/ui/logo";
+import { ErrorNote } from "~/ui/state";
+
+const route = getRouteApi("/login");
+
+/** The server does not tell a wrong password from a blocked account, so neither can this page. */
+function loginError(error: unknown, attempts: number): { what: string; todo: string } {
+  if (error instanceof ApiError && error.code === 429) {
+    return { what: error.data, todo: "Sign-in is slowed down after several wrong passwords." };
+  }
+  if (error instanceof ApiError && /temporarily blocked|Incorrect user name/i.test(error.data)) {
+    return attempts < 4
+      ? { what: "Wrong user name or password.", todo: "Check both and mind upper and lower case." }
+      : {
+          what: "Wrong user name or password, or too many attempts.",
+          todo: "After several wrong passwords an account is blocked for a short time. Wait half a minute, then try once more.",
+        };
+  }
+  if (error instanceof ApiError && error.code !== 0) {
+    return { what: error.data, todo: "If this is not expected, ask your administrator." };
+  }
+  return explain(error);
+}
+
+/** Only addresses of this application: nobody can be sent elsewhere after signing in. */
+function safeNext(next: string | undefined): string {
+  return next?.startsWith("/") && !next.startsWith("//") && !next.startsWith("/\\") ? next : "/";
+}
+
+export function LoginPage() {
+  const { next } = route.useSearch();
+  const navigate = useNavigate();
+  const router = useRouter();
+  const [username, setUsername] = useState("");
+  const [password, setPassword] = useState("");
+  const [remember, setRemember] = useState(true);
+  const [busy, setBusy] = useState(false);
+  const [attempts, setAttempts] = useState(0);
+  const [error, setError] = useState<{ what: string; todo: string } | null>(null);
+  const expired = endReason() === "expired";
+
+  useEffect(() => {
+    document.title = "Sign in · Vedette";
+    if (session()) void navigate({ to: "/" });
+  }, [navigate]);
+
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    setBusy(true);
+    setError(null);
+    try {
+      await signIn(username, password, remember);
+      router.history.push(safeNext(next));
+    } catch (thrown) {
+      setAttempts(attempts + 1);
+      setError(loginError(thrown, attempts + 1));
+      setBusy(false);
+    }
+  };
+
+  return (
+    <main className="flex min-h-full items-center justify-center p-6">
+      <div className="w-full max-w-sm">
+        <div className="flex flex-col items-center gap-3 pb-6">
+          <Mark size={44} />
+          <h1 className="text-xl font-semibold tracking-tight">Sign in to Vedette</h1>
+        </div>
+        <form
+          onSubmit={submit}
+          className="flex flex-col gap-4 rounded-xl border bg-surface p-6 shadow-card"
+        >
+          {expired && !error && (
+            <p
+              role="status"
+              className="rounded-lg bg-accent-soft px-3 py-2.5 text-sm text-accent-ink"
+            >
+              Your session has ended. Sign in to go on where you were.
+            </p>
+          )}
+          {error && <ErrorNote {...error} />}
+          <Field label="User name">
+            {(id) => (
+              <Input
+                id={id}
+                autoFocus
+                required
+                autoComplete="username"
+                value={username}
+                onChange={(event) => setUsername(event.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Password">
+            {(id) => (
+              <Input
+                id={id}
+                type="password"
+                required
+                autoComplete="current-password"
+                value={password}
+                onChange={(event) => setPassword(event.target.value)}
+              />
+            )}
+          </Field>
+          <Checkbox
+            label="Keep me signed in on this browser"
+            checked={remember}
+            onChange={(event) => setRemember(event.target.checked)}
+          />
+          <Button type="submit" look="primary" busy={busy} className="h-9">
+            Sign in
+          </Button>
+        </form>
+        <p className="pt-4 text-center text-xs text-faint">
+          First start? User name and password are printed by the server when it starts.
+        </p>
+      </div>
+    </main>
+  );
+}

@@ -1,0 +1,25 @@
+import { useQuery } from "@tanstack/react-query";
+import { startsQuery } from "~/api/events";
+import { ProblemBars } from "~/charts/bars";
+import { Card } from "~/ui/card";
+import { formatCount } from "~/util/format";
+import { useNow } from "~/util/hooks";
+
+const DAY = 86_400;
+const BUCKETS = 48;
+
+/** When problems started during the last day. */
+export function Starts() {
+  const { data = [] } = useQuery(startsQuery(DAY));
+  const minute = Math.floor(useNow() / 60) * 60;
+  return (
+    <Card title="Problems started" side={`${formatCount(data.length)} in 24 h`}>
+      <ProblemBars events={data} from={minute + 60 - DAY} till={minute + 60} buckets={BUCKETS} />
+      <div className="flex justify-between pt-1 text-2xs text-faint">
+        <span>24 h ago</span>
+        <span>12 h ago</span>
+        <span>now</span>
+      </div>
+    </Card>
+  );
+}

@@ -1,0 +1,289 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { ACTION, type Acknowledge, eventQuery, triggerEventsQuery } from "~/api/events";
+import { itemsQuery } from "~/api/items";
+import { fetchProblemRows, type ProblemRow } from "~/api/problems";
+import { triggerQuery } from "~/api/triggers";
+import { GraphPanel } from "~/parts/graph-panel";
+import { QueryError } from "~/shell/fallback";
+import { Button, IconButton } from "~/ui/button";
+import { Drawer } from "~/ui/dialog";
+import { Input } from "~/ui/field";
+import { ResolvedBadge, SeverityBadge, SeverityMark } from "~/ui/severity";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { Chip } from "~/ui/tag";
+import { isNumeric } from "~/util/format";
+import { useNow } from "~/util/hooks";
+import { severityName, toSeverity } from "~/util/severity";
+import { tagText } from "~/util/tags";
+import { formatClock, formatDuration, formatShort, type TimeRange } from "~/util/time";
+import { opData } from "./columns";
+import { UpdateDialog, useUpdateProblems } from "./update-dialog";
+
+/** What an update did, in words. */
+export function actionWords(entry: Acknowledge): string[] {
+  const bits = Number(entry.action);
+  const words: string[] = [];
+  if (bits & ACTION.close) words.push("closed the problem");
+  if (bits & ACTION.acknowledge) words.push("acknowledged");
+  if (bits & ACTION.unacknowledge) words.push("took the acknowledgement back");
+  if (bits & ACTION.severity) {
+    const from = severityName(toSeverity(entry.old_severity));
+    words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
+  }
+  if (bits & 32) words.push("suppressed");
+  if (bits & 64) words.push("unsuppressed");
+  if (bits & 128) words.push("made it a cause");
+  if (bits & 256) words.push("made it a symptom");
+  if (words.length === 0 && bits & ACTION.message) words.push("wrote");
+  return words;
+}
+
+function History({ entries }: { entries: readonly Acknowledge[] }) {
+  if (entries.length === 0) {
+    return (
+      <p className="text-soft">Nobody has reacted yet. Write a message or acknowledge below.</p>
+    );
+  }
+  return (
+    <ol className="flex flex-col gap-3">
+      {entries.map((entry) => {
+        const name =
+          [entry.name, entry.surname].filter(Boolean).join(" ") || entry.username || "Somebody";
+        return (
+          <li key={entry.acknowledgeid} className="border-l-2 pl-3">
+            <p className="text-xs text-soft">
+              <span className="font-medium text-ink">{name}</span> {actionWords(entry).join(", ")}
+              <span className="text-faint"> · {formatShort(Number(entry.clock))}</span>
+            </p>
+            {entry.message && (
+              <p className="mt-0.5 break-words whitespace-pre-wrap">{entry.message}</p>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Section({ title, children }: { title: string; children: React.ReactNode }) {
+  return (
+    <section className="border-b px-5 py-4 last:border-0">
+      <h3 className="pb-2 text-xs font-semibold text-soft">{title}</h3>
+      {children}
+    </section>
+  );
+}
+
+function Facts({ row }: { row: ProblemRow }) {
+  const now = useNow();
+  const facts: [string, React.ReactNode][] = [
+    [
+      "Host",
+      row.hosts.map((host) => (
+        <Link
+          key={host.hostid}
+          to="/hosts/$hostid"
+          params={{ hostid: host.hostid }}
+          className="mr-2 text-accent-ink hover:underline"
+        >
+          {host.name}
+        </Link>
+      )),
+    ],
+    ["Started", formatClock(row.clock)],
+    ["Duration", formatDuration((row.r_clock || now) - row.clock)],
+  ];
+  if (row.r_clock) facts.push(["Resolved", formatClock(row.r_clock)]);
+  if (opData(row)) facts.push(["Now", opData(row)]);
+  return (
+    <dl className="grid grid-cols-[6rem_1fr] gap-y-1">
+      {facts.map(([name, value]) => (
+        <div key={name} className="contents">
+          <dt className="text-soft">{name}</dt>
+          <dd className="tabular min-w-0 break-words">{value}</dd>
+        </div>
+      ))}
+      {row.tags.length > 0 && (
+        <>
+          <dt className="text-soft">Tags</dt>
+          <dd className="flex flex-wrap gap-1">
+            {row.tags.map((tag) => (
+              <Chip key={tagText(tag)} title={tagText(tag)}>
+                {tagText(tag)}
+              </Chip>
+            ))}
+          </dd>
+        </>
+      )}
+    </dl>
+  );
+}
+
+/** An hour before the problem until now, or until a while after its end. */
+function rangeAround(row: ProblemRow): TimeRange {
+  const lead = 3600;
+  const to = row.r_clock ? String(row.r_clock + lead / 2) : "now";
+  return { from: String(row.clock - lead), to };
+}
+
+function Graph({ row }: { row: ProblemRow }) {
+  const { data: items = [] } = useQuery(itemsQuery(row.items.map((item) => item.itemid)));
+  const numeric = items.filter((item) => isNumeric(item.value_type));
+  if (row.items.length === 0) return null;
+  if (numeric.length === 0)
+    return <p className="text-soft">The items of this trigger are not numbers.</p>;
+  return (
+    <GraphPanel
+      label={`Values behind ${row.name}`}
+      items={numeric}
+      range={rangeAround(row)}
+      height={150}
+    />
+  );
+}
+
+function Earlier({ triggerid, eventid }: { triggerid: string; eventid: string }) {
+  const { data = [] } = useQuery(triggerEventsQuery(triggerid, 12));
+  const others = data.filter((event) => event.eventid !== eventid);
+  if (others.length === 0) return <p className="text-soft">It has not happened before.</p>;
+  return (
+    <ul>
+      {others.map((event) => (
+        <li key={event.eventid} className="flex h-6 items-center gap-2.5">
+          {event.value === "1" ? (
+            <SeverityMark severity={toSeverity(event.severity)} size={12} />
+          ) : (
+            <span className="mx-0.5 size-2 rounded-full bg-good" />
+          )}
+          <span className="flex-1">{event.value === "1" ? "Problem" : "Resolved"}</span>
+          <span className="tabular text-xs text-soft">{formatClock(Number(event.clock))}</span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Reply({ row }: { row: ProblemRow }) {
+  const [message, setMessage] = useState("");
+  const [more, setMore] = useState(false);
+  const mutation = useUpdateProblems();
+  const eventids = [row.eventid];
+  const send = (acknowledge: boolean) =>
+    mutation.mutate(
+      {
+        eventids,
+        update: { message: message.trim() || undefined, acknowledge: acknowledge || undefined },
+      },
+      { onSuccess: () => setMessage("") },
+    );
+  return (
+    <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
+      <Input
+        aria-label="Message"
+        placeholder="Write a message…"
+        value={message}
+        onChange={(event) => setMessage(event.target.value)}
+        onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
+      />
+      <div className="flex gap-2">
+        {row.acknowledged ? (
+          <Button
+            small
+            onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
+          >
+            Unacknowledge
+          </Button>
+        ) : (
+          <Button
+            small
+            look="primary"
+            icon="check"
+            busy={mutation.isPending}
+            onClick={() => send(true)}
+          >
+            Acknowledge
+          </Button>
+        )}
+        <Button small disabled={!message.trim()} onClick={() => send(false)}>
+          Send message
+        </Button>
+        {row.manualClose && row.r_clock === 0 && (
+          <Button small onClick={() => mutation.mutate({ eventids, update: { close: true } })}>
+            Close problem
+          </Button>
+        )}
+        <Button small look="quiet" onClick={() => setMore(true)}>
+          More…
+        </Button>
+      </div>
+      {more && <UpdateDialog eventids={eventids} onClose={() => setMore(false)} />}
+    </footer>
+  );
+}
+
+/** Everything about one problem, beside the list. */
+export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: () => void }) {
+  const event = useQuery(eventQuery(eventid));
+  const rows = useQuery({
+    queryKey: ["problems", "row", eventid],
+    queryFn: ({ signal }) => fetchProblemRows("history", [eventid], signal),
+    meta: { live: "problems" },
+    refetchInterval: 10_000,
+  });
+  const row = rows.data?.[0];
+  const { data: trigger } = useQuery(triggerQuery(row?.objectid ?? ""));
+  const error = event.error ?? rows.error;
+  return (
+    <Drawer title="Problem" onClose={onClose}>
+      <header className="flex items-start gap-3 border-b py-3.5 pr-3 pl-5">
+        <div className="min-w-0 flex-1">
+          <div className="flex gap-2 pb-1.5">
+            {row && <SeverityBadge severity={row.severity} />}
+            {row && row.r_clock > 0 && <ResolvedBadge />}
+          </div>
+          <h2 className="text-base font-semibold break-words">{row?.name ?? "Problem"}</h2>
+        </div>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div className="min-h-0 flex-1 overflow-auto">
+        {error ? (
+          <QueryError error={error} className="m-5" />
+        ) : rows.isSuccess && !row ? (
+          <Empty icon="search" title="This problem is gone">
+            It was deleted, or you may not see it.
+          </Empty>
+        ) : !row ? (
+          <SkeletonRows />
+        ) : (
+          <>
+            <Section title="State">
+              <Facts row={row} />
+            </Section>
+            <Section title="Values">
+              <Graph row={row} />
+            </Section>
+            <Section title="Messages and actions">
+              <History entries={event.data?.acknowledges ?? []} />
+            </Section>
+            {trigger && (
+              <Section title="Trigger">
+                <code className="block rounded-md bg-sunken px-2.5 py-2 font-mono text-xs break-all">
+                  {trigger.expression}
+                </code>
+                {trigger.comments && (
+                  <p className="mt-2 whitespace-pre-wrap text-soft">{trigger.comments}</p>
+                )}
+              </Section>
+            )}
+            <Section title="Earlier">
+              <Earlier triggerid={row.objectid} eventid={eventid} />
+            </Section>
+          </>
+        )}
+      </div>
+      {row && <Reply row={row} />}
+    </Drawer>
+  );
+}

@@ -1,0 +1,92 @@
+import { RangePicker } from "~/charts/range-picker";
+import { HostGroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
+import { Button } from "~/ui/button";
+import { Input, SearchBox, Select } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { useTyped } from "~/util/hooks";
+import { listOf, listTo } from "~/util/search";
+import { isNarrowed, modeOf, type ProblemSearch } from "./filter";
+
+interface FilterBarProps {
+  search: ProblemSearch;
+  onChange: (next: Partial<ProblemSearch>) => void;
+}
+
+/** Everything that narrows the list; all of it lives in the address. */
+export function FilterBar({ search, onChange }: FilterBarProps) {
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    onChange({ text: value || undefined }),
+  );
+  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
+    onChange({ tags: value || undefined }),
+  );
+  const mode = modeOf(search);
+  return (
+    <>
+      <Segmented
+        label="Show"
+        value={mode}
+        onChange={(value) => onChange({ show: value === "recent" ? undefined : value })}
+        options={[
+          ["recent", "Recent"],
+          ["open", "Open"],
+          ["history", "History"],
+        ]}
+      />
+      <SearchBox label="Search problems" value={text} onChange={setText} className="w-48" />
+      <SeverityPicker
+        values={listOf(search.severity)}
+        onChange={(v) => onChange({ severity: listTo(v) })}
+      />
+      <HostGroupPicker
+        values={listOf(search.group)}
+        onChange={(v) => onChange({ group: listTo(v) })}
+      />
+      <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
+      <Input
+        aria-label="Tags"
+        placeholder="Tags: site=riga"
+        title={"name · !name · name=value · name!=value · name~part\nSeveral: separate by commas"}
+        value={tags}
+        onChange={(event) => setTags(event.target.value)}
+        className="w-36!"
+      />
+      <Select
+        aria-label="Acknowledged"
+        value={search.ack ?? ""}
+        onChange={(event) => onChange({ ack: event.target.value || undefined })}
+        options={[
+          ["", "Acknowledged or not"],
+          ["no", "Unacknowledged"],
+          ["yes", "Acknowledged"],
+        ]}
+        className="w-44!"
+      />
+      {mode === "history" && (
+        <RangePicker
+          range={{ from: search.from ?? "now-24h", to: search.to ?? "now" }}
+          onChange={({ from, to }) => onChange({ from, to })}
+        />
+      )}
+      {isNarrowed(search) && (
+        <Button
+          look="quiet"
+          onClick={() => {
+            setText("");
+            setTags("");
+            onChange({
+              text: undefined,
+              severity: undefined,
+              group: undefined,
+              host: undefined,
+              tags: undefined,
+              ack: undefined,
+            });
+          }}
+        >
+          Clear filters
+        </Button>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest";
+import { isNarrowed, modeOf, toFilter } from "./filter";
+
+describe("toFilter", () => {
+  it("starts with recent problems, newest first, without suppressed ones", () => {
+    expect(toFilter({})).toMatchObject({
+      mode: "recent",
+      sort: "time",
+      suppressed: false,
+      severities: [],
+    });
+  });
+  it("reads the address", () => {
+    const filter = toFilter({
+      severity: "5,4",
+      host: "10,11",
+      ack: "no",
+      tags: "site=riga",
+      sort: "severity",
+    });
+    expect(filter.severities).toEqual([5, 4]);
+    expect(filter.hostids).toEqual(["10", "11"]);
+    expect(filter.acknowledged).toBe(false);
+    expect(filter.tags).toEqual([{ tag: "site", value: "riga", operator: 1 }]);
+    expect(filter.sort).toBe("severity");
+  });
+  it("keeps the history's end open while it is now", () => {
+    expect(toFilter({ show: "history" })).toMatchObject({ mode: "history", till: undefined });
+    expect(toFilter({ show: "history", from: "1000", to: "now" }).from).toBeUndefined();
+    expect(toFilter({ show: "history", from: "1000000000", to: "1000003600" })).toMatchObject({
+      from: 1000000000,
+      till: 1000003600,
+    });
+  });
+  it("asks for suppressed ones too when told", () => {
+    expect(toFilter({ suppressed: "yes" }).suppressed).toBeUndefined();
+  });
+});
+
+it("knows its modes", () => {
+  expect(modeOf({ show: "open" })).toBe("open");
+  expect(modeOf({ show: "nonsense" })).toBe("recent");
+  expect(isNarrowed({ show: "history", sort: "severity" })).toBe(false);
+  expect(isNarrowed({ ack: "no" })).toBe(true);
+});

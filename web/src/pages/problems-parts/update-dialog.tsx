@@ -1,0 +1,121 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { type Update, updateProblems } from "~/api/events";
+import { Button } from "~/ui/button";
+import { Dialog } from "~/ui/dialog";
+import { Checkbox, Field, Select, Textarea } from "~/ui/field";
+import { ErrorNote } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { plural } from "~/util/format";
+import { SEVERITIES, severityName, toSeverity } from "~/util/severity";
+
+/** Sends an update and refreshes whatever shows problems. */
+export function useUpdateProblems() {
+  const client = useQueryClient();
+  return useMutation({
+    mutationFn: ({ eventids, update }: { eventids: string[]; update: Update }) =>
+      updateProblems(eventids, update),
+    onSuccess: (_, { eventids, update }) => {
+      const what = update.close
+        ? "closed"
+        : update.acknowledge
+          ? "acknowledged"
+          : update.unacknowledge
+            ? "unacknowledged"
+            : "updated";
+      toast(`${plural(eventids.length, "problem")} ${what}.`);
+    },
+    onError: (error) => {
+      const { what, todo } = explain(error);
+      toast(`${what} ${todo}`, "bad");
+    },
+    onSettled: () =>
+      client.invalidateQueries({ predicate: (query) => query.meta?.live === "problems" }),
+  });
+}
+
+interface UpdateDialogProps {
+  eventids: string[];
+  /** What to tick at first. */
+  initial?: "acknowledge" | "message" | "close";
+  onClose: () => void;
+}
+
+const SEVERITY_OPTIONS = [
+  ["", "Leave as it is"] as const,
+  ...SEVERITIES.map((severity) => [String(severity), severityName(severity)] as const),
+];
+
+/** Acknowledge, message, severity and close, for one problem or many. */
+export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: UpdateDialogProps) {
+  const [message, setMessage] = useState("");
+  const [acknowledge, setAcknowledge] = useState(initial === "acknowledge");
+  const [close, setClose] = useState(initial === "close");
+  const [severity, setSeverity] = useState("");
+  const mutation = useUpdateProblems();
+  const nothing = !message.trim() && !acknowledge && !close && severity === "";
+  const submit = () => {
+    if (nothing) return;
+    const update: Update = {
+      acknowledge,
+      close,
+      message: message.trim() || undefined,
+      severity: severity === "" ? undefined : toSeverity(severity),
+    };
+    mutation.mutate({ eventids, update }, { onSuccess: onClose });
+  };
+  return (
+    <Dialog
+      title={`Update ${plural(eventids.length, "problem")}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button look="primary" disabled={nothing} busy={mutation.isPending} onClick={submit}>
+            Update
+          </Button>
+        </>
+      }
+    >
+      <div className="flex flex-col gap-4">
+        {mutation.error && <ErrorNote {...explain(mutation.error)} />}
+        <Field label="Message" hint="Ctrl-Enter sends. Everybody who sees the problem sees it.">
+          {(id, describedBy) => (
+            <Textarea
+              id={id}
+              aria-describedby={describedBy}
+              autoFocus
+              rows={3}
+              value={message}
+              onChange={(event) => setMessage(event.target.value)}
+              onKeyDown={(event) => event.key === "Enter" && event.ctrlKey && submit()}
+            />
+          )}
+        </Field>
+        <Field label="Severity">
+          {(id) => (
+            <Select
+              id={id}
+              options={SEVERITY_OPTIONS}
+              value={severity}
+              onChange={(event) => setSeverity(event.target.value)}
+            />
+          )}
+        </Field>
+        <div className="flex flex-col gap-2">
+          <Checkbox
+            label="Acknowledge"
+            checked={acknowledge}
+            onChange={(event) => setAcknowledge(event.target.checked)}
+          />
+          <Checkbox
+            label="Close the problem (only where its trigger allows closing by hand)"
+            checked={close}
+            onChange={(event) => setClose(event.target.checked)}
+          />
+        </div>
+      </div>
+    </Dialog>
+  );
+}

@@ -1,0 +1,263 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { exportTemplate } from "~/api/configuration";
+import { discoveryRulesQuery } from "~/api/discovery";
+import { explain } from "~/api/errors";
+import { unlinkTemplate } from "~/api/hosts";
+import {
+  type Template,
+  type TemplateItem,
+  templateItemsQuery,
+  templateQuery,
+} from "~/api/templates";
+import { triggersQuery } from "~/api/triggers";
+import { DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { QueryError } from "~/shell/fallback";
+import { Page } from "~/shell/page";
+import { Button, IconButton } from "~/ui/button";
+import { Card } from "~/ui/card";
+import { Tabs } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { Chip } from "~/ui/tag";
+import { toast } from "~/ui/toast";
+import { formatCount } from "~/util/format";
+import { itemTypeName, valueTypeName } from "~/util/item-types";
+import { tagText } from "~/util/tags";
+import { LinkDialog } from "./templates-parts/link-dialog";
+
+const route = getRouteApi("/inside/templates/$templateid");
+type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros";
+const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "hosts"];
+const CELL = "px-3 py-2 align-top break-words";
+
+function Items({ templateid }: { templateid: string }) {
+  const query = useQuery(templateItemsQuery(templateid));
+  return (
+    <PlainTable<TemplateItem>
+      query={query}
+      head={[
+        ["Name", ""],
+        ["Key", ""],
+        ["Type", "w-36"],
+        ["Value", "w-40"],
+        ["Interval", "w-24"],
+      ]}
+      empty={<Empty icon="latest" title="This template has no items" />}
+      row={(item) => (
+        <tr
+          key={item.itemid}
+          className={`border-t hover:bg-hover ${item.status === "1" ? "opacity-60" : ""}`}
+        >
+          <td className={`${CELL} font-medium`}>{item.name}</td>
+          <td className={CELL}>
+            <code className="font-mono text-2xs break-all text-soft">{item.key_}</code>
+          </td>
+          <td className={`${CELL} text-soft`}>{itemTypeName(item.type)}</td>
+          <td className={`${CELL} text-soft`}>
+            {valueTypeName(item.value_type)}
+            {item.units && <span className="text-faint"> · {item.units}</span>}
+          </td>
+          <td className={`${CELL} tabular text-soft`}>{item.delay === "0" ? "" : item.delay}</td>
+        </tr>
+      )}
+    />
+  );
+}
+
+function Hosts({ template, onLink }: { template: Template; onLink: () => void }) {
+  const client = useQueryClient();
+  const unlink = useMutation({
+    mutationFn: ({ hostid, clear }: { hostid: string; clear: boolean }) =>
+      unlinkTemplate(hostid, template.templateid, clear),
+    onSuccess: () => toast(`${template.name} was unlinked.`),
+    onError: (error) => toast(explain(error).what, "bad"),
+    onSettled: () => client.invalidateQueries(),
+  });
+  if (template.hosts.length === 0) {
+    return (
+      <Card bodyClass="">
+        <Empty
+          icon="hosts"
+          title="No host uses this template"
+          action={
+            <Button look="primary" icon="link" onClick={onLink}>
+              Link to hosts
+            </Button>
+          }
+        >
+          Linked hosts get its items, triggers and discovery rules.
+        </Empty>
+      </Card>
+    );
+  }
+  return (
+    <Card bodyClass="">
+      <ul>
+        {template.hosts.map((host) => (
+          <li
+            key={host.hostid}
+            className="flex h-10 items-center gap-2 border-b px-4 last:border-0 hover:bg-hover"
+          >
+            <Link
+              to="/hosts/$hostid"
+              params={{ hostid: host.hostid }}
+              className="flex-1 truncate font-medium hover:underline"
+            >
+              {host.name}
+            </Link>
+            <Button
+              small
+              look="quiet"
+              icon="unlink"
+              onClick={() => unlink.mutate({ hostid: host.hostid, clear: false })}
+            >
+              Unlink
+            </Button>
+            <Button
+              small
+              look="quiet"
+              icon="trash"
+              onClick={() => unlink.mutate({ hostid: host.hostid, clear: true })}
+            >
+              Unlink and clear
+            </Button>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Macros({ template }: { template: Template }) {
+  if (template.macros.length === 0) {
+    return (
+      <Card bodyClass="">
+        <Empty icon="key" title="This template has no macros" />
+      </Card>
+    );
+  }
+  return (
+    <Card bodyClass="">
+      <dl>
+        {template.macros.map((macro) => (
+          <div
+            key={macro.macro}
+            className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.4fr)] gap-4 border-b px-4 py-2 last:border-0"
+          >
+            <dt className="font-mono text-xs break-all">{macro.macro}</dt>
+            <dd className="font-mono text-xs break-all">
+              {macro.type === "1" ? "••••••" : macro.value}
+            </dd>
+            <dd className="text-soft">{macro.description}</dd>
+          </div>
+        ))}
+      </dl>
+    </Card>
+  );
+}
+
+function download(name: string, text: string): void {
+  const url = URL.createObjectURL(new Blob([text], { type: "application/yaml" }));
+  const link = document.createElement("a");
+  link.href = url;
+  link.download = `${name.replaceAll(/[^\w.-]+/g, "_")}.yaml`;
+  link.click();
+  URL.revokeObjectURL(url);
+}
+
+export function TemplatePage() {
+  const { templateid } = route.useParams();
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [linking, setLinking] = useState(false);
+  const { data: template, error, refetch } = useQuery(templateQuery(templateid));
+  const tab = TABS.find((name) => name === search.tab) ?? "items";
+  const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
+  const rules = useQuery({
+    ...discoveryRulesQuery(templateid, true),
+    enabled: tab === "discovery",
+  });
+  const exporting = useMutation({
+    mutationFn: () => exportTemplate(templateid, "yaml"),
+    onSuccess: (text) => download(template?.name ?? "template", text),
+    onError: (failure) => toast(explain(failure).what, "bad"),
+  });
+  return (
+    <Page
+      title={template?.name ?? "Template"}
+      scroll
+      heading={
+        <>
+          <Link to="/templates" className="text-soft hover:text-ink">
+            Templates
+          </Link>
+          <span className="-mx-1 text-faint">/</span>
+          <span className="truncate">{template?.name ?? "…"}</span>
+        </>
+      }
+      actions={
+        template && (
+          <>
+            <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <Button look="primary" icon="link" onClick={() => setLinking(true)}>
+              Link to hosts
+            </Button>
+          </>
+        )
+      }
+      bar={
+        template && (
+          <div className="flex w-full flex-col gap-3">
+            <div className="flex flex-wrap items-center gap-x-4 gap-y-1 text-soft">
+              <span>{template.templategroups.map((group) => group.name).join(", ")}</span>
+              {template.vendor_version && (
+                <span>{`${template.vendor_name} ${template.vendor_version}`}</span>
+              )}
+              <span className="flex gap-1">
+                {template.tags.map((tag) => (
+                  <Chip key={tagText(tag)}>{tagText(tag)}</Chip>
+                ))}
+              </span>
+            </div>
+            <Tabs<Tab>
+              label="Parts of the template"
+              value={tab}
+              onChange={(value) =>
+                void navigate({ search: { tab: value === "items" ? undefined : value } })
+              }
+              options={[
+                ["items", "Items", formatCount(Number(template.items))],
+                ["triggers", "Triggers", formatCount(Number(template.triggers))],
+                ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
+                ["macros", "Macros", formatCount(template.macros.length)],
+                ["hosts", "Hosts", formatCount(template.hosts.length)],
+              ]}
+            />
+          </div>
+        )
+      }
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : template === null ? (
+        <Empty icon="templates" title="This template does not exist">
+          It was deleted, or you may not see it.
+        </Empty>
+      ) : !template ? (
+        <SkeletonRows rows={10} />
+      ) : tab === "items" ? (
+        <Items templateid={templateid} />
+      ) : tab === "triggers" ? (
+        <TriggerTable query={triggers} />
+      ) : tab === "discovery" ? (
+        <DiscoveryTable query={rules} />
+      ) : tab === "macros" ? (
+        <Macros template={template} />
+      ) : (
+        <Hosts template={template} onLink={() => setLinking(true)} />
+      )}
+      {linking && template && <LinkDialog template={template} onClose={() => setLinking(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,55 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { linkTemplates } from "~/api/hosts";
+import type { Template } from "~/api/templates";
+import { HostPicker } from "~/parts/pickers";
+import { Button } from "~/ui/button";
+import { Dialog } from "~/ui/dialog";
+import { Field } from "~/ui/field";
+import { ErrorNote } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { plural } from "~/util/format";
+
+/** Links one template to hosts. */
+export function LinkDialog({ template, onClose }: { template: Template; onClose: () => void }) {
+  const client = useQueryClient();
+  const [hostids, setHostids] = useState<string[]>([]);
+  const link = useMutation({
+    mutationFn: () => linkTemplates(hostids, [template.templateid]),
+    onSuccess: () => {
+      toast(`${template.name} was linked to ${plural(hostids.length, "host")}.`);
+      void client.invalidateQueries();
+      onClose();
+    },
+  });
+  return (
+    <Dialog
+      title={`Link ${template.name}`}
+      onClose={onClose}
+      footer={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button
+            look="primary"
+            disabled={hostids.length === 0}
+            busy={link.isPending}
+            onClick={() => link.mutate()}
+          >
+            Link to {plural(hostids.length, "host")}
+          </Button>
+        </>
+      }
+    >
+      <div className="flex min-h-80 flex-col gap-4">
+        {link.error && <ErrorNote {...explain(link.error)} />}
+        <Field
+          label="Hosts"
+          hint="They get this template's items, triggers and discovery rules at once."
+        >
+          {(id) => <HostPicker id={id} field values={hostids} onChange={setHostids} />}
+        </Field>
+      </div>
+    </Dialog>
+  );
+}

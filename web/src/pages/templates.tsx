@@ -1,0 +1,198 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { fetchTemplateRows, type TemplateRow, templateIdsQuery } from "~/api/templates";
+import { useVisible, useWindows } from "~/api/windows";
+import { TemplateGroupPicker } from "~/parts/pickers";
+import { QueryError } from "~/shell/fallback";
+import { Page, Sheet } from "~/shell/page";
+import { Button } from "~/ui/button";
+import { SearchBox } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { type Column, VirtualTable } from "~/ui/table";
+import { TagList } from "~/ui/tag";
+import { formatCount } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { listOf, listTo } from "~/util/search";
+import { ImportDialog } from "./templates-parts/import-dialog";
+
+const route = getRouteApi("/inside/templates");
+
+const count = (
+  id: "items" | "triggers" | "discoveries" | "hosts",
+  header: string,
+  width: string,
+): Column<TemplateRow> => ({
+  id,
+  header,
+  width,
+  align: "right",
+  cell: (row) =>
+    row[id] === "0" ? <span className="text-faint">0</span> : formatCount(Number(row[id])),
+});
+
+const COLUMNS: Column<TemplateRow>[] = [
+  {
+    id: "name",
+    header: "Template",
+    width: "minmax(14rem, 2fr)",
+    cell: (row) => (
+      <Link
+        to="/templates/$templateid"
+        params={{ templateid: row.templateid }}
+        onClick={(event) => event.stopPropagation()}
+        className="font-medium hover:underline"
+      >
+        {row.name}
+      </Link>
+    ),
+  },
+  count("hosts", "Hosts", "4rem"),
+  count("items", "Items", "4rem"),
+  count("triggers", "Triggers", "5rem"),
+  count("discoveries", "Discovery rules", "7rem"),
+  {
+    id: "groups",
+    header: "Groups",
+    width: "minmax(9rem, 1fr)",
+    cell: (row) => (
+      <span className="text-soft">{row.templategroups.map((group) => group.name).join(", ")}</span>
+    ),
+  },
+  {
+    id: "tags",
+    header: "Tags",
+    width: "minmax(9rem, 1fr)",
+    cell: (row) => <TagList tags={row.tags} max={2} />,
+  },
+  {
+    id: "version",
+    header: "Version",
+    width: "8rem",
+    cell: (row) => (
+      <span className="text-soft">
+        {[row.vendor_name, row.vendor_version].filter(Boolean).join(" ")}
+      </span>
+    ),
+  },
+];
+
+export function TemplatesPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const [visible, onVisible] = useVisible();
+  const [importing, setImporting] = useState(false);
+  const change = useCallback(
+    (next: Partial<typeof search>) =>
+      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+    [navigate],
+  );
+  const filter = useMemo(
+    () => ({ text: search.text, groupids: listOf(search.group), linked: search.linked === "yes" }),
+    [search],
+  );
+  const { data: ids, error, refetch } = useQuery(templateIdsQuery(filter));
+  const rowAt = useWindows<TemplateRow>({
+    queryKey: ["templates", "rows"],
+    ids: ids ?? [],
+    visible,
+    fetch: fetchTemplateRows,
+    idOf: (row) => row.templateid,
+    live: "config",
+  });
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    change({ text: value || undefined }),
+  );
+  const narrowed = Boolean(search.text || search.group || search.linked);
+  const importButton = (
+    <Button look="primary" icon="upload" onClick={() => setImporting(true)}>
+      Import
+    </Button>
+  );
+  return (
+    <Page
+      title="Templates"
+      heading={
+        <>
+          Templates
+          {ids && (
+            <span className="tabular text-sm font-normal text-faint">
+              {formatCount(ids.length)}
+            </span>
+          )}
+        </>
+      }
+      actions={importButton}
+      bar={
+        <>
+          <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
+          <TemplateGroupPicker
+            values={listOf(search.group)}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
+          <Segmented
+            label="Use"
+            value={search.linked === "yes" ? "yes" : "all"}
+            onChange={(v) => change({ linked: v === "yes" ? "yes" : undefined })}
+            options={[
+              ["all", "All"],
+              ["yes", "Linked to hosts"],
+            ]}
+          />
+        </>
+      }
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet>
+          {!ids ? (
+            <SkeletonRows rows={12} />
+          ) : (
+            <VirtualTable
+              label="Templates"
+              columns={COLUMNS}
+              count={ids.length}
+              rowAt={rowAt}
+              idOf={(row) => row.templateid}
+              onVisible={onVisible}
+              onOpen={(row) =>
+                void navigate({
+                  to: "/templates/$templateid",
+                  params: { templateid: row.templateid },
+                  search: {},
+                })
+              }
+              empty={
+                <Empty
+                  icon="templates"
+                  title={narrowed ? "No template matches these filters" : "No templates yet"}
+                  action={
+                    narrowed ? (
+                      <Button
+                        onClick={() => {
+                          setText("");
+                          change({ text: undefined, group: undefined, linked: undefined });
+                        }}
+                      >
+                        Clear filters
+                      </Button>
+                    ) : (
+                      importButton
+                    )
+                  }
+                >
+                  {narrowed
+                    ? "Loosen a filter."
+                    : "Import a YAML, XML or JSON file that another server exported."}
+                </Empty>
+              }
+            />
+          )}
+        </Sheet>
+      )}
+      {importing && <ImportDialog onClose={() => setImporting(false)} />}
+    </Page>
+  );
+}

@@ -1,0 +1,139 @@
+import type { UseQueryResult } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import type { DiscoveryRule } from "~/api/discovery";
+import type { TriggerRow } from "~/api/triggers";
+import { QueryError } from "~/shell/fallback";
+import { Card } from "~/ui/card";
+import { SeverityBadge } from "~/ui/severity";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { itemTypeName } from "~/util/item-types";
+import { toSeverity } from "~/util/severity";
+
+interface TableProps<T> {
+  query: Pick<UseQueryResult<T[]>, "data" | "error" | "refetch">;
+  head: readonly (readonly [title: string, className: string])[];
+  row: (entry: T) => ReactNode;
+  empty: ReactNode;
+}
+
+/** A plain table for the few dozen parts of one host or template. */
+export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
+  const { data, error, refetch } = query;
+  if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
+  return (
+    <Card bodyClass="overflow-x-auto">
+      {!data ? (
+        <SkeletonRows />
+      ) : data.length === 0 ? (
+        empty
+      ) : (
+        <table className="w-full table-fixed">
+          <thead>
+            <tr className="bg-sunken text-xs text-soft">
+              {head.map(([title, className]) => (
+                <th key={title} className={`h-8 px-3 text-left font-medium ${className}`}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>{data.map(row)}</tbody>
+        </table>
+      )}
+    </Card>
+  );
+}
+
+const CELL = "px-3 py-2 align-top break-words";
+
+export function TriggerTable({
+  query,
+  showState,
+}: {
+  query: TableProps<TriggerRow>["query"];
+  showState?: boolean;
+}) {
+  return (
+    <PlainTable
+      query={query}
+      head={[
+        ["Severity", "w-36"],
+        ["Name", ""],
+        ["Expression", ""],
+        ["State", "w-28"],
+      ]}
+      empty={
+        <Empty icon="problems" title="No triggers">
+          Triggers come with templates: link one.
+        </Empty>
+      }
+      row={(trigger) => (
+        <tr key={trigger.triggerid} className="border-t hover:bg-hover">
+          <td className={CELL}>
+            <SeverityBadge severity={toSeverity(trigger.priority)} />
+          </td>
+          <td className={`${CELL} font-medium`}>{trigger.description}</td>
+          <td className={CELL}>
+            <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
+          </td>
+          <td className={CELL}>
+            {trigger.status === "1" ? (
+              <span className="text-faint">Disabled</span>
+            ) : !showState ? (
+              <span className="text-soft">Enabled</span>
+            ) : trigger.value === "1" ? (
+              <span className="font-medium text-bad-ink">Problem</span>
+            ) : (
+              <span className="text-good-ink">OK</span>
+            )}
+          </td>
+        </tr>
+      )}
+    />
+  );
+}
+
+export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["query"] }) {
+  return (
+    <PlainTable
+      query={query}
+      head={[
+        ["Name", ""],
+        ["Key", ""],
+        ["Type", "w-36"],
+        ["Interval", "w-24"],
+        ["Item prototypes", "w-32"],
+        ["Trigger prototypes", "w-36"],
+        ["State", "w-32"],
+      ]}
+      empty={
+        <Empty icon="search" title="No discovery rules">
+          Rules come with templates: link one that discovers file systems, interfaces and so on.
+        </Empty>
+      }
+      row={(rule) => (
+        <tr key={rule.itemid} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>{rule.name}</td>
+          <td className={CELL}>
+            <code className="font-mono text-2xs break-all text-soft">{rule.key_}</code>
+          </td>
+          <td className={`${CELL} text-soft`}>{itemTypeName(rule.type)}</td>
+          <td className={`${CELL} text-soft`}>{rule.delay === "0" ? "" : rule.delay}</td>
+          <td className={`${CELL} tabular`}>{rule.items}</td>
+          <td className={`${CELL} tabular`}>{rule.triggers}</td>
+          <td className={CELL}>
+            {rule.status === "1" ? (
+              <span className="text-faint">Disabled</span>
+            ) : rule.state === "1" ? (
+              <span className="text-bad-ink" title={rule.error}>
+                Not supported
+              </span>
+            ) : (
+              <span className="text-soft">Enabled</span>
+            )}
+          </td>
+        </tr>
+      )}
+    />
+  );
+}

@@ -1,0 +1,170 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { type ReactNode, useMemo } from "react";
+import { SPARK_SECONDS, type Sparks, sparksQuery } from "~/api/history";
+import { fetchItemRows, type ItemRow } from "~/api/items";
+import { useVisible, useWindows } from "~/api/windows";
+import { Sparkline } from "~/charts/sparkline";
+import { Icon } from "~/ui/icon";
+import { type Column, VirtualTable } from "~/ui/table";
+import { TagList } from "~/ui/tag";
+import { isNumeric } from "~/util/format";
+import { useNow } from "~/util/hooks";
+import type { Tag } from "~/util/tags";
+import { Ago, Change, LastValue } from "./value";
+
+interface ItemTableProps {
+  ids: readonly string[];
+  withHost?: boolean;
+  selected: ReadonlySet<string>;
+  onSelect: (selected: Set<string>) => void;
+  onOpen: (item: ItemRow) => void;
+  onTag?: (tag: Tag) => void;
+  empty: ReactNode;
+}
+
+function Spark({ item, sparks }: { item: ItemRow; sparks: Sparks | undefined }) {
+  const minute = Math.ceil(useNow() / 30) * 30;
+  if (!isNumeric(item.value_type)) return null;
+  return (
+    <Sparkline
+      line={sparks?.get(item.itemid)}
+      from={minute - SPARK_SECONDS}
+      till={minute}
+      width={112}
+    />
+  );
+}
+
+function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<ItemRow>[] {
+  const host: Column<ItemRow> = {
+    id: "host",
+    header: "Host",
+    width: "minmax(8rem, 0.8fr)",
+    cell: (item) => (
+      <Link
+        to="/hosts/$hostid"
+        params={{ hostid: item.hostid }}
+        onClick={(event) => event.stopPropagation()}
+        className="text-soft hover:text-ink hover:underline"
+      >
+        {item.hosts[0]?.name}
+      </Link>
+    ),
+  };
+  return [
+    ...(props.withHost ? [host] : []),
+    {
+      id: "name",
+      header: "Item",
+      width: "minmax(12rem, 2fr)",
+      cell: (item) => (
+        <span className="flex min-w-0 items-baseline gap-2">
+          <span className="truncate font-medium" title={item.name}>
+            {item.name}
+          </span>
+          <span
+            className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint"
+            title={item.key_}
+          >
+            {item.key_}
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: "age",
+      header: "Last check",
+      width: "5.5rem",
+      cell: (item) => (
+        <span className="text-soft">
+          <Ago clock={Number(item.lastclock)} />
+        </span>
+      ),
+    },
+    {
+      id: "value",
+      header: "Last value",
+      width: "minmax(8rem, 1fr)",
+      cell: (item) => <LastValue item={item} />,
+    },
+    {
+      id: "change",
+      header: "Change",
+      width: "6rem",
+      align: "right",
+      cell: (item) => <Change item={item} />,
+    },
+    {
+      id: "spark",
+      header: "Last hour",
+      width: "7.5rem",
+      cell: (item) => <Spark item={item} sparks={sparks} />,
+    },
+    {
+      id: "tags",
+      header: "Tags",
+      width: "minmax(7rem, 0.8fr)",
+      cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
+    },
+    {
+      id: "edit",
+      header: <span className="sr-only">Edit</span>,
+      width: "1.75rem",
+      cell: (item) => (
+        <Link
+          to="/items/$itemid/edit"
+          params={{ itemid: item.itemid }}
+          aria-label={`Edit ${item.name}`}
+          title="Edit item"
+          onClick={(event) => event.stopPropagation()}
+          className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
+        >
+          <Icon name="edit" size={14} />
+        </Link>
+      ),
+    },
+  ];
+}
+
+/** Items with their newest values and a small line each; rows and lines are fetched as they come into sight. */
+export function ItemTable(props: ItemTableProps) {
+  const { ids, selected, onSelect, onOpen, empty } = props;
+  const [visible, onVisible] = useVisible();
+  const rowAt = useWindows<ItemRow>({
+    queryKey: ["items", "window"],
+    ids,
+    visible,
+    size: 60,
+    fetch: fetchItemRows,
+    idOf: (item) => item.itemid,
+    live: "values",
+  });
+  // Steps of twenty rows, so that scrolling does not ask anew for every row.
+  const start = Math.floor(visible[0] / 20) * 20;
+  const end = Math.ceil((visible[1] + 1) / 20) * 20;
+  const seen: ItemRow[] = [];
+  for (let index = start; index < end; index++) {
+    const item = rowAt(index);
+    if (item && isNumeric(item.value_type)) seen.push(item);
+  }
+  const { data: sparks } = useQuery(sparksQuery(seen));
+  // biome-ignore lint/correctness/useExhaustiveDependencies: only what the columns show
+  const columns = useMemo(() => itemColumns(props, sparks), [sparks, props.withHost, props.onTag]);
+  return (
+    <VirtualTable
+      label="Items"
+      columns={columns}
+      count={ids.length}
+      rowAt={rowAt}
+      idOf={(item) => item.itemid}
+      onVisible={onVisible}
+      selected={selected}
+      onSelect={onSelect}
+      allIds={ids.slice(0, 50)}
+      onOpen={onOpen}
+      empty={empty}
+      rowClass={(item) => (item.status === "1" ? "opacity-60" : undefined)}
+    />
+  );
+}

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { useState } from "react";
+import { hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
+import { hostNamesQuery, hostSearchQuery } from "~/api/hosts";
+import { templateSearchQuery } from "~/api/templates";
+import { Pick } from "~/ui/pick";
+import { SeverityMark } from "~/ui/severity";
+import { useSettled } from "~/util/hooks";
+import { SEVERITIES, severityName } from "~/util/severity";
+
+interface PickerProps {
+  values: readonly string[];
+  onChange: (values: string[]) => void;
+  field?: boolean;
+  id?: string;
+  onCreate?: (text: string) => void;
+}
+
+export function HostGroupPicker(props: PickerProps) {
+  const { data = [] } = useQuery(hostGroupsQuery());
+  const options = data.map((group) => ({ value: group.groupid, label: group.name }));
+  return <Pick label="Host groups" options={options} {...props} />;
+}
+
+export function TemplateGroupPicker(props: PickerProps) {
+  const { data = [] } = useQuery(templateGroupsQuery());
+  const options = data.map((group) => ({ value: group.groupid, label: group.name }));
+  return <Pick label="Template groups" options={options} {...props} />;
+}
+
+export function HostPicker(props: PickerProps) {
+  const [text, setText] = useState("");
+  const { data: found = [] } = useQuery(hostSearchQuery(useSettled(text)));
+  const { data: chosen = [] } = useQuery(hostNamesQuery([...props.values]));
+  return (
+    <Pick
+      label="Hosts"
+      options={found.map((host) => ({ value: host.hostid, label: host.name }))}
+      labelOf={(id) => chosen.find((host) => host.hostid === id)?.name}
+      onSearch={setText}
+      {...props}
+    />
+  );
+}
+
+export function TemplatePicker(props: PickerProps & { names?: ReadonlyMap<string, string> }) {
+  const { names, ...rest } = props;
+  const [text, setText] = useState("");
+  const [seen] = useState(() => new Map<string, string>(names));
+  const { data = [] } = useQuery(templateSearchQuery(useSettled(text)));
+  for (const template of data) seen.set(template.templateid, template.name);
+  return (
+    <Pick
+      label="Templates"
+      options={data.map((template) => ({ value: template.templateid, label: template.name }))}
+      labelOf={(id) => seen.get(id) ?? names?.get(id)}
+      onSearch={setText}
+      {...rest}
+    />
+  );
+}
+
+const SEVERITY_OPTIONS = SEVERITIES.map((severity) => ({
+  value: String(severity),
+  label: severityName(severity),
+  mark: <SeverityMark severity={severity} />,
+}));
+
+export function SeverityPicker(props: PickerProps) {
+  return <Pick label="Severity" options={SEVERITY_OPTIONS} {...props} />;
+}

@@ -1,0 +1,176 @@
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+  redirect,
+} from "@tanstack/react-router";
+import { session } from "~/api/session-store";
+import { Crash, NotFound } from "~/shell/fallback";
+import { Shell } from "~/shell/shell";
+import { parseSearch, pickSearch, stringifySearch } from "~/util/search";
+
+const root = createRootRoute({ notFoundComponent: NotFound });
+
+const login = createRoute({
+  getParentRoute: () => root,
+  path: "/login",
+  validateSearch: (search) => pickSearch(search, ["next"]),
+  component: lazyRouteComponent(() => import("~/pages/login"), "LoginPage"),
+});
+
+const inside = createRoute({
+  getParentRoute: () => root,
+  id: "inside",
+  component: Shell,
+  beforeLoad: ({ location }) => {
+    if (session()) return;
+    const next = location.href === "/" ? undefined : location.href;
+    throw redirect({ to: "/login", search: { next } });
+  },
+});
+
+const overview = createRoute({
+  getParentRoute: () => inside,
+  path: "/",
+  component: lazyRouteComponent(() => import("~/pages/overview"), "OverviewPage"),
+});
+
+const problems = createRoute({
+  getParentRoute: () => inside,
+  path: "/problems",
+  validateSearch: (search) =>
+    pickSearch(search, [
+      "show",
+      "severity",
+      "group",
+      "host",
+      "text",
+      "tags",
+      "ack",
+      "suppressed",
+      "sort",
+      "from",
+      "to",
+      "event",
+    ]),
+  component: lazyRouteComponent(() => import("~/pages/problems"), "ProblemsPage"),
+});
+
+const hosts = createRoute({
+  getParentRoute: () => inside,
+  path: "/hosts",
+  validateSearch: (search) =>
+    pickSearch(search, ["text", "group", "tags", "status", "template", "sort", "desc"]),
+  component: lazyRouteComponent(() => import("~/pages/hosts"), "HostsPage"),
+});
+
+const hostNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/hosts/new",
+  component: lazyRouteComponent(() => import("~/pages/host-edit"), "HostNewPage"),
+});
+
+const host = createRoute({
+  getParentRoute: () => inside,
+  path: "/hosts/$hostid",
+  validateSearch: (search) => pickSearch(search, ["tab", "text", "from", "to"]),
+  component: lazyRouteComponent(() => import("~/pages/host"), "HostPage"),
+});
+
+const hostEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/hosts/$hostid/edit",
+  component: lazyRouteComponent(() => import("~/pages/host-edit"), "HostEditPage"),
+});
+
+const itemNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/hosts/$hostid/items/new",
+  component: lazyRouteComponent(() => import("~/pages/item-edit"), "ItemNewPage"),
+});
+
+const itemEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/items/$itemid/edit",
+  component: lazyRouteComponent(() => import("~/pages/item-edit"), "ItemEditPage"),
+});
+
+const latest = createRoute({
+  getParentRoute: () => inside,
+  path: "/latest",
+  validateSearch: (search) => pickSearch(search, ["text", "group", "host", "tags", "state"]),
+  component: lazyRouteComponent(() => import("~/pages/latest"), "LatestPage"),
+});
+
+const graph = createRoute({
+  getParentRoute: () => inside,
+  path: "/graph",
+  validateSearch: (search) => pickSearch(search, ["items", "from", "to", "split"]),
+  component: lazyRouteComponent(() => import("~/pages/graph"), "GraphPage"),
+});
+
+const templates = createRoute({
+  getParentRoute: () => inside,
+  path: "/templates",
+  validateSearch: (search) => pickSearch(search, ["text", "group", "linked"]),
+  component: lazyRouteComponent(() => import("~/pages/templates"), "TemplatesPage"),
+});
+
+const template = createRoute({
+  getParentRoute: () => inside,
+  path: "/templates/$templateid",
+  validateSearch: (search) => pickSearch(search, ["tab"]),
+  component: lazyRouteComponent(() => import("~/pages/template"), "TemplatePage"),
+});
+
+const queue = createRoute({
+  getParentRoute: () => inside,
+  path: "/queue",
+  component: lazyRouteComponent(() => import("~/pages/queue"), "QueuePage"),
+});
+
+const health = createRoute({
+  getParentRoute: () => inside,
+  path: "/health",
+  validateSearch: (search) => pickSearch(search, ["from", "to"]),
+  component: lazyRouteComponent(() => import("~/pages/health"), "HealthPage"),
+});
+
+const users = createRoute({
+  getParentRoute: () => inside,
+  path: "/users",
+  component: lazyRouteComponent(() => import("~/pages/users"), "UsersPage"),
+});
+
+const pages = [
+  overview,
+  problems,
+  hosts,
+  hostNew,
+  host,
+  hostEdit,
+  itemNew,
+  itemEdit,
+  latest,
+  graph,
+  templates,
+  template,
+  queue,
+  health,
+  users,
+] as const;
+
+export const router = createRouter({
+  routeTree: root.addChildren([login, inside.addChildren(pages)]),
+  defaultPreload: "intent",
+  defaultErrorComponent: Crash,
+  parseSearch,
+  stringifySearch,
+});
+
+declare module "@tanstack/react-router" {
+  interface Register {
+    router: typeof router;
+  }
+}

@@ -1,0 +1,51 @@
+import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import { explain } from "~/api/errors";
+import { Button, buttonClass } from "~/ui/button";
+import { Empty, ErrorNote } from "~/ui/state";
+
+export function NotFound() {
+  return (
+    <Empty
+      icon="search"
+      title="There is no page at this address"
+      className="h-full"
+      action={
+        <Link to="/" className={buttonClass("primary")}>
+          Go to the overview
+        </Link>
+      }
+    >
+      Check the address, or press Ctrl-K to find a host, an item or a page.
+    </Empty>
+  );
+}
+
+/** What is left when a page breaks: the rest of the application goes on. */
+export function Crash({ error, reset }: ErrorComponentProps) {
+  const { what, todo } = explain(error);
+  return (
+    <div className="mx-auto flex max-w-xl flex-col gap-3 p-8">
+      <ErrorNote what={`This page broke: ${what}`} todo={todo} />
+      <div className="flex gap-2">
+        <Button look="primary" onClick={reset}>
+          Try again
+        </Button>
+        <Button onClick={() => location.reload()}>Reload</Button>
+      </div>
+    </div>
+  );
+}
+
+/** The error of a query, with a way to try again. */
+export function QueryError({
+  error,
+  onRetry,
+  className,
+}: {
+  error: unknown;
+  onRetry?: () => void;
+  className?: string;
+}) {
+  const { what, todo } = explain(error);
+  return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
+}

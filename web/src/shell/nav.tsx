@@ -1,0 +1,129 @@
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { severityCountsQuery } from "~/api/problems";
+import { cx } from "~/ui/cx";
+import { Icon, type IconName } from "~/ui/icon";
+import { Mark } from "~/ui/logo";
+import { formatCount } from "~/util/format";
+import { highest, SEVERITIES } from "~/util/severity";
+
+export interface Destination {
+  to:
+    | "/"
+    | "/problems"
+    | "/hosts"
+    | "/latest"
+    | "/graph"
+    | "/templates"
+    | "/queue"
+    | "/health"
+    | "/users";
+  label: string;
+  icon: IconName;
+  /** Second key of the shortcut "g …". */
+  key: string;
+}
+
+export const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] = [
+  {
+    title: "Monitoring",
+    pages: [
+      { to: "/", label: "Overview", icon: "overview", key: "o" },
+      { to: "/problems", label: "Problems", icon: "problems", key: "p" },
+      { to: "/hosts", label: "Hosts", icon: "hosts", key: "h" },
+      { to: "/latest", label: "Latest data", icon: "latest", key: "l" },
+      { to: "/graph", label: "Graph", icon: "graph", key: "g" },
+    ],
+  },
+  {
+    title: "Data collection",
+    pages: [{ to: "/templates", label: "Templates", icon: "templates", key: "t" }],
+  },
+  {
+    title: "Administration",
+    pages: [
+      { to: "/queue", label: "Queue", icon: "queue", key: "q" },
+      { to: "/health", label: "Vedette's health", icon: "health", key: "v" },
+      { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
+    ],
+  },
+];
+
+function ProblemCount({ narrow }: { narrow: boolean }) {
+  const { data } = useQuery(severityCountsQuery());
+  const total = data?.reduce((a, b) => a + b, 0) ?? 0;
+  if (!data || total === 0) return null;
+  const worst = highest(SEVERITIES.filter((severity) => (data[severity] ?? 0) > 0)) ?? 0;
+  return (
+    <span
+      role="img"
+      aria-label={`${total} open`}
+      style={{
+        color: `var(--sev-${worst}-ink)`,
+        backgroundColor: `color-mix(in srgb, var(--sev-${worst}) 16%, transparent)`,
+      }}
+      className={cx(
+        "tabular rounded-full px-1.5 text-2xs font-semibold",
+        narrow ? "absolute top-0.5 right-0.5 px-1 leading-3.5" : "ml-auto",
+      )}
+    >
+      {total > 9999 ? "9999+" : formatCount(total)}
+    </span>
+  );
+}
+
+interface NavProps {
+  narrow: boolean;
+  onNarrow: () => void;
+}
+
+/** The sidebar. */
+export function Nav({ narrow, onNarrow }: NavProps) {
+  return (
+    <nav
+      aria-label="Main"
+      className={cx("flex shrink-0 flex-col border-r bg-surface", narrow ? "w-14" : "w-52")}
+    >
+      <div className={cx("flex h-14 items-center", narrow ? "justify-center" : "gap-2.5 px-4")}>
+        <Mark size={26} />
+        {!narrow && <span className="text-base font-semibold tracking-tight">Vedette</span>}
+      </div>
+      <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-auto px-2 py-2">
+        {DESTINATIONS.map((section) => (
+          <div key={section.title} className="flex flex-col gap-0.5">
+            {!narrow && (
+              <p className="px-2.5 pb-1 text-2xs font-medium text-faint">{section.title}</p>
+            )}
+            {section.pages.map((page) => (
+              <Link
+                key={page.to}
+                to={page.to}
+                activeOptions={{ exact: page.to === "/", includeSearch: false }}
+                aria-label={narrow ? page.label : undefined}
+                title={narrow ? page.label : undefined}
+                className={cx(
+                  "group relative flex h-8 items-center gap-2.5 rounded-md text-sm text-soft hover:bg-hover hover:text-ink",
+                  "data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent-ink",
+                  narrow ? "justify-center" : "px-2.5",
+                )}
+              >
+                <Icon name={page.icon} />
+                {!narrow && <span className="truncate">{page.label}</span>}
+                {page.to === "/problems" && <ProblemCount narrow={narrow} />}
+              </Link>
+            ))}
+          </div>
+        ))}
+      </div>
+      <button
+        type="button"
+        onClick={onNarrow}
+        aria-label={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
+        title={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
+        className="m-2 flex h-8 items-center justify-center rounded-md text-faint hover:bg-hover hover:text-ink"
+      >
+        <Icon name="sidebar" />
+      </button>
+    </nav>
+  );
+}

@@ -1,0 +1,184 @@
+import { useQuery } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState } from "react";
+import { hostSearchQuery } from "~/api/hosts";
+import { itemSearchQuery } from "~/api/items";
+import { templateSearchQuery } from "~/api/templates";
+import { cx } from "~/ui/cx";
+import { Icon, type IconName } from "~/ui/icon";
+import { Kbd } from "~/ui/state";
+import { useSettled } from "~/util/hooks";
+import { DESTINATIONS } from "./nav";
+
+interface Entry {
+  id: string;
+  kind: string;
+  label: string;
+  note?: string;
+  icon: IconName;
+  go: () => void;
+}
+
+function useEntries(text: string): { entries: Entry[]; busy: boolean } {
+  const navigate = useNavigate();
+  const needle = useSettled(text.trim(), 120);
+  const wanted = needle.length > 0;
+  const hosts = useQuery({ ...hostSearchQuery(needle, 8), enabled: wanted });
+  const items = useQuery({ ...itemSearchQuery(needle), enabled: needle.length > 1 });
+  const templates = useQuery({ ...templateSearchQuery(needle), enabled: needle.length > 1 });
+  const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
+
+  const pages: Entry[] = DESTINATIONS.flatMap((section) => section.pages).map((page) => ({
+    id: page.to,
+    kind: "Pages",
+    label: page.label,
+    icon: page.icon,
+    go: () => void navigate({ to: page.to }),
+  }));
+  pages.push(
+    {
+      id: "new-host",
+      kind: "Actions",
+      label: "Create host",
+      icon: "plus",
+      go: () => void navigate({ to: "/hosts/new" }),
+    },
+    {
+      id: "unacked",
+      kind: "Actions",
+      label: "Show unacknowledged problems",
+      icon: "ack",
+      go: () => void navigate({ to: "/problems", search: { ack: "no" } }),
+    },
+  );
+  const entries = pages.filter((page) => matches(page.label));
+  if (!wanted) return { entries, busy: false };
+  for (const host of hosts.data ?? []) {
+    const go = () => void navigate({ to: "/hosts/$hostid", params: { hostid: host.hostid } });
+    entries.push({ id: `h${host.hostid}`, kind: "Hosts", label: host.name, icon: "hosts", go });
+  }
+  for (const item of needle.length > 1 ? (items.data ?? []).slice(0, 8) : []) {
+    const go = () => void navigate({ to: "/graph", search: { items: item.itemid } });
+    const note = item.hosts[0]?.name;
+    entries.push({
+      id: `i${item.itemid}`,
+      kind: "Items",
+      label: item.name,
+      note,
+      icon: "graph",
+      go,
+    });
+  }
+  for (const template of needle.length > 1 ? (templates.data ?? []).slice(0, 5) : []) {
+    const params = { templateid: template.templateid };
+    const go = () => void navigate({ to: "/templates/$templateid", params });
+    entries.push({
+      id: `t${template.templateid}`,
+      kind: "Templates",
+      label: template.name,
+      icon: "templates",
+      go,
+    });
+  }
+  return { entries, busy: hosts.isFetching || items.isFetching };
+}
+
+/** Finds pages, hosts, items and templates by typing. */
+export default function Palette({ onClose }: { onClose: () => void }) {
+  const [text, setText] = useState("");
+  const [active, setActive] = useState(0);
+  const dialog = useRef<HTMLDialogElement>(null);
+  const list = useRef<HTMLDivElement>(null);
+  const { entries, busy } = useEntries(text);
+  const current = Math.min(active, entries.length - 1);
+
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
+  useEffect(() => {
+    list.current?.querySelector(`[data-index="${current}"]`)?.scrollIntoView({ block: "nearest" });
+  }, [current]);
+  const choose = (entry: Entry | undefined) => {
+    if (!entry) return;
+    onClose();
+    entry.go();
+  };
+
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
+    <dialog
+      ref={dialog}
+      aria-label="Find"
+      onCancel={onClose}
+      onClick={(event) => event.target === dialog.current && onClose()}
+      className="m-auto mt-[12vh] w-full max-w-xl overflow-hidden rounded-xl border bg-raised p-0 text-ink shadow-pop animate-rise"
+    >
+      <div className="flex items-center gap-2.5 border-b px-4">
+        <Icon name="search" className="text-faint" />
+        <input
+          role="combobox"
+          aria-label="Find hosts, items, pages"
+          aria-expanded="true"
+          aria-controls="palette-list"
+          aria-activedescendant={entries[current] ? `palette-${entries[current].id}` : undefined}
+          placeholder="Find hosts, items, pages…"
+          value={text}
+          onChange={(event) => {
+            setText(event.target.value);
+            setActive(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === "ArrowDown") setActive(Math.min(current + 1, entries.length - 1));
+            else if (event.key === "ArrowUp") setActive(Math.max(current - 1, 0));
+            else if (event.key === "Enter") choose(entries[current]);
+            else return;
+            event.preventDefault();
+          }}
+          className="h-12 flex-1 bg-transparent text-base outline-none"
+        />
+        {busy && <span className="text-xs text-faint animate-blink">Searching</span>}
+        <Kbd>Esc</Kbd>
+      </div>
+      <div
+        ref={list}
+        id="palette-list"
+        role="listbox"
+        aria-label="Results"
+        className="max-h-[50vh] overflow-auto p-2"
+      >
+        {entries.map((entry, i) => (
+          <div key={entry.id}>
+            {entry.kind !== entries[i - 1]?.kind && (
+              <p className="px-2.5 pt-2 pb-1 text-2xs font-medium text-faint">{entry.kind}</p>
+            )}
+            <button
+              type="button"
+              role="option"
+              id={`palette-${entry.id}`}
+              data-index={i}
+              tabIndex={-1}
+              aria-selected={i === current}
+              onMouseMove={() => setActive(i)}
+              onClick={() => choose(entry)}
+              className={cx(
+                "flex h-9 w-full items-center gap-2.5 rounded-md px-2.5 text-left",
+                i === current && "bg-accent-soft text-accent-ink",
+              )}
+            >
+              <Icon name={entry.icon} className="text-faint" />
+              <span className="truncate">{entry.label}</span>
+              {entry.note && (
+                <span className="ml-auto truncate pl-4 text-xs text-faint">{entry.note}</span>
+              )}
+            </button>
+          </div>
+        ))}
+        {entries.length === 0 && !busy && (
+          <p className="px-3 py-8 text-center text-soft">
+            Nothing matches. Try part of a host's or an item's name.
+          </p>
+        )}
+      </div>
+    </dialog>
+  );
+}

@@ -1,0 +1,133 @@
+import { useState, useSyncExternalStore } from "react";
+import { type LiveState, liveState, subscribeLive } from "~/api/live";
+import { session } from "~/api/session-store";
+import { signOut } from "~/api/users";
+import { IconButton } from "~/ui/button";
+import { Icon, type IconName } from "~/ui/icon";
+import { MenuItem, Popover } from "~/ui/popover";
+import { Dot } from "~/ui/severity";
+import { Kbd } from "~/ui/state";
+import { applyTheme, type ThemeChoice, themeChoice } from "~/util/hooks";
+
+const LIVE_WORDS: Record<LiveState, string> = {
+  live: "Live",
+  polling: "Every 5 s",
+  offline: "Offline",
+};
+
+function LiveMark() {
+  const state = useSyncExternalStore(subscribeLive, liveState);
+  const hint =
+    state === "live" ? "Changes arrive as they happen" : "Changes are asked for every 5 seconds";
+  return (
+    <span className="flex items-center gap-1.5 px-2 text-xs text-soft" title={hint}>
+      <Dot tone={state === "live" ? "good" : "off"} />
+      {LIVE_WORDS[state]}
+    </span>
+  );
+}
+
+const THEMES: readonly (readonly [ThemeChoice, string, IconName])[] = [
+  ["light", "Light", "sun"],
+  ["dark", "Dark", "moon"],
+  ["system", "As the system", "screen"],
+];
+
+function ThemeMenu() {
+  const [choice, setChoice] = useState(themeChoice);
+  const icon = THEMES.find(([value]) => value === choice)?.[2] ?? "screen";
+  return (
+    <Popover
+      align="right"
+      className="min-w-44"
+      trigger={({ open, toggle }) => (
+        <IconButton icon={icon} label="Theme" aria-expanded={open} onClick={toggle} />
+      )}
+    >
+      {(close) =>
+        THEMES.map(([value, label, mark]) => (
+          <MenuItem
+            key={value}
+            checked={value === choice}
+            onClick={() => {
+              applyTheme(value);
+              setChoice(value);
+              close();
+            }}
+          >
+            <Icon name={mark} size={15} />
+            {label}
+          </MenuItem>
+        ))
+      }
+    </Popover>
+  );
+}
+
+function UserMenu() {
+  const user = session();
+  const initials = (user?.displayName ?? "?")
+    .split(/\s+/)
+    .map((word) => word[0])
+    .slice(0, 2)
+    .join("");
+  return (
+    <Popover
+      align="right"
+      trigger={({ open, toggle }) => (
+        <button
+          type="button"
+          aria-label={`Signed in as ${user?.username}`}
+          aria-expanded={open}
+          onClick={toggle}
+          className="ml-1 flex size-7 items-center justify-center rounded-full bg-accent-soft text-2xs font-semibold text-accent-ink hover:opacity-80"
+        >
+          {initials}
+        </button>
+      )}
+    >
+      {() => (
+        <>
+          <div className="border-b px-2.5 pt-1.5 pb-2">
+            <p className="truncate font-medium">{user?.displayName}</p>
+            <p className="truncate text-xs text-faint">{user?.username}</p>
+          </div>
+          <div className="pt-1">
+            <MenuItem onClick={() => void signOut()}>
+              <Icon name="out" size={15} />
+              Sign out
+            </MenuItem>
+          </div>
+        </>
+      )}
+    </Popover>
+  );
+}
+
+interface TopbarProps {
+  onSearch: () => void;
+  onShortcuts: () => void;
+}
+
+export function Topbar({ onSearch, onShortcuts }: TopbarProps) {
+  return (
+    <div className="flex h-12 shrink-0 items-center justify-between gap-4 border-b bg-surface px-4">
+      <button
+        type="button"
+        onClick={onSearch}
+        className="flex h-8 w-96 max-w-[40vw] items-center gap-2 rounded-md border bg-sunken px-2.5 text-sm text-faint hover:border-line-strong"
+      >
+        <Icon name="search" size={14} />
+        <span className="flex-1 truncate text-left">Find hosts, items, pages…</span>
+        <Kbd>Ctrl</Kbd>
+        <Kbd>K</Kbd>
+      </button>
+      <div className="flex items-center gap-0.5">
+        <LiveMark />
+        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+        <ThemeMenu />
+        <UserMenu />
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,73 @@
+import { type ReactNode, useEffect, useRef } from "react";
+import { IconButton } from "./button";
+import { cx } from "./cx";
+
+interface DialogProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+  footer?: ReactNode;
+  wide?: boolean;
+}
+
+/** A modal dialog: focus stays inside, Escape closes, focus returns where it was. */
+export function Dialog({ title, onClose, children, footer, wide }: DialogProps) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const dialog = ref.current;
+    dialog?.showModal();
+    return () => dialog?.close();
+  }, []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
+    <dialog
+      ref={ref}
+      aria-label={title}
+      onCancel={(event) => {
+        event.preventDefault();
+        onClose();
+      }}
+      onClick={(event) => event.target === ref.current && onClose()}
+      className={cx(
+        "m-auto mt-[10vh] max-h-[80vh] w-full flex-col rounded-xl border bg-raised p-0 text-ink shadow-pop open:flex animate-rise",
+        wide ? "max-w-4xl" : "max-w-lg",
+      )}
+    >
+      <header className="flex h-12 shrink-0 items-center justify-between border-b pr-2 pl-4">
+        <h2 className="text-base font-semibold">{title}</h2>
+        <IconButton icon="close" label="Close" onClick={onClose} />
+      </header>
+      <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
+      {footer && (
+        <footer className="flex shrink-0 justify-end gap-2 border-t px-4 py-3">{footer}</footer>
+      )}
+    </dialog>
+  );
+}
+
+interface DrawerProps {
+  title: string;
+  onClose: () => void;
+  children: ReactNode;
+}
+
+/** A side panel that leaves the list beside it usable. */
+export function Drawer({ title, onClose, children }: DrawerProps) {
+  const ref = useRef<HTMLElement>(null);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.key === "Escape" && !document.querySelector("dialog[open]")) onClose();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, [onClose]);
+  return (
+    <aside
+      ref={ref}
+      aria-label={title}
+      className="absolute inset-y-0 right-0 z-30 flex w-[30rem] max-w-full flex-col border-l bg-raised shadow-pop animate-slide-in"
+    >
+      {children}
+    </aside>
+  );
+}

@@ -1,0 +1,68 @@
+import { type Severity, severityName } from "~/util/severity";
+import { cx } from "./cx";
+
+/** Five bars, as many filled as the severity: tells the level without colour. */
+export function SeverityMark({ severity, size = 14 }: { severity: Severity; size?: number }) {
+  return (
+    <svg aria-hidden="true" width={size} height={size} viewBox="0 0 15 14" className="shrink-0">
+      {[1, 2, 3, 4, 5].map((level) => (
+        <rect
+          key={level}
+          x={(level - 1) * 3}
+          y={11 - level * 2}
+          width={2.2}
+          height={level * 2 + 2}
+          rx={0.8}
+          fill={level <= severity ? `var(--sev-${severity})` : "var(--line-strong)"}
+        />
+      ))}
+    </svg>
+  );
+}
+
+/** Severity in colour, shape and words. */
+export function SeverityBadge({ severity, className }: { severity: Severity; className?: string }) {
+  return (
+    <span
+      className={cx(
+        "inline-flex h-5.5 items-center gap-1.5 rounded-md px-1.5 text-xs font-medium whitespace-nowrap",
+        className,
+      )}
+      style={{
+        color: `var(--sev-${severity}-ink)`,
+        backgroundColor: `color-mix(in srgb, var(--sev-${severity}) 14%, transparent)`,
+      }}
+    >
+      <SeverityMark severity={severity} size={12} />
+      {severityName(severity)}
+    </span>
+  );
+}
+
+export function ResolvedBadge() {
+  return (
+    <span className="inline-flex h-5.5 items-center gap-1.5 rounded-md bg-good-soft px-1.5 text-xs font-medium text-good-ink">
+      <span className="size-1.5 rounded-full bg-good" />
+      Resolved
+    </span>
+  );
+}
+
+type DotTone = "good" | "bad" | "off" | "warn";
+
+const TONES: Record<DotTone, string> = {
+  good: "var(--good)",
+  bad: "var(--sev-4)",
+  warn: "var(--sev-2)",
+  off: "var(--line-strong)",
+};
+
+export function Dot({ tone }: { tone: DotTone }) {
+  return (
+    <span
+      aria-hidden="true"
+      className="inline-block size-2 shrink-0 rounded-full"
+      style={{ backgroundColor: TONES[tone] }}
+    />
+  );
+}

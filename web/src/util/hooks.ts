@@ -1,0 +1,84 @@
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+
+/** A value that follows once it has rested for a moment: for searching while typing. */
+export function useSettled<T>(value: T, ms = 180): T {
+  const [settled, setSettled] = useState(value);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(value), ms);
+    return () => clearTimeout(timer);
+  }, [value, ms]);
+  return settled;
+}
+
+let nowSeconds = Math.floor(Date.now() / 1000);
+const clockListeners = new Set<() => void>();
+setInterval(() => {
+  nowSeconds = Math.floor(Date.now() / 1000);
+  for (const listener of clockListeners) listener();
+}, 1000);
+
+function subscribeClock(listener: () => void): () => void {
+  clockListeners.add(listener);
+  return () => clockListeners.delete(listener);
+}
+
+/** Unix seconds, once a second: for ages and durations. */
+export function useNow(): number {
+  return useSyncExternalStore(subscribeClock, () => nowSeconds);
+}
+
+/** The width of an element, as it changes. */
+export function useWidth<E extends HTMLElement>() {
+  const ref = useRef<E>(null);
+  const [width, setWidth] = useState(0);
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    const observer = new ResizeObserver(([entry]) => setWidth(entry?.contentRect.width ?? 0));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  return [ref, width] as const;
+}
+
+/** A text box that drives the address: typing shows at once, the address follows when it rests. */
+export function useTyped(value: string, apply: (text: string) => void) {
+  const [text, setText] = useState(value);
+  const applied = useRef(value);
+  const latest = useRef(apply);
+  latest.current = apply;
+  useEffect(() => {
+    // The address changed by itself (back, a link): follow it.
+    if (value !== applied.current) {
+      applied.current = value;
+      setText(value);
+    }
+  }, [value]);
+  useEffect(() => {
+    if (text === applied.current) return;
+    const timer = setTimeout(() => {
+      applied.current = text;
+      latest.current(text);
+    }, 200);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return [text, setText] as const;
+}
+
+const THEME_KEY = "vedette.theme";
+export type ThemeChoice = "light" | "dark" | "system";
+
+export function themeChoice(): ThemeChoice {
+  const stored = localStorage.getItem(THEME_KEY);
+  return stored === "light" || stored === "dark" ? stored : "system";
+}
+
+/** Light, dark or what the system says; kept in this browser. */
+export function applyTheme(choice: ThemeChoice): void {
+  if (choice === "system") localStorage.removeItem(THEME_KEY);
+  else localStorage.setItem(THEME_KEY, choice);
+  const dark =
+    choice === "dark" ||
+    (choice === "system" && matchMedia("(prefers-color-scheme: dark)").matches);
+  document.documentElement.dataset.theme = dark ? "dark" : "light";
+}

@@ -1,0 +1,47 @@
+/** The address's query as plain words: lists are joined by commas, so that addresses stay readable. */
+export type Search = Record<string, string | undefined>;
+
+export function parseSearch(text: string): Search {
+  const search: Search = {};
+  for (const [key, value] of new URLSearchParams(text)) search[key] = value;
+  return search;
+}
+
+const readable = (text: string) =>
+  encodeURIComponent(text)
+    .replaceAll("%2C", ",")
+    .replaceAll("%3A", ":")
+    .replaceAll("%2F", "/")
+    .replaceAll("%20", "+");
+
+export function stringifySearch(search: Record<string, unknown>): string {
+  const parts: string[] = [];
+  for (const [key, value] of Object.entries(search)) {
+    if (value === undefined || value === null || value === "") continue;
+    parts.push(`${readable(key)}=${readable(String(value))}`);
+  }
+  return parts.length ? `?${parts.join("&")}` : "";
+}
+
+/** A list out of the address; an absent one is empty. */
+export function listOf(value: string | undefined): string[] {
+  return value ? value.split(",").filter(Boolean) : [];
+}
+
+/** A list for the address; an empty one disappears from it. */
+export function listTo(values: readonly (string | number)[]): string | undefined {
+  return values.length ? values.join(",") : undefined;
+}
+
+/** Only the known words of a query, so that a stranger's address cannot put others in. */
+export function pickSearch<K extends string>(
+  search: Record<string, unknown>,
+  keys: readonly K[],
+): Partial<Record<K, string>> {
+  const picked: Partial<Record<K, string>> = {};
+  for (const key of keys) {
+    const value = search[key];
+    if (value !== undefined && value !== null && value !== "") picked[key] = String(value);
+  }
+  return picked;
+}

@@ -1,0 +1,24 @@
+import { expect, it } from "vitest";
+import { parseTagFilter, parseTagFilters, tagText } from "./tags";
+
+const cases: [string, ReturnType<typeof parseTagFilter>][] = [
+  ["site", { tag: "site", value: "", operator: 4 }],
+  ["!site", { tag: "site", value: "", operator: 5 }],
+  ["site=riga", { tag: "site", value: "riga", operator: 1 }],
+  ["site: riga", { tag: "site", value: "riga", operator: 1 }],
+  ["site~ri", { tag: "site", value: "ri", operator: 0 }],
+  ["site!=riga", { tag: "site", value: "riga", operator: 3 }],
+  ["site!~ri", { tag: "site", value: "ri", operator: 2 }],
+  ["url=http://x", { tag: "url", value: "http://x", operator: 1 }],
+  ["", null],
+  ["=x", null],
+];
+it.each(cases)("%s", (text, filter) => {
+  expect(parseTagFilter(text)).toEqual(filter);
+});
+
+it("reads lists and leaves out what it cannot read", () => {
+  expect(parseTagFilters("a=1, ,b")).toHaveLength(2);
+  expect(tagText({ tag: "a", value: "1" })).toBe("a: 1");
+  expect(tagText({ tag: "a", value: "" })).toBe("a");
+});

@@ -1,0 +1,46 @@
+/** A tag as hosts, items and problems carry it. */
+export interface Tag {
+  tag: string;
+  value: string;
+}
+
+/** A tag filter. Operators are the API's: 0 contains, 1 equals, 2 not like, 3 not equal, 4 exists, 5 not exists. */
+export interface TagFilter extends Tag {
+  operator: number;
+}
+
+const FORMS: [RegExp, number][] = [
+  [/^!\s*([^:=~!]+)$/, 5],
+  [/^([^:=~!]+)!=(.*)$/, 3],
+  [/^([^:=~!]+)!~(.*)$/, 2],
+  [/^([^:=~!]+)~(.*)$/, 0],
+  [/^([^:=~!]+)[=:](.*)$/, 1],
+  [/^([^:=~!]+)$/, 4],
+];
+
+/**
+ * Reads one tag filter as people type it: `site`, `!site`, `site=riga` or `site:riga`, `site~ri`,
+ * `site!=riga`, `site!~ri`. Null when there is no tag name in it.
+ */
+export function parseTagFilter(text: string): TagFilter | null {
+  const trimmed = text.trim();
+  for (const [form, operator] of FORMS) {
+    const match = form.exec(trimmed);
+    const tag = match?.[1]?.trim();
+    if (match && tag) return { tag, value: (match[2] ?? "").trim(), operator };
+  }
+  return null;
+}
+
+/** Several filters, separated by commas. Unreadable parts are left out. */
+export function parseTagFilters(text: string): TagFilter[] {
+  return text
+    .split(",")
+    .map(parseTagFilter)
+    .filter((f): f is TagFilter => f !== null);
+}
+
+/** A tag in one piece: `site: riga`, or `site` alone where it has no value. */
+export function tagText(tag: Tag): string {
+  return tag.value ? `${tag.tag}: ${tag.value}` : tag.tag;
+}

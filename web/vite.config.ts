@@ -1,0 +1,23 @@
+import tailwindcss from "@tailwindcss/vite";
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+// Where the API lives while developing. Production serves pages and API from one origin.
+const target = process.env.VEDETTE_URL ?? "http://127.0.0.1:8080";
+const proxy = Object.fromEntries(
+  ["/api_jsonrpc.php", "/api/live"].map((path) => [path, { target, changeOrigin: true }]),
+);
+
+export default defineConfig({
+  plugins: [react(), tailwindcss()],
+  resolve: { tsconfigPaths: true },
+  server: { host: "127.0.0.1", proxy },
+  preview: { host: "127.0.0.1", proxy },
+  build: {
+    target: "es2022",
+    // Small files inlined as data: URLs would need a looser content security policy.
+    assetsInlineLimit: 0,
+    chunkSizeWarningLimit: 400,
+    manifest: true,
+  },
+});
