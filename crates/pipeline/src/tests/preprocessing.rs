@@ -183,3 +183,50 @@ fn idle_items_cost_little() {
     let bytes = core.slots.bytes() + core.cache.latest_bytes();
     assert!(bytes / 20_000 <= 160, "{} bytes per item", bytes / 20_000);
 }
+
+/// A step as the API gives it.
+fn step(kind: u8, params: &str, on_error: u8, error_params: &str) -> eval::preproc::Step {
+    eval::preproc::Step::from_api(kind, params, on_error, error_params).unwrap()
+}
+
+#[test]
+fn steps_run_and_remember() {
+    let steps = |steps: Vec<eval::preproc::Step>| steps.into();
+    let mut rate = item(1, 1, "rate", ValueType::Unsigned);
+    rate.steps = steps(vec![step(10, "", 0, ""), step(1, "8", 0, "")]);
+    let mut json = item(2, 1, "json", ValueType::Float);
+    json.steps = steps(vec![step(12, "$.a", 0, "")]);
+    json.master = ItemId(3);
+    let mut throttled = item(4, 1, "throttled", ValueType::Char);
+    throttled.steps = steps(vec![step(19, "", 0, "")]);
+    let mut forgiving = item(5, 1, "forgiving", ValueType::Char);
+    forgiving.steps = steps(vec![step(26, "-1", 2, "none")]);
+    let mut script = item(6, 1, "script", ValueType::Unsigned);
+    script.steps = steps(vec![step(21, "return value * 2", 0, "")]);
+    let items = vec![rate, json, item(3, 1, "doc", ValueType::Text), throttled, forgiving, script];
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, Vec::new()));
+    let unsigned = SampleValue::Unsigned;
+    let text = |text: &str| SampleValue::Text(text.into());
+    for (item, values, of, stored) in [
+        (1, [("100", 1), ("110", 3), ("120", 4)], 1, vec![unsigned(40), unsigned(80)]),
+        (
+            3,
+            [("{\"a\":1.5}", 1), ("{}", 2), ("{\"a\":2}", 3)],
+            2,
+            vec![SampleValue::Float(1.5), SampleValue::Float(2.0)],
+        ),
+        (4, [("x", 1), ("x", 2), ("y", 3)], 4, vec![text("x"), text("y")]),
+        (5, [("x", 1), ("!gone", 2), ("y", 3)], 5, vec![text("x"), text("none"), text("y")]),
+        (6, [("1", 1), ("x", 2), ("3", 3)], 6, vec![unsigned(2), unsigned(6)]),
+    ] {
+        // Value by value and all at once: what the steps remember lies between batches too.
+        for (text, clock) in values {
+            rig.send(item, &[(text, clock)]);
+        }
+        assert_eq!(rig.stored(of), stored, "item {item}");
+    }
+    assert_eq!(rig.error_of(2), "");
+    let remembering = [1, 2, 4, 5]
+        .map(|id| rig.cores[0].slots.peek(ItemId(id)).is_some_and(|slot| slot.state.is_some()));
+    assert_eq!(remembering, [true, false, true, false]);
+}
