@@ -164,6 +164,16 @@ impl Rig {
         drivers: Vec<Box<dyn Driver>>,
         triggers: Vec<InitialTrigger>,
     ) -> Self {
+        Self::after(snapshot, drivers, triggers, false)
+    }
+
+    /// After a crash, or an orderly end, of whatever wrote into the drivers before.
+    pub(crate) fn after(
+        snapshot: Snapshot,
+        drivers: Vec<Box<dyn Driver>>,
+        triggers: Vec<InitialTrigger>,
+        after_crash: bool,
+    ) -> Self {
         let clock = SimClock::at(Duration::from_secs(START_S.into()));
         let (findings_out, findings) = bounded("findings", 10_000);
         let (discovery_out, discovery) = bounded("discovery", 10_000);
@@ -176,7 +186,7 @@ impl Rig {
             live: None,
             triggers,
         };
-        let config = ShardsConfig { after_crash: false, ..ShardsConfig::default() };
+        let config = ShardsConfig { after_crash, ..ShardsConfig::default() };
         let (mut cores, mut inboxes, mut handles) = (Vec::new(), Vec::new(), Vec::new());
         for (seed, inbox, handle) in make(config, deps) {
             cores.push(seed.build());

@@ -170,6 +170,39 @@ fn trends_are_folded_and_written_at_the_end() {
 }
 
 #[test]
+fn trends_after_a_crash_are_made_anew_from_history() {
+    let sample = |clock: u32, value: u64| model::Sample {
+        item: ItemId(1),
+        at: Timestamp::from_s(clock),
+        value: SampleValue::Unsigned(value),
+    };
+    // A crash in the middle of writing: half of the last hour's trend is stored, none of this
+    // hour's.
+    let hour = START_S - 3_600;
+    let stale = model::Trend {
+        item: ItemId(1),
+        hour,
+        num: 1,
+        values: model::TrendValues::Unsigned { min: 1, avg: 1, max: 1 },
+    };
+    let mut driver = crate::testing::memory();
+    driver.write(&[sample(hour, 1), sample(hour + 9, 9), sample(START_S, 4)]).unwrap();
+    driver.write_trends(&[stale]).unwrap();
+    let items = vec![item(1, 1, "k", ValueType::Unsigned)];
+    let config = snapshot(vec![host(1)], items, Vec::new());
+    let mut rig = Rig::after(config, vec![driver], Vec::new(), true);
+    rig.send(1, &[("6", 1)]);
+    rig.pass(5);
+    rig.send(1, &[("8", 6)]);
+    rig.cores[0].finish().unwrap();
+    let view = rig.cores[0].driver.view(&[ItemId(1)], history::Span::ALL);
+    let trends: Vec<_> =
+        view.trends(ItemId(1)).unwrap().iter().map(|t| (t.hour, t.num, t.values)).collect();
+    let values = |min, avg, max| model::TrendValues::Unsigned { min, avg, max };
+    assert_eq!(trends, [(hour, 2, values(1, 5, 9)), (START_S, 3, values(4, 6, 8))]);
+}
+
+#[test]
 fn idle_items_cost_little() {
     let items = (1..=20_000).map(|id| item(id, 1, &format!("k{id}"), ValueType::Float));
     let mut rig = Rig::new(snapshot(vec![host(1)], items.collect(), Vec::new()));
