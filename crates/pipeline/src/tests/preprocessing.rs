@@ -89,9 +89,9 @@ fn dependent_items_get_the_masters_value() {
     assert_eq!(rig.error_of(8), "");
     let found: Vec<_> = std::iter::from_fn(|| rig.discovery.try_recv()).collect();
     assert_eq!(found.len(), 3);
-    // An error of the master is the master's alone.
+    // An error goes on to the dependent items, a value that only the master cannot keep does not.
     rig.send(7, &[("!away", 4)]);
-    assert_eq!((rig.error_of(7).as_str(), rig.error_of(8).as_str()), ("away", ""));
+    assert_eq!([7, 8, 9].map(|id| rig.error_of(id)), ["away", "away", "away"]);
 }
 
 #[test]
@@ -259,6 +259,9 @@ fn steps_run_and_remember() {
         assert_eq!(rig.stored(of), stored, "item {item}");
     }
     assert_eq!(rig.error_of(2), "");
+    rig.send(3, &[("[]", 9)]);
+    let error = rig.error_of(2);
+    assert!(error.starts_with("Preprocessing failed for: []\n1. Failed: "), "{error}");
     let remembering = [1, 2, 4, 5]
         .map(|id| rig.cores[0].slots.peek(ItemId(id)).is_some_and(|slot| slot.state.is_some()));
     assert_eq!(remembering, [true, false, true, false]);
