@@ -40,7 +40,25 @@ impl Live for Idle {
 
 struct NoHistory;
 
-impl history::Reader for NoHistory {}
+impl history::Reader for NoHistory {
+    fn range(&self, _query: &history::RangeQuery) -> Result<Vec<model::Sample>, history::Error> {
+        Ok(Vec::new())
+    }
+    fn newest(
+        &self,
+        items: &[ItemId],
+        _n: usize,
+    ) -> Result<Vec<Vec<model::Sample>>, history::Error> {
+        Ok(vec![Vec::new(); items.len()])
+    }
+    fn trends(
+        &self,
+        _items: &[ItemId],
+        _span: history::Span,
+    ) -> Result<Vec<model::Trend>, history::Error> {
+        Ok(Vec::new())
+    }
+}
 
 type AnyError = Box<dyn std::error::Error>;
 
