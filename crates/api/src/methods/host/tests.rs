@@ -222,7 +222,8 @@ fn deleting_a_host_takes_its_triggers_along() {
     assert_eq!(server.call("host.delete", &json!([a])).unwrap(), json!({ "hostids": [a] }));
     assert_eq!(server.count("SELECT SUM(triggerid) AS n FROM triggers"), 6);
     assert_eq!(server.count("SELECT COUNT(*) AS n FROM functions"), 1);
-    assert_eq!(*server.asked.lock().unwrap(), ["gone [TriggerId(5)]"]);
+    let asked = ["gone [TriggerId(5)]", "clear [ItemId(1)]"];
+    assert_eq!(*server.asked.lock().unwrap(), asked);
     server.refuses(&[("host.delete", json!([a]), -32500, "No permissions")]);
 }
 
