@@ -179,3 +179,37 @@ fn a_template_is_read_as_written() {
         ("valuemap.get", json!({ "output": ["mappings"] }), -32602, "value must be one of"),
     ]);
 }
+
+#[test]
+fn what_templates_gave_stays_or_goes() {
+    let (server, tg) = setup();
+    let hg = server.create("hostgroup.create", &json!({ "name": "g" }));
+    let t = server.create("template.create", &json!({ "host": "t", "groups": { "groupid": tg } }));
+    let item = json!({ "hostid": t, "name": "i", "key_": "k", "type": 2, "value_type": 3 });
+    server.create("item.create", &item);
+    let links = json!([{ "templateid": t }]);
+    let host = |name: &str| {
+        let params = json!({ "host": name, "groups": { "groupid": hg }, "templates": links });
+        server.create("host.create", &params)
+    };
+    let items = |host: &str| {
+        let params = json!({ "hostids": host, "countOutput": true });
+        server.call("item.get", &params).unwrap().as_str().unwrap().to_owned()
+    };
+    let (a, b, c, d) = (host("a"), host("b"), host("c"), host("d"));
+    for (method, params, on, left) in [
+        ("host.update", json!({ "hostid": a, "templates": [] }), &a, "1"),
+        ("host.update", json!({ "hostid": b, "templates_clear": links }), &b, "0"),
+        ("host.massremove", json!({ "hostids": [c], "templateids_clear": [t] }), &c, "0"),
+        ("host.massadd", json!({ "hosts": [{ "hostid": c }], "templates": links }), &c, "1"),
+        ("template.delete", json!([t]), &d, "0"),
+    ] {
+        assert_eq!(items(on), if method == "host.massadd" { "0" } else { "1" }, "{method}");
+        server.call(method, &params).unwrap();
+        assert_eq!(items(on), left, "{method} {params}");
+    }
+    assert_eq!(items(&a), "1", "what stayed is the host's own");
+    assert_eq!(items(&c), "0", "deleting a template clears all hosts");
+    let told = server.asked.lock().unwrap().iter().filter(|t| t.starts_with("clear")).count();
+    assert_eq!(told, 3, "history of the items goes");
+}
