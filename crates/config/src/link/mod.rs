@@ -164,7 +164,11 @@ pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64,
     let mut targets: HashMap<u64, Target> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| {
-            let target = Target { kind: row.int("kind"), name: row.text("host").to_owned(), main: BTreeMap::new() };
+            let target = Target {
+                kind: row.int("kind"),
+                name: row.text("host").to_owned(),
+                main: BTreeMap::new(),
+            };
             (row.id("hostid"), target)
         })
         .collect();

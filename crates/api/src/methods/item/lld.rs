@@ -276,8 +276,8 @@ pub(crate) fn overrides(value: &Json, path: &str) -> ApiResult<Json> {
             return Err(ApiError::at(&step_path, "value must be one of 1-2147483647"));
         }
         let stop = number(members, &path, "stop", &[0, 1], 0)?;
-        let filter = match members.get("filter") {
-            Some(value) => self::filter(value, &format!("{path}/filter"))?,
+        let chosen = match members.get("filter") {
+            Some(value) => filter(value, &format!("{path}/filter"))?,
             None => json!({ "evaltype": "0", "formula": "", "conditions": [] }),
         };
         let mut operations = Vec::new();
@@ -294,7 +294,7 @@ pub(crate) fn overrides(value: &Json, path: &str) -> ApiResult<Json> {
         }
         out.push(json!({
             "name": name, "step": step.to_string(), "stop": stop.to_string(),
-            "filter": filter, "operations": operations,
+            "filter": chosen, "operations": operations,
         }));
     }
     out.sort_by_key(|o| o["step"].as_str().and_then(|s| s.parse::<i64>().ok()));

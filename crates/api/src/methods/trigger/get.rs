@@ -86,7 +86,10 @@ fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult
         ids.extend(templates.unwrap_or_default());
         get.in_ids(&on_ids("i.hostid"), &ids);
     }
-    get.by_ids("itemids", "t.triggerid IN (SELECT triggerid FROM functions WHERE itemid IN ({ids}))")?;
+    get.by_ids(
+        "itemids",
+        "t.triggerid IN (SELECT triggerid FROM functions WHERE itemid IN ({ids}))",
+    )?;
     get.by_ids("discoveryids", &on_ids("i.ruleid"))?;
     let groups = "i.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))";
     get.by_ids("groupids", &on_items(groups))?;
@@ -103,7 +106,8 @@ fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult
         let names = crate::get::texts_of(functions);
         let marks = config::db::placeholders(names.len());
         let names: Vec<config::db::Value> = names.into_iter().map(Into::into).collect();
-        let sql = format!("t.triggerid IN (SELECT triggerid FROM functions WHERE name IN ({marks}))");
+        let sql =
+            format!("t.triggerid IN (SELECT triggerid FROM functions WHERE name IN ({marks}))");
         get.and(sql, names);
     }
     get.extra("host", HOST_TEST);
@@ -129,10 +133,7 @@ fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
         ("inherited", "t.templateid > 0".to_owned()),
         ("templated", on_items("h.kind = 1")),
         ("maintenance", on_items("h.maintenance_status = 1")),
-        (
-            "dependent",
-            "t.triggerid IN (SELECT triggerid FROM trigger_depends)".to_owned(),
-        ),
+        ("dependent", "t.triggerid IN (SELECT triggerid FROM trigger_depends)".to_owned()),
     ];
     for (option, condition) in table {
         match input.get(*option) {

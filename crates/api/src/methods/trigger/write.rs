@@ -4,9 +4,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::objects::{
-    ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve,
-};
+use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
 use model::TriggerId;
 use serde_json::json;
 
@@ -423,7 +421,8 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
 }
 
 fn expressions_of(call: &Call<'_>, ids: &[u64], name: &str) -> ApiResult<Vec<(u64, String)>> {
-    let sql = format!("SELECT triggerid, {name} AS text FROM triggers WHERE triggerid IN ({{ids}})");
+    let sql =
+        format!("SELECT triggerid, {name} AS text FROM triggers WHERE triggerid IN ({{ids}})");
     let rows = call.read(|c| Ok(query_by_ids(c, &sql, &[], ids)?))?;
     Ok(rows.iter().map(|row| (row.id("triggerid"), row.text("text").to_owned())).collect())
 }
