@@ -216,7 +216,7 @@ fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, Expressi
         |at: usize| fail(format!("incorrect expression starting from \"{}\"", tail(text, at)));
     let expression =
         Expression::parse(text).map_err(|error| from(operand_start(text, error.at)))?;
-    if expression.function_ids().first().is_some() {
+    if !expression.function_ids().is_empty() {
         return Err(from(0));
     }
     if !prototype

@@ -189,7 +189,7 @@ fn a_templates_items_live_on_its_hosts() {
         ("item.delete", json!([child]), "Invalid parameter \"/1\": cannot delete inherited item."),
         (
             "item.create",
-            new.clone(),
+            new,
             "An item with key \"agent.ping\" already exists on the template \"base\".",
         ),
     ] {
