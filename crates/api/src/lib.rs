@@ -7,6 +7,7 @@
 
 mod call;
 mod error;
+mod exchange;
 mod expand;
 mod get;
 mod http;

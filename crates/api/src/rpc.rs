@@ -174,6 +174,11 @@ pub(crate) fn knows(method: &str) -> bool {
     registry().contains_key(method)
 }
 
+/// Is there a method that this pattern (`host.get`, `host.*`, `*.get`, `*`) means?
+pub(crate) fn knows_pattern(pattern: &str) -> bool {
+    registry().keys().any(|method| crate::permission::matches(pattern, method))
+}
+
 /// Runs another method for a call in progress, with its user's rights on objects.
 pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResult<Json> {
     let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));

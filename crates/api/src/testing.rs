@@ -152,7 +152,7 @@ fn a_new_server_lets_admin_in_and_nobody_else() {
     assert_eq!(refused, (-32602, "Not authorized.".to_owned()));
     for (user, password) in [("Admin", "wrong"), ("guest", ""), ("nobody", "x")] {
         let params = json!({ "username": user, "password": password });
-        assert_eq!(server.call_as(None, "user.login", &params).unwrap_err().0, -32602, "{user}");
+        assert_eq!(server.call_as(None, "user.login", &params).unwrap_err().0, -32500, "{user}");
     }
     let id = server.create("hostgroup.create", &json!({ "name": "Linux" }));
     let found = server.call("hostgroup.get", &json!({ "output": ["name"], "groupids": id }));

@@ -113,7 +113,9 @@ fn unsuitable(value: &Payload, wanted: &str) -> String {
         Payload::Unsigned(v) => ("uint64", v.to_string()),
         Payload::NotSupported(_) | Payload::Meta => ("none", String::new()),
     };
-    format!("Value of type \"{kind}\" is not suitable for value type \"{wanted}\". Value \"{shown}\"")
+    format!(
+        "Value of type \"{kind}\" is not suitable for value type \"{wanted}\". Value \"{shown}\""
+    )
 }
 
 /// A value as errors show it: control characters escaped, cut.
@@ -204,7 +206,11 @@ mod tests {
             (Float(8.25), ValueType::Unsigned, Ok(SampleValue::Unsigned(8))),
             (Float(8.25), ValueType::Char, Ok(SampleValue::Text("8.25".into()))),
             (Unsigned(3), ValueType::Float, Ok(SampleValue::Float(3.0))),
-            (Unsigned(u64::MAX), ValueType::Text, Ok(SampleValue::Text(u64::MAX.to_string().into()))),
+            (
+                Unsigned(u64::MAX),
+                ValueType::Text,
+                Ok(SampleValue::Text(u64::MAX.to_string().into())),
+            ),
             (
                 Float(-3.5),
                 ValueType::Unsigned,

@@ -142,8 +142,8 @@ impl Evaluator<'_> {
         let Some(base) = foreach_base(&call.function) else {
             let [item] = &items[..] else { return Err(failed("item does not exist")) };
             self.usable(item, &call.function).map_err(failed)?;
-            let function =
-                func::Function::parse(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
+            let function = func::Function::parse(&call.function, &params)
+                .map_err(|e| failed(&e.to_string()))?;
             let facts = item_of(item, self.expected_from(item.id));
             return function
                 .eval(&facts, &mut self.history, &moment)
@@ -158,8 +158,7 @@ impl Evaluator<'_> {
             .filter(|item| self.usable(item, &call.function).is_ok())
             .map(facts)
             .collect();
-        let function =
-            func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
+        let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
         let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id);
         let bucket: Option<&dyn Fn(&func::Item) -> Option<String>> =
             if call.function == "bucket_rate_foreach" { Some(&bucket) } else { None };
@@ -225,9 +224,8 @@ fn add_items(
 ) -> Result<(), String> {
     let passes = |item: &Item| filter.is_none_or(|f| f.matches(&Candidate { host, item }));
     let named = ItemKey::parse(&query.key).ok();
-    let pattern = named.filter(|key| {
-        (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*"))
-    });
+    let pattern =
+        named.filter(|key| (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*")));
     if query.key != "*" && pattern.is_none() {
         found.extend(host.item(&query.key).filter(|item| passes(item)).cloned());
         return Ok(());

@@ -6,9 +6,7 @@ use config::Snapshot;
 use config::snapshot::Item;
 use eval::preproc::{self, Outcome};
 use eval::script::Scripts;
-use model::{
-    DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch,
-};
+use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
 
 use crate::convert::{convert, into_text};
 use crate::live::Live;
@@ -71,8 +69,7 @@ impl Preprocess<'_> {
         let state = &mut self.slots.get_mut(slot).state;
         let mut fresh = preproc::State::default();
         let used = state.as_deref_mut().unwrap_or(&mut fresh);
-        let outcome =
-            preproc::run(&item.steps, used, payload, at, item.value_type, self.scripts);
+        let outcome = preproc::run(&item.steps, used, payload, at, item.value_type, self.scripts);
         if state.is_none() && fresh != preproc::State::default() {
             *state = Some(Box::new(fresh));
         }

@@ -10,9 +10,7 @@ use model::{ItemId, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of
 use stdx::queue::{Gauge, Sender};
 use tokio::sync::oneshot;
 
-use crate::command::{
-    Command, ItemReport, ItemReports, NewConfig, Scope, TriggerReport,
-};
+use crate::command::{Command, ItemReport, ItemReports, NewConfig, Scope, TriggerReport};
 use crate::gauges::{GaugeReading, Gauges};
 
 /// Where the newest configuration waits for a shard.
@@ -109,11 +107,8 @@ impl ShardSet {
         for answer in answers {
             let ItemReports { mut reports, view, missing } = receive(answer)?;
             if let Some(view) = view {
-                let mut read: BTreeMap<ItemId, Vec<Sample>> = missing
-                    .iter()
-                    .copied()
-                    .zip(newest_of(view.as_ref(), &missing, 2)?)
-                    .collect();
+                let mut read: BTreeMap<ItemId, Vec<Sample>> =
+                    missing.iter().copied().zip(newest_of(view.as_ref(), &missing, 2)?).collect();
                 for report in &mut reports {
                     if let Some(samples) = read.remove(&report.item) {
                         let mut samples = samples.into_iter();
@@ -233,7 +228,11 @@ impl ShardSet {
     }
 
     /// Views of all shards that own some of the items.
-    fn views(&self, items: &[ItemId], scope: Scope) -> Result<Vec<(Vec<ItemId>, Box<dyn View>)>, Error> {
+    fn views(
+        &self,
+        items: &[ItemId],
+        scope: Scope,
+    ) -> Result<Vec<(Vec<ItemId>, Box<dyn View>)>, Error> {
         let mut answers = Vec::new();
         for (shard, items) in self.by_shard(items) {
             let (reply, answer) = oneshot::channel();

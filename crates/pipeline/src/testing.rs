@@ -263,7 +263,10 @@ impl Rig {
         while let Some(finding) = self.findings.try_recv() {
             found.push(match finding {
                 TriggerFinding::Problem { trigger, at, name, .. } => {
-                    format!("{trigger} problem @{} {name}", i64::from(at.clock) - i64::from(START_S))
+                    format!(
+                        "{trigger} problem @{} {name}",
+                        i64::from(at.clock) - i64::from(START_S)
+                    )
                 }
                 TriggerFinding::Recovery { trigger, at, name, .. } => {
                     format!("{trigger} ok @{} {name}", i64::from(at.clock) - i64::from(START_S))

@@ -30,7 +30,7 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     };
     let (username, password) = (text("username")?, text("password")?);
     let userid = session::check_password(call.api, &username, &password, call.peer)?;
-    let user = session::user(call.api, userid, "", session::BAD_LOGIN)?;
+    let user = session::user(call.api, userid, "", session::NO_ACCESS)?;
     let id = session::open(call.api, user.id)?;
     if params::flag(input.get("userData")) { user_data(call, userid, &id) } else { Ok(id.into()) }
 }

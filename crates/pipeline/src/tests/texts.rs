@@ -33,8 +33,7 @@ fn rig(description: &str, event_name: &str, opdata: &str, tag: &str) -> Rig {
     rule.opdata = opdata.into();
     rule.tags = Box::from([("t{HOST.HOST}".into(), tag.into())]);
     let mut config = snapshot(vec![web], vec![bytes, mapped], vec![rule]);
-    let five =
-        Mapping { kind: MappingKind::Equal, value: "5".into(), newvalue: "Five".into() };
+    let five = Mapping { kind: MappingKind::Equal, value: "5".into(), newvalue: "Five".into() };
     config.valuemaps = Arc::new([(3, Arc::from([five]))].into());
     let macros = Arc::make_mut(&mut config.macros);
     macros.of_host.insert(HostId(1), vec![MacroDef::text("{$M}", "macroval").unwrap()]);

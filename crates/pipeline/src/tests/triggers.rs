@@ -185,10 +185,7 @@ fn initial_states_are_taken_over() {
     };
     let config = snapshot(vec![host(1)], floats(&[1]), vec![trigger(1, "{1}>5", &[1])]);
     let mut rig = Rig::with(config, vec![memory()], vec![initial]);
-    check(
-        &mut rig,
-        &[(&[(1, "9", 1)], &["1 error "]), (&[(1, "1", 2)], &["1 ok @2 trigger 1"])],
-    );
+    check(&mut rig, &[(&[(1, "9", 1)], &["1 error "]), (&[(1, "1", 2)], &["1 ok @2 trigger 1"])]);
 }
 
 #[test]
