@@ -240,6 +240,10 @@ impl Core {
     }
 
     fn write_trends(&mut self, now: u32) {
+        // Hours that are handed out count as written, and what is folded anew would be added.
+        if !self.refold.is_done() {
+            return;
+        }
         self.folder.take(now, &mut self.folded);
         self.write_folded();
     }

@@ -23,6 +23,9 @@ use crate::slots::Slots;
 /// Items that one call with wildcards may name.
 const ITEMS_PER_CALL_MAX: usize = 100_000;
 
+/// Gives the bucket bound of an item.
+type Bucket<'a> = dyn Fn(&func::Item) -> Option<String> + 'a;
+
 /// Everything an evaluation reads, borrowed from the shard.
 pub(crate) struct Evaluator<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -160,7 +163,7 @@ impl Evaluator<'_> {
             .collect();
         let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
         let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id);
-        let bucket: Option<&dyn Fn(&func::Item) -> Option<String>> =
+        let bucket: Option<&Bucket<'_>> =
             if call.function == "bucket_rate_foreach" { Some(&bucket) } else { None };
         function
             .eval_foreach(&usable, bucket, &mut self.history, &moment)
@@ -258,7 +261,7 @@ fn key_fits(pattern: &ItemKey, key: &str) -> bool {
 fn bucket_bound(snapshot: &Snapshot, item: ItemId) -> Option<String> {
     let item = snapshot.items.get(&item)?;
     let key = ItemKey::parse(&item.key).ok()?;
-    key.param(key.param_count().checked_sub(1)?).map(|bound| bound.to_string())
+    key.param(key.param_count().checked_sub(1)?)
 }
 
 struct Candidate<'a> {

@@ -47,6 +47,9 @@ impl ShardHandle {
     }
 }
 
+/// Items of one shard, and a view of them.
+type ItemsView = (Vec<ItemId>, Box<dyn View>);
+
 /// All shards. Methods that say so block: call them from blocking threads, never from a shard or
 /// an async task.
 #[derive(Debug)]
@@ -91,7 +94,9 @@ impl ShardSet {
     /// Tells the shards that a trigger's state was changed by others. Blocks while a queue is full.
     pub fn set_trigger(&self, trigger: TriggerId, state: TriggerState) {
         for shard in &self.shards {
-            drop(shard.commands.blocking_send(Command::TriggerState { trigger, state }));
+            if shard.commands.blocking_send(Command::TriggerState { trigger, state }).is_err() {
+                tracing::debug!(%trigger, "a shard has ended; its trigger state stays");
+            }
         }
     }
 
@@ -196,7 +201,9 @@ impl ShardSet {
     /// is written. Blocks until all have ended.
     pub fn stop(&self) {
         for shard in &self.shards {
-            drop(shard.commands.blocking_send(Command::Stop));
+            if shard.commands.blocking_send(Command::Stop).is_err() {
+                tracing::debug!("a shard has ended already");
+            }
         }
         for shard in &self.shards {
             let thread = match shard.thread.lock() {
@@ -228,11 +235,7 @@ impl ShardSet {
     }
 
     /// Views of all shards that own some of the items.
-    fn views(
-        &self,
-        items: &[ItemId],
-        scope: Scope,
-    ) -> Result<Vec<(Vec<ItemId>, Box<dyn View>)>, Error> {
+    fn views(&self, items: &[ItemId], scope: Scope) -> Result<Vec<ItemsView>, Error> {
         let mut answers = Vec::new();
         for (shard, items) in self.by_shard(items) {
             let (reply, answer) = oneshot::channel();

@@ -31,6 +31,7 @@ impl<T: Ord + Copy> Wheel<T> {
         Some(first)
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.due.len()
     }

@@ -11,6 +11,7 @@ use super::words::{
     MAPPING, OPERATION, OPERATION_SETS, OVERRIDE, RULE, SNMP_DETAILS, STEP, TAG, TEMPLATE, TRIGGER,
     VALUES, Word, to_export,
 };
+use super::write_expressions;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::permission::{Need, on_groups, on_hosts};
@@ -617,15 +618,18 @@ impl Triggers {
         if ids.is_empty() {
             return Ok(());
         }
-        let found = rpc::run_inner(
+        let mut found = rpc::run_inner(
             export.call,
             method,
             &json!({
-                "triggerids": ids, "output": "extend", "expandExpression": true,
+                "triggerids": ids, "output": "extend",
                 "selectTags": ["tag", "value"], "sortfield": "description",
                 "selectDependencies": ["triggerid"],
             }),
         )?;
+        if let Json::Array(rows) = &mut found {
+            write_expressions(export.call, rows)?;
+        }
         let rows = found.as_array().map_or(&[][..], Vec::as_slice);
         let targets = self.targets(export, rows)?;
         for row in rows {
@@ -664,10 +668,13 @@ impl Triggers {
         }
         for method in ["trigger.get", "triggerprototype.get"] {
             let params = json!({
-                "triggerids": ids, "expandExpression": true,
+                "triggerids": ids,
                 "output": ["triggerid", "description", "expression", "recovery_expression"],
             });
-            let found = rpc::run_inner(export.call, method, &params)?;
+            let mut found = rpc::run_inner(export.call, method, &params)?;
+            if let Json::Array(rows) = &mut found {
+                write_expressions(export.call, rows)?;
+            }
             for row in found.as_array().into_iter().flatten() {
                 let words = TRIGGER.iter().filter(|w| {
                     ["expression", "recovery_expression", "description"].contains(&w.api)

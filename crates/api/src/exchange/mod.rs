@@ -12,7 +12,11 @@ mod import;
 mod tests;
 mod words;
 
-use crate::call::{Method, UserType};
+use std::collections::HashMap;
+
+use crate::call::{Call, Json, Method, UserType};
+use crate::error::ApiResult;
+use crate::methods::trigger::expressions;
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "configuration.import", lowest: Some(UserType::User), run: import::run },
@@ -23,3 +27,22 @@ pub(crate) const METHODS: &[Method] = &[
     },
     Method { name: "configuration.export", lowest: Some(UserType::User), run: export::run },
 ];
+
+/// Puts stored expressions of triggers into the form that people write; user macros stay.
+fn write_expressions(call: &Call<'_>, rows: &mut [Json]) -> ApiResult<()> {
+    for member in ["expression", "recovery_expression"] {
+        let text =
+            |row: &Json, name: &str| row.get(name).and_then(Json::as_str).unwrap_or("").to_owned();
+        let stored: Vec<(u64, String)> = rows
+            .iter()
+            .map(|row| (text(row, "triggerid").parse().unwrap_or(0), text(row, member)))
+            .collect();
+        let written: HashMap<u64, String> = expressions(call, &stored)?;
+        for (row, (id, _)) in rows.iter_mut().zip(&stored) {
+            if let (Some(shown), Some(text)) = (row.get_mut(member), written.get(id)) {
+                *shown = text.as_str().into();
+            }
+        }
+    }
+    Ok(())
+}

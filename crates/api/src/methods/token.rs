@@ -130,9 +130,7 @@ fn check_free(edit: &mut Edit<'_>, userid: u64, name: &str, own: u64) -> ApiResu
     if same.is_empty() {
         return Ok(());
     }
-    Err(ApiError::params(format!(
-        "API token \"{name}\" already exists for userid \"{userid}\"."
-    )))
+    Err(ApiError::params(format!("API token \"{name}\" already exists for userid \"{userid}\".")))
 }
 
 /// Rows of tokens by id, in order; all must be there and be this user's to change.

@@ -59,9 +59,11 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         "userids",
         "t.usrgrpid IN (SELECT usrgrpid FROM user_groups WHERE userid IN ({ids}))",
     )?;
-    for (option, column) in
-        [("status", "users_status"), ("with_gui_access", "gui_access"), ("mfa_status", "mfa_status")]
-    {
+    for (option, column) in [
+        ("status", "users_status"),
+        ("with_gui_access", "gui_access"),
+        ("mfa_status", "mfa_status"),
+    ] {
         if let Some(values) = params::ints(input, option)? {
             let list: Vec<String> = values.iter().map(ToString::to_string).collect();
             get.and(format!("t.{column} IN ({})", list.join(", ")), []);
@@ -136,8 +138,7 @@ impl GroupInput {
     fn parse(object: &Json, path: &str, mode: Mode) -> ApiResult<Self> {
         let columns = USER_GROUP.validate(object, path, mode)?;
         let at = |name: &str| format!("{path}/{name}");
-        let rights =
-            |name: &str| object.get(name).map(|v| parse_rights(v, &at(name))).transpose();
+        let rights = |name: &str| object.get(name).map(|v| parse_rights(v, &at(name))).transpose();
         for name in ["userdirectoryid", "mfaid"] {
             // Directories and second factors are not kept yet, so there are none to refer to.
             if columns.iter().any(|(column, value)| *column == name && value.as_int() != 0) {
@@ -240,7 +241,9 @@ fn parse_filters(value: &Json, path: &str) -> ApiResult<Vec<(u64, String, String
         let group = members.get("groupid").ok_or_else(|| missing(&path, "groupid"))?;
         let group = params::id(group, &format!("{path}/groupid"))?;
         let text = |name: &str| {
-            members.get(name).map_or(Ok(String::new()), |v| params::text(v, &format!("{path}/{name}")))
+            members
+                .get(name)
+                .map_or(Ok(String::new()), |v| params::text(v, &format!("{path}/{name}")))
         };
         let filter = (group, text("tag")?, text("value")?);
         if filter.1.is_empty() && !filter.2.is_empty() {

@@ -57,7 +57,7 @@ fn names_from_descriptions() {
         ("{HOST.IP}|{HOST.DNS}|{HOST.CONN}|{HOST.PORT}", "127.0.0.9|d.example|127.0.0.9|10050"),
         ("{HOST.ID}|{FOO}|{ITEM.NAME}|{ITEM.KEY}", "{HOST.ID}|{FOO}|{ITEM.NAME}|{ITEM.KEY}"),
         ("{ITEM.VALUE}|{ITEM.VALUE2}|{ITEM.VALUE3}", "1.95 KB|Five (5)|*UNKNOWN*"),
-        ("{ITEM.LASTVALUE1}|{{ITEM.VALUE1}.fmtnum(1)}", "1.95 KB|2000"),
+        ("{ITEM.LASTVALUE1}|{{ITEM.VALUE1}.regsub(\"0+\",\"[\\0]\")}", "1.95 KB|[000]"),
         ("{$M}|{$UNDEF}", "macroval|{$UNDEF}"),
         ("$1 $2 $3 {$M}", "5 0  macroval"),
         ("{?last(//m1)}", "{?last(//m1)}"),

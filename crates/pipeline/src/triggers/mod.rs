@@ -193,9 +193,9 @@ impl Core {
 
     fn evaluate_queue(&mut self, queue: &mut [Due]) {
         queue.sort_unstable_by_key(|due| (due.turn, due.trigger, due.at));
-        let mut turns = queue.chunk_by(|a, b| a.turn == b.turn);
+        let turns = queue.chunk_by(|a, b| a.turn == b.turn);
         let mut ready: Vec<(usize, Arc<Trigger>, Timestamp, Cause)> = Vec::new();
-        while let Some(turn) = turns.next() {
+        for turn in turns {
             let mut by_level = false;
             for dues in turn.chunk_by(|a, b| a.trigger == b.trigger) {
                 let (Some(first), Some(last)) = (dues.first(), dues.last()) else { continue };

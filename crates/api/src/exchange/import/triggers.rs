@@ -138,13 +138,11 @@ impl Import<'_, '_> {
     fn expressions(&self, prototype: bool, ids: &[u64]) -> ApiResult<Vec<(u64, String, String)>> {
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         let method = if prototype { "triggerprototype.get" } else { "trigger.get" };
-        let found = self.api(
-            method,
-            &json!({
-                "triggerids": ids, "expandExpression": true,
-                "output": ["triggerid", "expression", "recovery_expression"],
-            }),
-        )?;
+        let output = ["triggerid", "expression", "recovery_expression"];
+        let mut found = self.api(method, &json!({ "triggerids": ids, "output": output }))?;
+        if let Json::Array(rows) = &mut found {
+            crate::exchange::write_expressions(self.call, rows)?;
+        }
         let rows = found.as_array().map_or(&[][..], Vec::as_slice);
         Ok(rows
             .iter()

@@ -164,6 +164,10 @@ fn check(
         }
     }
     let shape = shape(kind, host_kind == 1, &given, before);
+    if shape.value_type == 5 && shape.item_type != 18 && members.contains_key("value_type") {
+        let path = format!("{path}/value_type");
+        return Err(ApiError::at(&path, "value must be one of 0, 1, 2, 3, 4"));
+    }
     let typed = before.is_none_or(|row| row.int("type") != shape.item_type);
     let mut columns = Columns::new();
     for field in fields.iter().filter(plain) {

@@ -168,8 +168,8 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 let text = format!("Cannot delete readonly user role \"{name}\".");
                 return Err(ApiError::application(text));
             }
-            let users =
-                edit.query("SELECT userid FROM users WHERE roleid = ?", &[row.id("roleid").into()])?;
+            let users = edit
+                .query("SELECT userid FROM users WHERE roleid = ?", &[row.id("roleid").into()])?;
             if !users.is_empty() {
                 let text = format!("Cannot delete assigned user role \"{name}\".");
                 return Err(ApiError::application(text));

@@ -119,7 +119,8 @@ pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
     for (name, known) in [("ui", UI), ("actions", ACTIONS)] {
         let default = digit(&format!("{name}.default_access"));
         let list = known.iter().filter(|(_, lowest)| *lowest <= kind).map(|(element, _)| {
-            let status = status_of(stored, name, "name", element).unwrap_or_else(|| default.clone());
+            let status =
+                status_of(stored, name, "name", element).unwrap_or_else(|| default.clone());
             json!({ "name": element, "status": status })
         });
         put(name, list.collect());

@@ -63,7 +63,7 @@ fn written(functions: &[Function], expression: &str) -> String {
 }
 
 /// Expressions of triggers in the form that people write, user macros unresolved.
-pub(super) fn expressions(
+pub(crate) fn expressions(
     call: &Call<'_>,
     triggers: &[(u64, String)],
 ) -> ApiResult<HashMap<u64, String>> {

@@ -4,6 +4,8 @@ mod expand;
 mod get;
 mod write;
 
+pub(crate) use expand::expressions;
+
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::object::Access::{Optional, ReadOnly, Required};

@@ -76,8 +76,16 @@ fn seconds(text: &str, path: &str) -> ApiResult<u64> {
 /// `default`, `UTC`, `Area/Place`. Which places there are is for the one who shows the time.
 fn is_time_zone(name: &str) -> bool {
     const AREAS: &[&str] = &[
-        "Africa", "America", "Antarctica", "Arctic", "Asia", "Atlantic", "Australia", "Europe",
-        "Indian", "Pacific",
+        "Africa",
+        "America",
+        "Antarctica",
+        "Arctic",
+        "Asia",
+        "Atlantic",
+        "Australia",
+        "Europe",
+        "Indian",
+        "Pacific",
     ];
     if name == "default" || name == "UTC" {
         return true;
@@ -95,7 +103,9 @@ fn is_time_zone(name: &str) -> bool {
 fn is_address(url: &str) -> bool {
     let scheme = url.split_once(':').map(|(scheme, _)| scheme.to_ascii_lowercase());
     match scheme {
-        Some(scheme) if scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) => {
+        Some(scheme)
+            if scheme.bytes().all(|b| b.is_ascii_alphanumeric() || b"+-.".contains(&b)) =>
+        {
             ["http", "https", "ftp", "file", "mailto", "tel", "ssh"].contains(&scheme.as_str())
         }
         _ => true,

@@ -129,8 +129,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             .iter()
             .flat_map(|(user, list)| list.iter().filter_map(id).map(|kind| (*user, kind)))
             .collect();
-        let relation =
-            Relation::new("mediatypes", "mediatype.get", "mediatypeids", "mediatypeid");
+        let relation = Relation::new("mediatypes", "mediatype.get", "mediatypeids", "mediatypeid");
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     Ok(())

@@ -46,7 +46,12 @@ const FIELDS: &[Field] = &[
     field("ts_provisioned", Int(0, i64::MAX), ReadOnly, "Unix time when it came."),
     field("provisioned", Nested, ReadOnly, "1 = came from a directory."),
     field("usrgrps", Nested, Optional, "User groups: `[{usrgrpid}]`."),
-    field("medias", Nested, Optional, "Media: `[{mediatypeid, sendto, active, severity, period}]`."),
+    field(
+        "medias",
+        Nested,
+        Optional,
+        "Media: `[{mediatypeid, sendto, active, severity, period}]`.",
+    ),
 ];
 
 pub(crate) static USER: Object = Object {

@@ -8,9 +8,9 @@ use super::{GUEST, USER, fields, media, password};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
+use crate::params;
 use crate::session::hash_password;
 use crate::write::{names, nested_ids};
-use crate::params;
 
 /// A user as a client gives it.
 struct UserInput {
@@ -166,11 +166,11 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if !call.is_super_admin() && ids.iter().any(|id| *id != call.user().id) {
         return Err(ApiError::no_object());
     }
-    let rows = call.read(|c| {
-        Ok(query_by_ids(c, "SELECT * FROM users WHERE userid IN ({ids})", &[], &ids)?)
-    })?;
+    let rows = call
+        .read(|c| Ok(query_by_ids(c, "SELECT * FROM users WHERE userid IN ({ids})", &[], &ids)?))?;
     for (id, user) in &mut users {
-        let now = rows.iter().find(|row| row.id("userid") == *id).ok_or_else(ApiError::no_object)?;
+        let now =
+            rows.iter().find(|row| row.id("userid") == *id).ok_or_else(ApiError::no_object)?;
         check_rights(call, user, now)?;
         user.hash_password(Some(now))?;
     }
