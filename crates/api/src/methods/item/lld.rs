@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use config::Edit;
 use config::db::Value;
 use serde_json::{Map, json};
 
@@ -301,6 +302,25 @@ pub(crate) fn overrides(value: &Json, path: &str) -> ApiResult<Json> {
     Ok(Json::Array(out))
 }
 
+/// Templates that overrides name become references, as far as they exist.
+pub(crate) fn refer_to_templates(edit: &mut Edit<'_>, overrides: &mut Json) -> ApiResult<()> {
+    let lists = overrides
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| one.get_mut("operations")?.as_array_mut())
+        .flatten()
+        .filter_map(|operation| operation.get_mut("optemplate")?.as_array_mut());
+    for template in lists.flatten() {
+        let Some(name) = template.get("name").and_then(Json::as_str) else { continue };
+        let sql = "SELECT hostid FROM hosts WHERE kind = 1 AND host = ?";
+        if let Some(row) = edit.query(sql, &[name.into()])?.first() {
+            *template = json!({ "templateid": row.id("hostid").to_string() });
+        }
+    }
+    Ok(())
+}
+
 /// Overrides as `selectOverrides` shows them.
 pub(crate) fn show_overrides(stored: &str, wanted: &Output) -> Json {
     let Ok(Json::Array(list)) = serde_json::from_str::<Json>(stored) else {
@@ -365,9 +385,14 @@ fn operation(members: &Map<String, Json>, path: &str) -> ApiResult<Json> {
 /// What an operation sets.
 fn effect(name: &str, value: &Json, path: &str) -> ApiResult<Json> {
     if matches!(name, "optag" | "optemplate") {
-        let key = if name == "optag" { "tag" } else { "templateid" };
         let mut out = Vec::new();
         for (path, members) in nested(value, path)? {
+            let key = match name {
+                "optag" => "tag",
+                // An import names templates that may not exist yet.
+                _ if members.contains_key("name") => "name",
+                _ => "templateid",
+            };
             required(members, &path, key)?;
             let mut one = Map::new();
             one.insert(key.to_owned(), text(members, &path, key)?.into());

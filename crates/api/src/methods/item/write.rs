@@ -191,7 +191,7 @@ fn check(
     check_lifetimes(&columns, before, path)?;
     check_uuid(edit, &columns, before, path)?;
     let mut checked = Checked { columns, preprocessing: None, tags: None };
-    nested_members(members, path, kind, &mut checked)?;
+    nested_members(edit, members, path, kind, &mut checked)?;
     Ok(checked)
 }
 
@@ -267,6 +267,7 @@ fn shape(kind: Kind, on_template: bool, given: &Columns, before: Option<&Row>) -
 }
 
 fn nested_members(
+    edit: &mut Edit<'_>,
     members: &Map<String, Json>,
     path: &str,
     kind: Kind,
@@ -288,7 +289,8 @@ fn nested_members(
         checked.columns.push(("lld_macro_paths", lld::column(&paths)));
     }
     if let Some(value) = members.get("overrides") {
-        let overrides = lld::overrides(value, &format!("{path}/overrides"))?;
+        let mut overrides = lld::overrides(value, &format!("{path}/overrides"))?;
+        lld::refer_to_templates(edit, &mut overrides)?;
         checked.columns.push(("overrides", lld::column(&overrides)));
     }
     Ok(())
