@@ -3,7 +3,7 @@
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{Deleted, delete_triggers};
-use config::schema::TABLES;
+use config::schema::tables;
 use serde_json::json;
 
 use super::{FIELDS, HOST};
@@ -337,7 +337,7 @@ fn monitored_by(
 
 /// A table that is not there yet holds nothing.
 fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
-    if !TABLES.iter().any(|known| known.name == table) {
+    if !tables().any(|known| known.name == table) {
         return Ok(false);
     }
     let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
