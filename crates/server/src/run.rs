@@ -240,7 +240,7 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
-        drop(stop_http.send(()));
+        let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.
         http.abort();
         self.tasks.shutdown().await;
