@@ -160,17 +160,28 @@ fn load_facts(edit: &mut Edit<'_>, findings: &[TriggerFinding]) -> DbResult<Fact
         rows.iter().map(|row| (TriggerId(row.id("triggerid")), Facts::from_row(row))).collect();
     let tags = query_by_ids(
         edit.connection(),
-        "SELECT DISTINCT f.triggerid AS triggerid, t.tag AS tag, t.value AS value \
-         FROM functions f JOIN item_tags t ON t.itemid = f.itemid WHERE f.triggerid IN ({ids})",
+        "SELECT DISTINCT f.triggerid AS triggerid, t.tag AS tag, t.value AS value, \
+         h.host AS host, h.name AS name FROM functions f \
+         JOIN item_tags t ON t.itemid = f.itemid JOIN items i ON i.itemid = f.itemid \
+         JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid IN ({ids})",
         &[],
         &ids,
     )?;
     for row in &tags {
         if let Some(facts) = facts.get_mut(&TriggerId(row.id("triggerid"))) {
-            facts.item_tags.push((row.text("tag").to_owned(), row.text("value").to_owned()));
+            facts.item_tags.push((item_text(row, "tag"), item_text(row, "value")));
         }
     }
     Ok(facts)
+}
+
+/// Macros of hosts are all that works in tags of items.
+fn item_text(row: &Row, column: &str) -> String {
+    let text = row.text(column);
+    if !text.contains('{') {
+        return text.to_owned();
+    }
+    text.replace("{HOST.HOST}", row.text("host")).replace("{HOST.NAME}", row.text("name"))
 }
 
 impl Facts {

@@ -14,3 +14,6 @@ mod problems;
 pub use acknowledge::{AckError, AckRequest, action};
 pub use load::{InitialTrigger, initial_triggers};
 pub use problems::{Hooks, Problems, Stats};
+
+#[cfg(test)]
+mod tests;

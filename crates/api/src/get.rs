@@ -10,7 +10,7 @@ use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::object::{Field, FieldKind, Object};
+use crate::object::{Access, Field, FieldKind, Object};
 use crate::{params, rpc};
 
 /// Options that every `get` has.
@@ -230,7 +230,13 @@ impl<'c, 'a> Get<'c, 'a> {
     }
 
     fn check_output(&self, names: &[String]) -> ApiResult<()> {
-        let known: Vec<&str> = self.object.fields.iter().map(|f| f.name).collect();
+        // Nested members that are written are shown by `select…` options instead.
+        let shown = |f: &&Field| match f.access {
+            Access::ReadOnly => true,
+            Access::WriteOnly => false,
+            _ => f.kind != FieldKind::Nested,
+        };
+        let known: Vec<&str> = self.object.fields.iter().filter(shown).map(|f| f.name).collect();
         for (n, name) in names.iter().enumerate() {
             if !known.contains(&name.as_str()) {
                 let list: Vec<String> = known.iter().map(|k| format!("\"{k}\"")).collect();

@@ -7,8 +7,10 @@
 
 mod call;
 mod error;
+mod exchange;
 mod expand;
 mod get;
+mod gone;
 mod http;
 mod live;
 mod methods;

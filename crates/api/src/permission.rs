@@ -58,8 +58,18 @@ fn role_allows(rules: &Json, method: &str) -> bool {
     if text("api.mode", "0") == "1" { listed } else { !listed }
 }
 
+/// Does the user's role let its users do this (`acknowledge_problems`, `manage_api_tokens` …)?
+pub(crate) fn action_allowed(user: &User, action: &str) -> bool {
+    let listed = user.rules.get("actions").and_then(Json::as_array);
+    let status = listed
+        .and_then(|list| list.iter().find(|one| one["name"].as_str() == Some(action)))
+        .map(|one| &one["status"])
+        .or_else(|| user.rules.get("actions.default_access"));
+    status.and_then(Json::as_str) != Some("0")
+}
+
 /// `host.get`, `host.*`, `*.get`, `*`
-fn matches(pattern: &str, method: &str) -> bool {
+pub(crate) fn matches(pattern: &str, method: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
     match (pattern.split_once('.'), method.split_once('.')) {
         (Some((object, action)), Some((of, what))) => {

@@ -209,6 +209,9 @@ pub(crate) fn user(api: &Api, userid: u64, credential: &str, refused: &str) -> A
 pub(crate) const BAD_LOGIN: &str =
     "Incorrect user name or password or account is temporarily blocked.";
 
+/// Name and password are right, but there is no role, or a group is switched off.
+pub(crate) const NO_ACCESS: &str = "No permissions for system access.";
+
 /// Checks name and password; counts failures. Returns the user's id.
 pub(crate) fn check_password(
     api: &Api,
@@ -216,7 +219,7 @@ pub(crate) fn check_password(
     password: &str,
     peer: IpAddr,
 ) -> ApiResult<u64> {
-    let refused = || E::params(BAD_LOGIN);
+    let refused = || E::application(BAD_LOGIN);
     let now = api.deps.clock.unix_s();
     let rows = api.deps.config.read(|c| {
         c.query(

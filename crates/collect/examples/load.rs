@@ -236,6 +236,10 @@ async fn agent(hosts: u64, delay: &str) {
             report.scheduled
         );
     }
+    if let Some((id, state)) = counters.availability().all().into_iter().find(|(_, s)| s.failing())
+    {
+        println!("agent: interface {id}: {state:?}");
+    }
     handle.stop().await;
 }
 

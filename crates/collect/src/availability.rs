@@ -7,7 +7,7 @@
 //! however many items it has.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::Mutex;
 
 use config::snapshot::Host;
 use model::{HostId, InterfaceId};
@@ -162,13 +162,14 @@ impl Availability {
         lock(&self.interfaces).insert(id, state.clone());
     }
 
-    pub(crate) fn forget(&self, host: &Arc<Host>) {
-        let mut table = lock(&self.interfaces);
-        for interface in &host.interfaces {
-            table.remove(&interface.id);
-        }
-        drop(table);
-        lock(&self.active).remove(&host.id);
+    /// Nothing is checked there any more: its state is unknown from now on.
+    pub(crate) fn forget_interface(&self, id: InterfaceId) {
+        lock(&self.interfaces).remove(&id);
+    }
+
+    /// The host is deleted or switched off.
+    pub(crate) fn forget_agent(&self, host: HostId) {
+        lock(&self.active).remove(&host);
     }
 
     /// A heartbeat arrived; `now_s` is monotonic. A frequency of 0 means that the agent stops

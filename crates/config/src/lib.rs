@@ -7,8 +7,8 @@
 
 pub mod db;
 pub mod link;
-pub mod objects;
 pub mod lld;
+pub mod objects;
 pub mod schema;
 mod seed;
 pub mod snapshot;

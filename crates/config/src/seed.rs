@@ -18,8 +18,12 @@ pub fn seed(edit: &mut Edit<'_>, admin_hash: &str) -> DbResult<bool> {
         (3, "Super admin role", 3, 1),
         (4, "Guest role", 1, 0),
     ] {
-        let access = if id == 4 { "0" } else { "1" };
-        let rules = json!({ "api.access": access, "api.mode": "0", "api": [] }).to_string();
+        // Guests look, and neither act nor call the API.
+        let rules = if id == 4 {
+            json!({ "api.access": "0", "actions.default_access": "0" }).to_string()
+        } else {
+            json!({}).to_string()
+        };
         edit.insert(
             "roles",
             &[

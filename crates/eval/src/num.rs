@@ -91,11 +91,7 @@ pub fn format_f64(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         #[expect(clippy::cast_possible_truncation, reason = "below 1e15")]
         let whole = value as i64;
-        return if whole == 0 && value.is_sign_negative() {
-            "-0".into()
-        } else {
-            whole.to_string()
-        };
+        return whole.to_string();
     }
     let short = format_significant(value, 15);
     if short.parse::<f64>() == Ok(value) { short } else { format_significant(value, 17) }
@@ -151,6 +147,7 @@ mod tests {
             (0.000_1, "0.0001"),
             (1.797_693_134_862_315_7e308, "1.7976931348623157E+308"),
             (0.0, "0"),
+            (-0.0, "0"),
         ] {
             assert_eq!(format_f64(value), text);
         }

@@ -22,8 +22,11 @@ pub enum RegexError {
     Match(String),
 }
 
+/// Patterns that tell cases apart, and those that do not.
+type Cache = [HashMap<Box<str>, Regex>; 2];
+
 thread_local! {
-    static CACHE: RefCell<HashMap<(bool, Box<str>), Regex>> = RefCell::new(HashMap::new());
+    static CACHE: RefCell<Cache> = RefCell::default();
 }
 
 fn compile(pattern: &str, caseless: bool) -> Result<Regex, RegexError> {
@@ -51,16 +54,15 @@ pub fn with<R>(
     f: impl FnOnce(&Regex) -> Result<R, RegexError>,
 ) -> Result<R, RegexError> {
     CACHE.with_borrow_mut(|cache| {
-        // Borrowed look-up needs an owned key here; patterns are short.
-        let key = (caseless, Box::from(pattern));
-        if let Some(regex) = cache.get(&key) {
+        let cache = &mut cache[usize::from(caseless)];
+        if let Some(regex) = cache.get(pattern) {
             return f(regex);
         }
         let regex = compile(pattern, caseless)?;
         if cache.len() >= CACHE_ENTRIES_MAX {
             cache.clear();
         }
-        f(cache.entry(key).or_insert(regex))
+        f(cache.entry(pattern.into()).or_insert(regex))
     })
 }
 

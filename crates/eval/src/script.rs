@@ -1,8 +1,8 @@
 //! JavaScript for preprocessing, on QuickJS: non-strict, bounded in memory and time.
 //!
-//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `btoa`, `atob`, `md5`, `sha256`,
-//! `hmac`. They reach no network: `HttpRequest` refuses. `Zabbix.sleep` does not stop the
-//! thread, which others wait for; it only uses up the script's time.
+//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `btoa`, `atob`, `md5`, `sha256`, `hmac`,
+//! `XML.query` and `XML.toJson`. They reach no network: `HttpRequest` refuses. `Zabbix.sleep`
+//! does not stop the thread, which others wait for; it only uses up the script's time.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -81,11 +81,11 @@ pub struct Engine {
     // Dropped in this order: functions belong to the context, it to the runtime.
     functions: HashMap<Box<str>, Persistent<Function<'static>>>,
     context: Context,
-    _runtime: Runtime,
+    runtime: Runtime,
     clock: SharedClock,
     budget: Arc<Budget>,
     log: Rc<RefCell<Vec<LogLine>>>,
-    /// It ran out of memory: its globals may hold what is left of that.
+    /// It ran out of memory or time: its globals may hold what is left of that.
     spoiled: bool,
 }
 
@@ -128,7 +128,7 @@ impl Engine {
         budget.deadline_ns.store(start, Ordering::Relaxed);
         context.with(|ctx| install(&ctx, &budget, &clock, &log)).map_err(failed)?;
         let functions = HashMap::new();
-        Ok(Self { functions, context, _runtime: runtime, clock, budget, log, spoiled: false })
+        Ok(Self { functions, context, runtime, clock, budget, log, spoiled: false })
     }
 
     /// Lines logged since the last call of this.
@@ -163,8 +163,12 @@ impl Engine {
             }
         });
         if let Err(error) = &result {
-            self.spoiled |= error.contains(OUT_OF_MEMORY);
+            // Where memory is short the error may have lost its text.
+            let used = self.runtime.memory_usage().malloc_size;
+            let short = usize::try_from(used).is_ok_and(|used| used > MEMORY_BYTES_MAX / 2);
+            self.spoiled |= short || error.contains(OUT_OF_MEMORY);
             if self.budget.is_spent(self.clock.monotonic()) {
+                self.spoiled = true;
                 return Err("script execution timeout".to_owned());
             }
         }
@@ -242,6 +246,10 @@ fn install(
     globals.set("atob", Function::new(ctx.clone(), js_atob)?)?;
     globals.set("sign", Function::new(ctx.clone(), js_sign)?)?;
     globals.set("HttpRequest", Function::new(ctx.clone(), js_http)?.with_constructor(true))?;
+    let xml = Object::new(ctx.clone())?;
+    xml.set("query", Function::new(ctx.clone(), js_xml_query)?)?;
+    xml.set("toJson", Function::new(ctx.clone(), js_xml_to_json)?)?;
+    globals.set("XML", xml)?;
     let zabbix = Object::new(ctx.clone())?;
     let lines = Rc::clone(log);
     let write = move |level: Opt<Coerced<i32>>, text: Opt<Coerced<String>>| {
@@ -310,17 +318,34 @@ fn js_btoa<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<String, rquickjs::Err
     Ok(base64::engine::general_purpose::STANDARD.encode(param(&ctx, &data, "first")?))
 }
 
-/// A text where the bytes are one, else a `Uint8Array`.
+/// Always a `Uint8Array`, as the field's scripts get it.
 fn js_atob<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<Value<'js>, rquickjs::Error> {
     let mut data = param(&ctx, &data, "first")?;
     data.retain(|b| !b.is_ascii_whitespace());
     let decoded = base64::engine::general_purpose::STANDARD
         .decode(data)
         .map_err(|_| Exception::throw_message(&ctx, "the parameter is not base64"))?;
-    match String::from_utf8(decoded) {
-        Ok(text) => Ok(rquickjs::String::from_str(ctx, &text)?.into_value()),
-        Err(e) => Ok(TypedArray::<u8>::new(ctx, e.into_bytes())?.into_value()),
-    }
+    Ok(TypedArray::<u8>::new(ctx, decoded)?.into_value())
+}
+
+fn text_param(ctx: &Ctx<'_>, value: &Param<'_>, which: &str) -> Result<String, rquickjs::Error> {
+    Ok(String::from_utf8_lossy(&param(ctx, value, which)?).into_owned())
+}
+
+fn js_xml_query<'js>(
+    ctx: Ctx<'js>,
+    path: Param<'js>,
+    document: Param<'js>,
+) -> Result<String, rquickjs::Error> {
+    let path = text_param(&ctx, &path, "first")?;
+    let document = text_param(&ctx, &document, "second")?;
+    crate::xpath::query(&document, &path)
+        .map_err(|e| Exception::throw_message(&ctx, &e.to_string()))
+}
+
+fn js_xml_to_json<'js>(ctx: Ctx<'js>, document: Param<'js>) -> Result<String, rquickjs::Error> {
+    let document = text_param(&ctx, &document, "first")?;
+    crate::preproc::xml_to_json(&document).map_err(|e| Exception::throw_message(&ctx, &e))
 }
 
 fn js_sign<'js>(ctx: Ctx<'js>) -> Result<(), rquickjs::Error> {
@@ -367,7 +392,9 @@ mod tests {
             ("throw 'a'", Err("a")),
             ("throw new TypeError('b')", Err("TypeError: b")),
             ("return md5('a')", Ok(Some("0cc175b9c0f1b6a831c399e269772661"))),
-            ("return btoa('ö') + atob('YQ==')", Ok(Some("w7Y=a"))),
+            ("return btoa('ö') + btoa(atob('YQ=='))", Ok(Some("w7Y=YQ=="))),
+            ("return XML.query('/a/text()', '<a>5</a>')", Ok(Some("5"))),
+            ("return XML.toJson('<a>5</a>')", Ok(Some("{\"a\":\"5\"}"))),
             ("return JSON.stringify({v: value, l: [1]})", Ok(Some("{\"v\":\"42\",\"l\":[1]}"))),
             ("return hmac('md5', 'xxx', 'yyy')", Ok(Some("d8e8efd954dabfdbfd69398d92ad62d1"))),
             ("Zabbix.log(4, 'x'); Zabbix.sleep(1); return ''", Ok(Some(""))),

@@ -95,8 +95,11 @@ pub fn varsamp(values: &[f64]) -> Option<f64> {
     finite(moment(values, 2)? / (count(values) - 1.0))
 }
 
+/// A statistic over numbers.
+pub type Statistic = fn(&[f64]) -> Option<f64>;
+
 /// The statistic of a name.
-pub fn by_name(name: &str) -> Option<fn(&[f64]) -> Option<f64>> {
+pub fn by_name(name: &str) -> Option<Statistic> {
     Some(match name {
         "kurtosis" => kurtosis,
         "mad" => mad,

@@ -1,6 +1,8 @@
 //! Runs recorded cases from outside the clone: the directory `conformance` and the item tests
 //! `golden/server` below `VEDETTE_SHARED`. Prints per file how many cases passed.
 
+#![expect(clippy::unwrap_used, reason = "recorded cases have the members that are read")]
+
 #[expect(unreachable_pub, reason = "a test target has no outside")]
 mod compat;
 

@@ -10,9 +10,6 @@ use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, View,
 };
 
-/// A file with this name tells that the last stop was orderly.
-const STOPPED: &str = "stopped";
-
 /// The embedded engine of one shard.
 #[derive(Debug)]
 pub struct Embedded {
@@ -21,7 +18,6 @@ pub struct Embedded {
     retired: Vec<Engine>,
     dir: PathBuf,
     durable: bool,
-    stopped_orderly: bool,
     trends: u64,
     failures: u64,
 }
@@ -35,36 +31,15 @@ impl Embedded {
     ) -> Result<(Self, Recovery), Error> {
         let durable = options.durable;
         let (engine, recovery) = Engine::open(dir, options, clock)?;
-        // Whatever happens from now on, it is not orderly until `stop` says so.
-        let marker = dir.join(STOPPED);
-        let stopped_orderly = match std::fs::remove_file(&marker) {
-            Ok(()) => true,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => false,
-            Err(error) => return Err(config_error("remove", &marker, &error)),
-        };
         let driver = Self {
             engine,
             retired: Vec::new(),
             dir: dir.to_owned(),
             durable,
-            stopped_orderly,
             trends: 0,
             failures: 0,
         };
         Ok((driver, recovery))
-    }
-
-    /// Was the last stop orderly, so that all trends were written?
-    pub fn stopped_orderly(&self) -> bool {
-        self.stopped_orderly
-    }
-
-    /// The end of an orderly stop, after the trends were drained and written: waits for the disk
-    /// and notes it for the next start.
-    pub fn stop(mut self) -> Result<(), Error> {
-        self.sync()?;
-        let marker = self.dir.join(STOPPED);
-        std::fs::write(&marker, []).map_err(|error| config_error("write", &marker, &error))
     }
 
     /// Hands over every sample within the span, item by item, each item's oldest first: for

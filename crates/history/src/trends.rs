@@ -4,8 +4,8 @@
 //! hands its trends out a few at a time, so that no spike marks the full hour. A sample late for
 //! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
 //! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
-//! folded after the next start is merged with it. After a crash [`resume`] folds the open hours
-//! anew from history; these replace what is stored.
+//! folded after the next start is merged with it. After a crash the [`open_hours`] are folded
+//! anew from history ([`Folder::refold`]) and replace what is stored.
 
 use std::collections::VecDeque;
 
@@ -132,8 +132,22 @@ impl Folder {
 
     /// Takes a sample in; texts, logs and NaN are passed over. Call it for items that keep trends.
     pub fn fold(&mut self, sample: &Sample) {
+        let merge = self.may_be_stored(hour_of(sample.at.clock));
+        self.fold_as(sample, merge);
+    }
+
+    /// After a crash: folds an item anew from all its samples since the start of the
+    /// [`open_hours`], oldest first. These hours replace what is stored and what was folded of
+    /// the item since the start.
+    pub fn refold(&mut self, item: ItemId, samples: &[Sample]) {
+        self.forget(item);
+        for sample in samples {
+            self.fold_as(sample, false);
+        }
+    }
+
+    fn fold_as(&mut self, sample: &Sample, merge: bool) {
         let hour = hour_of(sample.at.clock);
-        let merge = self.may_be_stored(hour);
         match self.open.entry(sample.item) {
             Entry::Vacant(entry) => {
                 if let Some(acc) = Acc::new(hour, merge, &sample.value) {
@@ -147,7 +161,7 @@ impl Folder {
                 }
                 let Some(acc) = Acc::new(hour, merge, &sample.value) else { return };
                 if open.hour > hour {
-                    self.fold_late(sample, hour);
+                    self.fold_late(sample, acc);
                     return;
                 }
                 let over = std::mem::replace(open, acc);
@@ -161,13 +175,11 @@ impl Folder {
         hour <= self.written_until || hour < self.swept
     }
 
-    /// A sample of an hour before the open one of its item.
-    fn fold_late(&mut self, sample: &Sample, hour: u32) {
-        let unsigned = matches!(sample.value, SampleValue::Unsigned(_));
-        if let Some(acc) = self.closed.get_mut(&(sample.item, hour, unsigned)) {
-            acc.add(&sample.value);
-        } else if let Some(acc) = Acc::new(hour, self.may_be_stored(hour), &sample.value) {
-            self.close(sample.item, acc);
+    /// A sample of an hour before the open one of its item; `acc` holds just the sample.
+    fn fold_late(&mut self, sample: &Sample, acc: Acc) {
+        match self.closed.get_mut(&(sample.item, acc.hour, acc.unsigned())) {
+            Some(earlier) => drop(earlier.add(&sample.value)),
+            None => self.close(sample.item, acc),
         }
     }
 
@@ -208,7 +220,8 @@ impl Folder {
                 self.queue.push_back(key);
                 continue;
             }
-            let acc = self.closed.remove(&key).expect("BUG: a queued hour is in the map");
+            // Forgotten hours stay in the queue.
+            let Some(acc) = self.closed.remove(&key) else { continue };
             out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
         }
         if self.queue.is_empty() && self.queue.capacity() > 1024 {
@@ -228,6 +241,15 @@ impl Folder {
     /// Forgets an item that was deleted.
     pub fn forget(&mut self, item: ItemId) {
         self.open.remove(&item);
+        // The hours that wait are those of the last two hours, but for late samples: then the
+        // hour is written, which harms nobody.
+        for hour in
+            [self.swept.saturating_sub(HOUR_S), self.swept, self.swept.saturating_add(HOUR_S)]
+        {
+            for unsigned in [false, true] {
+                self.closed.remove(&(item, hour, unsigned));
+            }
+        }
     }
 
     /// Trends waiting to be handed out.
@@ -245,26 +267,6 @@ pub const fn hour_of(clock: u32) -> u32 {
 /// and the one before, whose trends may not have been written yet.
 pub fn open_hours(now_s: u32) -> Span {
     Span::new(hour_of(now_s).saturating_sub(HOUR_S), now_s)
-}
-
-/// The folder with which a shard starts at `now_s`: an empty one after an orderly stop, else one
-/// that was fed the open hours anew from history. `keeps` tells which items keep trends.
-pub fn resume(
-    driver: &crate::Embedded,
-    now_s: u32,
-    mut keeps: impl FnMut(ItemId) -> bool,
-) -> Result<Folder, Error> {
-    if driver.stopped_orderly() {
-        return Ok(Folder::new(now_s));
-    }
-    let span = open_hours(now_s);
-    let mut folder = Folder::starting_at(span.from);
-    driver.scan(span, crate::Kinds::NUMBERS, &mut |sample| {
-        if keeps(sample.item) {
-            folder.fold(sample);
-        }
-    })?;
-    Ok(folder)
 }
 
 fn sums_of(trend: &Trend) -> Sums {

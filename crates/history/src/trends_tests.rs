@@ -144,37 +144,28 @@ fn a_changed_value_type_keeps_both_halves_of_the_hour() {
 }
 
 #[test]
-fn a_start_resumes_what_the_last_stop_left() {
-    let dir = tempfile::tempdir().unwrap();
-    let clock = || -> stdx::clock::SharedClock {
-        stdx::clock::SimClock::at(std::time::Duration::from_secs(NOON.into()))
-    };
-    let open = || {
-        let options = tsdb::Options { sync_interval: None, ..tsdb::Options::default() };
-        crate::Embedded::open(dir.path(), options, clock()).unwrap().0
-    };
-    let hour =
-        |driver: &dyn Driver| driver.view(&[ItemId(1)], Span::ALL).trends(ItemId(1)).unwrap();
-    // (value, orderly stop) of each run; the trend of all runs is right after each of them.
-    for (run, (value, orderly)) in
-        [(4.0, false), (8.0, true), (3.0, true), (5.0, false), (10.0, true)].into_iter().enumerate()
-    {
-        let run = run as u32;
-        let mut driver = open();
-        assert_eq!(driver.stopped_orderly(), run == 2 || run == 3);
-        let mut folder = resume(&driver, NOON + run, |_| true).unwrap();
-        let sample = float(NOON + run, value);
-        driver.write(std::slice::from_ref(&sample)).unwrap();
-        folder.fold(&sample);
-        if orderly {
-            let mut out = Vec::new();
-            folder.drain(&mut out);
-            write(&mut driver, &out).unwrap();
-            let trends = hour(&driver);
-            assert_eq!((trends.len(), trends[0].num), (1, run + 1), "run {run}");
-            driver.stop().unwrap();
-        }
-    }
-    let values = TrendValues::Float { min: 3.0, avg: 6.0, max: 10.0 };
-    assert_eq!(hour(&open()), [Trend { item: ItemId(1), hour: NOON, num: 5, values }]);
+fn folding_anew_replaces_what_was_folded_and_stored_since_the_start() {
+    let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
+    let mut out = Vec::new();
+    folder.take(NOON + 3600, &mut out);
+    // Since the start: a late sample of the hour before, and one of the open hour.
+    let all = [float(NOON, 1.0), float(NOON + 1, 3.0), float(NOON + 3601, 7.0)];
+    folder.fold(&all[2]);
+    folder.fold(&all[1]);
+    folder.take(NOON + 7199, &mut out);
+    write(&mut driver, &out).unwrap();
+    assert_eq!(stored(&driver, 1)[0].num, 1);
+    folder.fold(&all[1]);
+    folder.refold(ItemId(1), &all);
+    out.clear();
+    folder.drain(&mut out);
+    assert!(out.iter().all(|folded| !folded.merge), "{out:?}");
+    write(&mut driver, &out).unwrap();
+    let nums: Vec<_> = stored(&driver, 1).iter().map(|t| (t.hour, t.num)).collect();
+    assert_eq!(nums, [(NOON, 2), (NOON + 3600, 1)]);
+    folder.fold(&all[0]);
+    folder.forget(ItemId(1));
+    out.clear();
+    folder.drain(&mut out);
+    assert_eq!(out, []);
 }

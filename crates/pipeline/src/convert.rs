@@ -17,7 +17,7 @@ const SHOWN_MORE: &str = "...(truncated)";
 const UNSIGNED_END: f64 = 18_446_744_073_709_551_616.0;
 
 /// A value as text, which is what dependent items and discovery rules work on.
-pub fn into_text(value: Payload) -> CompactString {
+pub(crate) fn into_text(value: Payload) -> CompactString {
     match value {
         Payload::Text(text) => text,
         Payload::Unsigned(v) => CompactString::from(v.to_string()),
@@ -76,7 +76,7 @@ fn unsigned_of(text: &str) -> Option<u64> {
 /// The whole part of a number in range.
 fn truncate(v: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-    (v >= 0.0 && v < UNSIGNED_END).then_some(v as u64)
+    (0.0..UNSIGNED_END).contains(&v).then_some(v as u64)
 }
 
 /// What senders put around numbers: space, line ends, quotes, a plus sign.
@@ -113,7 +113,9 @@ fn unsuitable(value: &Payload, wanted: &str) -> String {
         Payload::Unsigned(v) => ("uint64", v.to_string()),
         Payload::NotSupported(_) | Payload::Meta => ("none", String::new()),
     };
-    format!("Value of type \"{kind}\" is not suitable for value type \"{wanted}\". Value \"{shown}\"")
+    format!(
+        "Value of type \"{kind}\" is not suitable for value type \"{wanted}\". Value \"{shown}\""
+    )
 }
 
 /// A value as errors show it: control characters escaped, cut.
@@ -204,7 +206,11 @@ mod tests {
             (Float(8.25), ValueType::Unsigned, Ok(SampleValue::Unsigned(8))),
             (Float(8.25), ValueType::Char, Ok(SampleValue::Text("8.25".into()))),
             (Unsigned(3), ValueType::Float, Ok(SampleValue::Float(3.0))),
-            (Unsigned(u64::MAX), ValueType::Text, Ok(SampleValue::Text(u64::MAX.to_string().into()))),
+            (
+                Unsigned(u64::MAX),
+                ValueType::Text,
+                Ok(SampleValue::Text(u64::MAX.to_string().into())),
+            ),
             (
                 Float(-3.5),
                 ValueType::Unsigned,

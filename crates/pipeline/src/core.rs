@@ -127,7 +127,11 @@ impl Core {
             match forward {
                 Forward::Sample(sample) => samples.push(sample),
                 Forward::State { item, at, supported } => {
-                    send(&mut self.peers, shard, PeerMessage::Samples(std::mem::take(&mut samples)));
+                    send(
+                        &mut self.peers,
+                        shard,
+                        PeerMessage::Samples(std::mem::take(&mut samples)),
+                    );
                     send(&mut self.peers, shard, PeerMessage::ItemState { item, at, supported });
                 }
             }
@@ -144,7 +148,8 @@ impl Core {
             self.slots.get_mut(*slot).seen = 0;
         }
         self.round.clear();
-        self.gauges.evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+        self.gauges
+            .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
     }
 
     pub(crate) fn tell_peers(&mut self, message: impl Fn() -> PeerMessage) {
@@ -222,7 +227,8 @@ impl Core {
             self.cache.forget(item);
             self.folder.forget(item);
         }
-        self.gauges.evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+        self.gauges
+            .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
         self.gauges.sizes(&Sizes {
             items: self.slots.len(),
             items_unsupported: self.slots.unsupported(),
@@ -234,6 +240,10 @@ impl Core {
     }
 
     fn write_trends(&mut self, now: u32) {
+        // Hours that are handed out count as written, and what is folded anew would be added.
+        if !self.refold.is_done() {
+            return;
+        }
         self.folder.take(now, &mut self.folded);
         self.write_folded();
     }

@@ -23,6 +23,9 @@ use crate::slots::Slots;
 /// Items that one call with wildcards may name.
 const ITEMS_PER_CALL_MAX: usize = 100_000;
 
+/// Gives the bucket bound of an item.
+type Bucket<'a> = dyn Fn(&func::Item) -> Option<String> + 'a;
+
 /// Everything an evaluation reads, borrowed from the shard.
 pub(crate) struct Evaluator<'a> {
     pub(crate) snapshot: &'a Snapshot,
@@ -142,8 +145,8 @@ impl Evaluator<'_> {
         let Some(base) = foreach_base(&call.function) else {
             let [item] = &items[..] else { return Err(failed("item does not exist")) };
             self.usable(item, &call.function).map_err(failed)?;
-            let function =
-                func::Function::parse(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
+            let function = func::Function::parse(&call.function, &params)
+                .map_err(|e| failed(&e.to_string()))?;
             let facts = item_of(item, self.expected_from(item.id));
             return function
                 .eval(&facts, &mut self.history, &moment)
@@ -158,10 +161,9 @@ impl Evaluator<'_> {
             .filter(|item| self.usable(item, &call.function).is_ok())
             .map(facts)
             .collect();
-        let function =
-            func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
+        let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
         let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id);
-        let bucket: Option<&dyn Fn(&func::Item) -> Option<String>> =
+        let bucket: Option<&Bucket<'_>> =
             if call.function == "bucket_rate_foreach" { Some(&bucket) } else { None };
         function
             .eval_foreach(&usable, bucket, &mut self.history, &moment)
@@ -225,9 +227,8 @@ fn add_items(
 ) -> Result<(), String> {
     let passes = |item: &Item| filter.is_none_or(|f| f.matches(&Candidate { host, item }));
     let named = ItemKey::parse(&query.key).ok();
-    let pattern = named.filter(|key| {
-        (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*"))
-    });
+    let pattern =
+        named.filter(|key| (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*")));
     if query.key != "*" && pattern.is_none() {
         found.extend(host.item(&query.key).filter(|item| passes(item)).cloned());
         return Ok(());
@@ -260,7 +261,7 @@ fn key_fits(pattern: &ItemKey, key: &str) -> bool {
 fn bucket_bound(snapshot: &Snapshot, item: ItemId) -> Option<String> {
     let item = snapshot.items.get(&item)?;
     let key = ItemKey::parse(&item.key).ok()?;
-    key.param(key.param_count().checked_sub(1)?).map(|bound| bound.to_string())
+    key.param(key.param_count().checked_sub(1)?)
 }
 
 struct Candidate<'a> {

@@ -31,6 +31,7 @@ mod set;
 mod shard;
 mod slots;
 mod spawn;
+mod step_error;
 mod syncer;
 #[cfg(test)]
 mod testing;

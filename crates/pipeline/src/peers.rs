@@ -106,9 +106,8 @@ impl Core {
             }
             PeerMessage::Ask { from, ticket, items, scope } => {
                 let view = view(self.driver.as_ref(), &items, scope);
-                let is_bad = |item: &ItemId| {
-                    self.slots.peek(*item).is_some_and(|slot| slot.error.is_some())
-                };
+                let is_bad =
+                    |item: &ItemId| self.slots.peek(*item).is_some_and(|slot| slot.error.is_some());
                 let unsupported = items.iter().copied().filter(is_bad).collect();
                 send(&mut self.peers, from, PeerMessage::Answer { ticket, view, unsupported });
             }

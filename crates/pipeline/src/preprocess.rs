@@ -6,15 +6,14 @@ use config::Snapshot;
 use config::snapshot::Item;
 use eval::preproc::{self, Outcome};
 use eval::script::Scripts;
-use model::{
-    DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch,
-};
+use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
 
 use crate::convert::{convert, into_text};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::round::{Forward, Job, Kept, Round};
 use crate::slots::{Place, SlotId, Slots};
+use crate::step_error;
 
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
@@ -71,12 +70,19 @@ impl Preprocess<'_> {
         let state = &mut self.slots.get_mut(slot).state;
         let mut fresh = preproc::State::default();
         let used = state.as_deref_mut().unwrap_or(&mut fresh);
-        let outcome =
-            preproc::run(&item.steps, used, payload, at, item.value_type, self.scripts);
+        let (steps, kind) = (&item.steps, item.value_type);
+        // Most values are short and copied without an allocation.
+        let input = payload.clone();
+        let outcome = preproc::run(steps, used, payload, at, kind, self.scripts);
         if state.is_none() && fresh != preproc::State::default() {
             *state = Some(Box::new(fresh));
         }
-        outcome
+        match outcome {
+            Outcome::NotSupported(reason) => Outcome::NotSupported(
+                step_error::explain(item, input, at, &reason, self.scripts).into(),
+            ),
+            outcome => outcome,
+        }
     }
 
     fn finish(
@@ -90,12 +96,15 @@ impl Preprocess<'_> {
         let value = match outcome {
             Outcome::Value(value) => value,
             Outcome::Discarded => {
+                // The item's state stays, as it does at the field's server.
                 self.round.tally.discarded += 1;
-                self.supported(slot, item, at);
                 return;
             }
             Outcome::NotSupported(error) => {
                 self.unsupported(slot, item, at, &error);
+                if !item.dependents.is_empty() && depth < DEPENDENT_DEPTH_MAX {
+                    self.fan_out(item, at, &Payload::NotSupported(error), depth + 1);
+                }
                 return;
             }
         };
@@ -108,7 +117,7 @@ impl Preprocess<'_> {
     }
 
     /// Dependent items work on what preprocessing made of the master's value, whatever type the
-    /// master keeps it in.
+    /// master keeps it in; on its error as well.
     fn fan_out(&mut self, master: &Item, at: Timestamp, value: &Payload, depth: usize) {
         for id in &master.dependents {
             let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };

@@ -7,7 +7,7 @@ use model::ItemId;
 use crate::core::Core;
 
 /// Items per call: each is a read of at most two hours.
-const ITEMS_PER_CALL: usize = 500;
+const ITEMS_PER_CALL: usize = 2_000;
 
 /// Items that are still to be folded anew.
 #[derive(Debug)]

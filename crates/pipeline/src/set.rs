@@ -10,9 +10,7 @@ use model::{ItemId, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of
 use stdx::queue::{Gauge, Sender};
 use tokio::sync::oneshot;
 
-use crate::command::{
-    Command, ItemReport, ItemReports, NewConfig, Scope, TriggerReport,
-};
+use crate::command::{Command, ItemReport, ItemReports, NewConfig, Scope, TriggerReport};
 use crate::gauges::{GaugeReading, Gauges};
 
 /// Where the newest configuration waits for a shard.
@@ -48,6 +46,9 @@ impl ShardHandle {
         self.values.gauge()
     }
 }
+
+/// Items of one shard, and a view of them.
+type ItemsView = (Vec<ItemId>, Box<dyn View>);
 
 /// All shards. Methods that say so block: call them from blocking threads, never from a shard or
 /// an async task.
@@ -93,7 +94,9 @@ impl ShardSet {
     /// Tells the shards that a trigger's state was changed by others. Blocks while a queue is full.
     pub fn set_trigger(&self, trigger: TriggerId, state: TriggerState) {
         for shard in &self.shards {
-            drop(shard.commands.blocking_send(Command::TriggerState { trigger, state }));
+            if shard.commands.blocking_send(Command::TriggerState { trigger, state }).is_err() {
+                tracing::debug!(%trigger, "a shard has ended; its trigger state stays");
+            }
         }
     }
 
@@ -109,11 +112,8 @@ impl ShardSet {
         for answer in answers {
             let ItemReports { mut reports, view, missing } = receive(answer)?;
             if let Some(view) = view {
-                let mut read: BTreeMap<ItemId, Vec<Sample>> = missing
-                    .iter()
-                    .copied()
-                    .zip(newest_of(view.as_ref(), &missing, 2)?)
-                    .collect();
+                let mut read: BTreeMap<ItemId, Vec<Sample>> =
+                    missing.iter().copied().zip(newest_of(view.as_ref(), &missing, 2)?).collect();
                 for report in &mut reports {
                     if let Some(samples) = read.remove(&report.item) {
                         let mut samples = samples.into_iter();
@@ -201,7 +201,9 @@ impl ShardSet {
     /// is written. Blocks until all have ended.
     pub fn stop(&self) {
         for shard in &self.shards {
-            drop(shard.commands.blocking_send(Command::Stop));
+            if shard.commands.blocking_send(Command::Stop).is_err() {
+                tracing::debug!("a shard has ended already");
+            }
         }
         for shard in &self.shards {
             let thread = match shard.thread.lock() {
@@ -233,7 +235,7 @@ impl ShardSet {
     }
 
     /// Views of all shards that own some of the items.
-    fn views(&self, items: &[ItemId], scope: Scope) -> Result<Vec<(Vec<ItemId>, Box<dyn View>)>, Error> {
+    fn views(&self, items: &[ItemId], scope: Scope) -> Result<Vec<ItemsView>, Error> {
         let mut answers = Vec::new();
         for (shard, items) in self.by_shard(items) {
             let (reply, answer) = oneshot::channel();

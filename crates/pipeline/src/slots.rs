@@ -232,6 +232,7 @@ impl Slots {
     }
 
     /// Bytes that slots and index take, without what preprocessing remembers.
+    #[cfg(test)]
     pub(crate) fn bytes(&self) -> usize {
         self.slab.capacity() * size_of::<Option<Slot>>()
             + self.index.capacity() * (size_of::<u32>() + 1)

@@ -137,8 +137,7 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
         (0..shards).map(|_| bounded("shard to shard", PEER_QUEUE_MAX)).unzip();
     let parts = deps.drivers.into_iter().zip(peer_receivers).enumerate();
     let made = parts.map(|(index, (driver, peers))| {
-        let (values, values_in) =
-            bounded::<ValueBatch>("values", config.queue_batches_max.max(1));
+        let (values, values_in) = bounded::<ValueBatch>("values", config.queue_batches_max.max(1));
         let (commands, commands_in) = bounded::<Command>("requests", COMMAND_QUEUE_MAX);
         let letters = LetterBox::default();
         let gauges = Arc::new(Gauges::default());
@@ -165,8 +164,7 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
             peers,
             values_per_round_max: config.values_per_round_max,
         };
-        let handle =
-            ShardHandle { values, commands, letters, gauges, thread: Mutex::new(None) };
+        let handle = ShardHandle { values, commands, letters, gauges, thread: Mutex::new(None) };
         (seed, inbox, handle)
     });
     made.collect()

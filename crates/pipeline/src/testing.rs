@@ -146,7 +146,8 @@ pub(crate) struct Rig {
     pub(crate) inboxes: Vec<Inbox>,
     pub(crate) findings: Receiver<TriggerFinding>,
     pub(crate) discovery: Receiver<DiscoveryValue>,
-    pub(crate) handles: Vec<crate::set::ShardHandle>,
+    /// Keep the queues open.
+    _handles: Vec<crate::set::ShardHandle>,
 }
 
 pub(crate) fn memory() -> Box<dyn Driver> {
@@ -163,6 +164,16 @@ impl Rig {
         drivers: Vec<Box<dyn Driver>>,
         triggers: Vec<InitialTrigger>,
     ) -> Self {
+        Self::after(snapshot, drivers, triggers, false)
+    }
+
+    /// After a crash, or an orderly end, of whatever wrote into the drivers before.
+    pub(crate) fn after(
+        snapshot: Snapshot,
+        drivers: Vec<Box<dyn Driver>>,
+        triggers: Vec<InitialTrigger>,
+        after_crash: bool,
+    ) -> Self {
         let clock = SimClock::at(Duration::from_secs(START_S.into()));
         let (findings_out, findings) = bounded("findings", 10_000);
         let (discovery_out, discovery) = bounded("discovery", 10_000);
@@ -175,14 +186,14 @@ impl Rig {
             live: None,
             triggers,
         };
-        let config = ShardsConfig { after_crash: false, ..ShardsConfig::default() };
+        let config = ShardsConfig { after_crash, ..ShardsConfig::default() };
         let (mut cores, mut inboxes, mut handles) = (Vec::new(), Vec::new(), Vec::new());
         for (seed, inbox, handle) in make(config, deps) {
             cores.push(seed.build());
             inboxes.push(inbox);
             handles.push(handle);
         }
-        Self { clock, cores, inboxes, findings, discovery, handles }
+        Self { clock, cores, inboxes, findings, discovery, _handles: handles }
     }
 
     /// Values of one item, text and clock each, in one batch.
@@ -263,7 +274,10 @@ impl Rig {
         while let Some(finding) = self.findings.try_recv() {
             found.push(match finding {
                 TriggerFinding::Problem { trigger, at, name, .. } => {
-                    format!("{trigger} problem @{} {name}", i64::from(at.clock) - i64::from(START_S))
+                    format!(
+                        "{trigger} problem @{} {name}",
+                        i64::from(at.clock) - i64::from(START_S)
+                    )
                 }
                 TriggerFinding::Recovery { trigger, at, name, .. } => {
                     format!("{trigger} ok @{} {name}", i64::from(at.clock) - i64::from(START_S))

@@ -110,7 +110,11 @@ impl<'b> Resolver<'_, 'b> {
         if !text.contains(['{', '$']) {
             return text.to_owned();
         }
-        let text = if place == Place::Description { constants(text, self.trigger) } else { text.to_owned() };
+        let text = if place == Place::Description {
+            constants(text, self.trigger)
+        } else {
+            text.to_owned()
+        };
         let tz = self.evaluator.env.tz.clone();
         substitute(&text, &FunctionEnv { tz: &tz }, &mut |token| {
             // Macro functions work on the bare value, not on the one with units.
@@ -230,9 +234,8 @@ impl<'b> Resolver<'_, 'b> {
     }
 
     fn explain(&mut self, expression: &Expression) -> String {
-        expression.replace_function_ids(&mut |id| {
-            self.value_of(id).unwrap_or_else(|| UNKNOWN.to_owned())
-        })
+        expression
+            .replace_function_ids(&mut |id| self.value_of(id).unwrap_or_else(|| UNKNOWN.to_owned()))
     }
 
     fn function_value(&mut self, expression: &Expression, index: usize) -> Option<String> {
@@ -292,9 +295,7 @@ fn host_macro(host: &Host, name: &str) -> Option<String> {
 
 /// `$1` to `$9` in a trigger's name stand for the constants of its expression.
 fn constants(text: &str, trigger: &Trigger) -> String {
-    let marked = |at: usize| {
-        text.as_bytes().get(at + 1).is_some_and(|b| (b'1'..=b'9').contains(b))
-    };
+    let marked = |at: usize| text.as_bytes().get(at + 1).is_some_and(|b| (b'1'..=b'9').contains(b));
     if !text.match_indices('$').any(|(at, _)| marked(at)) {
         return text.to_owned();
     }
@@ -322,4 +323,3 @@ fn constants(text: &str, trigger: &Trigger) -> String {
     out.push_str(&text[last..]);
     out
 }
-

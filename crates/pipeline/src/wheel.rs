@@ -1,7 +1,7 @@
 //! Which ids are due at which second: for time-based triggers and calculated items.
 
-use std::collections::BinaryHeap;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Ids by the second at which they are due. An id that was rescheduled leaves its old entry
 /// behind; the owner recognises such entries by the second and passes over them.
@@ -31,6 +31,7 @@ impl<T: Ord + Copy> Wheel<T> {
         Some(first)
     }
 
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.due.len()
     }

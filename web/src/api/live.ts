@@ -67,7 +67,11 @@ class Stream {
     if (!token) return;
     const source = new EventSource(`/api/live?token=${encodeURIComponent(token)}`);
     this.source = source;
-    source.onopen = () => setState("live");
+    source.onopen = () => {
+      setState("live");
+      // What happened while there was no stream nobody has told us.
+      this.refreshAll();
+    };
     source.onerror = () => {
       setState("polling");
       // CLOSED: the server has no stream (404) or refused it. Otherwise the browser reconnects itself.
@@ -76,8 +80,9 @@ class Stream {
       }
     };
     source.addEventListener("values", (event) => this.values(event.data));
-    source.addEventListener("problems", () => this.refresh("problems"));
-    source.addEventListener("config", () => this.refresh("config"));
+    source.addEventListener("problems", () => this.refreshProblems());
+    // Also what the server says when this browser was too slow to hear everything.
+    source.addEventListener("config", () => this.refreshAll());
   }
 
   close(): void {
@@ -89,8 +94,12 @@ class Stream {
     setState("polling");
   }
 
-  private refresh(kind: "problems" | "config"): void {
-    void this.client.invalidateQueries({ predicate: (query) => query.meta?.live === kind });
+  private refreshProblems(): void {
+    void this.client.invalidateQueries({ predicate: (query) => query.meta?.live === "problems" });
+  }
+
+  private refreshAll(): void {
+    void this.client.invalidateQueries({ predicate: (query) => query.meta?.live !== undefined });
   }
 
   private values(data: string): void {

@@ -106,7 +106,6 @@ const FIRED = {
   selectHosts: ["hostid", "name"],
   filter: { value: 1 },
   monitored: true,
-  skipDependent: true,
 };
 
 /** Hosts with problems, the worst first. */

@@ -2,18 +2,10 @@ import { useEffect, useRef, useState } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 import { formatUnits } from "~/util/format";
-import { formatClock, tickLabel } from "~/util/time";
+import { tickLabel } from "~/util/time";
 import { cssColor, isDark, lineColor } from "./palette";
-import { align, type Line, valueRange } from "./series";
-
-export interface ChartLine extends Line {
-  id: string;
-  name: string;
-  units: string;
-  /** Extremes of each point, where the points are hourly trends. */
-  low?: readonly number[];
-  high?: readonly number[];
-}
+import { align, valueRange } from "./series";
+import { type ChartLine, tooltip } from "./tooltip";
 
 interface TimeChartProps {
   label: string;
@@ -55,53 +47,6 @@ function axes(lines: readonly ChartLine[]): uPlot.Axis[] {
   ];
 }
 
-function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot.Plugin {
-  const move = (plot: uPlot) => {
-    const { idx, left, top } = plot.cursor;
-    if (idx === null || idx === undefined || left === undefined || left < 0) {
-      box.style.display = "none";
-      return;
-    }
-    const rows: HTMLElement[] = [];
-    for (const [i, line] of lines.entries()) {
-      if (!plot.series[i + 1]?.show) continue;
-      const near = nearest(plot.data[i + 1] as (number | null | undefined)[], idx);
-      if (near === null) continue;
-      const row = document.createElement("div");
-      row.className = "flex items-center gap-2";
-      const swatch = document.createElement("span");
-      swatch.className = "size-2 rounded-full shrink-0";
-      swatch.style.backgroundColor = lineColor(i);
-      const name = document.createElement("span");
-      name.className = "truncate flex-1";
-      name.textContent = line.name;
-      const value = document.createElement("span");
-      value.className = "tabular font-medium pl-3";
-      value.textContent = formatUnits(near, line.units);
-      row.append(swatch, name, value);
-      rows.push(row);
-    }
-    const head = document.createElement("div");
-    head.className = "text-faint tabular pb-0.5";
-    head.textContent = formatClock(plot.data[0][idx] ?? 0);
-    box.replaceChildren(head, ...rows);
-    box.style.display = "block";
-    const flip = left > plot.over.clientWidth / 2;
-    box.style.left = `${plot.over.offsetLeft + left + (flip ? -12 : 12)}px`;
-    box.style.transform = flip ? "translateX(-100%)" : "";
-    box.style.top = `${Math.max(0, (top ?? 0) - 20)}px`;
-  };
-  return { hooks: { setCursor: move } };
-}
-
-function nearest(column: (number | null | undefined)[], idx: number): number | null {
-  for (let d = 0; d < 60; d++) {
-    const value = column[idx - d] ?? column[idx + d];
-    if (typeof value === "number") return value;
-  }
-  return null;
-}
-
 function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement): uPlot.Options {
   const { lines, height, onZoom, syncKey, hidden } = props;
   const dark = isDark();
@@ -122,7 +67,7 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
         show: !hidden?.has(line.id),
         stroke: lineColor(i, dark),
         width: 1.5,
-        fill: lines.length === 1 ? `${lineColor(0, dark)}1f` : undefined,
+        fill: lines.length === 1 && !line.low ? `${lineColor(0, dark)}1f` : undefined,
         points: { show: isLone, size: 5 },
       })),
       ...lines.flatMap((line, i) =>
@@ -164,8 +109,11 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
 
 /** Points are drawn only where there is no line: for a single value. */
 function isLone(plot: uPlot, series: number): boolean {
-  const known = plot.data[series]?.filter((value) => typeof value === "number") ?? [];
-  return known.length < 2;
+  let known = 0;
+  for (const value of plot.data[series] ?? []) {
+    if (typeof value === "number" && ++known > 1) return false;
+  }
+  return true;
 }
 
 function bands(lines: readonly ChartLine[], dark: boolean): uPlot.Band[] {

@@ -2,9 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo } from "react";
 import { fetchHostRows, type HostFilter, type HostRow, hostIdsQuery } from "~/api/hosts";
-import { type HostState, hostStatesQuery } from "~/api/triggers";
+import { hostStatesQuery } from "~/api/triggers";
 import { useVisible, useWindows } from "~/api/windows";
-import { Availability } from "~/parts/availability";
 import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
@@ -12,120 +11,15 @@ import { Button, buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
-import { Dot, SeverityMark } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
-import { type Column, VirtualTable } from "~/ui/table";
-import { TagList } from "~/ui/tag";
+import { VirtualTable } from "~/ui/table";
 import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
-import { severityName } from "~/util/severity";
-import { parseTagFilters, type Tag } from "~/util/tags";
+import { parseTagFilters } from "~/util/tags";
+import { hostColumns } from "./hosts-parts/columns";
 
 const route = getRouteApi("/inside/hosts");
-
-function ProblemCell({ state }: { state: HostState | undefined }) {
-  if (!state) return <span className="text-faint">None</span>;
-  return (
-    <Link
-      to="/problems"
-      search={{ host: state.hostid }}
-      onClick={(event) => event.stopPropagation()}
-      className="inline-flex items-center gap-1.5 font-medium hover:underline"
-      style={{ color: `var(--sev-${state.severity}-ink)` }}
-      title={`Worst: ${severityName(state.severity)}`}
-    >
-      <SeverityMark severity={state.severity} size={12} />
-      {state.problems} {severityName(state.severity).toLowerCase()}
-    </Link>
-  );
-}
-
-function columnsFor(states: Map<string, HostState>, onTag: (tag: Tag) => void): Column<HostRow>[] {
-  return [
-    {
-      id: "name",
-      header: "Host",
-      width: "minmax(11rem, 1.5fr)",
-      sortable: true,
-      cell: (row) => (
-        <span className="flex items-center gap-2">
-          <Dot tone={row.status === "1" ? "off" : states.has(row.hostid) ? "bad" : "good"} />
-          <Link
-            to="/hosts/$hostid"
-            params={{ hostid: row.hostid }}
-            onClick={(event) => event.stopPropagation()}
-            className="truncate font-medium hover:underline"
-          >
-            {row.name}
-          </Link>
-          {row.host !== row.name && (
-            <span className="min-w-0 shrink-[20] truncate text-xs text-faint">{row.host}</span>
-          )}
-          {row.maintenance_status === "1" && (
-            <Icon name="wrench" size={13} className="text-faint" />
-          )}
-        </span>
-      ),
-    },
-    {
-      id: "availability",
-      header: "Availability",
-      width: "10.5rem",
-      cell: (row) => <Availability interfaces={row.interfaces} active={row.active_available} />,
-    },
-    {
-      id: "problems",
-      header: "Problems",
-      width: "8.5rem",
-      cell: (row) => <ProblemCell state={states.get(row.hostid)} />,
-    },
-    {
-      id: "tags",
-      header: "Tags",
-      width: "minmax(8rem, 1.1fr)",
-      cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
-    },
-    {
-      id: "templates",
-      header: "Templates",
-      width: "minmax(8rem, 1.2fr)",
-      cell: (row) => (
-        <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
-          {row.parentTemplates.map((t) => t.name).join(", ") || (
-            <span className="text-faint">None</span>
-          )}
-        </span>
-      ),
-    },
-    {
-      id: "items",
-      header: "Items",
-      width: "4rem",
-      align: "right",
-      cell: (row) => formatCount(Number(row.items)),
-    },
-    {
-      id: "triggers",
-      header: "Triggers",
-      width: "4.5rem",
-      align: "right",
-      cell: (row) => formatCount(Number(row.triggers)),
-    },
-    {
-      id: "status",
-      header: "Status",
-      width: "7rem",
-      sortable: true,
-      cell: (row) =>
-        row.status === "0" ? (
-          <span className="text-soft">Monitored</span>
-        ) : (
-          <span className="text-faint">Not monitored</span>
-        ),
-    },
-  ];
-}
 
 export function HostsPage() {
   const search = route.useSearch();
@@ -160,7 +54,7 @@ export function HostsPage() {
   });
   const columns = useMemo(
     () =>
-      columnsFor(new Map((states ?? []).map((s) => [s.hostid, s])), (tag) =>
+      hostColumns(new Map((states ?? []).map((s) => [s.hostid, s])), (tag) =>
         change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
       ),
     [states, change],

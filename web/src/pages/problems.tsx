@@ -113,50 +113,52 @@ export function ProblemsPage() {
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : (
-        <Sheet>
-          {!ids ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <VirtualTable
-              label="Problems"
-              columns={columns}
-              count={ids.length}
-              rowAt={rowAt}
-              idOf={(row) => row.eventid}
-              onVisible={onVisible}
-              selected={selected}
-              onSelect={setSelected}
-              allIds={ids}
-              openId={search.event}
-              onOpen={(row) => change({ event: row.eventid })}
-              onKey={onKey}
-              sort={{ id: filter.sort ?? "time", desc: true }}
-              onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
-              empty={
-                <NoProblems
-                  search={search}
-                  onClear={() =>
-                    change({
-                      text: undefined,
-                      severity: undefined,
-                      group: undefined,
-                      host: undefined,
-                      tags: undefined,
-                      ack: undefined,
-                    })
-                  }
-                />
-              }
+        <div className="relative flex min-h-0 flex-1 flex-col">
+          <Sheet>
+            {!ids ? (
+              <SkeletonRows rows={12} />
+            ) : (
+              <VirtualTable
+                label="Problems"
+                columns={columns}
+                count={ids.length}
+                rowAt={rowAt}
+                idOf={(row) => row.eventid}
+                onVisible={onVisible}
+                selected={selected}
+                onSelect={setSelected}
+                allIds={ids}
+                openId={search.event}
+                onOpen={(row) => change({ event: row.eventid })}
+                onKey={onKey}
+                sort={{ id: filter.sort ?? "time", desc: true }}
+                onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
+                empty={
+                  <NoProblems
+                    search={search}
+                    onClear={() =>
+                      change({
+                        text: undefined,
+                        severity: undefined,
+                        group: undefined,
+                        host: undefined,
+                        tags: undefined,
+                        ack: undefined,
+                      })
+                    }
+                  />
+                }
+              />
+            )}
+          </Sheet>
+          {search.event && (
+            <EventDrawer
+              key={search.event}
+              eventid={search.event}
+              onClose={() => change({ event: undefined })}
             />
           )}
-        </Sheet>
-      )}
-      {search.event && (
-        <EventDrawer
-          key={search.event}
-          eventid={search.event}
-          onClose={() => change({ event: undefined })}
-        />
+        </div>
       )}
       {updating && <UpdateDialog {...updating} onClose={() => setUpdating(null)} />}
     </Page>

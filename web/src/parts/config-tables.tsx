@@ -21,7 +21,7 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   const { data, error, refetch } = query;
   if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
-    <Card bodyClass="overflow-x-auto">
+    <Card bodyClass="overflow-x-auto rounded-lg">
       {!data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (

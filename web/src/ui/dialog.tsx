@@ -65,7 +65,7 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
     <aside
       ref={ref}
       aria-label={title}
-      className="absolute inset-y-0 right-0 z-30 flex w-[30rem] max-w-full flex-col border-l bg-raised shadow-pop animate-slide-in"
+      className="absolute inset-y-0 right-0 z-30 flex w-[30rem] max-w-full flex-col overflow-hidden rounded-lg border bg-raised shadow-pop animate-slide-in"
     >
       {children}
     </aside>

@@ -20,8 +20,15 @@ export function SeverityMark({ severity, size = 14 }: { severity: Severity; size
   );
 }
 
+interface BadgeProps {
+  severity: Severity;
+  /** The mark blinks: the problem is new. */
+  fresh?: boolean;
+  className?: string;
+}
+
 /** Severity in colour, shape and words. */
-export function SeverityBadge({ severity, className }: { severity: Severity; className?: string }) {
+export function SeverityBadge({ severity, fresh, className }: BadgeProps) {
   return (
     <span
       className={cx(
@@ -33,7 +40,9 @@ export function SeverityBadge({ severity, className }: { severity: Severity; cla
         backgroundColor: `color-mix(in srgb, var(--sev-${severity}) 14%, transparent)`,
       }}
     >
-      <SeverityMark severity={severity} size={12} />
+      <span className={cx("flex", fresh && "animate-blink")}>
+        <SeverityMark severity={severity} size={12} />
+      </span>
       {severityName(severity)}
     </span>
   );

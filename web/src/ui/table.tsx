@@ -1,21 +1,11 @@
-import { type ColumnDef, flexRender, getCoreRowModel, useReactTable } from "@tanstack/react-table";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, type ReactNode, useEffect, useMemo, useRef } from "react";
+import { type ReactNode, useCallback, useEffect, useRef } from "react";
 import { cx } from "./cx";
 import { Icon } from "./icon";
-import { Skeleton } from "./state";
 import { useRowKeys } from "./table-keys";
+import { type Column, VirtualRow } from "./table-row";
 
-/** A column. `width` is a CSS grid track: `8rem`, `minmax(12rem, 2fr)`. */
-export interface Column<T> {
-  id: string;
-  header: ReactNode;
-  width: string;
-  cell: (row: T) => ReactNode;
-  /** The header sorts by this column. */
-  sortable?: boolean;
-  align?: "right";
-}
+export type { Column } from "./table-row";
 
 export interface Sort {
   id: string;
@@ -46,10 +36,8 @@ export interface TableProps<T> {
   rowClass?: (row: T) => string | undefined;
 }
 
-interface Slot<T> {
-  index: number;
-  row: T | undefined;
-}
+/** Callers hear of the rows on screen in steps of this many, not for every row that comes into sight. */
+const VISIBLE_STEP = 10;
 
 /** A virtual table: only the rows on screen exist, and the caller fetches only those. */
 export function VirtualTable<T>(props: TableProps<T>) {
@@ -62,41 +50,30 @@ export function VirtualTable<T>(props: TableProps<T>) {
     overscan: 12,
   });
   const shown = virtual.getVirtualItems();
-  const first = shown[0]?.index ?? 0;
-  const last = shown.at(-1)?.index ?? 0;
+  const first = Math.floor((shown[0]?.index ?? 0) / VISIBLE_STEP) * VISIBLE_STEP;
+  const last = Math.ceil((shown.at(-1)?.index ?? 0) / VISIBLE_STEP) * VISIBLE_STEP;
   useEffect(() => onVisible?.(first, last), [first, last, onVisible]);
 
-  const definitions = useMemo(
-    () =>
-      columns.map(
-        (column): ColumnDef<Slot<T>> => ({
-          id: column.id,
-          header: () => column.header,
-          cell: ({ row }) =>
-            row.original.row === undefined ? null : column.cell(row.original.row),
-        }),
-      ),
-    [columns],
-  );
-  const slots = shown.map((item): Slot<T> => ({ index: item.index, row: rowAt(item.index) }));
-  const table = useReactTable({
-    data: slots,
-    columns: definitions,
-    getCoreRowModel: getCoreRowModel(),
-    manualSorting: true,
-    manualPagination: true,
-    autoResetAll: false,
-  });
   const template = [onSelect ? "1rem" : "", ...columns.map((column) => column.width)].join(" ");
   const { active, setActive, onKeyDown } = useRowKeys(props, (index) =>
     virtual.scrollToIndex(index),
   );
-  const toggle = (row: T) => {
-    if (!onSelect) return;
-    const next = new Set(selected);
-    if (!next.delete(idOf(row))) next.add(idOf(row));
-    onSelect(next);
-  };
+  // Rows are memoised, so what they call must stay the same between renders.
+  const latest = useRef(props);
+  latest.current = props;
+  const open = useCallback(
+    (row: T | undefined, index: number) => {
+      setActive(index);
+      if (row !== undefined) latest.current.onOpen?.(row, index);
+    },
+    [setActive],
+  );
+  const toggle = useCallback((row: T) => {
+    const { selected: old, onSelect: select, idOf: id } = latest.current;
+    const next = new Set(old);
+    if (!next.delete(id(row))) next.add(id(row));
+    select?.(next);
+  }, []);
 
   return (
     <div
@@ -111,84 +88,33 @@ export function VirtualTable<T>(props: TableProps<T>) {
       <HeaderRow {...props} template={template} />
       {count === 0 && props.empty}
       <div className="relative min-w-fit" style={{ height: virtual.getTotalSize() }}>
-        {table.getRowModel().rows.map((tableRow, n) => {
-          const { index, row } = tableRow.original;
+        {shown.map(({ index, start }) => {
+          const row = rowAt(index);
           const id = row === undefined ? `#${index}` : idOf(row);
-          const isSelected = selected?.has(id) ?? false;
           return (
-            <div
+            <VirtualRow<T>
               key={id}
-              role="row"
-              aria-rowindex={index + 2}
-              aria-selected={onSelect ? isSelected : undefined}
-              data-row={id}
-              tabIndex={-1}
-              onClick={() => {
-                setActive(index);
-                if (row !== undefined) props.onOpen?.(row, index);
-              }}
-              style={{
-                gridTemplateColumns: template,
-                height: rowHeight,
-                transform: `translateY(${shown[n]?.start ?? 0}px)`,
-              }}
-              className={cx(
-                "group absolute inset-x-0 grid items-center gap-x-4 border-b px-3 outline-none",
-                props.onOpen && "cursor-pointer",
-                isSelected || props.openId === id ? "bg-accent-soft" : "hover:bg-hover",
-                active === index && "shadow-[inset_2px_0_0_var(--accent)]",
-                row !== undefined && props.rowClass?.(row),
-              )}
-            >
-              {onSelect && (
-                <SelectBox checked={isSelected} onToggle={() => row !== undefined && toggle(row)} />
-              )}
-              {row === undefined ? (
-                <Skeleton className="col-span-3 w-2/3" />
-              ) : (
-                tableRow.getVisibleCells().map((cell, c) => (
-                  <div
-                    key={cell.id}
-                    role="gridcell"
-                    tabIndex={-1}
-                    className={cx(
-                      "min-w-0 truncate",
-                      columns[c]?.align === "right" && "tabular text-right",
-                    )}
-                  >
-                    {flexRender(cell.column.columnDef.cell, cell.getContext())}
-                  </div>
-                ))
-              )}
-            </div>
+              id={id}
+              index={index}
+              start={start}
+              height={rowHeight}
+              row={row}
+              columns={columns}
+              template={template}
+              selectable={onSelect !== undefined}
+              selected={selected?.has(id) ?? false}
+              open={props.openId === id}
+              active={active === index}
+              className={row === undefined ? undefined : props.rowClass?.(row)}
+              onOpen={props.onOpen ? open : undefined}
+              onToggle={toggle}
+            />
           );
         })}
       </div>
     </div>
   );
 }
-
-const SelectBox = memo(function SelectBox({
-  checked,
-  onToggle,
-}: {
-  checked: boolean;
-  onToggle: () => void;
-}) {
-  return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: only keeps the click from opening the row
-    <span className="flex" onClick={(event) => event.stopPropagation()}>
-      <input
-        type="checkbox"
-        tabIndex={-1}
-        aria-label="Select row"
-        checked={checked}
-        onChange={onToggle}
-        className="size-3.5 accent-accent"
-      />
-    </span>
-  );
-});
 
 function HeaderRow<T>(props: TableProps<T> & { template: string }) {
   const { columns, sort, onSort, selected, onSelect, allIds, template } = props;

@@ -125,7 +125,10 @@ export function rangeLabel(range: TimeRange): string {
   if (range.from.startsWith("now")) return `${range.from} to ${range.to}`;
   const span = resolveRange(range);
   if (!span) return "Unreadable range";
-  return `${formatClock(span.from)} to ${isLive(range) ? "now" : formatClock(span.till)}`;
+  const start = formatClock(span.from).slice(0, 16);
+  if (isLive(range)) return `${start} to now`;
+  const sameDay = formatDate(span.from) === formatDate(span.till);
+  return `${start} to ${formatClock(span.till).slice(sameDay ? 11 : 0, 16)}`;
 }
 
 /** The neighbouring range of the same length; relative ranges become absolute. */

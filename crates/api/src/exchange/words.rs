@@ -83,7 +83,12 @@ pub(super) fn invalid(path: &str, what: &str) -> ApiError {
 }
 
 /// Refuses members that nothing reads: a misspelt one would be lost silently.
-pub(super) fn check_members(node: &Json, known: &[&[Word]], more: &[&str], path: &str) -> ApiResult<()> {
+pub(super) fn check_members(
+    node: &Json,
+    known: &[&[Word]],
+    more: &[&str],
+    path: &str,
+) -> ApiResult<()> {
     let Json::Object(members) = node else { return Err(invalid(path, "an array is expected")) };
     for name in members.keys() {
         let found = known.iter().any(|words| words.iter().any(|word| word.export == name))
@@ -99,47 +104,144 @@ const YES: &[(&str, &str)] = &[("NO", "0"), ("YES", "1")];
 const ENABLED: &[(&str, &str)] = &[("ENABLED", "0"), ("DISABLED", "1")];
 const DISCOVER: &[(&str, &str)] = &[("DISCOVER", "0"), ("NO_DISCOVER", "1")];
 const ITEM_TYPES: &[(&str, &str)] = &[
-    ("ZABBIX_PASSIVE", "0"), ("TRAP", "2"), ("SIMPLE", "3"), ("INTERNAL", "5"),
-    ("ZABBIX_ACTIVE", "7"), ("EXTERNAL", "10"), ("ODBC", "11"), ("IPMI", "12"), ("SSH", "13"),
-    ("TELNET", "14"), ("CALCULATED", "15"), ("JMX", "16"), ("SNMP_TRAP", "17"),
-    ("DEPENDENT", "18"), ("HTTP_AGENT", "19"), ("SNMP_AGENT", "20"), ("SCRIPT", "21"),
-    ("ITEM_TYPE_SCRIPT", "21"), ("BROWSER", "22"),
+    ("ZABBIX_PASSIVE", "0"),
+    ("TRAP", "2"),
+    ("SIMPLE", "3"),
+    ("INTERNAL", "5"),
+    ("ZABBIX_ACTIVE", "7"),
+    ("EXTERNAL", "10"),
+    ("ODBC", "11"),
+    ("IPMI", "12"),
+    ("SSH", "13"),
+    ("TELNET", "14"),
+    ("CALCULATED", "15"),
+    ("JMX", "16"),
+    ("SNMP_TRAP", "17"),
+    ("DEPENDENT", "18"),
+    ("HTTP_AGENT", "19"),
+    ("SNMP_AGENT", "20"),
+    ("SCRIPT", "21"),
+    ("ITEM_TYPE_SCRIPT", "21"),
+    ("BROWSER", "22"),
 ];
 const VALUE_TYPES: &[(&str, &str)] = &[
-    ("FLOAT", "0"), ("CHAR", "1"), ("LOG", "2"), ("UNSIGNED", "3"), ("TEXT", "4"), ("BINARY", "5"),
+    ("FLOAT", "0"),
+    ("CHAR", "1"),
+    ("LOG", "2"),
+    ("UNSIGNED", "3"),
+    ("TEXT", "4"),
+    ("BINARY", "5"),
 ];
 const STEP_TYPES: &[(&str, &str)] = &[
-    ("MULTIPLIER", "1"), ("RTRIM", "2"), ("LTRIM", "3"), ("TRIM", "4"), ("REGEX", "5"),
-    ("BOOL_TO_DECIMAL", "6"), ("OCTAL_TO_DECIMAL", "7"), ("HEX_TO_DECIMAL", "8"),
-    ("SIMPLE_CHANGE", "9"), ("CHANGE_PER_SECOND", "10"), ("XMLPATH", "11"), ("JSONPATH", "12"),
-    ("IN_RANGE", "13"), ("MATCHES_REGEX", "14"), ("NOT_MATCHES_REGEX", "15"),
-    ("CHECK_JSON_ERROR", "16"), ("CHECK_XML_ERROR", "17"), ("CHECK_REGEX_ERROR", "18"),
-    ("DISCARD_UNCHANGED", "19"), ("DISCARD_UNCHANGED_HEARTBEAT", "20"), ("JAVASCRIPT", "21"),
-    ("PROMETHEUS_PATTERN", "22"), ("PROMETHEUS_TO_JSON", "23"), ("CSV_TO_JSON", "24"),
-    ("STR_REPLACE", "25"), ("CHECK_NOT_SUPPORTED", "26"), ("XML_TO_JSON", "27"),
-    ("SNMP_WALK_VALUE", "28"), ("SNMP_WALK_TO_JSON", "29"), ("SNMP_GET_VALUE", "30"),
+    ("MULTIPLIER", "1"),
+    ("RTRIM", "2"),
+    ("LTRIM", "3"),
+    ("TRIM", "4"),
+    ("REGEX", "5"),
+    ("BOOL_TO_DECIMAL", "6"),
+    ("OCTAL_TO_DECIMAL", "7"),
+    ("HEX_TO_DECIMAL", "8"),
+    ("SIMPLE_CHANGE", "9"),
+    ("CHANGE_PER_SECOND", "10"),
+    ("XMLPATH", "11"),
+    ("JSONPATH", "12"),
+    ("IN_RANGE", "13"),
+    ("MATCHES_REGEX", "14"),
+    ("NOT_MATCHES_REGEX", "15"),
+    ("CHECK_JSON_ERROR", "16"),
+    ("CHECK_XML_ERROR", "17"),
+    ("CHECK_REGEX_ERROR", "18"),
+    ("DISCARD_UNCHANGED", "19"),
+    ("DISCARD_UNCHANGED_HEARTBEAT", "20"),
+    ("JAVASCRIPT", "21"),
+    ("PROMETHEUS_PATTERN", "22"),
+    ("PROMETHEUS_TO_JSON", "23"),
+    ("CSV_TO_JSON", "24"),
+    ("STR_REPLACE", "25"),
+    ("CHECK_NOT_SUPPORTED", "26"),
+    ("XML_TO_JSON", "27"),
+    ("SNMP_WALK_VALUE", "28"),
+    ("SNMP_WALK_TO_JSON", "29"),
+    ("SNMP_GET_VALUE", "30"),
 ];
-const ERROR_HANDLERS: &[(&str, &str)] =
-    &[("ORIGINAL_ERROR", "0"), ("DISCARD_VALUE", "1"), ("CUSTOM_VALUE", "2"), ("CUSTOM_ERROR", "3")];
+const ERROR_HANDLERS: &[(&str, &str)] = &[
+    ("ORIGINAL_ERROR", "0"),
+    ("DISCARD_VALUE", "1"),
+    ("CUSTOM_VALUE", "2"),
+    ("CUSTOM_ERROR", "3"),
+];
 const INVENTORY: &[(&str, &str)] = &[
-    ("NONE", "0"), ("TYPE", "1"), ("TYPE_FULL", "2"), ("NAME", "3"), ("ALIAS", "4"), ("OS", "5"),
-    ("OS_FULL", "6"), ("OS_SHORT", "7"), ("SERIALNO_A", "8"), ("SERIALNO_B", "9"), ("TAG", "10"),
-    ("ASSET_TAG", "11"), ("MACADDRESS_A", "12"), ("MACADDRESS_B", "13"), ("HARDWARE", "14"),
-    ("HARDWARE_FULL", "15"), ("SOFTWARE", "16"), ("SOFTWARE_FULL", "17"), ("SOFTWARE_APP_A", "18"),
-    ("SOFTWARE_APP_B", "19"), ("SOFTWARE_APP_C", "20"), ("SOFTWARE_APP_D", "21"),
-    ("SOFTWARE_APP_E", "22"), ("CONTACT", "23"), ("LOCATION", "24"), ("LOCATION_LAT", "25"),
-    ("LOCATION_LON", "26"), ("NOTES", "27"), ("CHASSIS", "28"), ("MODEL", "29"), ("HW_ARCH", "30"),
-    ("VENDOR", "31"), ("CONTRACT_NUMBER", "32"), ("INSTALLER_NAME", "33"),
-    ("DEPLOYMENT_STATUS", "34"), ("URL_A", "35"), ("URL_B", "36"), ("URL_C", "37"),
-    ("HOST_NETWORKS", "38"), ("HOST_NETMASK", "39"), ("HOST_ROUTER", "40"), ("OOB_IP", "41"),
-    ("OOB_NETMASK", "42"), ("OOB_ROUTER", "43"), ("DATE_HW_PURCHASE", "44"),
-    ("DATE_HW_INSTALL", "45"), ("DATE_HW_EXPIRY", "46"), ("DATE_HW_DECOMM", "47"),
-    ("SITE_ADDRESS_A", "48"), ("SITE_ADDRESS_B", "49"), ("SITE_ADDRESS_C", "50"),
-    ("SITE_CITY", "51"), ("SITE_STATE", "52"), ("SITE_COUNTRY", "53"), ("SITE_ZIP", "54"),
-    ("SITE_RACK", "55"), ("SITE_NOTES", "56"), ("POC_1_NAME", "57"), ("POC_1_EMAIL", "58"),
-    ("POC_1_PHONE_A", "59"), ("POC_1_PHONE_B", "60"), ("POC_1_CELL", "61"), ("POC_1_SCREEN", "62"),
-    ("POC_1_NOTES", "63"), ("POC_2_NAME", "64"), ("POC_2_EMAIL", "65"), ("POC_2_PHONE_A", "66"),
-    ("POC_2_PHONE_B", "67"), ("POC_2_CELL", "68"), ("POC_2_SCREEN", "69"), ("POC_2_NOTES", "70"),
+    ("NONE", "0"),
+    ("TYPE", "1"),
+    ("TYPE_FULL", "2"),
+    ("NAME", "3"),
+    ("ALIAS", "4"),
+    ("OS", "5"),
+    ("OS_FULL", "6"),
+    ("OS_SHORT", "7"),
+    ("SERIALNO_A", "8"),
+    ("SERIALNO_B", "9"),
+    ("TAG", "10"),
+    ("ASSET_TAG", "11"),
+    ("MACADDRESS_A", "12"),
+    ("MACADDRESS_B", "13"),
+    ("HARDWARE", "14"),
+    ("HARDWARE_FULL", "15"),
+    ("SOFTWARE", "16"),
+    ("SOFTWARE_FULL", "17"),
+    ("SOFTWARE_APP_A", "18"),
+    ("SOFTWARE_APP_B", "19"),
+    ("SOFTWARE_APP_C", "20"),
+    ("SOFTWARE_APP_D", "21"),
+    ("SOFTWARE_APP_E", "22"),
+    ("CONTACT", "23"),
+    ("LOCATION", "24"),
+    ("LOCATION_LAT", "25"),
+    ("LOCATION_LON", "26"),
+    ("NOTES", "27"),
+    ("CHASSIS", "28"),
+    ("MODEL", "29"),
+    ("HW_ARCH", "30"),
+    ("VENDOR", "31"),
+    ("CONTRACT_NUMBER", "32"),
+    ("INSTALLER_NAME", "33"),
+    ("DEPLOYMENT_STATUS", "34"),
+    ("URL_A", "35"),
+    ("URL_B", "36"),
+    ("URL_C", "37"),
+    ("HOST_NETWORKS", "38"),
+    ("HOST_NETMASK", "39"),
+    ("HOST_ROUTER", "40"),
+    ("OOB_IP", "41"),
+    ("OOB_NETMASK", "42"),
+    ("OOB_ROUTER", "43"),
+    ("DATE_HW_PURCHASE", "44"),
+    ("DATE_HW_INSTALL", "45"),
+    ("DATE_HW_EXPIRY", "46"),
+    ("DATE_HW_DECOMM", "47"),
+    ("SITE_ADDRESS_A", "48"),
+    ("SITE_ADDRESS_B", "49"),
+    ("SITE_ADDRESS_C", "50"),
+    ("SITE_CITY", "51"),
+    ("SITE_STATE", "52"),
+    ("SITE_COUNTRY", "53"),
+    ("SITE_ZIP", "54"),
+    ("SITE_RACK", "55"),
+    ("SITE_NOTES", "56"),
+    ("POC_1_NAME", "57"),
+    ("POC_1_EMAIL", "58"),
+    ("POC_1_PHONE_A", "59"),
+    ("POC_1_PHONE_B", "60"),
+    ("POC_1_CELL", "61"),
+    ("POC_1_SCREEN", "62"),
+    ("POC_1_NOTES", "63"),
+    ("POC_2_NAME", "64"),
+    ("POC_2_EMAIL", "65"),
+    ("POC_2_PHONE_A", "66"),
+    ("POC_2_PHONE_B", "67"),
+    ("POC_2_CELL", "68"),
+    ("POC_2_SCREEN", "69"),
+    ("POC_2_NOTES", "70"),
 ];
 
 pub(super) const GROUP: &[Word] = &[text("uuid", "uuid"), always("name", "name")];
@@ -155,13 +257,26 @@ pub(super) const HOST: &[Word] = &[
     always("host", "host"),
     always("name", "name"),
     text("description", "description"),
-    word("ipmi_authtype", "ipmi_authtype", &[
-        ("DEFAULT", "-1"), ("NONE", "0"), ("MD2", "1"), ("MD5", "2"), ("STRAIGHT", "4"),
-        ("OEM", "5"), ("RMCP_PLUS", "6"),
-    ], "-1"),
-    word("ipmi_privilege", "ipmi_privilege", &[
-        ("CALLBACK", "1"), ("USER", "2"), ("OPERATOR", "3"), ("ADMIN", "4"), ("OEM", "5"),
-    ], "2"),
+    word(
+        "ipmi_authtype",
+        "ipmi_authtype",
+        &[
+            ("DEFAULT", "-1"),
+            ("NONE", "0"),
+            ("MD2", "1"),
+            ("MD5", "2"),
+            ("STRAIGHT", "4"),
+            ("OEM", "5"),
+            ("RMCP_PLUS", "6"),
+        ],
+        "-1",
+    ),
+    word(
+        "ipmi_privilege",
+        "ipmi_privilege",
+        &[("CALLBACK", "1"), ("USER", "2"), ("OPERATOR", "3"), ("ADMIN", "4"), ("OEM", "5")],
+        "2",
+    ),
     text("ipmi_username", "ipmi_username"),
     text("ipmi_password", "ipmi_password"),
     word("status", "status", ENABLED, "0"),
@@ -189,18 +304,39 @@ pub(super) const SNMP_DETAILS: &[Word] = &[
     text_or("max_repetitions", "max_repetitions", "10"),
     text("contextname", "contextname"),
     text("securityname", "securityname"),
-    word("securitylevel", "securitylevel", &[
-        ("NOAUTHNOPRIV", "0"), ("AUTHNOPRIV", "1"), ("AUTHPRIV", "2"),
-    ], "0"),
-    word("authprotocol", "authprotocol", &[
-        ("MD5", "0"), ("SHA1", "1"), ("SHA224", "2"), ("SHA256", "3"), ("SHA384", "4"),
-        ("SHA512", "5"),
-    ], "0"),
+    word(
+        "securitylevel",
+        "securitylevel",
+        &[("NOAUTHNOPRIV", "0"), ("AUTHNOPRIV", "1"), ("AUTHPRIV", "2")],
+        "0",
+    ),
+    word(
+        "authprotocol",
+        "authprotocol",
+        &[
+            ("MD5", "0"),
+            ("SHA1", "1"),
+            ("SHA224", "2"),
+            ("SHA256", "3"),
+            ("SHA384", "4"),
+            ("SHA512", "5"),
+        ],
+        "0",
+    ),
     text("authpassphrase", "authpassphrase"),
-    word("privprotocol", "privprotocol", &[
-        ("DES", "0"), ("AES128", "1"), ("AES192", "2"), ("AES256", "3"), ("AES192C", "4"),
-        ("AES256C", "5"),
-    ], "0"),
+    word(
+        "privprotocol",
+        "privprotocol",
+        &[
+            ("DES", "0"),
+            ("AES128", "1"),
+            ("AES192", "2"),
+            ("AES256", "3"),
+            ("AES192C", "4"),
+            ("AES256C", "5"),
+        ],
+        "0",
+    ),
     text("privpassphrase", "privpassphrase"),
     word("bulk", "bulk", YES, "1"),
 ];
@@ -215,10 +351,19 @@ pub(super) const MACRO: &[Word] = &[
 pub(super) const TAG: &[Word] = &[always("tag", "tag"), text("value", "value")];
 
 pub(super) const MAPPING: &[Word] = &[
-    word("type", "type", &[
-        ("EQUAL", "0"), ("GREATER_OR_EQUAL", "1"), ("LESS_OR_EQUAL", "2"), ("IN_RANGE", "3"),
-        ("REGEXP", "4"), ("DEFAULT", "5"),
-    ], "0"),
+    word(
+        "type",
+        "type",
+        &[
+            ("EQUAL", "0"),
+            ("GREATER_OR_EQUAL", "1"),
+            ("LESS_OR_EQUAL", "2"),
+            ("IN_RANGE", "3"),
+            ("REGEXP", "4"),
+            ("DEFAULT", "5"),
+        ],
+        "0",
+    ),
     text("value", "value"),
     always("newvalue", "newvalue"),
 ];
@@ -235,10 +380,20 @@ pub(super) const ITEM: &[Word] = &[
     text("allowed_hosts", "trapper_hosts"),
     text("params", "params"),
     text("ipmi_sensor", "ipmi_sensor"),
-    word("authtype", "authtype", &[
-        ("NONE", "0"), ("BASIC", "1"), ("NTLM", "2"), ("KERBEROS", "3"), ("DIGEST", "4"),
-        ("PASSWORD", "0"), ("PUBLIC_KEY", "1"),
-    ], "0"),
+    word(
+        "authtype",
+        "authtype",
+        &[
+            ("NONE", "0"),
+            ("BASIC", "1"),
+            ("NTLM", "2"),
+            ("KERBEROS", "3"),
+            ("DIGEST", "4"),
+            ("PASSWORD", "0"),
+            ("PUBLIC_KEY", "1"),
+        ],
+        "0",
+    ),
     text("username", "username"),
     text("password", "password"),
     text("publickey", "publickey"),
@@ -253,9 +408,12 @@ pub(super) const ITEM: &[Word] = &[
     word("post_type", "post_type", &[("RAW", "0"), ("JSON", "2"), ("XML", "3")], "0"),
     text("http_proxy", "http_proxy"),
     word("retrieve_mode", "retrieve_mode", &[("BODY", "0"), ("HEADERS", "1"), ("BOTH", "2")], "0"),
-    word("request_method", "request_method", &[
-        ("GET", "0"), ("POST", "1"), ("PUT", "2"), ("HEAD", "3"),
-    ], "0"),
+    word(
+        "request_method",
+        "request_method",
+        &[("GET", "0"), ("POST", "1"), ("PUT", "2"), ("HEAD", "3")],
+        "0",
+    ),
     word("output_format", "output_format", &[("RAW", "0"), ("JSON", "1")], "0"),
     word("allow_traps", "allow_traps", YES, "0"),
     text("ssl_cert_file", "ssl_cert_file"),
@@ -279,13 +437,19 @@ pub(super) const DISCOVERED: &[Word] = &[word("discover", "discover", DISCOVER, 
 
 /// Fields that discovery rules have beside [`ITEM`].
 pub(super) const RULE: &[Word] = &[
-    word("lifetime_type", "lifetime_type", &[
-        ("DELETE_AFTER", "0"), ("DELETE_NEVER", "1"), ("DELETE_IMMEDIATELY", "2"),
-    ], "0"),
+    word(
+        "lifetime_type",
+        "lifetime_type",
+        &[("DELETE_AFTER", "0"), ("DELETE_NEVER", "1"), ("DELETE_IMMEDIATELY", "2")],
+        "0",
+    ),
     text_or("lifetime", "lifetime", "7d"),
-    word("enabled_lifetime_type", "enabled_lifetime_type", &[
-        ("DISABLE_AFTER", "0"), ("DISABLE_NEVER", "1"), ("DISABLE_IMMEDIATELY", "2"),
-    ], "2"),
+    word(
+        "enabled_lifetime_type",
+        "enabled_lifetime_type",
+        &[("DISABLE_AFTER", "0"), ("DISABLE_NEVER", "1"), ("DISABLE_IMMEDIATELY", "2")],
+        "2",
+    ),
     text_or("enabled_lifetime", "enabled_lifetime", "0"),
 ];
 
@@ -296,16 +460,29 @@ pub(super) const STEP: &[Word] = &[
 ];
 
 pub(super) const FILTER: &[Word] = &[
-    word("evaltype", "evaltype", &[("AND_OR", "0"), ("AND", "1"), ("OR", "2"), ("FORMULA", "3")], "0"),
+    word(
+        "evaltype",
+        "evaltype",
+        &[("AND_OR", "0"), ("AND", "1"), ("OR", "2"), ("FORMULA", "3")],
+        "0",
+    ),
     text("formula", "formula"),
 ];
 
 pub(super) const CONDITION: &[Word] = &[
     always("macro", "macro"),
     text("value", "value"),
-    word("operator", "operator", &[
-        ("MATCHES_REGEX", "8"), ("NOT_MATCHES_REGEX", "9"), ("EXISTS", "12"), ("NOT_EXISTS", "13"),
-    ], "8"),
+    word(
+        "operator",
+        "operator",
+        &[
+            ("MATCHES_REGEX", "8"),
+            ("NOT_MATCHES_REGEX", "9"),
+            ("EXISTS", "12"),
+            ("NOT_EXISTS", "13"),
+        ],
+        "8",
+    ),
     text("formulaid", "formulaid"),
 ];
 
@@ -322,45 +499,75 @@ pub(super) const OPERATION: &[Word] = &[
         export: "operationobject",
         api: "operationobject",
         words: &[
-            ("ITEM_PROTOTYPE", "0"), ("TRIGGER_PROTOTYPE", "1"), ("GRAPH_PROTOTYPE", "2"),
+            ("ITEM_PROTOTYPE", "0"),
+            ("TRIGGER_PROTOTYPE", "1"),
+            ("GRAPH_PROTOTYPE", "2"),
             ("HOST_PROTOTYPE", "3"),
         ],
         default: None,
     },
-    word("operator", "operator", &[
-        ("EQUAL", "0"), ("NOT_EQUAL", "1"), ("LIKE", "2"), ("NOT_LIKE", "3"), ("REGEXP", "8"),
-        ("NOT_REGEXP", "9"),
-    ], "0"),
+    word(
+        "operator",
+        "operator",
+        &[
+            ("EQUAL", "0"),
+            ("NOT_EQUAL", "1"),
+            ("LIKE", "2"),
+            ("NOT_LIKE", "3"),
+            ("REGEXP", "8"),
+            ("NOT_REGEXP", "9"),
+        ],
+        "0",
+    ),
     text("value", "value"),
 ];
 
 /// What an override's operation sets: its name in an export, the API's object and member, words.
 pub(super) const OPERATION_SETS: &[(&str, &str, Word)] = &[
     ("status", "opstatus", Word { export: "status", api: "status", words: ENABLED, default: None }),
-    ("discover", "opdiscover", Word { export: "discover", api: "discover", words: DISCOVER, default: None }),
+    (
+        "discover",
+        "opdiscover",
+        Word { export: "discover", api: "discover", words: DISCOVER, default: None },
+    ),
     ("delay", "opperiod", always("delay", "delay")),
     ("history", "ophistory", always("history", "history")),
     ("trends", "optrends", always("trends", "trends")),
-    ("severity", "opseverity", Word { export: "severity", api: "severity", words: PRIORITY, default: None }),
-    ("inventory_mode", "opinventory", Word {
-        export: "inventory_mode",
-        api: "inventory_mode",
-        words: INVENTORY_MODE.words,
-        default: None,
-    }),
+    (
+        "severity",
+        "opseverity",
+        Word { export: "severity", api: "severity", words: PRIORITY, default: None },
+    ),
+    (
+        "inventory_mode",
+        "opinventory",
+        Word {
+            export: "inventory_mode",
+            api: "inventory_mode",
+            words: INVENTORY_MODE.words,
+            default: None,
+        },
+    ),
 ];
 
 const PRIORITY: &[(&str, &str)] = &[
-    ("NOT_CLASSIFIED", "0"), ("INFO", "1"), ("WARNING", "2"), ("AVERAGE", "3"), ("HIGH", "4"),
+    ("NOT_CLASSIFIED", "0"),
+    ("INFO", "1"),
+    ("WARNING", "2"),
+    ("AVERAGE", "3"),
+    ("HIGH", "4"),
     ("DISASTER", "5"),
 ];
 
 pub(super) const TRIGGER: &[Word] = &[
     text("uuid", "uuid"),
     always("expression", "expression"),
-    word("recovery_mode", "recovery_mode", &[
-        ("EXPRESSION", "0"), ("RECOVERY_EXPRESSION", "1"), ("NONE", "2"),
-    ], "0"),
+    word(
+        "recovery_mode",
+        "recovery_mode",
+        &[("EXPRESSION", "0"), ("RECOVERY_EXPRESSION", "1"), ("NONE", "2")],
+        "0",
+    ),
     text("recovery_expression", "recovery_expression"),
     word("correlation_mode", "correlation_mode", &[("DISABLED", "0"), ("TAG_VALUE", "1")], "0"),
     text("correlation_tag", "correlation_tag"),
@@ -375,8 +582,3 @@ pub(super) const TRIGGER: &[Word] = &[
     word("type", "type", &[("SINGLE", "0"), ("MULTIPLE", "1")], "0"),
     word("manual_close", "manual_close", YES, "0"),
 ];
-
-/// The word for a number.
-pub(super) fn shown(words: &'static [(&'static str, &'static str)], number: &str) -> Option<&'static str> {
-    words.iter().find(|(_, n)| *n == number).map(|(word, _)| *word)
-}

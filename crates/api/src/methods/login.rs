@@ -30,7 +30,7 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     };
     let (username, password) = (text("username")?, text("password")?);
     let userid = session::check_password(call.api, &username, &password, call.peer)?;
-    let user = session::user(call.api, userid, "", session::BAD_LOGIN)?;
+    let user = session::user(call.api, userid, "", session::NO_ACCESS)?;
     let id = session::open(call.api, user.id)?;
     if params::flag(input.get("userData")) { user_data(call, userid, &id) } else { Ok(id.into()) }
 }
@@ -102,9 +102,9 @@ fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 fn check_authentication(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     only(input, &["sessionid", "extend", "token"])?;
-    let secret = match (input.get("sessionid"), input.get("token")) {
-        (Some(Json::String(id)), None) | (None, Some(Json::String(id))) => id,
-        _ => return Err(ApiError::params("Session ID or token is expected.")),
+    let given = (input.get("sessionid"), input.get("token"));
+    let ((Some(Json::String(secret)), None) | (None, Some(Json::String(secret)))) = given else {
+        return Err(ApiError::params("Session ID or token is expected."));
     };
     let user = session::authenticate(call.api, Some(secret))?;
     user_data(call, user.id, secret)

@@ -9,7 +9,12 @@ pub(crate) mod host;
 pub(crate) mod hostinterface;
 pub(crate) mod item;
 pub(crate) mod login;
+pub(crate) mod role;
 pub(crate) mod template;
+pub(crate) mod token;
+pub(crate) mod trigger;
+pub(crate) mod user;
+pub(crate) mod usergroup;
 pub(crate) mod usermacro;
 pub(crate) mod valuemap;
 
@@ -19,6 +24,7 @@ use crate::call::Method;
 pub(crate) const ALL: &[&[Method]] = &[
     apiinfo::METHODS,
     event::METHODS,
+    crate::exchange::METHODS,
     group::METHODS,
     history::METHODS,
     host::METHODS,
@@ -27,7 +33,12 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
+    role::METHODS,
     template::METHODS,
+    trigger::METHODS,
+    token::METHODS,
+    user::METHODS,
+    usergroup::METHODS,
     usermacro::METHODS,
     valuemap::METHODS,
 ];

@@ -33,6 +33,8 @@ pub enum AgentReply {
     NetworkError(String),
     /// The server's own configuration forbids the check, and why.
     ConfigError(String),
+    /// The server is out of sockets or ports, and how: says nothing about the agent.
+    LocalError(String),
 }
 
 /// How far a check has come, for the error text of a timeout.
@@ -112,7 +114,11 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
     let stream = match connect(target).await {
         Ok(stream) => stream,
         Err(error) => {
+            let local = is_local(&error);
             let error = os_error(&error);
+            if local {
+                return Asked::Reply(AgentReply::LocalError(error));
+            }
             return network(&format!("cannot establish TCP connection to {at}: {error}"));
         }
     };
@@ -127,6 +133,16 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
         }
         Err(error) => network(&format!("TCP successful, cannot establish TLS to {at}: {error}")),
     }
+}
+
+/// Out of file descriptors, ports or memory: our own trouble, not the agent's.
+fn is_local(error: &std::io::Error) -> bool {
+    const EMFILE: i32 = 24;
+    const ENFILE: i32 = 23;
+    const ENOMEM: i32 = 12;
+    const EADDRNOTAVAIL: i32 = 99;
+    const ENOBUFS: i32 = 105;
+    matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOMEM | EADDRNOTAVAIL | ENOBUFS))
 }
 
 async fn connect(target: &Target<'_>) -> std::io::Result<TcpStream> {

@@ -31,6 +31,10 @@ use agent::{AgentReply, Target};
 
 const SLICE: Duration = Duration::from_millis(50);
 const SLICES_PER_S: usize = 20;
+/// A slice that starts so late shows that the thread has more than it can do: no new checks.
+const LAG_MAX: Duration = Duration::from_millis(200);
+/// Checks in flight that are tried however often the system refuses sockets.
+const IN_FLIGHT_MIN: usize = 64;
 /// Lanes started in a slice however few are due.
 const LANES_PER_SLICE_MIN: usize = 32;
 /// How long the addresses of a name are believed.
@@ -70,7 +74,9 @@ struct Poller {
     schedule: RefCell<Schedule>,
     outbox: Rc<Outbox>,
     in_flight: Cell<usize>,
-    in_flight_max: usize,
+    in_flight_max: Cell<usize>,
+    /// This thread does not keep up: what is in flight already must not time out for that.
+    lagging: Cell<bool>,
 }
 
 /// The body of a poller's thread.
@@ -96,7 +102,8 @@ pub(crate) fn run(
         schedule: RefCell::new(schedule),
         outbox,
         in_flight: Cell::new(0),
-        in_flight_max,
+        in_flight_max: Cell::new(in_flight_max),
+        lagging: Cell::new(false),
     });
     let local = tokio::task::LocalSet::new();
     local.block_on(&runtime, async move {
@@ -114,7 +121,8 @@ impl Poller {
         let mut cpu = stdx::sys::thread_cpu_time();
         loop {
             tokio::select! {
-                _ = slice.tick() => {
+                due = slice.tick() => {
+                    self.lagging.set(due.elapsed() > LAG_MAX);
                     let now = self.shared.now().clock;
                     self.step(now);
                     if now != last_second {
@@ -164,8 +172,15 @@ impl Poller {
             let why = item.invalid.clone().unwrap_or_default();
             self.put(&item, Payload::NotSupported(why));
         }
+        let availability = &self.shared.availability;
+        for interface in applied.idle {
+            availability.forget_interface(interface);
+        }
+        for host in applied.off {
+            availability.forget_agent(host);
+        }
         for host in applied.gone {
-            self.shared.availability.forget(&host);
+            availability.forget_agent(host.id);
             self.shared.active.forget(&host);
         }
         let mut schedule = self.schedule.borrow_mut();
@@ -176,7 +191,9 @@ impl Poller {
     }
 
     fn has_room(&self) -> bool {
-        self.in_flight.get() < self.in_flight_max && !self.outbox.is_full()
+        self.in_flight.get() < self.in_flight_max.get()
+            && !self.lagging.get()
+            && !self.outbox.is_full()
     }
 
     /// Starts checks in at most `lanes` lanes.
@@ -239,7 +256,8 @@ impl Poller {
     async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
         let reply = self.ask(lane, &item).await;
         let now = self.shared.now().clock;
-        let again = matches!(reply, AgentReply::NetworkError(_));
+        let again = matches!(reply, AgentReply::NetworkError(_) | AgentReply::LocalError(_));
+        let local = matches!(reply, AgentReply::LocalError(_));
         self.judge(lane, &reply, now);
         let counters = &self.shared.counters;
         let payload = match reply {
@@ -248,6 +266,10 @@ impl Poller {
                 Some(Payload::NotSupported(why.into()))
             }
             AgentReply::Nothing => None,
+            AgentReply::LocalError(why) => {
+                self.fewer(&why);
+                None
+            }
             AgentReply::NetworkError(_) => {
                 Counters::one(&counters.checks_failed);
                 None
@@ -260,8 +282,18 @@ impl Poller {
         counters.checks_in_flight.fetch_sub(1, Ordering::Relaxed);
         self.in_flight.set(self.in_flight.get() - 1);
         self.schedule.borrow_mut().complete(slot, lane, now, again);
-        if self.has_room() {
+        // Without sockets an attempt costs nothing and brings nothing: the next slice tries again.
+        if !local && self.has_room() {
             self.start_one();
+        }
+    }
+
+    /// The system gives no more sockets: live with what there is.
+    fn fewer(&self, why: &str) {
+        let max = self.in_flight.get().saturating_mul(9) / 10;
+        if max < self.in_flight_max.get() {
+            self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
+            tracing::warn!("{why}: no more than {max} checks at one time from now on");
         }
     }
 
@@ -333,7 +365,7 @@ impl Poller {
         let Some(host) = lane.host.clone() else { return };
         let (before, error_before) = (lane.state.available, lane.state.error.clone());
         let change = match reply {
-            AgentReply::ConfigError(_) => return,
+            AgentReply::ConfigError(_) | AgentReply::LocalError(_) => return,
             AgentReply::NetworkError(why) => {
                 // Name resolution is asked again at the next attempt.
                 lane.resolved = None;

@@ -2,6 +2,7 @@ use super::*;
 use crate::availability::Available;
 use crate::settings::ReachDelays;
 use crate::testing::{host, item, snapshot};
+use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
 
 const START: u32 = 1_700_000_000;
@@ -96,6 +97,7 @@ fn a_change_touches_only_what_changed() {
     off.monitored = false;
     let applied = schedule.apply(&snapshot(3, vec![off.into()]), START + 130);
     assert_eq!(applied.gone.iter().map(|h| h.id.0).collect::<Vec<_>>(), [1]);
+    assert_eq!((applied.off.as_slice(), applied.idle.len()), (&[HostId(2)][..], 2));
     assert_eq!((schedule.len(), run(&mut schedule, START + 130..START + 300).len()), (0, 0));
 }
 
@@ -130,6 +132,13 @@ fn an_interface_gets_few_checks_at_one_time() {
     // All were due 70 s ago; one of 20 has been checked and waits anew.
     assert_eq!((reasons(Reason::InFlight), reasons(Reason::HostBusy)), (5, 14));
     assert_eq!(report.rows[&ItemType::Agent].delays, [0, 0, 0, 19, 0, 0]);
+    let without_details = schedule.queue(START + 71, 0);
+    assert!(without_details.details.is_empty());
+    for (from, to, expected) in
+        [(5, None, 19), (5, Some(60), 0), (60, Some(71), 19), (71, None, 0), (9, Some(9), 0)]
+    {
+        assert_eq!(without_details.between(from, to), expected, "{from} to {to:?}");
+    }
 }
 
 /// A dead host with 45 items: which second has how many attempts.

@@ -210,7 +210,7 @@ impl Trapper {
         let (Some(from), Some(to)) = (from, to) else {
             return failed("\"from\" and \"to\" must be times such as 10m");
         };
-        let report = Status(Arc::clone(&self.shared)).queue(usize::MAX).await;
+        let report = Status(Arc::clone(&self.shared)).queue(0).await;
         serde_json::json!({ "response": "success", "queue": report.between(from, to) }).to_string()
     }
 }

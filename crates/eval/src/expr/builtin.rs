@@ -88,7 +88,7 @@ fn aggregate(function: &str, args: &[ExprValue]) -> Option<Called> {
         }
         let values = numbers(args)?;
         if values.is_empty() {
-            return Err("not enough data to evaluate function".to_owned());
+            return Err("no input data for function".to_owned());
         }
         or_infinite(f(&values))
     };
@@ -103,16 +103,8 @@ fn aggregate(function: &str, args: &[ExprValue]) -> Option<Called> {
         "min" => over_all(stats::min),
         "max" => over_all(stats::max),
         "avg" => over_all(stats::avg),
-        "sum" => match args {
-            [ExprValue::Vector(inner)] if inner.is_empty() => Ok(ExprValue::Unsigned(0)),
-            _ => over_all(stats::sum),
-        },
+        "sum" => over_all(stats::sum),
         "count" => count(args),
-        "item_count" => match args {
-            [ExprValue::Vector(inner)] => Ok(ExprValue::Unsigned(inner.len() as u64)),
-            [_] => wrong_argument(),
-            _ => wrong_count(),
-        },
         "histogram_quantile" => histogram_quantile(args),
         "bucket_percentile" => bucket_percentile(args),
         _ => return None,

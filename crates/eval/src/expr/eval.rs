@@ -41,7 +41,7 @@ impl ExprValue {
                     clippy::cast_sign_loss,
                     reason = "checked"
                 )]
-                let whole = (*v >= 0.0 && *v < 1.844_674_407_370_955_2e19).then_some(*v as u64);
+                let whole = (0.0..1.844_674_407_370_955_2e19).contains(v).then_some(*v as u64);
                 whole
             }
             Self::Text(text) => {
@@ -72,7 +72,8 @@ impl ExprValue {
 pub trait Operands {
     /// Value of a `{functionid}`.
     fn function(&mut self, id: u64) -> Result<ExprValue, String>;
-    /// Value of a call of a history function; a vector for `*_foreach`.
+    /// Value of a call of a history function; a vector for `*_foreach`, a number for
+    /// `item_count`.
     fn item_call(&mut self, call: &ItemCall) -> Result<ExprValue, String>;
     /// Value of a macro that is an operand, given with its braces. Texts that look like
     /// numbers count as numbers.
@@ -147,7 +148,7 @@ impl Evaluator<'_> {
         ExprError::At { message: message.to_owned(), near }
     }
 
-    fn from_caller(&self, value: Result<ExprValue, String>) -> Result<Operand, ExprError> {
+    fn operand(&self, value: Result<ExprValue, String>) -> Result<Operand, ExprError> {
         match value {
             Ok(value) => Ok(Operand::Known(value)),
             Err(reason) if self.mode == Mode::UnknownOperands => Ok(Operand::Unknown(reason)),
@@ -171,15 +172,15 @@ impl Evaluator<'_> {
                     },
                     _ => value,
                 });
-                self.from_caller(value)
+                self.operand(value)
             }
             NodeKind::FunctionId(id) => {
                 let value = self.operands.function(*id);
-                self.from_caller(value)
+                self.operand(value)
             }
             NodeKind::ItemCall(call) => {
                 let value = self.operands.item_call(call);
-                self.from_caller(value)
+                self.operand(value)
             }
             NodeKind::Negate(inner) => self.unary(inner, at, |v| -v),
             NodeKind::Not(inner) => {

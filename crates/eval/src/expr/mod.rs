@@ -9,6 +9,8 @@ mod eval;
 mod filter;
 mod parse;
 mod strings;
+#[cfg(test)]
+mod tests;
 
 use std::ops::Range;
 

@@ -337,6 +337,10 @@ impl Parser<'_> {
                 Some(b')') if !to_end => break,
                 Some(b',') => break,
                 None | Some(b'"' | b'(') => return Err(self.error(start)),
+                // Words have to be quoted in an expression.
+                Some(b'a'..=b'z' | b'A'..=b'Z') if !to_end && self.at == start => {
+                    return Err(self.error(start));
+                }
                 Some(b'{') => {
                     self.at = token_at(self.text, self.at).map_or(self.at + 1, |t| t.span.end);
                 }
@@ -364,7 +368,8 @@ mod tests {
     #[test]
     fn item_references() {
         let text = "min(/host a/net.if[\"eth,0\",in],5m:now-1h) > {$M:\"x\"} and \
-                    sum(last_foreach(/*/k[*]?[group=\"x\"],1h))=1 or find(//k,,\"like\",\"\\\"a)\")";
+                    sum(last_foreach(/*/k[*]?[group=\"x\"],1h))=1 \
+                    or find(//k,,\"like\",\"\\\"a)\")";
         let expression = Expression::parse(text).unwrap();
         let calls = expression.item_calls();
         let seen: Vec<_> = calls
@@ -459,6 +464,7 @@ mod tests {
             "1x",
             "max(/h/k,\"a\"b)",
             "avg(/h/k?[x],1)",
+            "count(/h/k,1m,like,1)",
         ] {
             assert!(Expression::parse(text).is_err(), "{text}");
         }

@@ -171,7 +171,8 @@ pub(super) fn forecast(
 pub(super) fn time_left(points: &[(f64, f64)], now: f64, threshold: f64, fit: Fit) -> f64 {
     let Some(curve) = Curve::of(points, fit) else { return FAILED };
     let current = curve.value(now);
-    if current == threshold {
+    // A fit is not exact: a threshold this near is reached.
+    if (current - threshold).abs() <= 1e-9 * threshold.abs().max(1.0) {
         return 0.0;
     }
     let slope = curve.k.get(1).copied().unwrap_or(0.0);

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::{SampleValue, Timestamp, ValueType};
 
 use super::{
-    BitOp, Direction, FuncError, HistoryValue, HistoryView, Item, Kind, Matcher, Moment, Period,
+    Direction, FuncError, HistoryValue, HistoryView, Item, Kind, Matcher, Moment, Period,
     PeriodLength, forecast, operand,
 };
 use crate::expr::ExprValue;
@@ -34,6 +34,7 @@ pub(super) fn eval(
         Kind::Last => r.nth().map(|v| operand(&v.value)),
         Kind::LastClock => r.nth().map(|v| ExprValue::Unsigned(u64::from(v.at.clock))),
         Kind::Change => change(&mut r),
+        Kind::ItemCount => Ok(ExprValue::Unsigned(1)),
         Kind::First => {
             r.some_values()?.last().map(|v| operand(&v.value)).ok_or(FuncError::NotEnoughData)
         }
@@ -60,7 +61,7 @@ pub(super) fn eval(
         Kind::LogEventId(_) | Kind::LogSource(_) | Kind::LogSeverity => log(&mut r, kind),
         Kind::Mono { decreasing, strict } => monotonic(&mut r, *decreasing, *strict),
         Kind::Rate => rate(&mut r),
-        Kind::Bits(op, mask) => bits(&mut r, *op, *mask),
+        Kind::Bitand(mask) => bitand(&mut r, *mask),
         Kind::Forecast { ahead_s, fit, mode } => {
             let (points, now) = points(&mut r)?;
             Ok(ExprValue::Float(forecast::forecast(&points, now, *ahead_s, *fit, *mode)))
@@ -327,20 +328,11 @@ fn rate(r: &mut Reader<'_, '_>) -> Evaluated {
     Ok(ExprValue::Float(delta * (extended / sampled) / range))
 }
 
-fn bits(r: &mut Reader<'_, '_>, op: BitOp, mask: u64) -> Evaluated {
-    if r.item.value_type != ValueType::Unsigned {
-        return Err(FuncError::ValueType);
+fn bitand(r: &mut Reader<'_, '_>, mask: u64) -> Evaluated {
+    match r.nth()?.value {
+        SampleValue::Unsigned(value) => Ok(ExprValue::Unsigned(value & mask)),
+        _ => Err(FuncError::ValueType),
     }
-    let SampleValue::Unsigned(value) = r.nth()?.value else { return Err(FuncError::ValueType) };
-    let shift = u32::try_from(mask).unwrap_or(u32::MAX);
-    Ok(ExprValue::Unsigned(match op {
-        BitOp::And => value & mask,
-        BitOp::Or => value | mask,
-        BitOp::Xor => value ^ mask,
-        BitOp::Not => !value,
-        BitOp::Left => value.checked_shl(shift).unwrap_or(0),
-        BitOp::Right => value.checked_shr(shift).unwrap_or(0),
-    }))
 }
 
 /// `(seconds, value)` from the oldest on, and the end of the period on the same scale. The

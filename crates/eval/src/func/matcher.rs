@@ -62,6 +62,7 @@ impl Matcher {
         let numeric = !matches!(value, ExprValue::Text(_));
         match self.op {
             Op::Any => Ok(true),
+            Op::Like if numeric => Err(FuncError::Param(2)),
             Op::Like => {
                 Ok(value.as_text().is_some_and(|text| text.contains(self.pattern.as_str())))
             }
@@ -85,8 +86,12 @@ impl Matcher {
     }
 
     fn compare(&self, value: &ExprValue) -> Result<bool, FuncError> {
-        let exact = parse_u64(&self.pattern);
-        let ordering = if let (ExprValue::Unsigned(value), Some(pattern)) = (value, exact) {
+        let ordering = if let ExprValue::Unsigned(value) = value {
+            // Whole numbers are compared with whole numbers.
+            let suffixed = || self.number.filter(|n| n.fract() == 0.0);
+            let pattern = parse_u64(&self.pattern)
+                .or_else(|| ExprValue::Float(suffixed()?).as_u64())
+                .ok_or(FuncError::Param(3))?;
             value.cmp(&pattern)
         } else {
             let pattern = self.number.ok_or(FuncError::Param(3))?;

@@ -8,6 +8,8 @@ mod history;
 mod matcher;
 mod period;
 mod stl;
+#[cfg(test)]
+mod tests;
 mod trend;
 
 use jiff::tz::TimeZone;
@@ -149,6 +151,7 @@ enum Kind {
     Last,
     LastClock,
     Change,
+    ItemCount,
     First,
     Avg,
     Min,
@@ -167,7 +170,7 @@ enum Kind {
     LogSeverity,
     Mono { decreasing: bool, strict: bool },
     Rate,
-    Bits(BitOp, u64),
+    Bitand(u64),
     Forecast { ahead_s: f64, fit: Fit, mode: ForecastMode },
     TimeLeft { threshold: f64, fit: Fit },
     Trend(trend::TrendKind, TrendPeriod),
@@ -182,17 +185,11 @@ enum Direction {
     Down,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum BitOp {
-    And,
-    Or,
-    Xor,
-    Not,
-    Left,
-    Right,
-}
+/// Gives an item's bucket bound (a number or `Inf`), if it has one.
+pub type BucketBound<'a> = dyn Fn(&Item) -> Option<String> + 'a;
 
-/// Name of the plain function behind a `*_foreach` one.
+/// Name of the function to [`Function::parse`] for a `*_foreach` one, and for `item_count`:
+/// both look at all items that a query finds.
 pub fn foreach_base(name: &str) -> Option<&'static str> {
     Some(match name {
         "avg_foreach" => "avg",
@@ -203,6 +200,7 @@ pub fn foreach_base(name: &str) -> Option<&'static str> {
         "min_foreach" => "min",
         "sum_foreach" => "sum",
         "exists_foreach" => "exists",
+        "item_count" => "item_count",
         _ => return None,
     })
 }
@@ -282,6 +280,7 @@ impl Function {
             "last" => Ok((Kind::Last, p.period(0)?, 1)),
             "lastclock" => Ok((Kind::LastClock, p.period(0)?, 1)),
             "change" => Ok((Kind::Change, None, 0)),
+            "item_count" => Ok((Kind::ItemCount, None, 0)),
             "first" => match p.required_period(0)? {
                 Some(Period { length: PeriodLength::Count(_), .. }) => Err(FuncError::Param(1)),
                 period => Ok((Kind::First, period, 1)),
@@ -342,22 +341,12 @@ impl Function {
                 let fit = Fit::parse(p.text(2).unwrap_or("linear")).ok_or(FuncError::Param(3))?;
                 period(Kind::TimeLeft { threshold: p.number(1)?, fit }, 3)
             }
-            name => Self::parse_bits(name, p),
+            "bitand" => {
+                let mask = crate::num::parse_u64(p.required(1)?).ok_or(FuncError::Param(2))?;
+                Ok((Kind::Bitand(mask), p.period(0)?, 2))
+            }
+            _ => Err(FuncError::Unknown(name.to_owned())),
         }
-    }
-
-    fn parse_bits(name: &str, p: &Params<'_>) -> Result<(Kind, Option<Period>, usize), FuncError> {
-        let op = match name {
-            "bitand" => BitOp::And,
-            "bitor" => BitOp::Or,
-            "bitxor" => BitOp::Xor,
-            "bitlshift" => BitOp::Left,
-            "bitrshift" => BitOp::Right,
-            "bitnot" => return Ok((Kind::Bits(BitOp::Not, 0), p.period(0)?, 1)),
-            _ => return Err(FuncError::Unknown(name.to_owned())),
-        };
-        let mask = crate::num::parse_u64(p.required(1)?).ok_or(FuncError::Param(2))?;
-        Ok((Kind::Bits(op, mask), p.period(0)?, 2))
     }
 
     /// Whether triggers with this function need a timer.
@@ -379,7 +368,9 @@ impl Function {
         match &self.kind {
             Kind::Change => need.values = 2,
             Kind::NoData { seconds } => need = Lookback { seconds: *seconds, ..need },
-            Kind::Trend(..) | Kind::Baseline { .. } | Kind::Stl(..) => need = Lookback::default(),
+            Kind::ItemCount | Kind::Trend(..) | Kind::Baseline { .. } | Kind::Stl(..) => {
+                need = Lookback::default();
+            }
             _ => {}
         }
         need
@@ -412,10 +403,13 @@ impl Function {
     pub fn eval_foreach(
         &self,
         items: &[Item],
-        bucket: Option<&dyn Fn(&Item) -> Option<String>>,
+        bucket: Option<&BucketBound<'_>>,
         view: &mut dyn HistoryView,
         moment: &Moment<'_>,
     ) -> Result<ExprValue, FuncError> {
+        if self.kind == Kind::ItemCount {
+            return Ok(ExprValue::Unsigned(items.len() as u64));
+        }
         let mut out = Vec::with_capacity(items.len());
         for item in items {
             let value = match self.eval(item, view, moment) {

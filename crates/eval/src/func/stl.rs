@@ -43,7 +43,7 @@ impl Params {
         let window = match p.text(5) {
             Some(text) => {
                 let window: usize = text.parse().map_err(|_| FuncError::Param(6))?;
-                (window >= 7).then_some(window | 1).map_or(Err(FuncError::Param(6)), Ok)?.into()
+                Some((window >= 7).then_some(window | 1).ok_or(FuncError::Param(6))?)
             }
             None => None,
         };

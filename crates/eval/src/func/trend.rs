@@ -102,7 +102,7 @@ pub(super) fn eval(
         let count = trends.iter().map(|t| u64::from(t.num)).sum();
         return Ok(ExprValue::Unsigned(count));
     }
-    if trends.is_empty() {
+    if trends.is_empty() && kind != TrendKind::Sum {
         return Err(FuncError::NotEnoughData);
     }
     let all = || trends.iter().map(figures);

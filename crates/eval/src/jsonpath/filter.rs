@@ -21,12 +21,12 @@ enum Node {
         path: Path,
         from_root: bool,
     },
-    Not(Box<Node>),
-    Negate(Box<Node>),
+    Not(Box<Self>),
+    Negate(Box<Self>),
     Binary {
         op: Op,
-        left: Box<Node>,
-        right: Box<Node>,
+        left: Box<Self>,
+        right: Box<Self>,
     },
 }
 

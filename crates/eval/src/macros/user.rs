@@ -92,13 +92,13 @@ impl std::fmt::Display for UserMacro {
             Context::Exact(context) => ("", context),
             Context::Regex(context) => ("regex:", context),
         };
-        let plain = !context.starts_with([' ', '"'])
-            && !context.contains('}')
-            && !(prefix.is_empty() && context.starts_with("regex:"));
-        if plain {
-            write!(f, "{{${}:{prefix}{context}}}", self.name)
-        } else {
+        let quoted = context.starts_with([' ', '"'])
+            || context.contains('}')
+            || (prefix.is_empty() && context.starts_with("regex:"));
+        if quoted {
             write!(f, "{{${}:{prefix}\"{}\"}}", self.name, context.replace('"', "\\\""))
+        } else {
+            write!(f, "{{${}:{prefix}{context}}}", self.name)
         }
     }
 }

@@ -46,7 +46,7 @@ impl Number {
 /// The whole part of a float, if it fits 64 bits without sign.
 pub(super) fn float_to_unsigned(value: f64) -> Option<u64> {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-    let whole = (value >= 0.0 && value < 1.844_674_407_370_955_2e19).then_some(value as u64);
+    let whole = (0.0..1.844_674_407_370_955_2e19).contains(&value).then_some(value as u64);
     whole
 }
 

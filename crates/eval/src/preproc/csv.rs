@@ -136,7 +136,7 @@ impl Reader<'_> {
                 return Ok(Some(fields));
             } else {
                 return Err(format!(
-                    "delimiter character or end of line is not detected after quoted field in row {}",
+                    "neither a delimiter nor the end of line follows a quoted field in row {}",
                     self.row
                 ));
             }

@@ -9,10 +9,15 @@ mod step;
 mod text;
 mod xml;
 
+#[cfg(test)]
+mod tests;
+
 pub use convert::{ConvertError, to_sample_value};
 pub use csv::csv_to_json;
 pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};
 pub use run::{Outcome, Remembered, State, StepTrace, run, run_traced};
+pub(crate) use xml::xml_to_json;
+
 pub use step::{ErrorHandler, Step, StepError, StepKind};
 
 /// Steps of one item that are run; more are refused when steps are made.

@@ -263,7 +263,6 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
             .map(|(a, b)| (Box::from(a), Box::from(b)))
             .ok_or_else(|| "cannot find second parameter".to_owned())
     };
-    let lines: Vec<&str> = params.split('\n').collect();
     Ok(match kind {
         K::Multiplier => {
             let factor = params.trim();
@@ -319,6 +318,15 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
                 .filter(|s| *s > 0)
                 .ok_or_else(|| format!("invalid heartbeat \"{params}\""))?,
         ),
+        _ => parse_lines(kind, params)?,
+    })
+}
+
+/// Steps whose parameters are lines of a fixed order.
+fn parse_lines(kind: StepKind, params: &str) -> Result<Action, String> {
+    use StepKind as K;
+    let lines: Vec<&str> = params.split('\n').collect();
+    Ok(match kind {
         K::PrometheusPattern => match lines[..] {
             [_] => return Err("cannot find second parameter".to_owned()),
             [_, _] => return Err("cannot find third parameter".to_owned()),
@@ -352,7 +360,7 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
             _ => return Err("failed to parse step parameters".to_owned()),
         },
         K::SnmpWalkToJson => snmp_json(params, &lines)?,
-        K::SnmpGetValue => Action::Snmp(snmp_format(params)?),
+        _ => Action::Snmp(snmp_format(params)?),
     })
 }
 
@@ -364,7 +372,7 @@ fn snmp_json(params: &str, lines: &[&str]) -> Result<Action, String> {
     if params.is_empty() {
         return Ok(Action::SnmpJson(Vec::new()));
     }
-    if lines.len() % 3 != 0 {
+    if !lines.len().is_multiple_of(3) {
         return Err("failed to parse step parameters".to_owned());
     }
     let rows = lines.chunks(3).map(|r| Ok((r[0].into(), r[1].into(), snmp_format(r[2])?)));

@@ -37,7 +37,8 @@ mod tests {
 
     #[test]
     fn queries() {
-        let document = "<?xml version=\"1.0\"?><!-- c --><r x=\"1\"><a n=\"1\">one</a><a n=\"2\">two \
+        let document = "<?xml version=\"1.0\"?><!-- c --><r x=\"1\"><a n=\"1\">one</a>\
+                        <a n=\"2\">two \
                         &amp; more</a><b><a>in<c/></a><d>7</d><d>8</d></b><![CDATA[<t>]]></r>";
         for (path, result) in [
             ("/r/a", Ok("<a n=\"1\">one</a><a n=\"2\">two &amp; more</a>")),

@@ -1,7 +1,7 @@
 //! Item tests recorded from a real server: `item.test` and `expressions.evaluate` requests.
 
 use eval::expr::{Expression, Mode};
-use eval::preproc::{self, Outcome, Remembered, State, Step, StepTrace};
+use eval::preproc::{self, Outcome, State, Step, StepTrace};
 use eval::script::Scripts;
 use jiff::tz::TimeZone;
 use model::{Payload, Timestamp, ValueType};

@@ -15,8 +15,11 @@ use serde_json::Value;
 
 use super::{Checked, canonical, check, functions, moment, sorted, text, zone};
 
+/// Runs one case.
+type Runner = fn(&Value) -> Checked;
+
 /// A file without its extension, and what runs a case of it.
-pub const RUNNERS: &[(&str, fn(&Value) -> Checked)] = &[
+pub const RUNNERS: &[(&str, Runner)] = &[
     ("allowed_peers", allowed_peers),
     ("csv_to_json", csv_to_json),
     ("expressions", expressions),

@@ -34,10 +34,7 @@ fn formulas_over_own_items() {
         let times = if value.is_some() { 3 } else { 0 };
         assert_eq!(rig.stored(id).len(), times, "{formula}");
     }
-    assert_eq!(
-        rig.error_of(107),
-        "Cannot evaluate function last(//none): item does not exist."
-    );
+    assert_eq!(rig.error_of(107), "Cannot evaluate function last(//none): item does not exist.");
 }
 
 #[test]
@@ -46,7 +43,11 @@ fn formulas_over_items_of_other_shards() {
     let mut items: Vec<_> = (1..=8).map(|n| item(n, n, "k", ValueType::Float)).collect();
     items.push(calculated(100, 1, "sum", "sum(last_foreach(/*/k))", "10s"));
     items.push(calculated(101, 2, "mix", "last(/h1/k)+last(/h7/k)+avg(/h8/k,5m)", "10s"));
-    let mut rig = Rig::with(snapshot(hosts, items, Vec::new()), vec![memory(), memory(), memory()], Vec::new());
+    let mut rig = Rig::with(
+        snapshot(hosts, items, Vec::new()),
+        vec![memory(), memory(), memory()],
+        Vec::new(),
+    );
     let shards: std::collections::BTreeSet<_> =
         (1..=8).map(|n| model::shard_of(model::HostId(n), 3)).collect();
     assert!(shards.len() > 1, "the hosts have to lie on several shards");
@@ -60,10 +61,7 @@ fn formulas_over_items_of_other_shards() {
 
 #[test]
 fn out_of_turn() {
-    let items = vec![
-        item(1, 1, "k", ValueType::Float),
-        calculated(2, 1, "c", "last(//k)*2", "1h"),
-    ];
+    let items = vec![item(1, 1, "k", ValueType::Float), calculated(2, 1, "c", "last(//k)*2", "1h")];
     let mut rig = Rig::new(snapshot(vec![host(1)], items, Vec::new()));
     rig.send(1, &[("4", 1)]);
     rig.pass(2);

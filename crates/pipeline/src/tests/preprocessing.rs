@@ -89,9 +89,9 @@ fn dependent_items_get_the_masters_value() {
     assert_eq!(rig.error_of(8), "");
     let found: Vec<_> = std::iter::from_fn(|| rig.discovery.try_recv()).collect();
     assert_eq!(found.len(), 3);
-    // An error of the master is the master's alone.
+    // An error goes on to the dependent items, a value that only the master cannot keep does not.
     rig.send(7, &[("!away", 4)]);
-    assert_eq!((rig.error_of(7).as_str(), rig.error_of(8).as_str()), ("away", ""));
+    assert_eq!([7, 8, 9].map(|id| rig.error_of(id)), ["away", "away", "away"]);
 }
 
 #[test]
@@ -170,6 +170,39 @@ fn trends_are_folded_and_written_at_the_end() {
 }
 
 #[test]
+fn trends_after_a_crash_are_made_anew_from_history() {
+    let sample = |clock: u32, value: u64| model::Sample {
+        item: ItemId(1),
+        at: Timestamp::from_s(clock),
+        value: SampleValue::Unsigned(value),
+    };
+    // A crash in the middle of writing: half of the last hour's trend is stored, none of this
+    // hour's.
+    let hour = START_S - 3_600;
+    let stale = model::Trend {
+        item: ItemId(1),
+        hour,
+        num: 1,
+        values: model::TrendValues::Unsigned { min: 1, avg: 1, max: 1 },
+    };
+    let mut driver = crate::testing::memory();
+    driver.write(&[sample(hour, 1), sample(hour + 9, 9), sample(START_S, 4)]).unwrap();
+    driver.write_trends(&[stale]).unwrap();
+    let items = vec![item(1, 1, "k", ValueType::Unsigned)];
+    let config = snapshot(vec![host(1)], items, Vec::new());
+    let mut rig = Rig::after(config, vec![driver], Vec::new(), true);
+    rig.send(1, &[("6", 1)]);
+    rig.pass(5);
+    rig.send(1, &[("8", 6)]);
+    rig.cores[0].finish().unwrap();
+    let view = rig.cores[0].driver.view(&[ItemId(1)], history::Span::ALL);
+    let trends: Vec<_> =
+        view.trends(ItemId(1)).unwrap().iter().map(|t| (t.hour, t.num, t.values)).collect();
+    let values = |min, avg, max| model::TrendValues::Unsigned { min, avg, max };
+    assert_eq!(trends, [(hour, 2, values(1, 5, 9)), (START_S, 3, values(4, 6, 8))]);
+}
+
+#[test]
 fn idle_items_cost_little() {
     let items = (1..=20_000).map(|id| item(id, 1, &format!("k{id}"), ValueType::Float));
     let mut rig = Rig::new(snapshot(vec![host(1)], items.collect(), Vec::new()));
@@ -182,4 +215,54 @@ fn idle_items_cost_little() {
     let core = &rig.cores[0];
     let bytes = core.slots.bytes() + core.cache.latest_bytes();
     assert!(bytes / 20_000 <= 160, "{} bytes per item", bytes / 20_000);
+}
+
+/// A step as the API gives it.
+fn step(kind: u8, params: &str, on_error: u8, error_params: &str) -> eval::preproc::Step {
+    eval::preproc::Step::from_api(kind, params, on_error, error_params).unwrap()
+}
+
+#[test]
+fn steps_run_and_remember() {
+    let steps = |steps: Vec<eval::preproc::Step>| steps.into();
+    let mut rate = item(1, 1, "rate", ValueType::Unsigned);
+    rate.steps = steps(vec![step(10, "", 0, ""), step(1, "8", 0, "")]);
+    let mut json = item(2, 1, "json", ValueType::Float);
+    json.steps = steps(vec![step(12, "$.a", 0, "")]);
+    json.master = ItemId(3);
+    let mut throttled = item(4, 1, "throttled", ValueType::Char);
+    throttled.steps = steps(vec![step(19, "", 0, "")]);
+    let mut forgiving = item(5, 1, "forgiving", ValueType::Char);
+    forgiving.steps = steps(vec![step(26, "-1", 2, "none")]);
+    let mut script = item(6, 1, "script", ValueType::Unsigned);
+    script.steps = steps(vec![step(21, "return value * 2", 0, "")]);
+    let items = vec![rate, json, item(3, 1, "doc", ValueType::Text), throttled, forgiving, script];
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, Vec::new()));
+    let unsigned = SampleValue::Unsigned;
+    let text = |text: &str| SampleValue::Text(text.into());
+    for (item, values, of, stored) in [
+        (1, [("100", 1), ("110", 3), ("120", 4)], 1, vec![unsigned(40), unsigned(80)]),
+        (
+            3,
+            [("{\"a\":1.5}", 1), ("{}", 2), ("{\"a\":2}", 3)],
+            2,
+            vec![SampleValue::Float(1.5), SampleValue::Float(2.0)],
+        ),
+        (4, [("x", 1), ("x", 2), ("y", 3)], 4, vec![text("x"), text("y")]),
+        (5, [("x", 1), ("!gone", 2), ("y", 3)], 5, vec![text("x"), text("none"), text("y")]),
+        (6, [("1", 1), ("x", 2), ("3", 3)], 6, vec![unsigned(2), unsigned(6)]),
+    ] {
+        // Value by value and all at once: what the steps remember lies between batches too.
+        for (text, clock) in values {
+            rig.send(item, &[(text, clock)]);
+        }
+        assert_eq!(rig.stored(of), stored, "item {item}");
+    }
+    assert_eq!(rig.error_of(2), "");
+    rig.send(3, &[("[]", 9)]);
+    let error = rig.error_of(2);
+    assert!(error.starts_with("Preprocessing failed for: []\n1. Failed: "), "{error}");
+    let remembering = [1, 2, 4, 5]
+        .map(|id| rig.cores[0].slots.peek(ItemId(id)).is_some_and(|slot| slot.state.is_some()));
+    assert_eq!(remembering, [true, false, true, false]);
 }

@@ -33,8 +33,7 @@ fn rig(description: &str, event_name: &str, opdata: &str, tag: &str) -> Rig {
     rule.opdata = opdata.into();
     rule.tags = Box::from([("t{HOST.HOST}".into(), tag.into())]);
     let mut config = snapshot(vec![web], vec![bytes, mapped], vec![rule]);
-    let five =
-        Mapping { kind: MappingKind::Equal, value: "5".into(), newvalue: "Five".into() };
+    let five = Mapping { kind: MappingKind::Equal, value: "5".into(), newvalue: "Five".into() };
     config.valuemaps = Arc::new([(3, Arc::from([five]))].into());
     let macros = Arc::make_mut(&mut config.macros);
     macros.of_host.insert(HostId(1), vec![MacroDef::text("{$M}", "macroval").unwrap()]);
@@ -58,7 +57,7 @@ fn names_from_descriptions() {
         ("{HOST.IP}|{HOST.DNS}|{HOST.CONN}|{HOST.PORT}", "127.0.0.9|d.example|127.0.0.9|10050"),
         ("{HOST.ID}|{FOO}|{ITEM.NAME}|{ITEM.KEY}", "{HOST.ID}|{FOO}|{ITEM.NAME}|{ITEM.KEY}"),
         ("{ITEM.VALUE}|{ITEM.VALUE2}|{ITEM.VALUE3}", "1.95 KB|Five (5)|*UNKNOWN*"),
-        ("{ITEM.LASTVALUE1}|{{ITEM.VALUE1}.fmtnum(1)}", "1.95 KB|2000"),
+        ("{ITEM.LASTVALUE1}|{{ITEM.VALUE1}.regsub(\"0+\",\"[\\0]\")}", "1.95 KB|[000]"),
         ("{$M}|{$UNDEF}", "macroval|{$UNDEF}"),
         ("$1 $2 $3 {$M}", "5 0  macroval"),
         ("{?last(//m1)}", "{?last(//m1)}"),

@@ -9,8 +9,11 @@ fn floats(ids: &[u64]) -> Vec<config::snapshot::Item> {
     ids.iter().map(|id| item(*id, 1, &format!("k{id}"), ValueType::Float)).collect()
 }
 
-/// Each step: values in one batch → what is found.
-fn check(rig: &mut Rig, steps: &[(&[(u64, &str, u32)], &[&str])]) {
+/// Values (item, text, clock) in one batch, and what is found.
+type Step<'a> = (&'a [(u64, &'a str, u32)], &'a [&'a str]);
+
+/// Takes step after step.
+fn check(rig: &mut Rig, steps: &[Step<'_>]) {
     for (n, (values, found)) in steps.iter().enumerate() {
         rig.send_many(values);
         assert_eq!(rig.found(), *found, "step {n}: {values:?}");
@@ -185,10 +188,7 @@ fn initial_states_are_taken_over() {
     };
     let config = snapshot(vec![host(1)], floats(&[1]), vec![trigger(1, "{1}>5", &[1])]);
     let mut rig = Rig::with(config, vec![memory()], vec![initial]);
-    check(
-        &mut rig,
-        &[(&[(1, "9", 1)], &["1 error "]), (&[(1, "1", 2)], &["1 ok @2 trigger 1"])],
-    );
+    check(&mut rig, &[(&[(1, "9", 1)], &["1 error "]), (&[(1, "1", 2)], &["1 ok @2 trigger 1"])]);
 }
 
 #[test]

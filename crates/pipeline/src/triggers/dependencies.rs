@@ -85,8 +85,10 @@ mod tests {
             let in_problem = |id: TriggerId| problems.contains(&id.0);
             assert_eq!(silenced(&snapshot, trigger, &in_problem), expected, "{problems:?} {id}");
         }
-        let levels: Vec<usize> =
-            [1, 2, 3].iter().map(|id| level(&snapshot, snapshot.triggers.get(&TriggerId(*id)).unwrap())).collect();
+        let levels: Vec<usize> = [1, 2, 3]
+            .iter()
+            .map(|id| level(&snapshot, snapshot.triggers.get(&TriggerId(*id)).unwrap()))
+            .collect();
         assert_eq!(levels, [0, 1, 2]);
     }
 }

@@ -16,8 +16,8 @@ use crate::command::PeerMessage;
 use crate::core::Core;
 use crate::texts;
 use crate::wheel::{Wheel, next_spread};
-use verdict::Verdict;
 pub(crate) use verdict::Cause;
+use verdict::Verdict;
 
 /// Triggers that change with time are evaluated this often.
 const TIMER_S: u64 = 30;
@@ -183,7 +183,8 @@ impl Core {
         let mut turn = 0_u16;
         for (item, at) in items {
             let Some(facts) = self.snapshot.items.get(&item) else { continue };
-            let dues = facts.triggers.iter().map(|trigger| Due { turn, trigger: *trigger, at, item });
+            let dues =
+                facts.triggers.iter().map(|trigger| Due { turn, trigger: *trigger, at, item });
             queue.extend(dues);
             turn = turn.saturating_add(1);
         }
@@ -192,9 +193,9 @@ impl Core {
 
     fn evaluate_queue(&mut self, queue: &mut [Due]) {
         queue.sort_unstable_by_key(|due| (due.turn, due.trigger, due.at));
-        let mut turns = queue.chunk_by(|a, b| a.turn == b.turn);
+        let turns = queue.chunk_by(|a, b| a.turn == b.turn);
         let mut ready: Vec<(usize, Arc<Trigger>, Timestamp, Cause)> = Vec::new();
-        while let Some(turn) = turns.next() {
+        for turn in turns {
             let mut by_level = false;
             for dues in turn.chunk_by(|a, b| a.trigger == b.trigger) {
                 let (Some(first), Some(last)) = (dues.first(), dues.last()) else { continue };

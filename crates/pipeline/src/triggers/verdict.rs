@@ -34,9 +34,9 @@ pub(crate) fn verdict(
     evaluate: &mut dyn FnMut(&Expression) -> Result<ExprValue, ExprError>,
 ) -> Verdict {
     let mut truth = |expression: &Expression| match evaluate(expression) {
-        Ok(value) => value.is_true().ok_or_else(|| {
-            String::from("Cannot evaluate expression: its result is not a number.")
-        }),
+        Ok(value) => value
+            .is_true()
+            .ok_or_else(|| String::from("Cannot evaluate expression: its result is not a number.")),
         Err(ExprError::Unknown(reason)) => Err(reason),
         Err(error) => Err(format!("Cannot evaluate expression: {error}")),
     };

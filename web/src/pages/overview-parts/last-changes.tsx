@@ -10,7 +10,7 @@ import { toSeverity } from "~/util/severity";
 
 /** The last changes of state: what started and what was resolved. */
 export function LastChanges() {
-  const { data, error } = useQuery(lastChangesQuery(12));
+  const { data, error } = useQuery(lastChangesQuery(9));
   return (
     <Card title="Last changes" bodyClass="pb-2">
       {error ? (

@@ -34,8 +34,8 @@ function Figure({ title, item, unit }: { title: string; item: ItemRow | undefine
           {known ? formatUnits(Number(item.lastvalue), item.units || unit) : "–"}
         </span>
       </div>
-      <Suspense fallback={<div className="h-75" />}>
-        <GraphPanel label={title} items={[item]} range={DEFAULT_RANGE} height={300} legend="none" />
+      <Suspense fallback={<div className="h-[246px]" />}>
+        <GraphPanel label={title} items={[item]} range={DEFAULT_RANGE} height={246} legend="none" />
       </Suspense>
     </div>
   );

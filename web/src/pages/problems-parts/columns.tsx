@@ -16,7 +16,7 @@ const FRESH_SECONDS = 120;
 function SeverityCell({ row }: { row: ProblemRow }) {
   const fresh = useNow() - row.clock < FRESH_SECONDS && row.r_clock === 0 && !row.acknowledged;
   if (row.r_clock) return <ResolvedBadge />;
-  return <SeverityBadge severity={row.severity} className={cx(fresh && "animate-blink")} />;
+  return <SeverityBadge severity={row.severity} fresh={fresh} />;
 }
 
 function Duration({ row }: { row: ProblemRow }) {

@@ -1,71 +1,24 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
-import { ACTION, type Acknowledge, eventQuery, triggerEventsQuery } from "~/api/events";
+import { eventQuery, triggerEventsQuery } from "~/api/events";
 import { itemsQuery } from "~/api/items";
 import { fetchProblemRows, type ProblemRow } from "~/api/problems";
 import { triggerQuery } from "~/api/triggers";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
-import { Button, IconButton } from "~/ui/button";
+import { IconButton } from "~/ui/button";
 import { Drawer } from "~/ui/dialog";
-import { Input } from "~/ui/field";
 import { ResolvedBadge, SeverityBadge, SeverityMark } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { Chip } from "~/ui/tag";
 import { isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
-import { severityName, toSeverity } from "~/util/severity";
+import { toSeverity } from "~/util/severity";
 import { tagText } from "~/util/tags";
-import { formatClock, formatDuration, formatShort, type TimeRange } from "~/util/time";
+import { formatClock, formatDuration, type TimeRange } from "~/util/time";
+import { History } from "./acknowledges";
 import { opData } from "./columns";
-import { UpdateDialog, useUpdateProblems } from "./update-dialog";
-
-/** What an update did, in words. */
-export function actionWords(entry: Acknowledge): string[] {
-  const bits = Number(entry.action);
-  const words: string[] = [];
-  if (bits & ACTION.close) words.push("closed the problem");
-  if (bits & ACTION.acknowledge) words.push("acknowledged");
-  if (bits & ACTION.unacknowledge) words.push("took the acknowledgement back");
-  if (bits & ACTION.severity) {
-    const from = severityName(toSeverity(entry.old_severity));
-    words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
-  }
-  if (bits & 32) words.push("suppressed");
-  if (bits & 64) words.push("unsuppressed");
-  if (bits & 128) words.push("made it a cause");
-  if (bits & 256) words.push("made it a symptom");
-  if (words.length === 0 && bits & ACTION.message) words.push("wrote");
-  return words;
-}
-
-function History({ entries }: { entries: readonly Acknowledge[] }) {
-  if (entries.length === 0) {
-    return (
-      <p className="text-soft">Nobody has reacted yet. Write a message or acknowledge below.</p>
-    );
-  }
-  return (
-    <ol className="flex flex-col gap-3">
-      {entries.map((entry) => {
-        const name =
-          [entry.name, entry.surname].filter(Boolean).join(" ") || entry.username || "Somebody";
-        return (
-          <li key={entry.acknowledgeid} className="border-l-2 pl-3">
-            <p className="text-xs text-soft">
-              <span className="font-medium text-ink">{name}</span> {actionWords(entry).join(", ")}
-              <span className="text-faint"> · {formatShort(Number(entry.clock))}</span>
-            </p>
-            {entry.message && (
-              <p className="mt-0.5 break-words whitespace-pre-wrap">{entry.message}</p>
-            )}
-          </li>
-        );
-      })}
-    </ol>
-  );
-}
+import { Reply } from "./reply";
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
   return (
@@ -162,64 +115,6 @@ function Earlier({ triggerid, eventid }: { triggerid: string; eventid: string })
         </li>
       ))}
     </ul>
-  );
-}
-
-function Reply({ row }: { row: ProblemRow }) {
-  const [message, setMessage] = useState("");
-  const [more, setMore] = useState(false);
-  const mutation = useUpdateProblems();
-  const eventids = [row.eventid];
-  const send = (acknowledge: boolean) =>
-    mutation.mutate(
-      {
-        eventids,
-        update: { message: message.trim() || undefined, acknowledge: acknowledge || undefined },
-      },
-      { onSuccess: () => setMessage("") },
-    );
-  return (
-    <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
-      <Input
-        aria-label="Message"
-        placeholder="Write a message…"
-        value={message}
-        onChange={(event) => setMessage(event.target.value)}
-        onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
-      />
-      <div className="flex gap-2">
-        {row.acknowledged ? (
-          <Button
-            small
-            onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
-          >
-            Unacknowledge
-          </Button>
-        ) : (
-          <Button
-            small
-            look="primary"
-            icon="check"
-            busy={mutation.isPending}
-            onClick={() => send(true)}
-          >
-            Acknowledge
-          </Button>
-        )}
-        <Button small disabled={!message.trim()} onClick={() => send(false)}>
-          Send message
-        </Button>
-        {row.manualClose && row.r_clock === 0 && (
-          <Button small onClick={() => mutation.mutate({ eventids, update: { close: true } })}>
-            Close problem
-          </Button>
-        )}
-        <Button small look="quiet" onClick={() => setMore(true)}>
-          More…
-        </Button>
-      </div>
-      {more && <UpdateDialog eventids={eventids} onClose={() => setMore(false)} />}
-    </footer>
   );
 }
 

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
-import { linkTemplates } from "~/api/hosts";
+import { linkTemplates } from "~/api/host-changes";
 import type { Template } from "~/api/templates";
 import { HostPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";

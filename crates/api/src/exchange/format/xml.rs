@@ -11,20 +11,48 @@ use crate::call::Json;
 /// Elements that hold lists, with the name of their children. A name that means an object in
 /// another place stands with its parent.
 const LISTS: &[(&str, &str)] = &[
-    ("template_groups", "template_group"), ("host_groups", "host_group"), ("hosts", "host"),
-    ("templates", "template"), ("groups", "group"), ("items", "item"), ("triggers", "trigger"),
-    ("graphs", "graph"), ("graph_items", "graph_item"), ("discovery_rules", "discovery_rule"),
-    ("item_prototypes", "item_prototype"), ("trigger_prototypes", "trigger_prototype"),
-    ("graph_prototypes", "graph_prototype"), ("host_prototypes", "host_prototype"),
-    ("group_links", "group_link"), ("group_prototypes", "group_prototype"), ("macros", "macro"),
-    ("tags", "tag"), ("valuemaps", "valuemap"), ("mappings", "mapping"),
-    ("preprocessing", "step"), ("interfaces", "interface"), ("dependencies", "dependency"),
-    ("conditions", "condition"), ("lld_macro_paths", "lld_macro_path"), ("overrides", "override"),
-    ("operations", "operation"), ("dashboards", "dashboard"), ("pages", "page"),
-    ("widgets", "widget"), ("fields", "field"), ("httptests", "httptest"), ("steps", "step"),
-    ("query_fields", "query_field"), ("headers", "header"), ("variables", "variable"),
-    ("posts", "post"), ("parameters", "parameter"), ("media_types", "media_type"),
-    ("message_templates", "message_template"), ("images", "image"), ("maps", "map"),
+    ("template_groups", "template_group"),
+    ("host_groups", "host_group"),
+    ("hosts", "host"),
+    ("templates", "template"),
+    ("groups", "group"),
+    ("items", "item"),
+    ("triggers", "trigger"),
+    ("graphs", "graph"),
+    ("graph_items", "graph_item"),
+    ("discovery_rules", "discovery_rule"),
+    ("item_prototypes", "item_prototype"),
+    ("trigger_prototypes", "trigger_prototype"),
+    ("graph_prototypes", "graph_prototype"),
+    ("host_prototypes", "host_prototype"),
+    ("group_links", "group_link"),
+    ("group_prototypes", "group_prototype"),
+    ("macros", "macro"),
+    ("tags", "tag"),
+    ("valuemaps", "valuemap"),
+    ("mappings", "mapping"),
+    ("preprocessing", "step"),
+    ("interfaces", "interface"),
+    ("dependencies", "dependency"),
+    ("conditions", "condition"),
+    ("lld_macro_paths", "lld_macro_path"),
+    ("overrides", "override"),
+    ("operations", "operation"),
+    ("dashboards", "dashboard"),
+    ("pages", "page"),
+    ("widgets", "widget"),
+    ("fields", "field"),
+    ("httptests", "httptest"),
+    ("steps", "step"),
+    ("query_fields", "query_field"),
+    ("headers", "header"),
+    ("variables", "variable"),
+    ("posts", "post"),
+    ("parameters", "parameter"),
+    ("media_types", "media_type"),
+    ("message_templates", "message_template"),
+    ("images", "image"),
+    ("maps", "map"),
 ];
 
 fn child_of(list: &str) -> Option<&'static str> {
@@ -50,27 +78,27 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
                 if open.len() >= DEPTH_MAX {
                     return Err(fail(&reader, &format!("nested deeper than {DEPTH_MAX}")));
                 }
-                let name = String::from_utf8_lossy(start.name().as_ref()).into_owned();
+                let name = start.name().as_ref().to_owned();
                 open.push(Open { name, text: String::new(), children: Vec::new() });
                 continue;
             }
             Event::Empty(start) => {
-                let name = String::from_utf8_lossy(start.name().as_ref()).into_owned();
+                let name = start.name().as_ref().to_owned();
                 (name, Json::String(String::new()))
             }
             Event::Text(text) => {
                 if let Some(open) = open.last_mut() {
-                    open.text += &text.decode().map_err(|error| fail(&reader, &error))?;
+                    open.text += &text;
                 }
                 continue;
             }
             Event::GeneralRef(reference) => {
-                let name = reference.decode().map_err(|error| fail(&reader, &error))?;
                 let known = match reference.resolve_char_ref() {
                     Ok(Some(c)) => Some(c.to_string()),
-                    _ => resolve_xml_entity(&name).map(str::to_owned),
+                    _ => resolve_xml_entity(&reference).map(str::to_owned),
                 };
-                let text = known.ok_or_else(|| fail(&reader, &"an entity that XML does not have"))?;
+                let text =
+                    known.ok_or_else(|| fail(&reader, &"an entity that XML does not have"))?;
                 if let Some(open) = open.last_mut() {
                     open.text += &text;
                 }
@@ -78,7 +106,7 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
             }
             Event::CData(data) => {
                 if let Some(open) = open.last_mut() {
-                    open.text += &String::from_utf8_lossy(&data);
+                    open.text += &data;
                 }
                 continue;
             }

@@ -19,14 +19,21 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
     for event in Parser::new_from_str(source) {
         let (event, span) = event.map_err(|error| {
             let at = error.marker();
-            format!("Cannot read YAML: line {}, column {}: {}.", at.line(), at.col() + 1, error.info())
+            format!(
+                "Cannot read YAML: line {}, column {}: {}.",
+                at.line(),
+                at.col() + 1,
+                error.info()
+            )
         })?;
         let line = span.start.line();
         let done = match event {
             Event::Scalar(text, ..) => Json::String(text.into_owned()),
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 if open.len() >= DEPTH_MAX {
-                    return Err(format!("Cannot read YAML: line {line}: nested deeper than {DEPTH_MAX}."));
+                    return Err(format!(
+                        "Cannot read YAML: line {line}: nested deeper than {DEPTH_MAX}."
+                    ));
                 }
                 open.push(match event {
                     Event::SequenceStart(..) => Open::Array(Vec::new()),
@@ -40,7 +47,9 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
                 None => return Err("Cannot read YAML: an end without a start.".to_owned()),
             },
             // An alias repeats what stands elsewhere: a few lines could become gigabytes.
-            Event::Alias(_) => return Err(format!("Cannot read YAML: line {line}: aliases are not taken.")),
+            Event::Alias(_) => {
+                return Err(format!("Cannot read YAML: line {line}: aliases are not taken."));
+            }
             _ => continue,
         };
         match open.last_mut() {
@@ -51,10 +60,14 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
                 (None, Json::String(name)) => *key = Some(name),
                 (Some(name), value) => {
                     if members.insert(name.clone(), value).is_some() {
-                        return Err(format!("Cannot read YAML: line {line}: \"{name}\" stands twice."));
+                        return Err(format!(
+                            "Cannot read YAML: line {line}: \"{name}\" stands twice."
+                        ));
                     }
                 }
-                (None, _) => return Err(format!("Cannot read YAML: line {line}: a name is expected.")),
+                (None, _) => {
+                    return Err(format!("Cannot read YAML: line {line}: a name is expected."));
+                }
             },
         }
     }

@@ -152,7 +152,7 @@ fn attach_templates(found: &mut Found<'_, '_>) -> ApiResult<()> {
         &found.ids(),
     )?;
     let relation = Relation::new("parentTemplates", "template.get", "templateids", "templateid");
-    found.relate_as(&relation.sorted("host"), &wanted, &pairs)?;
+    found.relate_as(&relation.bare().sorted("host"), &wanted, &pairs)?;
     if wanted == Output::Count || !wanted.has("link_type") {
         return Ok(());
     }

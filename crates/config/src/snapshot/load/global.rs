@@ -1,8 +1,10 @@
 //! Macros, global regular expressions, settings.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use eval::macros::{MacroDef, MacroKind, UserMacro};
+use eval::units::{Mapping, MappingKind};
 use model::HostId;
 
 use super::Scope;
@@ -75,6 +77,45 @@ pub(super) fn regexps(
         });
     }
     Ok(regexps)
+}
+
+/// Value maps of hosts, all of them or those of `hosts`. Hosts have copies of their templates'
+/// maps: equal ones share their rows.
+pub(super) fn valuemaps(
+    connection: &mut dyn Connection,
+    hosts: Option<&[u64]>,
+) -> DbResult<BTreeMap<u64, Arc<[Mapping]>>> {
+    let rows = match hosts {
+        None => connection.query(
+            "SELECT v.valuemapid, m.type, m.value, m.newvalue FROM valuemaps v \
+             JOIN hosts h ON h.hostid = v.hostid \
+             JOIN valuemap_mappings m ON m.valuemapid = v.valuemapid \
+             WHERE h.kind = 0 ORDER BY v.valuemapid, m.sortorder",
+            &[],
+        )?,
+        Some(hosts) => query_by_ids(
+            connection,
+            "SELECT v.valuemapid, m.type, m.value, m.newvalue FROM valuemaps v \
+             JOIN valuemap_mappings m ON m.valuemapid = v.valuemapid \
+             WHERE v.hostid IN ({ids}) ORDER BY v.valuemapid, m.sortorder",
+            &[],
+            hosts,
+        )?,
+    };
+    let mut maps: BTreeMap<u64, Arc<[Mapping]>> = BTreeMap::new();
+    let mut shared: BTreeMap<String, Arc<[Mapping]>> = BTreeMap::new();
+    for rows in rows.chunk_by(|a, b| a.id("valuemapid") == b.id("valuemapid")) {
+        let Some(first) = rows.first() else { continue };
+        let mapping = |row: &Row| {
+            let kind = MappingKind::from_api(u8::try_from(row.int("type")).ok()?)?;
+            let (value, newvalue) = (row.text("value").to_owned(), row.text("newvalue").to_owned());
+            Some(Mapping { kind, value, newvalue })
+        };
+        let map: Vec<Mapping> = rows.iter().filter_map(mapping).collect();
+        let same = shared.entry(format!("{map:?}")).or_insert_with(|| map.into());
+        maps.insert(first.id("valuemapid"), Arc::clone(same));
+    }
+    Ok(maps)
 }
 
 /// Settings by the names of the API; what is not set has its default.

@@ -34,6 +34,7 @@ pub(crate) fn load(connection: &mut dyn Connection) -> DbResult<Snapshot> {
     let mut next = Snapshot {
         macros: Arc::new(global::macros(connection, &Scope::All)?),
         regexps: Arc::new(global::regexps(connection)?),
+        valuemaps: Arc::new(global::valuemaps(connection, None)?),
         settings: Arc::new(global::settings(connection)?),
         ..Snapshot::default()
     };
@@ -63,6 +64,12 @@ pub(crate) fn apply(
     let mut next = Snapshot::clone(before);
     let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
     if !touched.hosts.is_empty() {
+        let hosts: Vec<u64> = touched.hosts.iter().map(|id| id.0).collect();
+        let valuemaps = global::valuemaps(connection, Some(&hosts))?;
+        if valuemaps.iter().any(|(id, map)| next.valuemaps.get(id) != Some(map)) {
+            // Maps that are gone stay: no item names them, and the next start drops them.
+            Arc::make_mut(&mut next.valuemaps).extend(valuemaps);
+        }
         triggers.extend(reload_hosts(connection, &mut next, &touched.hosts)?);
     }
     let items = widen(connection, before, touched)?;

@@ -1,0 +1,215 @@
+//! The import: options, then the tree from groups to triggers.
+
+mod difference;
+mod items;
+mod lld;
+mod owners;
+mod parts;
+mod triggers;
+
+use serde_json::Map;
+
+use super::format::Format;
+use super::words::invalid;
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::{params, rpc};
+
+/// Versions whose exports are understood.
+const VERSIONS: &[&str] = &["6.0", "6.2", "6.4", "7.0"];
+
+/// Kinds of objects that the option `rules` names.
+const RULES: &[&str] = &[
+    "discoveryRules",
+    "graphs",
+    "host_groups",
+    "hosts",
+    "httptests",
+    "images",
+    "items",
+    "maps",
+    "mediaTypes",
+    "template_groups",
+    "templateDashboards",
+    "templateLinkage",
+    "templates",
+    "triggers",
+    "valueMaps",
+];
+
+/// What may be done with one kind of object.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Rule {
+    pub(super) create: bool,
+    pub(super) update: bool,
+    pub(super) delete: bool,
+}
+
+/// The option `rules`.
+#[derive(Debug, Clone)]
+pub(super) struct Rules(Map<String, Json>);
+
+impl Rules {
+    fn read(input: &Json) -> ApiResult<Self> {
+        let rules = input
+            .get("rules")
+            .ok_or_else(|| ApiError::at("/", "the parameter \"rules\" is missing"))?;
+        let Json::Object(rules) = rules else {
+            return Err(ApiError::at("/rules", "an array is expected"));
+        };
+        // The name of 6.0 for both kinds of groups.
+        if let Some(name) = rules.keys().find(|k| !RULES.contains(&k.as_str()) && *k != "groups") {
+            return Err(ApiError::at("/rules", format_args!("unexpected parameter \"{name}\"")));
+        }
+        Ok(Self(rules.clone()))
+    }
+
+    pub(super) fn of(&self, kind: &str) -> Rule {
+        let flag = |name: &str| params::flag(self.0.get(kind).and_then(|rule| rule.get(name)));
+        Rule {
+            create: flag("createMissing"),
+            update: flag("updateExisting"),
+            delete: flag("deleteMissing"),
+        }
+    }
+}
+
+/// An import in progress.
+pub(super) struct Import<'c, 'a> {
+    pub(super) call: &'c Call<'a>,
+    pub(super) rules: Rules,
+}
+
+impl Import<'_, '_> {
+    /// Calls a method of an object.
+    pub(super) fn api(&self, method: &str, params: &Json) -> ApiResult<Json> {
+        rpc::run_inner(self.call, method, params)
+    }
+
+    /// Calls a create method; returns the new ids in order.
+    pub(super) fn create(&self, method: &str, objects: Vec<Json>) -> ApiResult<Vec<u64>> {
+        if objects.is_empty() {
+            return Ok(Vec::new());
+        }
+        let result = self.api(method, &Json::Array(objects))?;
+        let ids = result.as_object().and_then(|members| members.values().next());
+        let ids = ids.map(params::list).unwrap_or_default();
+        ids.into_iter().map(|id| params::id(id, "")).collect()
+    }
+
+    /// Calls a method that changes or deletes objects.
+    pub(super) fn change(&self, method: &str, objects: Vec<Json>) -> ApiResult<()> {
+        if objects.is_empty() { Ok(()) } else { self.api(method, &Json::Array(objects)).map(drop) }
+    }
+}
+
+/// Elements of a list member with their paths, as error texts name them.
+pub(super) fn list<'t>(
+    node: &'t Json,
+    name: &str,
+    child: &str,
+    path: &str,
+) -> ApiResult<Vec<(String, &'t Json)>> {
+    match node.get(name) {
+        None => Ok(Vec::new()),
+        Some(Json::String(text)) if text.trim().is_empty() => Ok(Vec::new()),
+        Some(Json::Array(values)) => Ok(values
+            .iter()
+            .enumerate()
+            .map(|(n, value)| (format!("{path}/{name}/{child}({})", n + 1), value))
+            .collect()),
+        // An empty list in YAML may look like an object.
+        Some(Json::Object(members)) if members.is_empty() => Ok(Vec::new()),
+        Some(_) => Err(invalid(&format!("{path}/{name}"), "an array is expected")),
+    }
+}
+
+/// A text member; empty if there is none.
+pub(super) fn text<'t>(node: &'t Json, name: &str) -> &'t str {
+    node.get(name).and_then(Json::as_str).unwrap_or("")
+}
+
+const PATH: &str = "/zabbix_export";
+
+/// Options of both methods and the tree below `zabbix_export`.
+fn read(input: &Json) -> ApiResult<(Rules, Json)> {
+    if let Some(name) = input
+        .as_object()
+        .and_then(|m| m.keys().find(|k| !["format", "source", "rules"].contains(&k.as_str())))
+    {
+        return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
+    }
+    let format = Format::read(input, false)?;
+    let rules = Rules::read(input)?;
+    let source = input
+        .get("source")
+        .ok_or_else(|| ApiError::at("/", "the parameter \"source\" is missing"))?;
+    let source = params::text(source, "/source")?;
+    if source.is_empty() {
+        return Err(ApiError::at("/source", "cannot be empty"));
+    }
+    let mut tree = format.parse(&source)?;
+    let Some(root) = tree.get_mut("zabbix_export").map(Json::take) else {
+        return Err(invalid("/", "the tag \"zabbix_export\" is missing"));
+    };
+    let version =
+        root.get("version").ok_or_else(|| invalid(PATH, "the tag \"version\" is missing"))?;
+    if !version.as_str().is_some_and(|version| VERSIONS.contains(&version)) {
+        return Err(invalid(&format!("{PATH}/version"), "unsupported version number"));
+    }
+    Ok((rules, root))
+}
+
+/// `configuration.import`: all of it, or nothing.
+pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let (rules, tree) = read(input)?;
+    call.together(|call| Import { call, rules: rules.clone() }.tree(&tree))?;
+    Ok(true.into())
+}
+
+/// `configuration.importcompare`: what an import would change.
+pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let (rules, tree) = read(input)?;
+    difference::compare(call, &rules, &tree)
+}
+
+const MEMBERS: &[&str] = &[
+    "version",
+    "date",
+    "groups",
+    "template_groups",
+    "host_groups",
+    "templates",
+    "hosts",
+    "triggers",
+    "graphs",
+    "media_types",
+    "images",
+    "maps",
+];
+
+impl Import<'_, '_> {
+    fn tree(&self, tree: &Json) -> ApiResult<()> {
+        let Json::Object(members) = tree else {
+            return Err(invalid(PATH, "an array is expected"));
+        };
+        if let Some(name) = members.keys().find(|name| !MEMBERS.contains(&name.as_str())) {
+            return Err(invalid(PATH, &format!("unexpected tag \"{name}\"")));
+        }
+        self.groups(tree, PATH)?;
+        let owners = self.owners(tree, PATH)?;
+        for owner in &owners {
+            self.value_maps(owner)?;
+        }
+        for owner in &owners {
+            self.items(owner)?;
+        }
+        for owner in &owners {
+            self.discovery_rules(owner)?;
+        }
+        self.triggers(tree, &owners, PATH)?;
+        self.parts(tree, &owners, PATH)?;
+        self.link(&owners)?;
+        Ok(())
+    }
+}

@@ -1,0 +1,370 @@
+//! `get` of triggers and trigger prototypes.
+
+use std::collections::{BTreeSet, HashMap};
+
+use config::db::query_by_ids;
+use serde_json::Map;
+
+use super::{Kind, expand};
+use crate::call::{Call, Json};
+use crate::error::ApiResult;
+use crate::get::{Found, Get, Output};
+use crate::methods::item::hosts;
+use crate::params;
+use crate::permission::{Need, on_triggers};
+use crate::relate::Relation;
+use crate::tags;
+
+/// A trigger that recovered this long ago still counts as recently in problem state.
+const OK_PERIOD_S: u64 = 300;
+
+/// The method of both objects.
+pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let mut get = Get::new(call, input, kind.object(), &[])?;
+    get.and(kind.condition(), []);
+    conditions(&mut get, call, input)?;
+    if kind == Kind::Trigger {
+        state_conditions(&mut get, call, input);
+        event_conditions(&mut get);
+    }
+    get.need(&["description", "comments", "expression", "recovery_expression"]);
+    let sorted = sort_fields(input);
+    get.need(&sorted);
+    let mut found = get.run()?;
+    if found.rows.is_empty() {
+        return Ok(found.finish());
+    }
+    // A field that rows are sorted by is shown with them.
+    for row in &mut found.rows {
+        for name in &sorted {
+            if let Some(value) = row.row.get(name) {
+                row.out.insert((*name).to_owned(), Json::String(value.to_string()));
+            }
+        }
+    }
+    expand::expand(&mut found, input)?;
+    selects(&mut found, kind)?;
+    Ok(found.finish())
+}
+
+fn sort_fields(input: &Json) -> Vec<&'static str> {
+    let given = input.get("sortfield").filter(|v| !v.is_null());
+    let given: Vec<&str> =
+        given.map(params::list).unwrap_or_default().iter().filter_map(|v| v.as_str()).collect();
+    let known = ["status", "priority", "lastchange", "hostname", "description", "discover"];
+    known.into_iter().filter(|name| given.contains(name)).collect()
+}
+
+/// Triggers one of whose items meets a condition on `i` (items) and `h` (hosts).
+fn on_items(condition: &str) -> String {
+    format!(
+        "t.triggerid IN (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         JOIN hosts h ON h.hostid = i.hostid WHERE {condition})"
+    )
+}
+
+/// Triggers all of whose items meet the condition.
+fn on_all_items(condition: &str) -> String {
+    format!(
+        "NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
+         JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid = t.triggerid AND NOT ({condition}))"
+    )
+}
+
+fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) -> ApiResult<()> {
+    let need = Need::of_get(get.flag("editable"));
+    if let Some(condition) = on_triggers(call.user(), need, "t.triggerid") {
+        get.and(condition, []);
+    }
+    get.by_ids("triggerids", "t.triggerid IN ({ids})")?;
+    let on_ids = |column: &str| on_items(&format!("{column} IN ({{ids}})"));
+    // The one list adds to the other, as clients know it.
+    let hosts = params::ids(input, "hostids")?;
+    let templates = params::ids(input, "templateids")?;
+    if hosts.is_some() || templates.is_some() {
+        let mut ids = hosts.unwrap_or_default();
+        ids.extend(templates.unwrap_or_default());
+        get.in_ids(&on_ids("i.hostid"), &ids);
+    }
+    get.by_ids(
+        "itemids",
+        "t.triggerid IN (SELECT triggerid FROM functions WHERE itemid IN ({ids}))",
+    )?;
+    get.by_ids("discoveryids", &on_ids("i.ruleid"))?;
+    let groups = "i.hostid IN (SELECT hostid FROM host_groups WHERE groupid IN ({ids}))";
+    get.by_ids("groupids", &on_items(groups))?;
+    let text = |name: &str| input.get(name).and_then(Json::as_str);
+    if let Some(host) = text("host") {
+        get.and(on_items("h.host = ?"), [host.into()]);
+    }
+    if let Some(group) = text("group") {
+        let condition = "i.hostid IN (SELECT hg.hostid FROM host_groups hg \
+                         JOIN groups_ g ON g.groupid = hg.groupid WHERE g.name = ?)";
+        get.and(on_items(condition), [group.into()]);
+    }
+    if let Some(functions) = input.get("functions").filter(|v| !v.is_null()) {
+        let names = crate::get::texts_of(functions);
+        let marks = config::db::placeholders(names.len());
+        let names: Vec<config::db::Value> = names.into_iter().map(Into::into).collect();
+        let sql =
+            format!("t.triggerid IN (SELECT triggerid FROM functions WHERE name IN ({marks}))");
+        get.and(sql, names);
+    }
+    get.extra("host", HOST_TEST);
+    get.extra("hostid", HOSTID_TEST);
+    let own = |test: &str| format!("SELECT triggerid FROM trigger_tags WHERE {test}");
+    if let Some((condition, values)) = tags::condition(input, "t.triggerid", own)? {
+        get.and(condition, values);
+    }
+    Ok(())
+}
+
+const HOST_TEST: &str = "t.triggerid IN (SELECT f.triggerid FROM functions f \
+                         JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
+                         WHERE h.host {test})";
+
+const HOSTID_TEST: &str = "t.triggerid IN (SELECT f.triggerid FROM functions f \
+                           JOIN items i ON i.itemid = f.itemid \
+                           WHERE CAST(i.hostid AS TEXT) {test})";
+
+/// Conditions on the state of the trigger, its items and hosts.
+fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
+    let table: &[(&str, String)] = &[
+        ("inherited", "t.templateid > 0".to_owned()),
+        ("templated", on_items("h.kind = 1")),
+        ("maintenance", on_items("h.maintenance_status = 1")),
+        ("dependent", "t.triggerid IN (SELECT triggerid FROM trigger_depends)".to_owned()),
+    ];
+    for (option, condition) in table {
+        match input.get(*option) {
+            None | Some(Json::Null) => {}
+            value if params::flag(value) => get.and(condition.as_str(), []),
+            _ => get.and(format!("NOT ({condition})"), []),
+        }
+    }
+    if get.flag("monitored") {
+        let all = on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0");
+        get.and(format!("t.status = 0 AND {all}"), []);
+    }
+    if get.flag("active") {
+        get.and(format!("t.status = 0 AND {}", on_all_items("h.kind = 0 AND h.status = 0")), []);
+    }
+    if get.flag("skipDependent") {
+        get.and(
+            "t.triggerid NOT IN (WITH RECURSIVE silent(id) AS (\
+               SELECT d.triggerid FROM trigger_depends d \
+               JOIN triggers u ON u.triggerid = d.depends_on WHERE u.value = 1 AND u.status = 0 \
+               UNION SELECT d.triggerid FROM trigger_depends d JOIN silent ON d.depends_on = silent.id) \
+             SELECT id FROM silent)",
+            [],
+        );
+    }
+    if get.flag("only_true") {
+        let since = call.now().saturating_sub(OK_PERIOD_S);
+        get.and("(t.value = 1 OR t.lastchange > ?)", [since.into()]);
+    }
+    for (option, condition) in [
+        ("min_severity", "t.priority >= ?"),
+        ("lastChangeSince", "t.lastchange > ?"),
+        ("lastChangeTill", "t.lastchange < ?"),
+    ] {
+        if let Some(n) = input.get(option).and_then(|v| params::int(v, "").ok()) {
+            get.and(condition, [n.into()]);
+        }
+    }
+}
+
+/// Conditions on the trigger's events.
+fn event_conditions(get: &mut Get<'_, '_>) {
+    let open = "SELECT 1 FROM events e WHERE e.source = 0 AND e.object = 0 \
+                AND e.objectid = t.triggerid AND e.value = 1 AND e.acknowledged = 0";
+    if get.flag("withUnacknowledgedEvents") {
+        get.and(format!("EXISTS ({open})"), []);
+    }
+    if get.flag("withAcknowledgedEvents") {
+        get.and(format!("NOT EXISTS ({open})"), []);
+    }
+    if get.flag("withLastEventUnacknowledged") {
+        get.and(
+            format!(
+                "EXISTS ({open} AND e.eventid = (SELECT MAX(l.eventid) FROM events l \
+                 WHERE l.source = 0 AND l.object = 0 AND l.objectid = t.triggerid AND l.value = 1))"
+            ),
+            [],
+        );
+    }
+}
+
+const GROUPS: Relation = Relation::new("hostgroups", "hostgroup.get", "groupids", "groupid");
+const OLD_GROUPS: Relation = Relation::new("groups", "hostgroup.get", "groupids", "groupid");
+const TEMPLATE_GROUPS: Relation =
+    Relation::new("templategroups", "templategroup.get", "groupids", "groupid");
+const LAST_EVENT: Relation = Relation::new("lastEvent", "event.get", "eventids", "eventid").bare();
+const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+const DEPENDENCIES: Relation =
+    Relation::new("dependencies", "trigger.get", "triggerids", "triggerid");
+
+fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
+    let ids = found.ids();
+    for (option, relation, group_type) in [
+        ("selectHostGroups", &GROUPS, 0),
+        ("selectGroups", &OLD_GROUPS, 0),
+        ("selectTemplateGroups", &TEMPLATE_GROUPS, 1),
+    ] {
+        if let Some(wanted) = found.wants_uncounted(option)? {
+            let sql = format!(
+                "SELECT DISTINCT f.triggerid, hg.groupid FROM functions f \
+                 JOIN items i ON i.itemid = f.itemid JOIN host_groups hg ON hg.hostid = i.hostid \
+                 JOIN groups_ g ON g.groupid = hg.groupid \
+                 WHERE g.type = {group_type} AND f.triggerid IN ({{ids}})"
+            );
+            let pairs = found.call.pairs(&sql, &ids)?;
+            found.relate_as(relation, &wanted, &pairs)?;
+        }
+    }
+    if let Some(wanted) = found.wants_uncounted("selectHosts")? {
+        let sql = "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
+                   JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})";
+        let pairs = found.call.pairs(sql, &ids)?;
+        hosts(found, &wanted, pairs)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectItems")? {
+        items(found, &wanted, &ids)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectFunctions")? {
+        functions(found, &wanted, &ids)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectTags")? {
+        found.attach(
+            "tags",
+            &wanted,
+            "SELECT triggerid AS owner, tag, value FROM trigger_tags WHERE triggerid IN ({ids}) \
+             ORDER BY triggertagid",
+            &["tag", "value"],
+        )?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectDependencies")? {
+        dependencies(found, &wanted, &ids, kind)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectDiscoveryRule")? {
+        let sql = if kind == Kind::Prototype {
+            "SELECT DISTINCT f.triggerid, i.ruleid FROM functions f \
+             JOIN items i ON i.itemid = f.itemid WHERE i.ruleid > 0 AND f.triggerid IN ({ids})"
+        } else {
+            "SELECT DISTINCT d.triggerid, i.ruleid FROM trigger_discovery d \
+             JOIN functions f ON f.triggerid = d.parent_triggerid \
+             JOIN items i ON i.itemid = f.itemid WHERE i.ruleid > 0 AND d.triggerid IN ({ids})"
+        };
+        let pairs = found.call.pairs(sql, &ids)?;
+        found.relate_one(&RULE, &wanted, &pairs)?;
+    }
+    if kind == Kind::Trigger {
+        if let Some(wanted) = found.wants("selectLastEvent")? {
+            let sql = "SELECT objectid, MAX(eventid) FROM events WHERE source = 0 AND object = 0 \
+                       AND objectid IN ({ids}) GROUP BY objectid";
+            let pairs = found.call.pairs(sql, &ids)?;
+            found.relate_one(&LAST_EVENT, &wanted, &pairs)?;
+        }
+        if let Some(wanted) = found.wants_uncounted("selectTriggerDiscovery")? {
+            discovery(found, &wanted, &ids)?;
+        }
+    }
+    Ok(())
+}
+
+/// Adds `items`: plain ones and, for prototypes, item prototypes.
+fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
+    let sql = "SELECT DISTINCT triggerid, itemid FROM functions WHERE triggerid IN ({ids})";
+    let pairs = found.call.pairs(sql, ids)?;
+    let all: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
+    let all: Vec<u64> = all.into_iter().collect();
+    let mut shown = found.call.get_keyed("item.get", "itemids", "itemid", &all, wanted)?;
+    shown.extend(found.call.get_keyed("itemprototype.get", "itemids", "itemid", &all, wanted)?);
+    let mut of_row: HashMap<u64, Vec<Json>> = HashMap::new();
+    for (trigger, item) in pairs {
+        if let Some(item) = shown.get(&item.to_string()) {
+            of_row.entry(trigger).or_default().push(item.clone());
+        }
+    }
+    for row in &mut found.rows {
+        let items = of_row.remove(&row.id).unwrap_or_default();
+        row.out.insert("items".to_owned(), items.into());
+    }
+    Ok(())
+}
+
+/// Adds `functions`. Their name is asked for as `name` and shown as `function`; an object of which
+/// nothing is wanted is an empty array.
+fn functions(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
+    let sql = "SELECT functionid, itemid, triggerid, parameter, name FROM functions \
+               WHERE triggerid IN ({ids}) ORDER BY functionid";
+    let rows = found.call.read(|c| Ok(query_by_ids(c, sql, &[], ids)?))?;
+    let mut of_row: HashMap<u64, Vec<Json>> = HashMap::new();
+    for row in rows {
+        let mut out = Map::new();
+        for name in ["functionid", "itemid", "triggerid", "parameter", "name"] {
+            if wanted.has(name) {
+                let shown = if name == "name" { "function" } else { name };
+                let value = row.get(name).map(ToString::to_string).unwrap_or_default();
+                out.insert(shown.to_owned(), value.into());
+            }
+        }
+        of_row.entry(row.id("triggerid")).or_default().push(empty_as_array(out));
+    }
+    for row in &mut found.rows {
+        let functions = of_row.remove(&row.id).unwrap_or_default();
+        row.out.insert("functions".to_owned(), functions.into());
+    }
+    Ok(())
+}
+
+fn empty_as_array(out: Map<String, Json>) -> Json {
+    if out.is_empty() { Json::Array(Vec::new()) } else { Json::Object(out) }
+}
+
+fn dependencies(
+    found: &mut Found<'_, '_>,
+    wanted: &Output,
+    ids: &[u64],
+    kind: Kind,
+) -> ApiResult<()> {
+    let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
+    let pairs = found.call.pairs(sql, ids)?;
+    if kind == Kind::Trigger {
+        return found.relate_as(&DEPENDENCIES, wanted, &pairs);
+    }
+    // A prototype depends on prototypes and on plain triggers.
+    let all: BTreeSet<u64> = pairs.iter().map(|(_, on)| *on).collect();
+    let all: Vec<u64> = all.into_iter().collect();
+    let mut shown = found.call.get_keyed("trigger.get", "triggerids", "triggerid", &all, wanted)?;
+    let method = "triggerprototype.get";
+    shown.extend(found.call.get_keyed(method, "triggerids", "triggerid", &all, wanted)?);
+    for row in &mut found.rows {
+        let on = pairs.iter().filter(|(trigger, _)| *trigger == row.id);
+        let list: Json = on.filter_map(|(_, on)| shown.get(&on.to_string()).cloned()).collect();
+        row.out.insert("dependencies".to_owned(), list);
+    }
+    Ok(())
+}
+
+/// Adds `triggerDiscovery`: what made a discovered trigger.
+fn discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
+    let sql = "SELECT * FROM trigger_discovery WHERE triggerid IN ({ids})";
+    let rows = found.call.read(|c| Ok(query_by_ids(c, sql, &[], ids)?))?;
+    let mut shown: HashMap<u64, Json> = HashMap::new();
+    for row in rows {
+        let mut out = Map::new();
+        for name in ["parent_triggerid", "status", "ts_delete", "ts_disable", "disable_source"] {
+            if wanted.has(name) {
+                let value = row.get(name).map(ToString::to_string).unwrap_or_default();
+                out.insert(name.to_owned(), value.into());
+            }
+        }
+        shown.insert(row.id("triggerid"), empty_as_array(out));
+    }
+    for row in &mut found.rows {
+        let one = shown.remove(&row.id).unwrap_or_else(|| Json::Array(Vec::new()));
+        row.out.insert("triggerDiscovery".to_owned(), one);
+    }
+    Ok(())
+}

@@ -1,0 +1,511 @@
+//! Creating, changing and deleting triggers and trigger prototypes.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use config::Edit;
+use config::db::{Row, Value, query_by_ids};
+use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
+use model::TriggerId;
+use serde_json::json;
+
+use super::{Kind, expand};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Columns, Mode, taken};
+use crate::params;
+use crate::permission::{Need, on_hosts, on_triggers};
+use crate::write::nested_ids;
+
+/// What an object in the call says, checked field by field.
+struct Input {
+    columns: Columns,
+    expression: Option<String>,
+    recovery: Option<String>,
+    tags: Option<Vec<Tag>>,
+    depends_on: Option<Vec<u64>>,
+}
+
+fn read(object: &Json, path: &str, kind: Kind, mode: Mode) -> ApiResult<Input> {
+    let mut columns = kind.object().validate(object, path, mode)?;
+    let mut take = |name: &str| {
+        let at = columns.iter().position(|(column, _)| *column == name)?;
+        Some(columns.remove(at).1.to_string())
+    };
+    let (expression, recovery) = (take("expression"), take("recovery_expression"));
+    if let Some(url) = column(&columns, "url").map(ToString::to_string) {
+        check_url(&url, &format!("{path}/url"))?;
+    }
+    let list = |name: &str| match object.get(name) {
+        Some(value @ (Json::Array(_) | Json::Object(_))) => Ok(Some(value)),
+        Some(_) => Err(ApiError::at(&format!("{path}/{name}"), "an array is expected")),
+        None => Ok(None),
+    };
+    let tags = match list("tags")? {
+        Some(value) => Some(unique_tags(value, &format!("{path}/tags"))?),
+        None => None,
+    };
+    let depends_on = match list("dependencies")? {
+        Some(value) => Some(nested_ids(value, &format!("{path}/dependencies"), "triggerid")?),
+        None => None,
+    };
+    Ok(Input { columns, expression, recovery, tags, depends_on })
+}
+
+/// Tags of triggers: the same tag and value only once, given or not.
+fn unique_tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
+    let tags = crate::methods::item::read_tags(value, path)?;
+    for (n, tag) in tags.iter().enumerate() {
+        if tags[..n].contains(tag) {
+            let path = format!("{path}/{}", n + 1);
+            return Err(taken(&path, "tag, value", format!("{}, {}", tag.tag, tag.value)));
+        }
+    }
+    Ok(tags)
+}
+
+/// Links that browsers would run as code are refused.
+fn check_url(url: &str, path: &str) -> ApiResult<()> {
+    let scheme = url.split_once(':').map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
+    let allowed = ["http", "https", "ftp", "file", "mailto", "tel", "ssh"];
+    let word = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+');
+    match scheme {
+        Some(scheme) if word(&scheme) && !allowed.contains(&scheme.as_str()) => {
+            Err(ApiError::at(path, "unacceptable URL"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Checks that recovery and correlation fit each other; `value` gives the field as it will be.
+fn check_modes(value: &dyn Fn(&str) -> String) -> ApiResult<()> {
+    let wrong = |name: &str, what: &str| {
+        Err(ApiError::params(format!("Incorrect value for field \"{name}\": {what}.")))
+    };
+    let recovery = !value("recovery_expression").is_empty();
+    match value("recovery_mode").as_str() {
+        "1" if !recovery => return wrong("recovery_expression", "cannot be empty"),
+        "1" => {}
+        _ if recovery => return wrong("recovery_expression", "should be empty"),
+        _ => {}
+    }
+    let tag = !value("correlation_tag").is_empty();
+    let correlates = value("correlation_mode") == "1";
+    if value("recovery_mode") == "2" && correlates {
+        return wrong("correlation_mode", "unexpected value \"1\"");
+    }
+    match (correlates, tag) {
+        (true, false) => wrong("correlation_tag", "cannot be empty"),
+        (false, true) => wrong("correlation_tag", "should be empty"),
+        _ => Ok(()),
+    }
+}
+
+fn resolved(
+    edit: &mut Edit<'_>,
+    expression: &str,
+    recovery: &str,
+    path: &str,
+    kind: Kind,
+) -> ApiResult<Resolved> {
+    resolve(edit.connection(), expression, recovery, kind == Kind::Prototype).map_err(|error| {
+        match error {
+            ExpressionError::Syntax { recovery, text } => {
+                let name = if recovery { "recovery_expression" } else { "expression" };
+                ApiError::at(&format!("{path}/{name}"), text)
+            }
+            ExpressionError::Reference(text) => ApiError::params(text),
+            ExpressionError::Db(error) => error.into(),
+        }
+    })
+}
+
+/// Checks which items an expression may name together, and that the user may change their hosts.
+fn check_items(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    items: &[config::objects::ItemRef],
+    description: &str,
+    kind: Kind,
+) -> ApiResult<()> {
+    let hosts: BTreeMap<u64, i64> = items.iter().map(|i| (i.hostid, i.host_kind)).collect();
+    let ids: Vec<u64> = hosts.keys().copied().collect();
+    if let Some(condition) = on_hosts(call.user(), Need::Write, "hostid") {
+        let sql = format!("SELECT hostid FROM hosts WHERE {condition} AND hostid IN ({{ids}})");
+        let allowed = query_by_ids(edit.connection(), &sql, &[], &ids)?;
+        if allowed.len() < ids.len() {
+            return Err(ApiError::params(
+                "Incorrect trigger expression. One of its hosts does not exist or you have no \
+                 access to it.",
+            ));
+        }
+    }
+    let templates: Vec<u64> = hosts.iter().filter(|(_, k)| **k == 1).map(|(id, _)| *id).collect();
+    if !templates.is_empty() && templates.len() < hosts.len() {
+        return Err(ApiError::params(
+            "Incorrect trigger expression. Trigger expression elements should not belong to a \
+             template and a host simultaneously.",
+        ));
+    }
+    if templates.len() > 1 {
+        let sql = "SELECT templateid, hostid FROM host_templates WHERE templateid IN ({ids})";
+        let mut linked: BTreeMap<u64, BTreeSet<u64>> =
+            templates.iter().map(|id| (*id, BTreeSet::new())).collect();
+        for row in query_by_ids(edit.connection(), sql, &[], &templates)? {
+            linked.entry(row.id("templateid")).or_default().insert(row.id("hostid"));
+        }
+        let sets: BTreeSet<_> = linked.values().collect();
+        if sets.len() > 1 {
+            return Err(ApiError::params(format!(
+                "{} \"{description}\" belongs to templates with different linkages.",
+                kind.word()
+            )));
+        }
+    }
+    check_prototypes(items, description, kind)
+}
+
+fn check_prototypes(
+    items: &[config::objects::ItemRef],
+    description: &str,
+    kind: Kind,
+) -> ApiResult<()> {
+    let rules: BTreeSet<u64> = items.iter().filter(|i| i.flags == 2).map(|i| i.ruleid).collect();
+    match (kind, rules.len()) {
+        (Kind::Prototype, 0) => Err(ApiError::params(format!(
+            "Trigger prototype \"{description}\" must contain at least one item prototype."
+        ))),
+        (Kind::Prototype, 2..) => Err(ApiError::params(format!(
+            "Trigger prototype \"{description}\" contains item prototypes from multiple \
+             discovery rules."
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// `create`
+pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let ids = call.write(|edit| {
+        let mut new: Vec<NewTrigger> = Vec::new();
+        let mut seen: Vec<(String, String)> = Vec::new();
+        for (path, object) in params::objects(input)? {
+            let Input { mut columns, expression, recovery, tags, depends_on } =
+                read(object, &path, kind, Mode::Create)?;
+            let expression = expression.unwrap_or_default();
+            let recovery = recovery.unwrap_or_default();
+            let text = |name: &str| match name {
+                "recovery_expression" => recovery.clone(),
+                _ => column(&columns, name).map(ToString::to_string).unwrap_or_default(),
+            };
+            check_modes(&text)?;
+            let description = text("description");
+            let pair = (description.clone(), expression.clone());
+            if seen.contains(&pair) {
+                let values = format!("{description}, {expression}");
+                return Err(taken(&path, "description, expression", values));
+            }
+            seen.push(pair);
+            let resolved = resolved(edit, &expression, &recovery, &path, kind)?;
+            let on_template = resolved.items.iter().any(|item| item.host_kind == 1);
+            check_uuid(&columns, on_template, &path)?;
+            check_items(call, edit, &resolved.items, &description, kind)?;
+            if kind == Kind::Prototype {
+                columns.push(("flags", Value::Int(2)));
+            }
+            let depends_on = depends_on.unwrap_or_default();
+            check_dependencies(call, edit, None, &description, on_template, &depends_on)?;
+            new.push(NewTrigger {
+                columns,
+                expression: resolved.expression,
+                recovery: resolved.recovery,
+                functions: resolved.functions,
+                tags: tags.unwrap_or_default(),
+                depends_on,
+            });
+        }
+        Ok(config::objects::create_triggers(edit, &new)?)
+    })?;
+    Ok(json!({ "triggerids": texts(&ids) }))
+}
+
+fn texts(ids: &[u64]) -> Vec<String> {
+    ids.iter().map(ToString::to_string).collect()
+}
+
+fn check_uuid(columns: &Columns, on_template: bool, path: &str) -> ApiResult<()> {
+    let uuid = column(columns, "uuid").map(ToString::to_string).unwrap_or_default();
+    let path = format!("{path}/uuid");
+    match (uuid.is_empty(), on_template) {
+        (true, _) => Ok(()),
+        (false, false) => Err(ApiError::at(&path, "value must be empty")),
+        (false, true) => crate::write::check_uuid(&uuid, &path),
+    }
+}
+
+/// Dependencies exist, the user sees them, they close no circle, and no template's trigger depends
+/// on one further down.
+fn check_dependencies(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    id: Option<u64>,
+    description: &str,
+    on_template: bool,
+    on: &[u64],
+) -> ApiResult<()> {
+    if on.is_empty() {
+        return Ok(());
+    }
+    let right = on_triggers(call.user(), Need::Read, "t.triggerid")
+        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let sql = format!(
+        "SELECT t.triggerid, t.description, h.kind, h.name FROM triggers t \
+         JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
+         JOIN hosts h ON h.hostid = i.hostid WHERE t.triggerid IN ({{ids}}){right}"
+    );
+    // The condition on rights stands behind the ids, which `query_by_ids` does not mind.
+    let rows = query_by_ids(edit.connection(), &sql, &[], on)?;
+    let found: HashMap<u64, &Row> = rows.iter().map(|row| (row.id("triggerid"), row)).collect();
+    if on.iter().any(|id| !found.contains_key(id)) {
+        return Err(ApiError::no_object());
+    }
+    for other in on {
+        let row = found[other];
+        if on_template && row.int("kind") == 0 {
+            return Err(ApiError::params(format!(
+                "Trigger \"{description}\" cannot depend on the trigger \"{}\" from the host \
+                 \"{}\", because dependencies on triggers from a child template or host are not \
+                 allowed.",
+                row.text("description"),
+                row.text("name")
+            )));
+        }
+    }
+    match id {
+        Some(id) => refuse_circle(edit, id, description, on),
+        None => Ok(()),
+    }
+}
+
+/// Longest chain of dependencies that is followed.
+const CHAIN_MAX: usize = 10_000;
+
+fn refuse_circle(edit: &mut Edit<'_>, id: u64, description: &str, on: &[u64]) -> ApiResult<()> {
+    let mut back: BTreeMap<u64, u64> = BTreeMap::new();
+    let mut frontier: Vec<(u64, u64)> = on.iter().map(|other| (*other, 0)).collect();
+    while let Some((at, from)) = frontier.pop() {
+        if at != id && back.contains_key(&at) {
+            continue;
+        }
+        back.insert(at, from);
+        if at == id {
+            return Err(circle(edit, id, description, &back)?);
+        }
+        if back.len() > CHAIN_MAX {
+            break;
+        }
+        let sql = "SELECT depends_on FROM trigger_depends WHERE triggerid = ?";
+        let rows = edit.query(sql, &[at.into()])?;
+        frontier.extend(rows.iter().map(|row| (row.id("depends_on"), at)));
+    }
+    Ok(())
+}
+
+fn circle(
+    edit: &mut Edit<'_>,
+    id: u64,
+    description: &str,
+    back: &BTreeMap<u64, u64>,
+) -> ApiResult<ApiError> {
+    let mut way = vec![id];
+    while let Some(before) = way.last().and_then(|at| back.get(at)).filter(|id| **id > 0) {
+        way.push(*before);
+    }
+    way.reverse();
+    let names = crate::write::names(edit, "triggers", "triggerid", "description", &way)?;
+    let name = |id: &u64| format!("\"{}\"", names.get(id).map_or("", String::as_str));
+    let first = way.first().copied().unwrap_or(id);
+    let mut shown: Vec<String> = way.iter().map(name).collect();
+    shown.push(name(&first));
+    Ok(ApiError::params(format!(
+        "Trigger \"{description}\" cannot depend on the trigger {}, because a circular linkage \
+         ({}) would occur.",
+        name(&first),
+        shown.join(" -> ")
+    )))
+}
+
+/// Fields of an inherited trigger that only the template's may change.
+const OF_TEMPLATE: &[&str] = &[
+    "uuid",
+    "description",
+    "expression",
+    "recovery_mode",
+    "recovery_expression",
+    "correlation_mode",
+    "correlation_tag",
+    "manual_close",
+];
+
+fn refuse_read_only(object: &Json, row: &Row) -> ApiResult<()> {
+    let given = |name: &&&str| object.get(**name).is_some();
+    let (word, name) = if row.int("flags") == 4 {
+        let names = object.as_object().into_iter().flat_map(|o| o.keys());
+        let other = names.map(String::as_str).find(|n| !matches!(*n, "triggerid" | "status"));
+        ("discovered", other)
+    } else if row.id("templateid") > 0 {
+        ("templated", OF_TEMPLATE.iter().find(given).copied())
+    } else {
+        return Ok(());
+    };
+    let Some(name) = name else { return Ok(()) };
+    let description = object.get("description").and_then(Json::as_str);
+    Err(ApiError::params(format!(
+        "Cannot update \"{name}\" for {word} trigger \"{}\".",
+        description.unwrap_or_else(|| row.text("description"))
+    )))
+}
+
+/// Rows that the user may change; all of the ids must be there.
+fn writable(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    ids: &[u64],
+    kind: Kind,
+) -> ApiResult<HashMap<u64, Row>> {
+    let right = on_triggers(call.user(), Need::Write, "t.triggerid")
+        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let sql = format!(
+        "SELECT t.* FROM triggers t WHERE {}{right} AND t.triggerid IN ({{ids}})",
+        kind.condition()
+    );
+    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
+    let rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id("triggerid"), row)).collect();
+    if rows.len() == ids.len() { Ok(rows) } else { Err(ApiError::no_object()) }
+}
+
+/// `update`
+pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let updates = kind.object().updates(input)?;
+    let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
+    // Expressions in the form of the call, for those that are not in it.
+    let stored: Vec<(u64, String)> = expressions_of(call, &ids, "expression")?;
+    let recoveries: Vec<(u64, String)> = expressions_of(call, &ids, "recovery_expression")?;
+    let expressions = expand::expressions(call, &stored)?;
+    let recoveries = expand::expressions(call, &recoveries)?;
+    call.write(|edit| {
+        let mut changes = Vec::new();
+        let mut inputs = Vec::new();
+        for (path, id, object) in &updates {
+            inputs.push((path, *id, *object, read(object, path, kind, Mode::Update)?));
+        }
+        let rows = writable(call, edit, &ids, kind)?;
+        for (path, id, object, input) in inputs {
+            let row = &rows[&id];
+            refuse_read_only(object, row)?;
+            let now = (
+                expressions.get(&id).cloned().unwrap_or_default(),
+                recoveries.get(&id).cloned().unwrap_or_default(),
+            );
+            changes.push(change(call, edit, input, row, now, path, kind)?);
+        }
+        Ok::<_, ApiError>(config::objects::update_triggers(edit, &changes)?)
+    })?;
+    let off: Vec<TriggerId> = updates
+        .iter()
+        .filter(|(_, _, object)| object.get("status").is_some_and(|s| params::flag(Some(s))))
+        .map(|(_, id, _)| TriggerId(*id))
+        .collect();
+    if kind == Kind::Trigger && !off.is_empty() {
+        call.api.deps.live.triggers_gone(&off);
+    }
+    Ok(json!({ "triggerids": texts(&ids) }))
+}
+
+fn expressions_of(call: &Call<'_>, ids: &[u64], name: &str) -> ApiResult<Vec<(u64, String)>> {
+    let sql =
+        format!("SELECT triggerid, {name} AS text FROM triggers WHERE triggerid IN ({{ids}})");
+    let rows = call.read(|c| Ok(query_by_ids(c, &sql, &[], ids)?))?;
+    Ok(rows.iter().map(|row| (row.id("triggerid"), row.text("text").to_owned())).collect())
+}
+
+/// One trigger's change, checked. `now`: its expressions as people write them.
+fn change(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    input: Input,
+    row: &Row,
+    now: (String, String),
+    path: &str,
+    kind: Kind,
+) -> ApiResult<TriggerChange> {
+    let Input { mut columns, expression, mut recovery, tags, depends_on } = input;
+    let mode = column(&columns, "recovery_mode").map(Value::as_int);
+    // Another way to recover leaves no expression behind, another mode no tag.
+    if mode.is_some_and(|mode| mode != 1) && recovery.is_none() {
+        recovery = Some(String::new());
+    }
+    let closes = column(&columns, "correlation_mode").map(Value::as_int) == Some(0);
+    if (closes || mode == Some(2)) && column(&columns, "correlation_tag").is_none() {
+        columns.push(("correlation_tag", "".into()));
+    }
+    if mode == Some(2) && column(&columns, "correlation_mode").is_none() {
+        columns.push(("correlation_mode", Value::Int(0)));
+    }
+    let new_recovery = recovery.unwrap_or_else(|| now.1.clone());
+    let text = |name: &str| match name {
+        "recovery_expression" => new_recovery.clone(),
+        _ => match column(&columns, name) {
+            Some(value) => value.to_string(),
+            None => row.get(name).map(ToString::to_string).unwrap_or_default(),
+        },
+    };
+    check_modes(&text)?;
+    let description = text("description");
+    let new_expression = expression.unwrap_or_else(|| now.0.clone());
+    let changed = (&new_expression, &new_recovery) != (&now.0, &now.1);
+    let id = row.id("triggerid");
+    let on_template = {
+        let rows = edit.query(
+            "SELECT h.kind FROM functions f JOIN items i ON i.itemid = f.itemid \
+             JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid = ? LIMIT 1",
+            &[id.into()],
+        )?;
+        rows.first().is_some_and(|row| row.int("kind") == 1)
+    };
+    check_uuid(&columns, on_template, path)?;
+    let expressions = if changed {
+        let resolved = resolved(edit, &new_expression, &new_recovery, path, kind)?;
+        check_items(call, edit, &resolved.items, &description, kind)?;
+        Some((resolved.expression, resolved.recovery, resolved.functions))
+    } else {
+        None
+    };
+    if let Some(on) = &depends_on {
+        check_dependencies(call, edit, Some(id), &description, on_template, on)?;
+    }
+    columns.retain(|(name, value)| row.get(name) != Some(value));
+    Ok(TriggerChange { id, columns, expressions, tags, depends_on })
+}
+
+/// `delete`
+pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let stored = expressions_of(call, &ids, "expression")?;
+    let expressions = expand::expressions(call, &stored)?;
+    let gone = call.write(|edit| {
+        let rows = writable(call, edit, &ids, kind)?;
+        if let Some(id) = ids.iter().find(|id| rows[id].id("templateid") > 0) {
+            let text = expressions.get(id).map_or("", String::as_str);
+            return Err(ApiError::params(format!(
+                "Cannot delete templated {} \"{}:{text}\".",
+                kind.word().to_lowercase(),
+                rows[id].text("description")
+            )));
+        }
+        Ok(config::objects::delete_triggers(edit, &ids)?)
+    })?;
+    if kind == Kind::Trigger {
+        let gone: Vec<TriggerId> = gone.into_iter().map(TriggerId).collect();
+        call.api.deps.live.triggers_gone(&gone);
+    }
+    Ok(json!({ "triggerids": texts(&ids) }))
+}

@@ -1,0 +1,136 @@
+//! `user.get`.
+
+use std::collections::BTreeMap;
+
+use config::db::query_by_ids;
+
+use super::USER;
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::get::{Found, Get};
+use crate::params;
+use crate::relate::Relation;
+
+/// What users see of others in their groups.
+const SHARED: &[&str] = &["userid", "username", "name", "surname"];
+
+pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    for option in ["filter", "search"] {
+        if input.get(option).is_some_and(|members| members.get("passwd").is_some()) {
+            return Err(ApiError::params(format!(
+                "It is not possible to {option} by user password."
+            )));
+        }
+    }
+    let mut get = Get::new(call, input, &USER, &[])?;
+    get.by_ids("userids", "t.userid IN ({ids})")?;
+    get.by_ids(
+        "usrgrpids",
+        "t.userid IN (SELECT userid FROM user_groups WHERE usrgrpid IN ({ids}))",
+    )?;
+    for (option, member) in [("mediaids", "mediaid"), ("mediatypeids", "mediatypeid")] {
+        if let Some(ids) = params::ids(input, option)? {
+            let likes = vec!["t.medias LIKE ?"; ids.len()].join(" OR ");
+            let condition = if ids.is_empty() { "1 = 0".to_owned() } else { format!("({likes})") };
+            get.and(condition, ids.iter().map(|id| format!("%\"{member}\":\"{id}\"%").into()));
+        }
+    }
+    let me = call.user().id;
+    if !call.is_super_admin() {
+        if get.flag("editable") {
+            get.and("t.userid = ?", [me.into()]);
+        } else {
+            get.and(
+                "(t.userid = ? OR t.userid IN (SELECT other.userid FROM user_groups other \
+                   JOIN user_groups own ON own.usrgrpid = other.usrgrpid WHERE own.userid = ?))",
+                [me.into(), me.into()],
+            );
+        }
+    }
+    get.need(&["medias", "userdirectoryid", "roleid"]);
+    let mut found = get.run()?;
+    if found.output.has("provisioned") {
+        for row in &mut found.rows {
+            let provisioned = u8::from(row.row.id("userdirectoryid") != 0);
+            row.out.insert("provisioned".to_owned(), provisioned.to_string().into());
+        }
+    }
+    if params::flag(input.get("getAccess")) {
+        attach_access(&mut found)?;
+    }
+    attach(&mut found)?;
+    if !call.is_super_admin() {
+        hide(&mut found, me);
+    }
+    Ok(found.finish())
+}
+
+/// Of others only names go out, and of oneself nothing about directories.
+fn hide(found: &mut Found<'_, '_>, me: u64) {
+    for row in &mut found.rows {
+        if row.id == me {
+            row.out.retain(|name, _| name != "userdirectoryid" && name != "ts_provisioned");
+        } else {
+            row.out.retain(|name, _| SHARED.contains(&name.as_str()) || name == "usrgrps");
+        }
+    }
+}
+
+/// What the groups of a user allow, the strictest of each.
+fn attach_access(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let ids = found.ids();
+    let rows = found.call.read(|c| {
+        let sql = "SELECT ug.userid, g.gui_access, g.debug_mode, g.users_status FROM user_groups ug \
+                   JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE ug.userid IN ({ids})";
+        Ok(query_by_ids(c, sql, &[], &ids)?)
+    })?;
+    for row in &mut found.rows {
+        for name in ["gui_access", "debug_mode", "users_status"] {
+            let own = rows.iter().filter(|group| group.id("userid") == row.id);
+            let value = own.map(|group| group.int(name)).max().unwrap_or(0);
+            row.out.insert(name.to_owned(), value.to_string().into());
+        }
+    }
+    Ok(())
+}
+
+fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    if let Some(wanted) = found.wants_uncounted("selectUsrgrps")? {
+        let pairs = found.call.pairs(
+            "SELECT userid, usrgrpid FROM user_groups WHERE userid IN ({ids}) ORDER BY usrgrpid",
+            &found.ids(),
+        )?;
+        let relation = Relation::new("usrgrps", "usergroup.get", "usrgrpids", "usrgrpid");
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    if let Some(wanted) = found.wants_uncounted("selectRole")? {
+        let pairs: Vec<(u64, u64)> =
+            found.rows.iter().map(|row| (row.id, row.row.id("roleid"))).collect();
+        let relation = Relation::new("role", "role.get", "roleids", "roleid");
+        found.relate_one(&relation, &wanted, &pairs)?;
+    }
+    let medias: BTreeMap<u64, Vec<Json>> = found
+        .rows
+        .iter()
+        .map(|row| (row.id, serde_json::from_str(row.row.text("medias")).unwrap_or_default()))
+        .collect();
+    if let Some(wanted) = found.wants_uncounted("selectMedias")? {
+        for row in &mut found.rows {
+            let mut list = medias.get(&row.id).cloned().unwrap_or_default();
+            for media in list.iter_mut().filter_map(Json::as_object_mut) {
+                media.retain(|name, _| wanted.has(name));
+            }
+            row.out.insert("medias".to_owned(), Json::Array(list));
+        }
+    }
+    if let Some(wanted) = found.wants_uncounted("selectMediatypes")? {
+        let id = |media: &Json| media["mediatypeid"].as_str().and_then(|id| id.parse().ok());
+        let pairs: Vec<(u64, u64)> = medias
+            .iter()
+            .flat_map(|(user, list)| list.iter().filter_map(id).map(|kind| (*user, kind)))
+            .collect();
+        let relation = Relation::new("mediatypes", "mediatype.get", "mediatypeids", "mediatypeid");
+        found.relate_as(&relation, &wanted, &pairs)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,71 @@
+//! Users.
+
+mod fields;
+mod get;
+mod media;
+mod password;
+mod write;
+
+use crate::call::{Method, UserType};
+use crate::object::Access::{Optional, ReadOnly, Required};
+use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
+use crate::object::{Field, Object, field};
+
+pub(crate) use write::{check_super_admin_left, end_sessions};
+
+const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
+
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "user.get", lowest: Some(UserType::User), run: get::get },
+    Method { name: "user.create", lowest: SUPER, run: write::create },
+    Method { name: "user.update", lowest: Some(UserType::User), run: write::update },
+    Method { name: "user.delete", lowest: SUPER, run: write::delete },
+    Method { name: "user.unblock", lowest: SUPER, run: write::unblock },
+];
+
+const FIELDS: &[Field] = &[
+    field("userid", Id, ReadOnly, "Id of the user."),
+    field("username", Name(100), Required, "Login name."),
+    field("passwd", Nested, Optional, "Password; only written."),
+    field("current_passwd", Nested, Optional, "Needed to change one's own password."),
+    field("name", Text(100), Optional, "First name."),
+    field("surname", Text(100), Optional, "Last name."),
+    field("url", Text(2048), Optional, "Page after sign-in."),
+    field("autologin", OneOf(&[0, 1]), Optional, "1 = stay signed in."),
+    field("autologout", Text(32), Optional, "Session ends after this time unused; 0 = never."),
+    field("lang", Text(7), Optional, "Language."),
+    field("refresh", Text(32), Optional, "Pages refresh this often."),
+    field("theme", Text(128), Optional, "Theme."),
+    field("attempt_failed", Int(0, i64::MAX), ReadOnly, "Failed sign-ins since the last good one."),
+    field("attempt_ip", Text(39), ReadOnly, "Address of the last failed sign-in."),
+    field("attempt_clock", Int(0, i64::MAX), ReadOnly, "Unix time of the last failed sign-in."),
+    field("rows_per_page", Int(1, 999_999), Optional, "Rows on a page of a list."),
+    field("timezone", Text(50), Optional, "Time zone."),
+    field("roleid", Id, Optional, "Role."),
+    field("userdirectoryid", Id, ReadOnly, "Directory that the user came from."),
+    field("ts_provisioned", Int(0, i64::MAX), ReadOnly, "Unix time when it came."),
+    field("provisioned", Nested, ReadOnly, "1 = came from a directory."),
+    field("usrgrps", Nested, Optional, "User groups: `[{usrgrpid}]`."),
+    field(
+        "medias",
+        Nested,
+        Optional,
+        "Media: `[{mediatypeid, sendto, active, severity, period}]`.",
+    ),
+];
+
+pub(crate) static USER: Object = Object {
+    name: "user",
+    table: "users",
+    key: "userid",
+    keys: "userids",
+    fields: FIELDS,
+    strict: false,
+    sort: &["userid", "username"],
+};
+
+/// The user that nobody signs in as with a password.
+const GUEST: &str = "guest";
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,317 @@
+//! `user.create`, `user.update`, `user.delete`, `user.unblock`.
+
+use config::Edit;
+use config::db::{Row, Value, query_by_ids};
+use serde_json::{Map, json};
+
+use super::{GUEST, USER, fields, media, password};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Columns, Mode, taken};
+use crate::params;
+use crate::session::hash_password;
+use crate::write::{names, nested_ids};
+
+/// A user as a client gives it.
+struct UserInput {
+    path: String,
+    columns: Columns,
+    username: Option<String>,
+    name: Option<String>,
+    surname: Option<String>,
+    passwd: Option<String>,
+    current_passwd: Option<String>,
+    /// bcrypt takes its time, so it is done before the transaction.
+    hash: Option<String>,
+    roleid: Option<u64>,
+    groups: Option<Vec<u64>>,
+    medias: Option<Vec<Map<String, Json>>>,
+}
+
+impl UserInput {
+    fn parse(object: &Json, path: &str, mode: Mode) -> ApiResult<Self> {
+        let mut columns = USER.validate(object, path, mode)?;
+        fields::check(object, path)?;
+        let at = |name: &str| format!("{path}/{name}");
+        let text = |name: &str| object.get(name).map(|v| params::text(v, &at(name))).transpose();
+        // Whoever stays signed in is not signed out.
+        if params::flag(object.get("autologin")) && object.get("autologout").is_none() {
+            columns.push(("autologout", "0".into()));
+        }
+        let username = text("username")?;
+        let passwd = text("passwd")?;
+        if mode == Mode::Create && passwd.is_none() {
+            let name = username.unwrap_or_default();
+            return Err(ApiError::params(format!("User \"{name}\" must have a password.")));
+        }
+        if passwd.as_deref() == Some("") {
+            return Err(ApiError::at(&at("passwd"), "cannot be empty"));
+        }
+        Ok(Self {
+            path: path.to_owned(),
+            columns,
+            username,
+            name: text("name")?,
+            surname: text("surname")?,
+            passwd,
+            current_passwd: text("current_passwd")?,
+            hash: None,
+            roleid: object.get("roleid").map(|v| params::id(v, &at("roleid"))).transpose()?,
+            groups: object
+                .get("usrgrps")
+                .map(|v| nested_ids(v, &at("usrgrps"), "usrgrpid"))
+                .transpose()?,
+            medias: object.get("medias").map(|v| media::parse(v, &at("medias"))).transpose()?,
+        })
+    }
+
+    /// Checks the password against the person that results, and hashes it.
+    fn hash_password(&mut self, now: Option<&Row>) -> ApiResult<()> {
+        let Some(passwd) = &self.passwd else { return Ok(()) };
+        let word = |given: &Option<String>, column: &str| {
+            given.clone().unwrap_or_else(|| now.map_or("", |row| row.text(column)).to_owned())
+        };
+        let person = [
+            word(&self.username, "username"),
+            word(&self.name, "name"),
+            word(&self.surname, "surname"),
+        ];
+        let words: Vec<&str> = person.iter().map(String::as_str).collect();
+        password::check(passwd, &format!("{}/passwd", self.path), &words)?;
+        self.hash = Some(hash_password(passwd)?);
+        Ok(())
+    }
+
+    /// Checks references and gives all columns.
+    fn row(&self, edit: &mut Edit<'_>, now: Option<&Row>) -> ApiResult<Columns> {
+        let mut row = self.columns.clone();
+        if let Some(hash) = &self.hash {
+            row.push(("passwd", hash.as_str().into()));
+        }
+        if let Some(role) = self.roleid.filter(|id| *id != 0)
+            && names(edit, "roles", "roleid", "name", &[role])?.is_empty()
+        {
+            return Err(ApiError::at(&format!("{}/roleid", self.path), "object does not exist"));
+        }
+        if let Some(groups) = &self.groups {
+            let known = names(edit, "usergroups", "usrgrpid", "name", groups)?;
+            if let Some(n) = groups.iter().position(|id| !known.contains_key(id)) {
+                let path = format!("{}/usrgrps/{}", self.path, n + 1);
+                return Err(ApiError::at(&path, "object does not exist"));
+            }
+        }
+        if let Some(medias) = &self.medias {
+            let path = format!("{}/medias", self.path);
+            let now = now.map_or("", |row| row.text("medias"));
+            row.push(("medias", media::stored(edit, medias, now, &path)?.into()));
+        }
+        Ok(row)
+    }
+
+    fn write_groups(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        let Some(groups) = &self.groups else { return Ok(()) };
+        edit.delete("user_groups", "userid", &[id])?;
+        for group in groups {
+            let row = [("userid", Value::from(id)), ("usrgrpid", Value::from(*group))];
+            edit.insert("user_groups", &row)?;
+        }
+        Ok(())
+    }
+}
+
+fn check_free(edit: &mut Edit<'_>, username: &str, own: u64) -> ApiResult<()> {
+    let same = edit.query(
+        "SELECT userid FROM users WHERE username = ? AND userid <> ?",
+        &[username.into(), own.into()],
+    )?;
+    if same.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::params(format!("User with username \"{username}\" already exists.")))
+}
+
+fn result(ids: &[u64]) -> Json {
+    json!({ "userids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+}
+
+pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut users: Vec<UserInput> = Vec::new();
+    for (path, object) in params::objects(input)? {
+        let mut user = UserInput::parse(object, &path, Mode::Create)?;
+        if users.iter().any(|other| other.username == user.username) {
+            return Err(taken(&path, "username", user.username.unwrap_or_default()));
+        }
+        user.hash_password(None)?;
+        users.push(user);
+    }
+    call.write(|edit| {
+        let mut ids = Vec::new();
+        for user in &users {
+            check_free(edit, user.username.as_deref().unwrap_or_default(), 0)?;
+            let row = user.row(edit, None)?;
+            let id = edit.insert_new("users", &row)?;
+            user.write_groups(edit, id)?;
+            ids.push(id);
+        }
+        Ok(result(&ids))
+    })
+}
+
+pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let mut users = Vec::new();
+    for (path, id, object) in USER.updates(input)? {
+        users.push((id, UserInput::parse(object, &path, Mode::Update)?));
+    }
+    let ids: Vec<u64> = users.iter().map(|(id, _)| *id).collect();
+    if !call.is_super_admin() && ids.iter().any(|id| *id != call.user().id) {
+        return Err(ApiError::no_object());
+    }
+    let rows = call
+        .read(|c| Ok(query_by_ids(c, "SELECT * FROM users WHERE userid IN ({ids})", &[], &ids)?))?;
+    for (id, user) in &mut users {
+        let now =
+            rows.iter().find(|row| row.id("userid") == *id).ok_or_else(ApiError::no_object)?;
+        check_rights(call, user, now)?;
+        user.hash_password(Some(now))?;
+    }
+    let result = call.write(|edit| {
+        for (id, user) in &users {
+            let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
+            let now = rows.first().ok_or_else(ApiError::no_object)?;
+            if let Some(username) = &user.username {
+                check_free(edit, username, *id)?;
+            }
+            let row = user.row(edit, Some(now))?;
+            edit.update("users", *id, &row)?;
+            user.write_groups(edit, *id)?;
+            if *id == call.user().id {
+                check_self(edit, *id)?;
+            }
+            if user.hash.is_some() {
+                // A new password ends what was opened with the old one, but for this session.
+                edit.execute(
+                    "DELETE FROM sessions WHERE userid = ? AND digest <> ?",
+                    &[(*id).into(), call.user().credential.as_str().into()],
+                )?;
+            }
+        }
+        check_super_admin_left(edit)?;
+        end_sessions(edit)?;
+        Ok(result(&ids))
+    });
+    call.api.sessions.forget();
+    result
+}
+
+/// Who may change what of whom.
+fn check_rights(call: &Call<'_>, user: &UserInput, now: &Row) -> ApiResult<()> {
+    let me = now.id("userid") == call.user().id;
+    if !call.is_super_admin() {
+        for (name, given) in
+            [("username", user.username.is_some()), ("usrgrps", user.groups.is_some())]
+        {
+            if given {
+                return Err(ApiError::params(format!(
+                    "Only Super admin users can update \"{name}\" parameter."
+                )));
+            }
+        }
+        if user.roleid.is_some_and(|role| role != now.id("roleid")) {
+            return Err(ApiError::params("User cannot change own role."));
+        }
+    }
+    if now.text("username") == GUEST {
+        if user.passwd.is_some() {
+            return Err(ApiError::params("Not allowed to set password for user \"guest\"."));
+        }
+        if user.username.as_deref().is_some_and(|name| name != GUEST) {
+            return Err(ApiError::params("Cannot rename guest user."));
+        }
+    }
+    if me && user.passwd.is_some() {
+        let Some(current) = &user.current_passwd else {
+            return Err(ApiError::params("Current password is mandatory."));
+        };
+        if !bcrypt::verify(current, now.text("passwd")).unwrap_or(false) {
+            return Err(ApiError::params("Incorrect current password."));
+        }
+    }
+    Ok(())
+}
+
+/// Nobody shuts oneself out.
+fn check_self(edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+    let shut = edit.query(
+        "SELECT g.usrgrpid FROM user_groups ug JOIN usergroups g ON g.usrgrpid = ug.usrgrpid \
+         WHERE ug.userid = ? AND (g.users_status = 1 OR g.gui_access = 3)",
+        &[id.into()],
+    )?;
+    if shut.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::params(
+        "User cannot add oneself to a disabled group or a group with disabled GUI access.",
+    ))
+}
+
+/// Somebody must be able to change everything.
+pub(crate) fn check_super_admin_left(edit: &mut Edit<'_>) -> ApiResult<()> {
+    let left = edit.query(
+        "SELECT u.userid FROM users u JOIN roles r ON r.roleid = u.roleid WHERE r.type = 3 \
+         AND NOT EXISTS (SELECT 1 FROM user_groups ug JOIN usergroups g ON g.usrgrpid = ug.usrgrpid \
+           WHERE ug.userid = u.userid AND g.users_status = 1)",
+        &[],
+    )?;
+    if !left.is_empty() {
+        return Ok(());
+    }
+    Err(ApiError::params("At least one active user must exist with role \"Super admin role\"."))
+}
+
+/// Ends the sessions of users who may not sign in (any more).
+pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
+    edit.execute(
+        "DELETE FROM sessions WHERE userid IN (SELECT ug.userid FROM user_groups ug \
+           JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE g.users_status = 1)",
+        &[],
+    )?;
+    Ok(())
+}
+
+pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    let result = call.write(|edit| {
+        let known = names(edit, "users", "userid", "username", &ids)?;
+        for id in &ids {
+            let Some(name) = known.get(id) else { return Err(ApiError::no_object()) };
+            if *id == call.user().id {
+                return Err(ApiError::params("User is not allowed to delete oneself."));
+            }
+            if name == GUEST {
+                return Err(ApiError::params(
+                    "Cannot delete Zabbix internal user \"guest\", try disabling that user.",
+                ));
+            }
+        }
+        // Sessions, tokens and memberships go with the users.
+        edit.delete("users", "userid", &ids)?;
+        Ok(result(&ids))
+    });
+    call.api.sessions.forget();
+    result
+}
+
+pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    call.write(|edit| {
+        let known = names(edit, "users", "userid", "username", &ids)?;
+        for id in &ids {
+            if !known.contains_key(id) {
+                return Err(ApiError::no_object());
+            }
+            let columns = [("attempt_failed", Value::Int(0))];
+            edit.update("users", *id, &columns)?;
+        }
+        Ok(result(&ids))
+    })
+}

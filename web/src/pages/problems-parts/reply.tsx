@@ -1,0 +1,64 @@
+import { useState } from "react";
+import type { ProblemRow } from "~/api/problems";
+import { Button } from "~/ui/button";
+import { Input } from "~/ui/field";
+import { UpdateDialog, useUpdateProblems } from "./update-dialog";
+
+/** What can be done with a problem: a message, acknowledge, close. */
+export function Reply({ row }: { row: ProblemRow }) {
+  const [message, setMessage] = useState("");
+  const [more, setMore] = useState(false);
+  const mutation = useUpdateProblems();
+  const eventids = [row.eventid];
+  const send = (acknowledge: boolean) =>
+    mutation.mutate(
+      {
+        eventids,
+        update: { message: message.trim() || undefined, acknowledge: acknowledge || undefined },
+      },
+      { onSuccess: () => setMessage("") },
+    );
+  return (
+    <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
+      <Input
+        aria-label="Message"
+        placeholder="Write a message…"
+        value={message}
+        onChange={(event) => setMessage(event.target.value)}
+        onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
+      />
+      <div className="flex gap-2">
+        {row.acknowledged ? (
+          <Button
+            small
+            onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
+          >
+            Unacknowledge
+          </Button>
+        ) : (
+          <Button
+            small
+            look="primary"
+            icon="check"
+            busy={mutation.isPending}
+            onClick={() => send(true)}
+          >
+            Acknowledge
+          </Button>
+        )}
+        <Button small disabled={!message.trim()} onClick={() => send(false)}>
+          Send message
+        </Button>
+        {row.manualClose && row.r_clock === 0 && (
+          <Button small onClick={() => mutation.mutate({ eventids, update: { close: true } })}>
+            Close problem
+          </Button>
+        )}
+        <Button small look="quiet" onClick={() => setMore(true)}>
+          More…
+        </Button>
+      </div>
+      {more && <UpdateDialog eventids={eventids} onClose={() => setMore(false)} />}
+    </footer>
+  );
+}
