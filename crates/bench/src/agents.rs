@@ -143,7 +143,11 @@ fn measure(
         sleep(Duration::from_secs(1));
         let now = Sample::take(agents, meter, context);
         let rate = now.rate_since(&last);
-        context.say(&format!("warming up: {} of {} checks/s", grouped(rate as u64), grouped(ideal as u64)));
+        context.say(&format!(
+            "warming up: {} of {} checks/s",
+            grouped(rate as u64),
+            grouped(ideal as u64)
+        ));
         last = now;
         // Answers of slow agents start late.
         if rate >= ideal * FULL_SPEED || now.at - begin > READY_MAX {
@@ -232,7 +236,11 @@ fn report(
     if let (Some(first), Some(last)) = (start.usage, end.usage) {
         let cpu_s = last.cpu_s - first.cpu_s;
         report.number("server_cpu_s", "server CPU, s", cpu_s);
-        report.number("server_cpu_s_per_million", "server CPU s per million checks", cpu_s / millions);
+        report.number(
+            "server_cpu_s_per_million",
+            "server CPU s per million checks",
+            cpu_s / millions,
+        );
         report.number("server_cores", "server cores busy", cpu_s / seconds);
         if let Some(before) = before {
             report.megabytes("rss_before_mib", "memory before, MiB", before.rss_bytes);

@@ -115,7 +115,8 @@ impl Api {
         member: &str,
     ) -> anyhow::Result<Vec<String>> {
         let result = self.call(method, params)?;
-        let ids = result[member].as_array().with_context(|| format!("{method} gave no {member}"))?;
+        let ids =
+            result[member].as_array().with_context(|| format!("{method} gave no {member}"))?;
         Ok(ids.iter().filter_map(scalar_text).collect())
     }
 
@@ -200,9 +201,11 @@ mod tests {
     #[test]
     fn answers() {
         assert_eq!(result("m", r#"{"jsonrpc":"2.0","result":["1"],"id":1}"#).unwrap(), r#"["1"]"#);
-        let refused =
-            result("m", r#"{"error":{"code":-32602,"message":"Invalid params.","data":"No \"x\"."}}"#)
-                .unwrap_err();
+        let refused = result(
+            "m",
+            r#"{"error":{"code":-32602,"message":"Invalid params.","data":"No \"x\"."}}"#,
+        )
+        .unwrap_err();
         assert_eq!(refused.to_string(), "m: Invalid params. No \"x\".");
         assert!(refused.downcast_ref::<Refused>().is_some());
         for wrong in ["", "{}", "<html>", r#"{"error":1}"#] {

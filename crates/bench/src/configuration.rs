@@ -111,10 +111,8 @@ fn measure(
     context.say(&format!("all items are live {live_s:.3} s after the last answer"));
     sleep(options.settle);
     let memory = Memory::read(meter);
-    let only_last = Registered {
-        hostids: made.hostids.last().into_iter().cloned().collect(),
-        ..made.clone()
-    };
+    let only_last =
+        Registered { hostids: made.hostids.last().into_iter().cloned().collect(), ..made.clone() };
     let itemid = only_last.itemids(api, &[Plan::key(0)])?[0].to_string();
     let cpu = meter.usage();
     let (mut enabled, mut disabled) = (Histogram::default(), Histogram::default());
@@ -124,9 +122,9 @@ fn measure(
             histogram.add(wait(&mut probe, server, status == 0, context)?);
         }
     }
-    let change_cpu_s = cpu.zip(meter.usage()).map(|(start, end)| {
-        (end.cpu_s - start.cpu_s) / (2 * options.changes).max(1) as f64
-    });
+    let change_cpu_s = cpu
+        .zip(meter.usage())
+        .map(|(start, end)| (end.cpu_s - start.cpu_s) / (2 * options.changes).max(1) as f64);
     Ok(Measured { live_s, memory, enabled, disabled, change_cpu_s })
 }
 

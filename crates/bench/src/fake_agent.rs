@@ -123,7 +123,8 @@ impl Drop for FakeAgents {
 
 fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {
     let IpAddr::V4(v4) = ip else { bail!("{ip} is no IPv4 address: agents listen on 127.x.y.z") };
-    let sum = u32::try_from(n).ok().and_then(|n| v4.to_bits().checked_add(n)).map(Ipv4Addr::from_bits);
+    let sum =
+        u32::try_from(n).ok().and_then(|n| v4.to_bits().checked_add(n)).map(Ipv4Addr::from_bits);
     match sum {
         Some(sum) if sum.is_loopback() => Ok(sum.into()),
         _ => bail!("agents listen on loopback only, and {n} addresses after {ip} are not"),
@@ -162,10 +163,9 @@ impl Shared {
     fn converse(&self, mut connection: TcpStream) -> std::io::Result<()> {
         let mut buffer = [0; REQUEST_BYTES_MAX];
         let request = read_request(&mut connection, &mut buffer)?;
-        let answer = answer(request, self.answered.load(Ordering::Relaxed));
+        let answer = answer(request, self.answered.load(Ordering::SeqCst));
         if self.delay.is_zero() {
-            connection.write_all(&answer)?;
-            self.answered.fetch_add(1, Ordering::Relaxed);
+            self.write(&mut connection, &answer)?;
         } else {
             let due = self.clock.monotonic() + self.delay;
             self.late().push_back(Late { due, connection, answer });
@@ -173,15 +173,23 @@ impl Shared {
         Ok(())
     }
 
+    /// Counts before it writes: whoever has the answer finds it counted.
+    fn write(&self, connection: &mut TcpStream, answer: &[u8]) -> std::io::Result<()> {
+        self.answered.fetch_add(1, Ordering::SeqCst);
+        let written = connection.write_all(answer);
+        if written.is_err() {
+            self.answered.fetch_sub(1, Ordering::SeqCst);
+        }
+        written
+    }
+
     fn answer_late(&self) {
         while !self.stop.load(Ordering::Relaxed) {
             let now = self.clock.monotonic();
             while let Some(mut late) = self.pop_due(now) {
-                let counter = match late.connection.write_all(&late.answer) {
-                    Ok(()) => &self.answered,
-                    Err(_) => &self.broken,
-                };
-                counter.fetch_add(1, Ordering::Relaxed);
+                if self.write(&mut late.connection, &late.answer).is_err() {
+                    self.broken.fetch_add(1, Ordering::Relaxed);
+                }
             }
             std::thread::sleep(LATE_STEP);
         }

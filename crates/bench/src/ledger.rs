@@ -395,7 +395,7 @@ mod tests {
         }
         let read = Ledger::read(&path).unwrap();
         assert_eq!((read.count, &read.values), (100, &same.values));
-        assert_eq!(read.period(), None.or(same.period()));
+        assert_eq!(read.period(), same.period());
 
         let bytes = std::fs::read(&path).unwrap();
         for cut in [1, 5, 40, scratch.len() - 1] {
@@ -413,7 +413,9 @@ mod tests {
         for item in 0..plan.len() {
             for second in 0..30 {
                 let text = plan.kind(item).template(item % 20);
-                ledger.add(item, crate::payload::tick(std::time::Duration::from_secs(second)), &text).unwrap();
+                ledger
+                    .add(item, crate::payload::tick(std::time::Duration::from_secs(second)), &text)
+                    .unwrap();
             }
         }
         let chunks = ledger.chunks();
@@ -444,7 +446,10 @@ mod tests {
         assert_eq!(found(&sent, &[(10, 1), (30, 3)]), (1, 0, 0, 0));
         assert_eq!(found(&sent, &[(10, 1), (20, 2), (20, 2), (30, 3)]), (0, 1, 0, 0));
         assert_eq!(found(&sent, &[(10, 1), (20, 9), (30, 3)]), (0, 0, 1, 0));
-        assert_eq!(found(&sent, &[(5, 0), (10, 1), (15, 0), (20, 2), (30, 3), (40, 0)]), (0, 0, 0, 3));
+        assert_eq!(
+            found(&sent, &[(5, 0), (10, 1), (15, 0), (20, 2), (30, 3), (40, 0)]),
+            (0, 0, 0, 3)
+        );
         assert_eq!(found(&sent, &[]), (3, 0, 0, 0));
         assert_eq!(found(&[], &[(1, 1), (1, 1), (2, 2)]), (0, 1, 0, 2));
     }

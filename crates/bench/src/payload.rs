@@ -146,8 +146,7 @@ impl Stream {
     fn new(plan: &Plan, from: usize, till: usize, batch: usize, seed: u64) -> Self {
         let items = till - from;
         let mut random = Random::new(seed + 1);
-        let series =
-            (from..till).map(|item| Series::new(item % plan.items, &mut random)).collect();
+        let series = (from..till).map(|item| Series::new(item % plan.items, &mut random)).collect();
         // The last request starts over with the first items: all have the same length.
         let payloads = (0..items.div_ceil(batch))
             .map(|index| {
@@ -203,7 +202,8 @@ mod tests {
     #[test]
     fn ticks_order_and_never_meet() {
         let at = |s, ns| tick(Duration::new(s, ns));
-        for (a, b) in [(at(5, 0), at(5, 10)), (at(5, 999_999_999), at(6, 0)), (at(5, 1), at(6, 0))] {
+        for (a, b) in [(at(5, 0), at(5, 10)), (at(5, 999_999_999), at(6, 0)), (at(5, 1), at(6, 0))]
+        {
             assert!(a < b && moment(a) < moment(b));
         }
         assert_eq!(moment(at(7, 0)), (7, 100_000_000));
@@ -236,7 +236,8 @@ mod tests {
                         (clock, ns),
                         "{text}"
                     );
-                    let (host, key) = (&plan.hosts[sent.item / items], Plan::key(sent.item % items));
+                    let (host, key) =
+                        (&plan.hosts[sent.item / items], Plan::key(sent.item % items));
                     assert_eq!(row.target, Target::Key { host: host.into(), key: key.into() });
                     assert_eq!(row.content, Content::Value(sent.value.into()));
                     assert!(seen.insert((sent.item, clock, ns)), "sent twice");

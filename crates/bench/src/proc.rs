@@ -50,7 +50,9 @@ fn tree(roots: &[u32], all: &[Stat]) -> Vec<Stat> {
     let mut members: BTreeSet<u32> = roots.iter().copied().collect();
     loop {
         let before = members.len();
-        members.extend(all.iter().filter(|s| members.contains(&s.parent)).map(|s| s.pid).collect::<Vec<_>>());
+        members.extend(
+            all.iter().filter(|s| members.contains(&s.parent)).map(|s| s.pid).collect::<Vec<_>>(),
+        );
         if members.len() == before {
             break;
         }
@@ -152,7 +154,8 @@ mod tests {
         let stat = |pid, parent| Stat { pid, parent, ticks: 1, rss_pages: 1 };
         // A child may have a lower id than its parent.
         let all = [stat(1, 0), stat(9, 1), stat(5, 9), stat(7, 5), stat(8, 1), stat(3, 8)];
-        let pids = |roots: &[u32]| -> Vec<u32> { tree(roots, &all).iter().map(|s| s.pid).collect() };
+        let pids =
+            |roots: &[u32]| -> Vec<u32> { tree(roots, &all).iter().map(|s| s.pid).collect() };
         assert_eq!(pids(&[9]), [9, 5, 7]);
         assert_eq!(pids(&[9, 7]), [9, 5, 7]);
         assert_eq!(pids(&[8, 9]), [9, 5, 7, 8, 3]);
@@ -161,7 +164,8 @@ mod tests {
 
     #[test]
     fn pss() {
-        let text = "00400000-7ffd rollup\nRss:   900 kB\nPss:              12 kB\nPss_Dirty: 1 kB\n";
+        let text =
+            "00400000-7ffd rollup\nRss:   900 kB\nPss:              12 kB\nPss_Dirty: 1 kB\n";
         assert_eq!(parse_pss(text), Some(12 * 1024));
         assert_eq!(parse_pss("Rss: 1 kB"), None);
         assert_eq!(parse_pss("Pss: many kB"), None);

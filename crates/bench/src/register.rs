@@ -37,8 +37,7 @@ impl ItemSpec {
         });
         if change_per_second && kind == Kind::Counter {
             params["value_type"] = json!(0);
-            params["preprocessing"] =
-                json!([{ "type": 10, "params": "", "error_handler": 0, "error_handler_params": "" }]);
+            params["preprocessing"] = json!([{ "type": 10, "params": "", "error_handler": 0, "error_handler_params": "" }]);
         }
         Self { params }
     }
@@ -78,8 +77,7 @@ pub(crate) struct Wanted {
 pub(crate) struct Registered {
     pub(crate) hosts: Vec<String>,
     pub(crate) hostids: Vec<String>,
-    pub(crate) group: String,
-    /// Ids of the template's items, if there is a template.
+    /// Name of the template, if there is one.
     pub(crate) template_name: String,
 }
 
@@ -118,7 +116,7 @@ pub(crate) fn register(
     if wanted.through == Through::Items {
         items(api, &hostids, wanted)?;
     }
-    Ok(Registered { hosts, hostids, group, template_name })
+    Ok(Registered { hosts, hostids, template_name })
 }
 
 fn interface(wanted: &Wanted, host: usize) -> Option<SocketAddr> {
@@ -200,8 +198,7 @@ impl Registered {
     pub(crate) fn itemids(&self, api: &Api, keys: &[String]) -> anyhow::Result<Vec<u64>> {
         let mut ids = Vec::with_capacity(self.hostids.len() * keys.len());
         for hostids in self.hostids.chunks(HOSTS_PER_CALL) {
-            let params =
-                json!({ "output": ["itemid", "hostid", "key_"], "hostids": hostids });
+            let params = json!({ "output": ["itemid", "hostid", "key_"], "hostids": hostids });
             let found = api.call("item.get", &params)?;
             let rows = found.as_array().context("item.get gave no array")?;
             let known: std::collections::HashMap<(String, &str), u64> = rows
@@ -290,7 +287,8 @@ mod tests {
         };
         assert_eq!(interface(&wanted(&[]), 5), None);
         let two = wanted(&["127.0.0.1:1", "127.0.0.2:1"]);
-        let used: Vec<String> = (0..3).filter_map(|n| interface(&two, n)).map(|a| a.to_string()).collect();
+        let used: Vec<String> =
+            (0..3).filter_map(|n| interface(&two, n)).map(|a| a.to_string()).collect();
         assert_eq!(used, ["127.0.0.1:1", "127.0.0.2:1", "127.0.0.1:1"]);
         let host = host("h", "7", Some("9"), interface(&two, 1));
         assert_eq!(host["interfaces"][0]["ip"], "127.0.0.2");
@@ -302,7 +300,10 @@ mod tests {
         let plain = ItemSpec::trapper(0, false).params;
         assert_eq!((&plain["value_type"], plain.get("preprocessing")), (&json!(3), None));
         let rate = ItemSpec::trapper(0, true).params;
-        assert_eq!((&rate["value_type"], &rate["preprocessing"][0]["type"]), (&json!(0), &json!(10)));
+        assert_eq!(
+            (&rate["value_type"], &rate["preprocessing"][0]["type"]),
+            (&json!(0), &json!(10))
+        );
         assert!(ItemSpec::trapper(1, true).params.get("preprocessing").is_none());
     }
 }

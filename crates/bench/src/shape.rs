@@ -67,11 +67,12 @@ impl Kind {
             Self::Gauge => "10.00".to_owned(),
             Self::Constant => (number % 2).to_string(),
             Self::Noise => "0.000000".to_owned(),
-            Self::Text => {
-                format!("job 00000000 of queue {number:06}{}", &" has ended without an error"[..number % 22])
-                    .trim_end()
-                    .to_owned()
-            }
+            Self::Text => format!(
+                "job 00000000 of queue {number:06}{}",
+                &" has ended without an error"[..number % 22]
+            )
+            .trim_end()
+            .to_owned(),
         }
     }
 }

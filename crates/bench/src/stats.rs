@@ -57,11 +57,6 @@ impl Histogram {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// How many were counted.
-    pub(crate) const fn count(&self) -> u64 {
-        self.count
-    }
-
     /// The duration in milliseconds that `share` (0 to 1) of all do not exceed; 0 of none.
     pub(crate) fn percentile_ms(&self, share: f64) -> f64 {
         let wanted = (self.count as f64 * share).ceil().max(1.0) as u64;
@@ -102,8 +97,9 @@ mod tests {
             one.add(Duration::from_millis(ms));
             all.merge(&one);
         }
-        assert_eq!(all.count(), 100);
-        for (share, expected) in [(0.0, 1.0), (0.5, 50.0), (0.95, 95.0), (0.99, 99.0), (1.0, 100.0)] {
+        assert_eq!(all.count, 100);
+        for (share, expected) in [(0.0, 1.0), (0.5, 50.0), (0.95, 95.0), (0.99, 99.0), (1.0, 100.0)]
+        {
             let found = all.percentile_ms(share);
             assert!((found - expected).abs() <= expected / 31.0, "{share}: {found}");
         }

@@ -141,17 +141,14 @@ impl Load<'_> {
         }
         if !self.sampled.is_empty() {
             let sampled = stream.sent().filter(|sent| self.sampled[sent.item]);
-            result
-                .sample
-                .extend(sampled.map(|sent| (sent.item, sent.tick, sent.value.to_owned())));
+            result.sample.extend(sampled.map(|sent| (sent.item, sent.tick, sent.value.to_owned())));
         }
         Ok(())
     }
 
     fn broken(&self, error: &SendError) {
         self.totals.unanswered.fetch_add(1, Ordering::Relaxed);
-        let mut first =
-            self.first_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut first = self.first_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         first.get_or_insert_with(|| error.to_string());
         drop(first);
         sleep(RETRY);
@@ -305,7 +302,8 @@ fn load<'a>(
 fn items(api: &Api, made: &Registered, plan: &Plan) -> anyhow::Result<Items> {
     let keys: Vec<String> = (0..plan.items).map(Plan::key).collect();
     let ids = made.itemids(api, &keys)?;
-    let items = ids.into_iter().enumerate().map(|(n, id)| (id, plan.kind(n).value_type())).collect();
+    let items =
+        ids.into_iter().enumerate().map(|(n, id)| (id, plan.kind(n).value_type())).collect();
     Ok(Items::new(made.hostids.clone(), items))
 }
 
@@ -398,7 +396,11 @@ fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) 
     });
     let mut report = Report::new("trapper", settings);
     let millions = measured.acknowledged as f64 / 1e6;
-    report.number("values_per_s", "values/s acknowledged", measured.acknowledged as f64 / measured.seconds);
+    report.number(
+        "values_per_s",
+        "values/s acknowledged",
+        measured.acknowledged as f64 / measured.seconds,
+    );
     report.count("acknowledged", "values acknowledged", measured.acknowledged);
     report.count("failed", "values refused", measured.failed);
     report.count("requests", "requests answered", measured.requests);
@@ -415,7 +417,11 @@ fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) 
     if let (Some(start), Some(end)) = (measured.start, measured.end) {
         let cpu_s = end.cpu_s - start.cpu_s;
         report.number("server_cpu_s", "server CPU, s", cpu_s);
-        report.number("server_cpu_s_per_million", "server CPU s per million values", cpu_s / millions);
+        report.number(
+            "server_cpu_s_per_million",
+            "server CPU s per million values",
+            cpu_s / millions,
+        );
         report.number("server_cores", "server cores busy", cpu_s / measured.seconds);
         if let Some(before) = before {
             report.megabytes("rss_before_mib", "memory before, MiB", before.rss_bytes);
@@ -423,7 +429,11 @@ fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) 
         report.megabytes("rss_start_mib", "memory with items, MiB", start.rss_bytes);
         report.megabytes("rss_end_mib", "memory after, MiB", end.rss_bytes);
     }
-    report.number("own_cpu_s_per_million", "generator CPU s per million", measured.own_cpu_s / millions);
+    report.number(
+        "own_cpu_s_per_million",
+        "generator CPU s per million",
+        measured.own_cpu_s / millions,
+    );
     if let Some(verified) = &measured.verified {
         verified.findings.report(&mut report);
         report.number("lag_s", "history complete after, s", verified.lag_s);
