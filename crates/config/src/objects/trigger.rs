@@ -352,7 +352,7 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
                 insert_dependencies(edit, change.id, on)?;
             }
             if change.depends_on.is_some() {
-                inherit_dependencies(edit, &ids, true)?;
+                inherit_dependencies(edit, &ids, None, true)?;
             }
             touch_triggers(edit, &ids)?;
             level = next_level(edit, &level)?;
@@ -412,7 +412,7 @@ fn next_level(edit: &mut Edit<'_>, level: &Level) -> Result<Level, LinkError> {
         };
         let items: BTreeSet<u64> = functions.iter().map(|f| f.itemid).collect();
         let items = item_children(edit, &items.into_iter().collect::<Vec<_>>(), None)?;
-        for ((_, host), child) in crate::link::related_children(edit, &[*id])? {
+        for ((_, host), child) in crate::link::related_children(edit, &[*id], None)? {
             let mapped = functions
                 .iter()
                 .map(|f| {
