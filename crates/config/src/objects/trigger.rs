@@ -374,8 +374,19 @@ fn apply(
     // A universal id is the template's alone.
     let columns: Columns =
         change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
+    let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
+    if !columns.is_empty() {
+        let sets: Vec<String> = columns.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        for portion in ids.chunks(5_000) {
+            let marks = placeholders(portion.len());
+            let sql =
+                format!("UPDATE triggers SET {} WHERE triggerid IN ({marks})", sets.join(", "));
+            let mut params: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
+            params.extend(crate::db::id_params(portion.iter().copied()));
+            edit.execute(&sql, &params)?;
+        }
+    }
     for (id, expressions) in level {
-        edit.update("triggers", *id, &columns)?;
         let Some((expression, recovery, functions)) = expressions else { continue };
         edit.delete("functions", "triggerid", &[*id])?;
         let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
@@ -393,7 +404,6 @@ fn apply(
         )?;
     }
     if let Some(tags) = &change.tags {
-        let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
         edit.delete("trigger_tags", "triggerid", &ids)?;
         insert_tags(edit, &ids, tags)?;
     }
