@@ -10,6 +10,7 @@ mod error;
 mod exchange;
 mod expand;
 mod get;
+mod gone;
 mod http;
 mod live;
 mod methods;

@@ -282,12 +282,7 @@ fn open_config(values: &Values, data: &Path) -> anyhow::Result<Config> {
         "" => Location::Sqlite(data.join("config.db")),
         text => Location::parse(text),
     };
-    // The PostgreSQL client brings a runtime of its own, which must not start within ours.
-    let opened = std::thread::scope(|scope| scope.spawn(|| Config::open(location)).join());
-    match opened {
-        Ok(opened) => Ok(opened?),
-        Err(_) => bail!("the configuration database could not be opened; see above"),
-    }
+    Ok(Config::open(location)?)
 }
 
 fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {

@@ -99,7 +99,7 @@ fn parse_mappings(value: &Json, path: &str) -> ApiResult<Vec<Mapping>> {
         }
         if mappings.iter().any(|other| other.0 == kind && other.1 == value) {
             let names = if kind == 0 { "value" } else { "type, value" };
-            let shown = if kind == 0 { value.clone() } else { format!("{kind}, {value}") };
+            let shown = if kind == 0 { value } else { format!("{kind}, {value}") };
             return Err(taken(&path, names, shown));
         }
         mappings.push((kind, value, newvalue));

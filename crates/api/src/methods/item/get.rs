@@ -234,7 +234,7 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             continue;
         }
         let numeric = matches!(row.row.int("value_type"), 0 | 3);
-        let none = if numeric || state.last.is_none() { "0" } else { "" };
+        let none = if numeric { "0" } else { "" };
         let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
         let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
         put("lastclock", clock.to_string());
