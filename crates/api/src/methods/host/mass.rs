@@ -42,9 +42,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
         }
-        for host in &hosts {
-            links::add(edit, *host, &templates)?;
-        }
+        links::add_all(edit, &hosts, &templates)?;
         Ok(result(&hosts))
     })
 }
