@@ -77,6 +77,7 @@ fn arguments() -> Result<(String, String), AnyError> {
     Ok((http, data))
 }
 
+#[expect(clippy::disallowed_methods, reason = "passwords do not belong among the arguments")]
 fn main() -> Result<(), AnyError> {
     let (http, data) = arguments()?;
     let password = std::env::var("VEDETTE_ADMIN_PASSWORD")

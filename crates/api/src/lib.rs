@@ -9,6 +9,7 @@ mod call;
 mod error;
 mod exchange;
 mod expand;
+mod found;
 mod get;
 mod gone;
 mod http;

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
+use config::objects::new_uuid;
 use serde_json::json;
 
 use crate::call::{Call, Json, Method, UserType};
@@ -13,7 +14,7 @@ use crate::object::{Field, Mode, Object, field, missing, taken};
 use crate::owned::links;
 use crate::params;
 use crate::permission::{Need, on_hosts};
-use crate::write::{Target, check_uuid, names, nested, new_uuid, only};
+use crate::write::{Target, check_uuid, names, nested, only};
 
 const ADMIN: Option<UserType> = Some(UserType::Admin);
 

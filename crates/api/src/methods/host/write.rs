@@ -1,9 +1,11 @@
 //! `host.create`, `host.update`, `host.delete`.
 
+use std::collections::BTreeMap;
+
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{Deleted, delete_triggers};
-use config::schema::TABLES;
+use config::schema::tables;
 use serde_json::json;
 
 use super::{FIELDS, HOST};
@@ -121,8 +123,8 @@ impl<'j> HostInput<'j> {
         })
     }
 
-    /// Everything beside the row: what a host owns and is linked to.
-    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<Deleted> {
+    /// What a host owns beside its row. Links to templates are checked, and left to the caller.
+    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
         let at = |name: &str| format!("{}/{name}", self.path);
         if let Some(ids) = &self.groups {
             groups::replace(call, edit, Target::HostGroup, id, ids, &at("groups"))?;
@@ -147,7 +149,7 @@ impl<'j> HostInput<'j> {
             }
         }
         edit.touch_host(id);
-        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)
+        Ok(())
     }
 }
 
@@ -212,8 +214,17 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     call.write(|edit| {
         let mut ids = Vec::new();
+        // Linkage works for many hosts at once, so hosts with the same templates go together.
+        let mut linked: BTreeMap<&[u64], Vec<u64>> = BTreeMap::new();
         for host in &hosts {
-            ids.push(insert(call, edit, host)?.to_string());
+            let id = insert(call, edit, host)?;
+            if let Some(templates) = &host.templates {
+                linked.entry(templates).or_default().push(id);
+            }
+            ids.push(id.to_string());
+        }
+        for (templates, hosts) in linked {
+            links::add(edit, &hosts, templates)?;
         }
         Ok(json!({ "hostids": ids }))
     })
@@ -289,7 +300,8 @@ pub(super) fn change(
     let mode = inventory::write(edit, id, before, host.inventory_mode, &host.inventory)?;
     row.push(("inventory_mode", mode.into()));
     edit.update("hosts", id, &row)?;
-    host.write_owned(call, edit, id)
+    host.write_owned(call, edit, id)?;
+    links::replace(edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.
@@ -337,7 +349,7 @@ fn monitored_by(
 
 /// A table that is not there yet holds nothing.
 fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
-    if !TABLES.iter().any(|known| known.name == table) {
+    if !tables().any(|known| known.name == table) {
         return Ok(false);
     }
     let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");

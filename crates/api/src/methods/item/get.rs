@@ -225,7 +225,8 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             }
         };
         put("state", u8::from(!state.error.is_empty()).to_string());
-        put("error", state.error.clone());
+        let text = if state.error.is_empty() { &state.warning } else { &state.error };
+        put("error", text.clone());
         if name {
             let text = row.row.text("name");
             put("name_resolved", super::resolve_name(&snapshot, row.row.id("hostid"), text));

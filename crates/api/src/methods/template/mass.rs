@@ -62,8 +62,8 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for id in &mass.templates {
             groups::add(edit, *id, &new_groups)?;
             macros::add(edit, *id, mass.macros.as_deref().unwrap_or_default())?;
-            links::add(edit, *id, mass.links.as_deref().unwrap_or_default())?;
         }
+        links::add(edit, &mass.templates, mass.links.as_deref().unwrap_or_default())?;
         links::touch(edit, &mass.templates)?;
         Ok(result(&mass.templates))
     })
@@ -105,14 +105,13 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
     let deleted = call.write(|edit| {
-        let mut deleted = Deleted::default();
         call.require_at(edit, Target::Template, Need::Write, &ids, "/templateids")?;
         call.require_at(edit, Target::TemplateGroup, Need::Write, &gone_groups, "/groupids")?;
         for id in &ids {
             macros::remove(edit, *id, &names)?;
-            gone::add(&mut deleted, links::remove(edit, *id, &clear, true)?);
-            links::remove(edit, *id, &unlink, false)?;
         }
+        let deleted = links::remove(edit, &ids, &clear, true)?;
+        links::remove(edit, &ids, &unlink, false)?;
         links::touch(edit, &ids)?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;

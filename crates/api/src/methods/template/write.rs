@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use config::objects::Deleted;
+use config::objects::{Deleted, new_uuid};
 use serde_json::json;
 
 use super::TEMPLATE;
@@ -15,7 +15,7 @@ use crate::owned::names::{check_free, is_technical_name};
 use crate::owned::tags::Tag;
 use crate::owned::{groups, links, macros, tags};
 use crate::permission::Need;
-use crate::write::{Target, check_uuid, names, nested_ids, new_uuid, no_object_at, required_ids};
+use crate::write::{Target, check_uuid, names, nested_ids, no_object_at, required_ids};
 use crate::{gone, params};
 
 /// A template as a client gives it.
@@ -193,16 +193,12 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         links::touch(edit, &ids)?;
         let linked = query_by_ids(
             edit.connection(),
-            "SELECT hostid, templateid FROM host_templates WHERE templateid IN ({ids}) \
-             ORDER BY hostid",
+            "SELECT DISTINCT hostid FROM host_templates WHERE templateid IN ({ids})",
             &[],
             &ids,
         )?;
-        let mut deleted = Deleted::default();
-        for row in &linked {
-            let cleared = links::remove(edit, row.id("hostid"), &[row.id("templateid")], true)?;
-            gone::add(&mut deleted, cleared);
-        }
+        let linked: Vec<u64> = linked.iter().map(|row| row.id("hostid")).collect();
+        let mut deleted = links::remove(edit, &linked, &ids, true)?;
         gone::add(&mut deleted, delete_hosts(edit, &ids)?);
         Ok(deleted)
     })?;
