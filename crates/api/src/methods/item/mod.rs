@@ -7,6 +7,7 @@ mod fields;
 mod get;
 mod lld;
 mod prototype;
+mod references;
 mod rule;
 mod rules;
 mod steps;

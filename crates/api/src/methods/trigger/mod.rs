@@ -1,5 +1,6 @@
 //! Triggers and trigger prototypes.
 
+mod checks;
 mod expand;
 mod get;
 mod write;
