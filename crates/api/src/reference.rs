@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use config::schema::tables;
+
 use crate::call::UserType;
 use crate::methods::{ALL, OBJECTS};
 use crate::object::{Access, FieldKind, Object};
@@ -48,7 +50,9 @@ fn section(object: &Object, page: &mut String) {
             Access::WriteOnly => "write only",
         };
         let default = match field.access {
-            Access::Optional => object.default_of(field.name),
+            Access::Optional => {
+                Table::named(object.table).column(field.name).map_or("", |c| c.default)
+            }
             _ => "",
         };
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
@@ -60,6 +64,12 @@ fn section(object: &Object, page: &mut String) {
             field.doc.replace('|', "\\|"),
         );
     }
+}
+
+/// Default of a field that is a column; objects that are views have none of their own.
+fn default_of(object: &Object, name: &str) -> &'static str {
+    let table = tables().find(|table| table.name == object.table);
+    table.and_then(|table| table.column(name)).map_or("", |column| column.default)
 }
 
 fn holds(kind: FieldKind) -> String {

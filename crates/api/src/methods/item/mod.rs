@@ -18,8 +18,8 @@ use config::Snapshot;
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
 
-pub(crate) use get::hosts;
 pub(crate) use fields::{ITEM, PROTOTYPE, RULE};
+pub(crate) use get::hosts;
 pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
 pub(crate) use rule::METHODS as RULE_METHODS;
 pub(crate) use write::tags as read_tags;
