@@ -1,8 +1,10 @@
 """Real agents and senders: started on ports of their own, stopped by their own pid."""
 
 import os
+import random
 import re
 import signal
+import socket
 import subprocess
 import time
 
@@ -11,6 +13,18 @@ import bed
 AGENTD = ["/usr/sbin/zabbix_agentd"]
 AGENT2 = ["/usr/sbin/zabbix_agent2"]
 SENDER = ["/usr/bin/zabbix_sender"]
+
+
+def agent_port():
+    """A free port that agents accept: they take none above 32767."""
+    for port in random.sample(range(10000, 19000), 1000):
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise AssertionError("no free port between 10000 and 19000")
 
 
 class Agent:
@@ -22,7 +36,7 @@ class Agent:
         self.folder = os.path.join(folder, name)
         os.makedirs(self.folder)
         self.name = name
-        self.port = bed.free_port()
+        self.port = agent_port()
         self.process = None
         lines = [
             "Hostname=" + name, "ListenIP=127.0.0.1", "ListenPort=%d" % self.port,
@@ -40,10 +54,18 @@ class Agent:
             f.write("\n".join(lines + list(options)) + "\n")
 
     def start(self):
+        """Starts it and waits until it listens."""
         with open(os.path.join(self.folder, "log"), "ab") as log:
             self.process = subprocess.Popen(
                 self.program + ["-f", "-c", self.conf], stdout=log, stderr=log,
                 stdin=subprocess.DEVNULL, start_new_session=True)
+
+        def listens():
+            if self.process.poll() is not None:
+                raise AssertionError("the agent ended: " + self.log())
+            with socket.create_connection(("127.0.0.1", self.port), timeout=1):
+                return True
+        bed.wait_for("the agent to listen", listens, 20, pause=0.05)
         return self
 
     def stop(self):

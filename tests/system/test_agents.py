@@ -59,21 +59,28 @@ class Agents(bed.Case):
 
     @classmethod
     def add(cls, name, kind, options=(), items=(), templates=(), **more):
-        """A host and its agent, which is started when the server knows the host."""
+        """A host and its agent. Active items are there before the agent asks for them, passive
+        ones only when it listens."""
         agent = peers.Agent(cls.server.folder, name, PROGRAMS[kind], cls.server.trapper, options)
         cls.agents[name] = agent
         hostid = cls.api.call(
             "host.create", host=name, groups=[{"groupid": cls.group}],
-            interfaces=[agent.interface()], templates=[{"templateid": t} for t in templates],
-            **more)["hostids"][0]
+            interfaces=[agent.interface()], **more)["hostids"][0]
         interface = cls.api.call("hostinterface.get", hostids=hostid)[0]["interfaceid"]
-        for item in items:
-            full = dict({"name": item["key_"], "hostid": hostid, "delay": "1s"}, **item)
-            if full["type"] == 0:
-                full["interfaceid"] = interface
-            cls.api.call("item.create", full)
-        agent.start()
+
+        def create(passive):
+            for item in items:
+                full = dict({"name": item["key_"], "hostid": hostid, "delay": "1s"}, **item)
+                if passive:
+                    full["interfaceid"] = interface
+                if passive == (full["type"] == 0):
+                    cls.api.call("item.create", full)
+        create(False)
         cls.addClassCleanup(agent.stop)
+        agent.start()
+        create(True)
+        cls.api.call("host.update", hostid=hostid,
+                     templates=[{"templateid": t} for t in templates])
         return hostid
 
     @classmethod
