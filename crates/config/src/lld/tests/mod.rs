@@ -2,6 +2,7 @@
 
 mod bench;
 mod fates;
+mod hosts;
 mod making;
 mod shipped;
 
