@@ -64,7 +64,7 @@ pub(super) fn create(
         ];
         edit.insert("host_discovery", &discovery)?;
         interfaces(edit, work.rule.hostid, id, new.interfaces.as_deref())?;
-        fill(edit, work, id, &new.host, &Shape::default(), &new.shape)?;
+        fill(edit, work, id, &Shape::default(), &new.shape)?;
         edit.touch_host(id);
         work.summary.created.hosts += 1;
     }
@@ -83,7 +83,7 @@ pub(super) fn update(
             ("inventory_mode", Value::from(new.shape.inventory_mode)),
         ];
         edit.update("hosts", *id, &row)?;
-        fill(edit, work, *id, &new.host, now, &new.shape)?;
+        fill(edit, work, *id, now, &new.shape)?;
         edit.touch_host(*id);
         work.summary.updated.hosts += 1;
     }
@@ -95,7 +95,6 @@ fn fill(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
     id: u64,
-    host: &str,
     now: &Shape,
     then: &Shape,
 ) -> DbResult<()> {
@@ -134,7 +133,7 @@ fn fill(
             edit.insert_new("hostmacros", &row)?;
         }
     }
-    templates(edit, work, id, host, now, then)
+    templates(edit, work, id, now, then)
 }
 
 /// Host groups by name; those that do not exist are made.
@@ -162,7 +161,6 @@ fn templates(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
     id: u64,
-    host: &str,
     now: &Shape,
     then: &Shape,
 ) -> DbResult<()> {
@@ -193,10 +191,7 @@ fn templates(
         Err(LinkError::Conflict(text)) => work.errors.add(text),
     }
     for name in then.templates.difference(&now.templates) {
-        let Some(template) = known.get(name) else {
-            work.errors.add(format!("Host \"{host}\": there is no template \"{name}\"."));
-            continue;
-        };
+        let Some(template) = known.get(name) else { continue };
         match link_templates(edit, &[id], &[*template]) {
             Ok(()) => {}
             Err(LinkError::Db(error)) => return Err(error),

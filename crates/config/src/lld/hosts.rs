@@ -49,6 +49,8 @@ pub(super) struct NewHost {
     pub(super) shape: Shape,
     /// `None`: those of the rule's host.
     pub(super) interfaces: Option<Vec<Json>>,
+    /// Templates that it should have and that do not exist.
+    unknown: Vec<String>,
 }
 
 /// Host prototypes of the rule: its own, and those of the templates' rules that it comes from.
@@ -109,6 +111,10 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
             if !names.insert(new.host.clone()) {
                 work.errors.add(cannot(&new.host, "another row gives the same name"));
                 continue;
+            }
+            for name in &new.unknown {
+                let host = &new.host;
+                work.errors.add(format!("Host \"{host}\": there is no template \"{name}\"."));
             }
             match by_name.get(&(prototype.id, new.host.clone())) {
                 Some(index) => {
@@ -195,9 +201,12 @@ fn wanted(
     if discover == 1 {
         return Ok(Ok(None));
     }
+    let unknown = unknown_templates(connection, &templates)?;
+    templates.retain(|name| !unknown.contains(name));
     let mut groups: BTreeSet<String> =
         list(doc, "group_links").iter().map(|one| text(&one["group"], "name")).collect();
     groups.extend(list(doc, "group_prototypes").iter().map(|one| row.text(&text(one, "name"))));
+    groups.remove("");
     let kind = |one: &Json| match &*text(one, "type") {
         "SECRET_TEXT" => 1,
         "VAULT" => 2,
@@ -220,7 +229,23 @@ fn wanted(
         tags: row.tags(&tags).into_iter().collect(),
         macros: macros.collect(),
     };
-    Ok(Ok(Some(NewHost { prototype: at, host, status, shape, interfaces })))
+    Ok(Ok(Some(NewHost { prototype: at, host, status, shape, interfaces, unknown })))
+}
+
+/// Those that do not exist.
+fn unknown_templates(
+    connection: &mut dyn Connection,
+    names: &BTreeSet<String>,
+) -> DbResult<Vec<String>> {
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let marks = placeholders(names.len());
+    let sql = format!("SELECT host FROM hosts WHERE kind = 1 AND host IN ({marks})");
+    let params: Vec<Value> = names.iter().map(|name| Value::from(name.as_str())).collect();
+    let rows = connection.query(&sql, &params)?;
+    let known: HashSet<&str> = rows.iter().map(|row| row.text("host")).collect();
+    Ok(names.iter().filter(|name| !known.contains(name.as_str())).cloned().collect())
 }
 
 fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Existing>> {

@@ -1,6 +1,6 @@
 //! Discovery on a real database.
 
-mod bench;
+mod cost;
 mod fates;
 mod hosts;
 mod making;
