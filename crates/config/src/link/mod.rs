@@ -16,7 +16,7 @@ mod unlink;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
-use crate::db::{DbError, DbResult, Row, Value, query_by_ids};
+use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
 pub(crate) use items::{inherit_items, remap_interfaces};
 pub(crate) use triggers::{
@@ -116,6 +116,23 @@ pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<B
     Ok(below)
 }
 
+/// Rows `itemid, hostid, templateid` of the children that these hosts have of these items. The
+/// search goes by the hosts: a template's items have as many children as it has hosts. (The plus
+/// keeps databases from searching by parent.)
+fn children_on(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
+    let mut rows = Vec::new();
+    for portion in parents.chunks(1_000) {
+        let sql = format!(
+            "SELECT itemid, hostid, templateid FROM items \
+             WHERE +templateid IN ({}) AND hostid IN ({{ids}})",
+            placeholders(portion.len())
+        );
+        let params = id_params(portion.iter().copied());
+        rows.extend(query_by_ids(edit.connection(), &sql, &params, hosts)?);
+    }
+    Ok(rows)
+}
+
 /// These hosts, and all hosts below those of them that are templates, are to be read again.
 pub fn touch_hosts_below(edit: &mut Edit<'_>, hosts: &[u64]) -> DbResult<()> {
     let mut seen: BTreeSet<u64> = hosts.iter().copied().collect();
@@ -146,7 +163,7 @@ pub(crate) fn kind_words(flags: i64) -> &'static str {
 pub(crate) struct Target {
     /// 0 host, 1 template.
     pub(crate) kind: i64,
-    /// Visible name.
+    /// Technical name.
     pub(crate) name: String,
     /// Main interface of each type.
     pub(crate) main: BTreeMap<i64, u64>,
@@ -160,15 +177,15 @@ impl Target {
 
 /// Hosts and templates by id, with their main interfaces.
 pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64, Target>> {
-    let sql = "SELECT hostid, kind, name, host FROM hosts WHERE hostid IN ({ids})";
-    let name = |row: &Row| match row.text("name") {
-        "" => row.text("host").to_owned(),
-        name => name.to_owned(),
-    };
+    let sql = "SELECT hostid, kind, host FROM hosts WHERE hostid IN ({ids})";
     let mut targets: HashMap<u64, Target> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| {
-            let target = Target { kind: row.int("kind"), name: name(row), main: BTreeMap::new() };
+            let target = Target {
+                kind: row.int("kind"),
+                name: row.text("host").to_owned(),
+                main: BTreeMap::new(),
+            };
             (row.id("hostid"), target)
         })
         .collect();

@@ -191,19 +191,19 @@ pub(crate) fn insert_functions(
     edit.insert_many("functions", &columns, &rows)
 }
 
-/// Hosts and templates of items: item → (host, kind, visible name).
+/// Hosts and templates of items: item → (host, kind, technical name).
 fn hosts_of_items(
     edit: &mut Edit<'_>,
     items: &BTreeSet<u64>,
 ) -> DbResult<HashMap<u64, (u64, i64, String)>> {
     let items: Vec<u64> = items.iter().copied().collect();
-    let sql = "SELECT i.itemid, h.hostid, h.kind, h.name FROM items i \
+    let sql = "SELECT i.itemid, h.hostid, h.kind, h.host FROM items i \
                JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
     let rows = query_by_ids(edit.connection(), sql, &[], &items)?;
     Ok(rows
         .iter()
         .map(|row| {
-            (row.id("itemid"), (row.id("hostid"), row.int("kind"), row.text("name").to_owned()))
+            (row.id("itemid"), (row.id("hostid"), row.int("kind"), row.text("host").to_owned()))
         })
         .collect())
 }
@@ -228,17 +228,7 @@ pub fn create_triggers(
     let items: BTreeSet<u64> =
         triggers.iter().flat_map(|t| t.functions.iter().map(|f| f.itemid)).collect();
     let hosts = hosts_of_items(edit, &items)?;
-    for trigger in triggers {
-        let description = text_in(&trigger.columns, "description");
-        let of: BTreeMap<u64, &str> = trigger
-            .functions
-            .iter()
-            .filter_map(|f| hosts.get(&f.itemid))
-            .map(|(id, _, name)| (*id, name.as_str()))
-            .collect();
-        let texts = (&*trigger.expression, &*trigger.recovery, &*trigger.functions);
-        refuse_same(edit, &of, description, texts, 0)?;
-    }
+    refuse_existing(edit, triggers, &hosts)?;
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let first = edit.next_id("triggers", count(triggers.len()))?;
     let ids: Vec<u64> = (first..).take(triggers.len()).collect();
@@ -288,24 +278,35 @@ fn text_in<'a>(columns: &'a Columns, name: &str) -> &'a str {
     }
 }
 
-/// Refuses what would be the same trigger twice on a host.
-fn refuse_same(
+type HostsOfItems = HashMap<u64, (u64, i64, String)>;
+
+/// Refuses new triggers that hosts have already; all hosts are read at once.
+fn refuse_existing(
     edit: &mut Edit<'_>,
-    hosts: &BTreeMap<u64, &str>,
-    description: &str,
-    (expression, recovery, functions): (&str, &str, &[TriggerFunction]),
-    except: u64,
+    triggers: &[NewTrigger],
+    hosts: &HostsOfItems,
 ) -> Result<(), LinkError> {
-    let ids: Vec<u64> = hosts.keys().copied().collect();
-    let own = existing(edit, &ids, &[description])?;
-    let texts = (with_calls(expression, functions), with_calls(recovery, functions));
-    for (host, name) in hosts {
-        let same =
-            own.find(*host, description, |id, found| id != except && found == (&texts.0, &texts.1));
-        if same.is_some() {
-            return Err(LinkError::Conflict(format!(
-                "Trigger \"{description}\" already exists on \"{name}\"."
-            )));
+    let ids: BTreeSet<u64> = hosts.values().map(|(id, _, _)| *id).collect();
+    let names: BTreeSet<&str> =
+        triggers.iter().map(|trigger| text_in(&trigger.columns, "description")).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let own = existing(edit, &ids, &names.into_iter().collect::<Vec<_>>())?;
+    for trigger in triggers {
+        let description = text_in(&trigger.columns, "description");
+        let of: BTreeMap<u64, &str> = trigger
+            .functions
+            .iter()
+            .filter_map(|f| hosts.get(&f.itemid))
+            .map(|(id, _, name)| (*id, name.as_str()))
+            .collect();
+        let place = |text: &str| with_calls(text, &trigger.functions);
+        let texts = (place(&trigger.expression), place(&trigger.recovery));
+        for (host, name) in of {
+            if own.find(host, description, |_, found| found == (&texts.0, &texts.1)).is_some() {
+                return Err(LinkError::Conflict(format!(
+                    "Trigger \"{description}\" already exists on \"{name}\"."
+                )));
+            }
         }
     }
     Ok(())
@@ -352,7 +353,7 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
                 insert_dependencies(edit, change.id, on)?;
             }
             if change.depends_on.is_some() {
-                inherit_dependencies(edit, &ids, true)?;
+                inherit_dependencies(edit, &ids, None, true)?;
             }
             touch_triggers(edit, &ids)?;
             level = next_level(edit, &level)?;
@@ -374,8 +375,19 @@ fn apply(
     // A universal id is the template's alone.
     let columns: Columns =
         change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
+    let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
+    if !columns.is_empty() {
+        let sets: Vec<String> = columns.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        for portion in ids.chunks(5_000) {
+            let marks = placeholders(portion.len());
+            let sql =
+                format!("UPDATE triggers SET {} WHERE triggerid IN ({marks})", sets.join(", "));
+            let mut params: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
+            params.extend(crate::db::id_params(portion.iter().copied()));
+            edit.execute(&sql, &params)?;
+        }
+    }
     for (id, expressions) in level {
-        edit.update("triggers", *id, &columns)?;
         let Some((expression, recovery, functions)) = expressions else { continue };
         edit.delete("functions", "triggerid", &[*id])?;
         let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
@@ -393,7 +405,6 @@ fn apply(
         )?;
     }
     if let Some(tags) = &change.tags {
-        let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
         edit.delete("trigger_tags", "triggerid", &ids)?;
         insert_tags(edit, &ids, tags)?;
     }
@@ -412,7 +423,7 @@ fn next_level(edit: &mut Edit<'_>, level: &Level) -> Result<Level, LinkError> {
         };
         let items: BTreeSet<u64> = functions.iter().map(|f| f.itemid).collect();
         let items = item_children(edit, &items.into_iter().collect::<Vec<_>>(), None)?;
-        for ((_, host), child) in crate::link::related_children(edit, &[*id])? {
+        for ((_, host), child) in crate::link::related_children(edit, &[*id], None)? {
             let mapped = functions
                 .iter()
                 .map(|f| {

@@ -14,7 +14,7 @@ use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
 use crate::params;
-use crate::parts::{GRAPH, HOST_PROTOTYPE};
+use crate::parts::HOST_PROTOTYPE;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::tags;
@@ -225,7 +225,8 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             }
         };
         put("state", u8::from(!state.error.is_empty()).to_string());
-        put("error", state.error.clone());
+        let text = if state.error.is_empty() { &state.warning } else { &state.error };
+        put("error", text.clone());
         if name {
             let text = row.row.text("name");
             put("name_resolved", super::resolve_name(&snapshot, row.row.id("hostid"), text));
@@ -234,7 +235,7 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             continue;
         }
         let numeric = matches!(row.row.int("value_type"), 0 | 3);
-        let none = if numeric || state.last.is_none() { "0" } else { "" };
+        let none = if numeric { "0" } else { "" };
         let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
         let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
         put("lastclock", clock.to_string());
@@ -252,7 +253,6 @@ const PROTOTYPES: Relation =
     Relation::new("triggers", "triggerprototype.get", "triggerids", "triggerid");
 const INTERFACES: Relation =
     Relation::new("interfaces", "hostinterface.get", "interfaceids", "interfaceid");
-const VALUEMAP: Relation = Relation::new("valuemap", "valuemap.get", "valuemapids", "valuemapid");
 const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
 const ITEMS: Relation = Relation::new("items", "itemprototype.get", "itemids", "itemid");
 
@@ -326,7 +326,6 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
 
 fn graphs(kind: Kind) -> Relation {
     let method = if kind == Kind::Item { "graph.get" } else { "graphprototype.get" };
-    let _ = GRAPH;
     Relation::new("graphs", method, "graphids", "graphid")
 }
 
@@ -348,6 +347,7 @@ pub(crate) fn hosts(
         true => crate::rpc::run_inner(found.call, "host.get", &input)?,
         false => Json::Null,
     };
+    let shown = templates_as_templates(found.call, shown, &of_row)?;
     for row in &mut found.rows {
         let hosts = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
         let hosts = hosts.iter().filter_map(|id| shown.get(id.to_string()).cloned());
@@ -356,10 +356,26 @@ pub(crate) fn hosts(
     Ok(())
 }
 
+/// The `status` of a template is 3.
+fn templates_as_templates(
+    call: &Call<'_>,
+    mut shown: Json,
+    of_row: &HashMap<u64, Vec<u64>>,
+) -> ApiResult<Json> {
+    let ids: BTreeSet<u64> = of_row.values().flatten().copied().collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let sql = "SELECT hostid, kind FROM hosts WHERE kind = 1 AND hostid IN ({ids})";
+    for (template, _) in call.pairs(sql, &ids)? {
+        if let Some(status) = shown.pointer_mut(&format!("/{template}/status")) {
+            *status = "3".into();
+        }
+    }
+    Ok(shown)
+}
+
 /// Adds `valuemap` with name and mappings. It is the template's for inherited items, which the
 /// user need not see otherwise, so it is read here.
 fn value_maps(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
-    let _ = VALUEMAP;
     let sql = "SELECT itemid, valuemapid FROM items WHERE valuemapid > 0 AND itemid IN ({ids})";
     let of_item: HashMap<u64, u64> = found.call.pairs(sql, ids)?.into_iter().collect();
     let maps: BTreeSet<u64> = of_item.values().copied().collect();
