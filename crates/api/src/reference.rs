@@ -50,9 +50,7 @@ fn section(object: &Object, page: &mut String) {
             Access::WriteOnly => "write only",
         };
         let default = match field.access {
-            Access::Optional => {
-                Table::named(object.table).column(field.name).map_or("", |c| c.default)
-            }
+            Access::Optional => default_of(object, field.name),
             _ => "",
         };
         let default = if default.is_empty() { String::new() } else { format!("`{default}`") };

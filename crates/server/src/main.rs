@@ -9,6 +9,7 @@ mod internals;
 mod live;
 mod meter;
 mod params;
+mod remember;
 mod run;
 mod store;
 
