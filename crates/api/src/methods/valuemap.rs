@@ -138,8 +138,8 @@ fn is_ranges(text: &str) -> bool {
     text.split(',').all(|part| {
         let part = part.trim();
         // A minus that follows a digit stands between two numbers; others are signs.
-        let bytes = part.as_bytes();
-        let between = (1..bytes.len()).find(|n| bytes[*n] == b'-' && bytes[n - 1].is_ascii_digit());
+        let digit = |at: usize| part[..at].trim_end().ends_with(|c: char| c.is_ascii_digit());
+        let between = part.match_indices('-').map(|(at, _)| at).find(|at| digit(*at));
         match between {
             Some(at) => number(&part[..at]) && number(&part[at + 1..]),
             None => number(part),

@@ -145,14 +145,10 @@ fn load(edit: &mut Edit<'_>, hosts: &[u64], below: &Below) -> DbResult<Graph> {
         up.extend(links);
     }
     let all: Vec<u64> = seen.into_iter().collect();
-    let sql = "SELECT hostid, name, host FROM hosts WHERE hostid IN ({ids})";
+    let sql = "SELECT hostid, host FROM hosts WHERE hostid IN ({ids})";
     let names = query_by_ids(edit.connection(), sql, &[], &all)?
         .iter()
-        .map(|row| {
-            let name =
-                if row.text("name").is_empty() { row.text("host") } else { row.text("name") };
-            (row.id("hostid"), name.to_owned())
-        })
+        .map(|row| (row.id("hostid"), row.text("host").to_owned()))
         .collect();
     Ok(Graph { up, names })
 }

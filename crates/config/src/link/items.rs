@@ -140,8 +140,23 @@ fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
             master: row.id("master_itemid"),
         })
         .collect();
-    sources.sort_by_key(|source| source.id);
+    in_order(&mut sources);
     Ok(sources)
+}
+
+/// Masters before what depends on them, then by key: the order of the new ids.
+fn in_order(sources: &mut [Source]) {
+    let masters: HashMap<u64, u64> = sources.iter().map(|s| (s.id, s.master)).collect();
+    let depth = |source: &Source| {
+        let mut depth = 0;
+        let mut at = source.master;
+        while let Some(next) = masters.get(&at).filter(|_| depth < masters.len()) {
+            depth += 1;
+            at = *next;
+        }
+        depth
+    };
+    sources.sort_by_cached_key(|source| (depth(source), source.key.clone(), source.id));
 }
 
 /// Items that the hosts have under the sources' keys.
@@ -209,14 +224,11 @@ impl Names {
         let mut ids: BTreeSet<u64> = sources.iter().map(|s| s.id).collect();
         ids.extend(existing.values().map(|e| e.templateid).filter(|id| *id > 0));
         let ids: Vec<u64> = ids.into_iter().collect();
-        let sql = "SELECT i.itemid, h.name, h.host FROM items i \
+        let sql = "SELECT i.itemid, h.host FROM items i \
                    JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
-        let name = |row: &Row| match row.text("name") {
-            "" => row.text("host").to_owned(),
-            name => name.to_owned(),
-        };
         let rows = query_by_ids(edit.connection(), sql, &[], &ids)?;
-        Ok(Self { of_item: rows.iter().map(|row| (row.id("itemid"), name(row))).collect() })
+        let name = |row: &Row| (row.id("itemid"), row.text("host").to_owned());
+        Ok(Self { of_item: rows.iter().map(name).collect() })
     }
 
     fn of(&self, item: u64) -> &str {

@@ -16,7 +16,7 @@ mod unlink;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
-use crate::db::{DbError, DbResult, Row, Value, query_by_ids};
+use crate::db::{DbError, DbResult, Value, query_by_ids};
 
 pub(crate) use items::{inherit_items, remap_interfaces};
 pub(crate) use triggers::{
@@ -146,7 +146,7 @@ pub(crate) fn kind_words(flags: i64) -> &'static str {
 pub(crate) struct Target {
     /// 0 host, 1 template.
     pub(crate) kind: i64,
-    /// Visible name.
+    /// Technical name.
     pub(crate) name: String,
     /// Main interface of each type.
     pub(crate) main: BTreeMap<i64, u64>,
@@ -160,15 +160,15 @@ impl Target {
 
 /// Hosts and templates by id, with their main interfaces.
 pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64, Target>> {
-    let sql = "SELECT hostid, kind, name, host FROM hosts WHERE hostid IN ({ids})";
-    let name = |row: &Row| match row.text("name") {
-        "" => row.text("host").to_owned(),
-        name => name.to_owned(),
-    };
+    let sql = "SELECT hostid, kind, host FROM hosts WHERE hostid IN ({ids})";
     let mut targets: HashMap<u64, Target> = query_by_ids(edit.connection(), sql, &[], ids)?
         .iter()
         .map(|row| {
-            let target = Target { kind: row.int("kind"), name: name(row), main: BTreeMap::new() };
+            let target = Target {
+                kind: row.int("kind"),
+                name: row.text("host").to_owned(),
+                main: BTreeMap::new(),
+            };
             (row.id("hostid"), target)
         })
         .collect();

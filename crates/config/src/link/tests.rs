@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::Config;
-use crate::db::Location;
+use crate::db::{Location, Row};
 use crate::objects::*;
 
 struct Box {

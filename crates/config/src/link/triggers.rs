@@ -164,10 +164,9 @@ fn copy_level(
             });
         }
     }
-    let mut next = edit.next_id("triggers", fresh)?;
-    for copy in copies.iter_mut().filter(|copy| !copy.adopted) {
-        copy.triggerid = next;
-        next += 1;
+    let first = edit.next_id("triggers", fresh)?;
+    for (id, copy) in (first..).zip(copies.iter_mut().filter(|copy| !copy.adopted)) {
+        copy.triggerid = id;
     }
     write(edit, &sources, &copies)?;
     Ok(copies.iter().map(|copy| copy.triggerid).collect())

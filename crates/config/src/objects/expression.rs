@@ -214,8 +214,9 @@ fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, Expressi
     let fail = |text: String| ExpressionError::Syntax { recovery, text };
     let from =
         |at: usize| fail(format!("incorrect expression starting from \"{}\"", tail(text, at)));
-    let expression = Expression::parse(text).map_err(|error| from(error.at))?;
-    if expression.function_ids().first().is_some() {
+    let expression =
+        Expression::parse(text).map_err(|error| from(operand_start(text, error.at)))?;
+    if !expression.function_ids().is_empty() {
         return Err(from(0));
     }
     if !prototype
@@ -246,6 +247,25 @@ const NEAR_CHARS: usize = 255;
 
 fn tail(text: &str, at: usize) -> String {
     text.get(at..).unwrap_or_default().chars().take(NEAR_CHARS).collect()
+}
+
+/// Where the operand begins in which reading stopped: the outermost function call that is still
+/// open there, or the place itself.
+fn operand_start(text: &str, at: usize) -> usize {
+    let mut open: Vec<Option<usize>> = Vec::new();
+    let (mut quoted, mut word) = (false, None);
+    for (place, c) in text.char_indices().take_while(|(place, _)| *place < at) {
+        match c {
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '(' => open.push(word),
+            ')' => drop(open.pop()),
+            _ => {}
+        }
+        let part = c.is_ascii_alphanumeric() || c == '_';
+        word = if part { word.or(Some(place)) } else { None };
+    }
+    open.iter().flatten().next().copied().unwrap_or(at)
 }
 
 /// The function exists and its parameters can be read; those with macros are only known later.

@@ -118,7 +118,7 @@ fn refuse_taken_keys(
     let names: Vec<&str> = keys.keys().copied().collect();
     for portion in names.chunks(500) {
         let sql = format!(
-            "SELECT i.key_, i.flags, h.hostid, h.kind, h.name FROM items i \
+            "SELECT i.key_, i.flags, h.hostid, h.kind, h.host FROM items i \
              JOIN hosts h ON h.hostid = i.hostid WHERE i.key_ IN ({}) AND i.hostid IN ({{ids}})",
             placeholders(portion.len())
         );
@@ -138,7 +138,7 @@ fn taken(row: &Row) -> LinkError {
         capitalized(kind_words(row.int("flags"))),
         row.text("key_"),
         if row.int("kind") == 1 { "template" } else { "host" },
-        row.text("name")
+        row.text("host")
     ))
 }
 
@@ -268,7 +268,7 @@ fn update_below(edit: &mut Edit<'_>, change: &ItemChange) -> Result<(), LinkErro
 
 /// Refuses a new key of these items that another item of the same host has.
 fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<(), LinkError> {
-    let sql = "SELECT o.key_, o.flags, h.kind, h.name FROM items i \
+    let sql = "SELECT o.key_, o.flags, h.kind, h.host FROM items i \
                JOIN items o ON o.hostid = i.hostid AND o.itemid <> i.itemid \
                JOIN hosts h ON h.hostid = i.hostid WHERE o.key_ = ? AND i.itemid IN ({ids})";
     let rows = query_by_ids(edit.connection(), sql, &[key.into()], ids)?;

@@ -288,7 +288,10 @@ pub(super) fn steps(node: &Json, path: &str) -> ApiResult<Json> {
         let parameters: Vec<&str> =
             parameters.iter().map(|(_, p)| p.as_str().unwrap_or("")).collect();
         step.insert("params".into(), parameters.join("\n").into());
-        step.entry("error_handler").or_insert_with(|| "0".into());
+        // A check for "not supported" that says nothing discards the value.
+        let check = step.get("type").and_then(Json::as_str) == Some("26");
+        let handler = if check { "1" } else { "0" };
+        step.entry("error_handler").or_insert_with(|| handler.into());
         step.entry("error_handler_params").or_insert_with(|| "".into());
         without_handler(&mut step);
         steps.push(json!(step));

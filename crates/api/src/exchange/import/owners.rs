@@ -219,7 +219,12 @@ impl<'c, 'a> Import<'c, 'a> {
         }
         object.insert("groups".into(), Json::Array(groups));
         object.insert("tags".into(), each(node, "tags", "tag", path, TAG)?);
-        object.insert("macros".into(), each(node, "macros", "macro", path, MACRO)?);
+        let mut macros = each(node, "macros", "macro", path, MACRO)?;
+        // An export leaves an empty value out; the API wants it said.
+        for one in macros.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
+            one.entry("value").or_insert_with(|| "".into());
+        }
+        object.insert("macros".into(), macros);
         Ok(())
     }
 

@@ -54,7 +54,12 @@ const RULEID: Field = field("ruleid", Nested, Optional, "Discovery rule of the p
 const NAME: Field = field("name", Name(255), Required, "Name.");
 const KEY: Field = field("key_", Name(2048), Required, "Key.");
 const TYPE: Field = field("type", OneOf(TYPES), Required, "How it gets its values.");
-const VALUE_TYPE: Field = field("value_type", OneOf(&[0, 1, 2, 3, 4]), Required, "Value type.");
+const VALUE_TYPE: Field = field(
+    "value_type",
+    OneOf(&[0, 1, 2, 3, 4, 5]),
+    Required,
+    "Value type; 5 (binary) of dependent items alone.",
+);
 const UNITS: Field = field("units", Text(255), Optional, "Units of numbers.");
 const HISTORY: Field = field("history", Text(255), Optional, "How long values are kept.");
 const TRENDS: Field = field("trends", Text(255), Optional, "How long trends are kept.");

@@ -14,7 +14,7 @@ use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
 use crate::params;
-use crate::parts::{GRAPH, HOST_PROTOTYPE};
+use crate::parts::HOST_PROTOTYPE;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::tags;
@@ -252,7 +252,6 @@ const PROTOTYPES: Relation =
     Relation::new("triggers", "triggerprototype.get", "triggerids", "triggerid");
 const INTERFACES: Relation =
     Relation::new("interfaces", "hostinterface.get", "interfaceids", "interfaceid");
-const VALUEMAP: Relation = Relation::new("valuemap", "valuemap.get", "valuemapids", "valuemapid");
 const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
 const ITEMS: Relation = Relation::new("items", "itemprototype.get", "itemids", "itemid");
 
@@ -326,7 +325,6 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
 
 fn graphs(kind: Kind) -> Relation {
     let method = if kind == Kind::Item { "graph.get" } else { "graphprototype.get" };
-    let _ = GRAPH;
     Relation::new("graphs", method, "graphids", "graphid")
 }
 
@@ -348,6 +346,7 @@ pub(crate) fn hosts(
         true => crate::rpc::run_inner(found.call, "host.get", &input)?,
         false => Json::Null,
     };
+    let shown = templates_as_templates(found.call, shown, &of_row)?;
     for row in &mut found.rows {
         let hosts = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
         let hosts = hosts.iter().filter_map(|id| shown.get(id.to_string()).cloned());
@@ -356,10 +355,26 @@ pub(crate) fn hosts(
     Ok(())
 }
 
+/// The `status` of a template is 3.
+fn templates_as_templates(
+    call: &Call<'_>,
+    mut shown: Json,
+    of_row: &HashMap<u64, Vec<u64>>,
+) -> ApiResult<Json> {
+    let ids: BTreeSet<u64> = of_row.values().flatten().copied().collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let sql = "SELECT hostid, kind FROM hosts WHERE kind = 1 AND hostid IN ({ids})";
+    for (template, _) in call.pairs(sql, &ids)? {
+        if let Some(status) = shown.pointer_mut(&format!("/{template}/status")) {
+            *status = "3".into();
+        }
+    }
+    Ok(shown)
+}
+
 /// Adds `valuemap` with name and mappings. It is the template's for inherited items, which the
 /// user need not see otherwise, so it is read here.
 fn value_maps(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
-    let _ = VALUEMAP;
     let sql = "SELECT itemid, valuemapid FROM items WHERE valuemapid > 0 AND itemid IN ({ids})";
     let of_item: HashMap<u64, u64> = found.call.pairs(sql, ids)?.into_iter().collect();
     let maps: BTreeSet<u64> = of_item.values().copied().collect();

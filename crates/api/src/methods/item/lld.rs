@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use config::Edit;
 use config::db::Value;
 use serde_json::{Map, json};
 
@@ -276,8 +277,8 @@ pub(crate) fn overrides(value: &Json, path: &str) -> ApiResult<Json> {
             return Err(ApiError::at(&step_path, "value must be one of 1-2147483647"));
         }
         let stop = number(members, &path, "stop", &[0, 1], 0)?;
-        let filter = match members.get("filter") {
-            Some(value) => self::filter(value, &format!("{path}/filter"))?,
+        let chosen = match members.get("filter") {
+            Some(value) => filter(value, &format!("{path}/filter"))?,
             None => json!({ "evaltype": "0", "formula": "", "conditions": [] }),
         };
         let mut operations = Vec::new();
@@ -294,11 +295,30 @@ pub(crate) fn overrides(value: &Json, path: &str) -> ApiResult<Json> {
         }
         out.push(json!({
             "name": name, "step": step.to_string(), "stop": stop.to_string(),
-            "filter": filter, "operations": operations,
+            "filter": chosen, "operations": operations,
         }));
     }
     out.sort_by_key(|o| o["step"].as_str().and_then(|s| s.parse::<i64>().ok()));
     Ok(Json::Array(out))
+}
+
+/// Templates that overrides name become references, as far as they exist.
+pub(crate) fn refer_to_templates(edit: &mut Edit<'_>, overrides: &mut Json) -> ApiResult<()> {
+    let lists = overrides
+        .as_array_mut()
+        .into_iter()
+        .flatten()
+        .filter_map(|one| one.get_mut("operations")?.as_array_mut())
+        .flatten()
+        .filter_map(|operation| operation.get_mut("optemplate")?.as_array_mut());
+    for template in lists.flatten() {
+        let Some(name) = template.get("name").and_then(Json::as_str) else { continue };
+        let sql = "SELECT hostid FROM hosts WHERE kind = 1 AND host = ?";
+        if let Some(row) = edit.query(sql, &[name.into()])?.first() {
+            *template = json!({ "templateid": row.id("hostid").to_string() });
+        }
+    }
+    Ok(())
 }
 
 /// Overrides as `selectOverrides` shows them.
@@ -365,9 +385,14 @@ fn operation(members: &Map<String, Json>, path: &str) -> ApiResult<Json> {
 /// What an operation sets.
 fn effect(name: &str, value: &Json, path: &str) -> ApiResult<Json> {
     if matches!(name, "optag" | "optemplate") {
-        let key = if name == "optag" { "tag" } else { "templateid" };
         let mut out = Vec::new();
         for (path, members) in nested(value, path)? {
+            let key = match name {
+                "optag" => "tag",
+                // An import names templates that may not exist yet.
+                _ if members.contains_key("name") => "name",
+                _ => "templateid",
+            };
             required(members, &path, key)?;
             let mut one = Map::new();
             one.insert(key.to_owned(), text(members, &path, key)?.into());

@@ -54,3 +54,6 @@ fn resolve_name(snapshot: &Snapshot, host: u64, name: &str) -> String {
     }
     crate::expand::macros(snapshot, &[host], name, &mut |_| None)
 }
+
+#[cfg(test)]
+mod tests;

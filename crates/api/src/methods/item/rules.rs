@@ -87,7 +87,7 @@ impl Shape {
             "units" => when(numeric, ""),
             "trends" => when(numeric, "0"),
             "valuemapid" => when(matches!(self.value_type, 0 | 1 | 3), "0"),
-            "inventory_link" => when(self.value_type != 2, "0"),
+            "inventory_link" => when(!matches!(self.value_type, 2 | 5), "0"),
             "logtimefmt" => when(self.value_type == 2, ""),
             "delay" if self.is_passive() => Fixed("0"),
             "delay" => Required,

@@ -164,6 +164,10 @@ fn check(
         }
     }
     let shape = shape(kind, host_kind == 1, &given, before);
+    if shape.value_type == 5 && shape.item_type != 18 && members.contains_key("value_type") {
+        let path = format!("{path}/value_type");
+        return Err(ApiError::at(&path, "value must be one of 0, 1, 2, 3, 4"));
+    }
     let typed = before.is_none_or(|row| row.int("type") != shape.item_type);
     let mut columns = Columns::new();
     for field in fields.iter().filter(plain) {
@@ -187,7 +191,7 @@ fn check(
     check_lifetimes(&columns, before, path)?;
     check_uuid(edit, &columns, before, path)?;
     let mut checked = Checked { columns, preprocessing: None, tags: None };
-    nested_members(members, path, kind, &mut checked)?;
+    nested_members(edit, members, path, kind, &mut checked)?;
     Ok(checked)
 }
 
@@ -263,6 +267,7 @@ fn shape(kind: Kind, on_template: bool, given: &Columns, before: Option<&Row>) -
 }
 
 fn nested_members(
+    edit: &mut Edit<'_>,
     members: &Map<String, Json>,
     path: &str,
     kind: Kind,
@@ -284,7 +289,8 @@ fn nested_members(
         checked.columns.push(("lld_macro_paths", lld::column(&paths)));
     }
     if let Some(value) = members.get("overrides") {
-        let overrides = lld::overrides(value, &format!("{path}/overrides"))?;
+        let mut overrides = lld::overrides(value, &format!("{path}/overrides"))?;
+        lld::refer_to_templates(edit, &mut overrides)?;
         checked.columns.push(("overrides", lld::column(&overrides)));
     }
     Ok(())

@@ -212,3 +212,6 @@ fn delete_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn delete_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     write::delete(call, input, Kind::Prototype)
 }
+
+#[cfg(test)]
+mod tests;

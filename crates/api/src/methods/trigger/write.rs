@@ -450,7 +450,7 @@ fn change(
     if mode == Some(2) && column(&columns, "correlation_mode").is_none() {
         columns.push(("correlation_mode", Value::Int(0)));
     }
-    let new_recovery = recovery.clone().unwrap_or_else(|| now.1.clone());
+    let new_recovery = recovery.unwrap_or_else(|| now.1.clone());
     let text = |name: &str| match name {
         "recovery_expression" => new_recovery.clone(),
         _ => match column(&columns, name) {

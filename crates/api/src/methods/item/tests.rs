@@ -1,0 +1,315 @@
+//! Methods of items, prototypes and rules, on a server in a box.
+
+use serde_json::json;
+
+use crate::Json;
+use crate::testing::Server;
+
+/// A host `web` with interfaces for agent and SNMP, a template `base` linked to it, and ids.
+struct Fixture {
+    server: Server,
+    host: String,
+    template: String,
+    agent: String,
+    snmp: String,
+}
+
+impl Fixture {
+    fn new() -> Self {
+        let server = Server::start();
+        let group = server.create("hostgroup.create", &json!({ "name": "Hosts" }));
+        let templates = server.create("templategroup.create", &json!({ "name": "Templates" }));
+        let template = server.create(
+            "template.create",
+            &json!({ "host": "base", "groups": [{ "groupid": templates }] }),
+        );
+        let address = json!({ "main": 1, "useip": 1, "ip": "127.0.0.1", "dns": "" });
+        let interface = |kind: i64, port: &str, details: Json| {
+            let mut all = address.clone();
+            all["type"] = kind.into();
+            all["port"] = port.into();
+            if !details.is_null() {
+                all["details"] = details;
+            }
+            all
+        };
+        let host = server.create(
+            "host.create",
+            &json!({
+                "host": "web", "groups": [{ "groupid": group }],
+                "templates": [{ "templateid": template }],
+                "interfaces": [
+                    interface(1, "10050", Json::Null),
+                    interface(2, "161", json!({ "version": 2, "community": "c" })),
+                ],
+            }),
+        );
+        let found = server
+            .call("hostinterface.get", &json!({ "hostids": host, "sortfield": "interfaceid" }))
+            .unwrap();
+        let id = |kind: &str| {
+            let one = found.as_array().unwrap().iter().find(|i| i["type"] == kind).unwrap();
+            one["interfaceid"].as_str().unwrap().to_owned()
+        };
+        let (agent, snmp) = (id("1"), id("2"));
+        Self { server, host, template, agent, snmp }
+    }
+
+    /// An item on the host with these members beside the usual ones; `null` removes one.
+    fn item(&self, more: &Json) -> Result<String, String> {
+        let mut all =
+            json!({ "hostid": self.host, "name": "n", "key_": "k", "type": 2, "value_type": 3 });
+        merge(&mut all, more);
+        let result = self.server.call("item.create", &all).map_err(|(_, data)| data)?;
+        let id = result["itemids"][0].as_str().unwrap().to_owned();
+        self.server.call("item.delete", &json!([id])).unwrap();
+        Ok(id)
+    }
+}
+
+fn merge(all: &mut Json, more: &Json) {
+    for (name, value) in more.as_object().unwrap() {
+        if value.is_null() {
+            all.as_object_mut().unwrap().remove(name);
+        } else {
+            all[name] = value.clone();
+        }
+    }
+}
+
+#[test]
+fn what_create_takes_and_refuses() {
+    let f = Fixture::new();
+    let step = |kind: i64, params: &str, handler: i64| {
+        json!({ "preprocessing": [{
+            "type": kind, "params": params, "error_handler": handler, "error_handler_params": "",
+        }] })
+    };
+    let cases = [
+        (json!({}), ""),
+        (json!({ "name": null }), "\"/1\": the parameter \"name\" is missing"),
+        (json!({ "key_": "a[" }), "\"/1/key_\": unexpected end of key"),
+        (json!({ "key_": "a b" }), "\"/1/key_\": incorrect syntax near \" b\""),
+        (json!({ "foo": 1 }), "\"/1\": unexpected parameter \"foo\""),
+        (json!({ "uuid": "x" }), "\"/1/uuid\": value must be empty"),
+        (json!({ "delay": "30s" }), "\"/1/delay\": value must be 0"),
+        (json!({ "value_type": 1, "units": "B" }), "\"/1/units\": value must be empty"),
+        (json!({ "value_type": 4, "trends": "1d" }), "\"/1/trends\": value must be 0"),
+        (json!({ "history": "1" }), "\"/1/history\": value must be one of 0, 3600-788400000"),
+        (json!({ "history": "{$H}", "trends": "0" }), ""),
+        (json!({ "type": 0, "delay": "1m" }), "\"/1\": the parameter \"interfaceid\" is missing"),
+        (
+            json!({ "type": 0, "delay": "1m", "interfaceid": f.snmp }),
+            "\"/1/interfaceid\": the host interface ID of type \"Agent\" is expected",
+        ),
+        (
+            json!({ "type": 0, "delay": "0", "interfaceid": f.agent }),
+            "\"/1/delay\": cannot be equal to zero without custom intervals",
+        ),
+        (
+            json!({ "type": 0, "delay": "1x", "interfaceid": f.agent }),
+            "\"/1/delay\": a time unit is expected",
+        ),
+        (json!({ "type": 0, "delay": "0;wd1", "interfaceid": f.agent }), ""),
+        (
+            json!({ "type": 0, "delay": "1m", "interfaceid": f.agent, "timeout": "700s" }),
+            "\"/1/timeout\": value must be one of 1-600",
+        ),
+        (json!({ "type": 18 }), "\"/1\": the parameter \"master_itemid\" is missing"),
+        (
+            json!({ "type": 18, "master_itemid": "99999" }),
+            "\"/1/master_itemid\": an item ID is expected",
+        ),
+        (
+            json!({ "type": 15, "delay": "1m", "params": "last(" }),
+            "\"/1/params\": incorrect expression starting from",
+        ),
+        (json!({ "type": 19, "delay": "1m" }), "\"/1\": the parameter \"url\" is missing"),
+        (
+            json!({ "type": 19, "delay": "1m", "url": "x", "post_type": 2, "posts": "x" }),
+            "\"/1/posts\": JSON is expected",
+        ),
+        (
+            json!({ "type": 19, "delay": "1m", "url": "x", "headers": [{ "name": "a" }] }),
+            "\"/1/headers/1\": the parameter \"value\" is missing",
+        ),
+        (
+            json!({ "type": 13, "delay": "1m", "params": "x" }),
+            "\"/1\": the parameter \"username\" is missing",
+        ),
+        (json!({ "type": 7, "key_": "mqtt.get[x]" }), ""),
+        (json!({ "tags": [{ "tag": "" }] }), "\"/1/tags/1/tag\": cannot be empty"),
+        (step(12, "", 0), "\"/1/preprocessing/1/params/1\": cannot be empty"),
+        (step(1, "x", 0), "\"/1/preprocessing/1/params/1\": a floating point value is expected"),
+        (step(5, "a", 0), "\"/1/preprocessing/1/params\": the parameter \"2\" is missing"),
+        (step(19, "", 1), "\"/1/preprocessing/1/error_handler\": value must be 0"),
+        (step(26, "-1", 1), ""),
+        (step(20, "1h", 0), ""),
+        (step(99, "", 0), "\"/1/preprocessing/1/type\": value must be one of 1, 2, 3"),
+    ];
+    for (more, refused) in cases {
+        let got = f.item(&more).err().unwrap_or_default();
+        if refused.is_empty() {
+            assert_eq!(got, "", "{more}");
+        } else {
+            assert!(got.contains(refused), "{more}: {got}");
+        }
+    }
+}
+
+#[test]
+fn a_templates_items_live_on_its_hosts() {
+    let f = Fixture::new();
+    let new = json!({
+        "hostid": f.template, "name": "Ping", "key_": "agent.ping", "type": 0, "delay": "1m",
+        "value_type": 3, "tags": [{ "tag": "a", "value": "b" }],
+    });
+    let parent = f.server.create("item.create", &new);
+    let ask = json!({
+        "hostids": f.host, "output": ["key_", "interfaceid", "templateid", "delay", "lastvalue"],
+        "selectTags": "extend", "selectHosts": ["host"],
+    });
+    let found = f.server.call("item.get", &ask).unwrap();
+    let child = found[0]["itemid"].as_str().unwrap().to_owned();
+    let expect = json!([{
+        "itemid": child, "key_": "agent.ping", "interfaceid": f.agent, "templateid": parent,
+        "delay": "1m", "lastvalue": "0", "tags": [{ "tag": "a", "value": "b" }],
+        "hosts": [{ "hostid": f.host, "host": "web" }],
+    }]);
+    assert_eq!(found, expect);
+    f.server.call("item.update", &json!({ "itemid": parent, "delay": "2m" })).unwrap();
+    assert_eq!(f.server.call("item.get", &ask).unwrap()[0]["delay"], "2m");
+    for (method, params, refused) in [
+        (
+            "item.update",
+            json!({ "itemid": child, "name": "x" }),
+            "Invalid parameter \"/1\": cannot update readonly parameter \"name\" of inherited \
+             object.",
+        ),
+        ("item.delete", json!([child]), "Invalid parameter \"/1\": cannot delete inherited item."),
+        (
+            "item.create",
+            new,
+            "An item with key \"agent.ping\" already exists on the template \"base\".",
+        ),
+    ] {
+        let (code, data) = f.server.call(method, &params).unwrap_err();
+        assert_eq!((code, data.as_str()), (-32602, refused), "{method}");
+    }
+    let item = config::db::Value::from(child.parse::<u64>().unwrap()).as_int();
+    let live = |f: &Fixture| {
+        let id = model::ItemId(u64::try_from(item).unwrap());
+        f.server.api.deps.config.snapshot().items.get(&id).is_some()
+    };
+    assert!(live(&f), "the snapshot has it");
+    f.server.call("item.delete", &json!([parent])).unwrap();
+    assert!(!live(&f), "and has it no more");
+    assert_eq!(f.server.call("item.get", &ask).unwrap(), json!([]));
+}
+
+#[test]
+fn changing_the_type_brings_its_rules() {
+    let f = Fixture::new();
+    let id = f.server.create(
+        "item.create",
+        &json!({ "hostid": f.host, "name": "n", "key_": "k", "type": 2, "value_type": 0,
+                 "units": "B" }),
+    );
+    for (more, refused) in [
+        (json!({ "type": 0, "interfaceid": f.agent }), "cannot be equal to zero"),
+        (json!({ "type": 15, "delay": "1m" }), "\"/1/params\": cannot be empty"),
+        (json!({ "hostid": f.host }), "unexpected parameter \"hostid\""),
+        (json!({ "value_type": 4, "trends": "1d" }), "\"/1/trends\": value must be 0"),
+        (json!({ "tags": null }), "\"/1/tags\": an array is expected"),
+    ] {
+        let mut params = json!({ "itemid": id });
+        for (name, value) in more.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        let (_, data) = f.server.call("item.update", &params).unwrap_err();
+        assert!(data.contains(refused), "{more}: {data}");
+    }
+    let params = json!({ "itemid": id, "type": 0, "delay": "1m", "interfaceid": f.agent });
+    f.server.call("item.update", &params).unwrap();
+    f.server.call("item.update", &json!({ "itemid": id, "value_type": 4, "type": 7 })).unwrap();
+    let ask = json!({ "itemids": id, "output": ["type", "interfaceid", "units", "trends"] });
+    let expect = json!([{
+        "itemid": id, "type": "7", "interfaceid": "0", "units": "", "trends": "0",
+    }]);
+    assert_eq!(f.server.call("item.get", &ask).unwrap(), expect);
+}
+
+#[test]
+fn filters_of_rules_are_kept_as_clients_know_them() {
+    let f = Fixture::new();
+    let rule = |filter: &Json| {
+        let params = json!({
+            "hostid": f.template, "name": "r", "key_": "r", "type": 2, "filter": filter,
+            "lld_macro_paths": [{ "lld_macro": "{#A}", "path": "$.a" }],
+        });
+        let made = f.server.call("discoveryrule.create", &params).map_err(|(_, data)| data)?;
+        let id = made["itemids"][0].as_str().unwrap().to_owned();
+        let ask = json!({ "itemids": id, "output": ["itemid"], "selectFilter": ["eval_formula"] });
+        let shown = f.server.call("discoveryrule.get", &ask).unwrap();
+        f.server.call("discoveryrule.delete", &json!([id])).unwrap();
+        Ok::<_, String>(shown[0]["filter"]["eval_formula"].as_str().unwrap().to_owned())
+    };
+    let on = |names: &[&str]| -> Json {
+        names.iter().map(|name| json!({ "macro": name, "value": "x" })).collect()
+    };
+    for (evaltype, names, formula) in [
+        (0, &["{#A}", "{#A}"][..], "A or B"),
+        (0, &["{#A}", "{#B}", "{#A}"], "(A or B) and C"),
+        (1, &["{#B}", "{#A}"], "A and B"),
+        (2, &["{#A}", "{#B}", "{#A}"], "(A or B) or C"),
+        (0, &[], ""),
+    ] {
+        let filter = json!({ "evaltype": evaltype, "conditions": on(names) });
+        assert_eq!(rule(&filter).as_deref(), Ok(formula), "{filter}");
+    }
+    let own = |formula: &str| {
+        json!({ "evaltype": 3, "formula": formula, "conditions": [
+            { "macro": "{#A}", "value": "x", "formulaid": "A" },
+            { "macro": "{#B}", "operator": 12, "formulaid": "B" },
+        ] })
+    };
+    assert_eq!(rule(&own("not A and (B or A)")).as_deref(), Ok("not A and (B or A)"));
+    for (filter, refused) in [
+        (own("A and C"), "/filter/formula\": missing filter condition \"C\""),
+        (own("A"), "/filter/conditions/2/formulaid\": an identifier is not defined"),
+        (own("A and"), "/filter/formula\": incorrect syntax near \"d\""),
+        (json!({ "conditions": [] }), "/filter\": the parameter \"evaltype\" is missing"),
+        (
+            json!({ "evaltype": 0, "conditions": on(&["A"]) }),
+            "/filter/conditions/1/macro\": a low-level discovery macro is expected",
+        ),
+    ] {
+        let got = rule(&filter).unwrap_err();
+        assert!(got.contains(refused), "{filter}: {got}");
+    }
+}
+
+#[test]
+fn prototypes_belong_to_their_rule() {
+    let f = Fixture::new();
+    let rule = f.server.create(
+        "discoveryrule.create",
+        &json!({ "hostid": f.template, "name": "r", "key_": "r", "type": 2 }),
+    );
+    let mut new = json!({
+        "hostid": f.template, "ruleid": rule, "name": "p", "key_": "p", "type": 2, "value_type": 3,
+    });
+    let (_, data) = f.server.call("itemprototype.create", &new).unwrap_err();
+    assert!(data.contains("must contain at least one low-level discovery macro"), "{data}");
+    new["key_"] = "p[{#A}]".into();
+    f.server.create("itemprototype.create", &new);
+    let ask = json!({
+        "hostids": f.host, "output": ["key_"], "selectDiscoveryRule": ["key_"],
+    });
+    let found = f.server.call("itemprototype.get", &ask).unwrap();
+    assert_eq!(found[0]["discoveryRule"]["key_"], "r", "the copy belongs to the copied rule");
+    assert_ne!(found[0]["discoveryRule"]["itemid"], *rule);
+    let result = f.server.call("discoveryrule.delete", &json!([rule])).unwrap();
+    assert_eq!(result, json!({ "ruleids": [rule] }));
+    assert_eq!(f.server.call("itemprototype.get", &ask).unwrap(), json!([]));
+}
