@@ -1,8 +1,9 @@
 //! The API alone, for work on it and on the UI: nothing is collected, there is no history.
 //!
 //! `VEDETTE_ADMIN_PASSWORD=… cargo run -p api --example serve -- --http 127.0.0.1:8080 --data DIR`
+//!
+//! Instead of a folder `--data` takes the address of a PostgreSQL database, `postgresql://…`.
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use api::{Acknowledge, Availability, ItemState, Live, PushValue};
@@ -62,27 +63,33 @@ impl history::Reader for NoHistory {
 
 type AnyError = Box<dyn std::error::Error>;
 
-fn arguments() -> Result<(String, PathBuf), AnyError> {
-    let (mut http, mut data) = ("127.0.0.1:8080".to_owned(), PathBuf::from("."));
+fn arguments() -> Result<(String, String), AnyError> {
+    let (mut http, mut data) = ("127.0.0.1:8080".to_owned(), ".".to_owned());
     let mut arguments = std::env::args().skip(1);
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or_else(|| format!("{name} needs a value"))?;
         match name.as_str() {
             "--http" => http = value,
-            "--data" => data = PathBuf::from(value),
+            "--data" => data = value,
             _ => return Err(format!("{name} is unknown; known are --http, --data").into()),
         }
     }
     Ok((http, data))
 }
 
-#[tokio::main]
-async fn main() -> Result<(), AnyError> {
+#[expect(clippy::disallowed_methods, reason = "passwords do not belong among the arguments")]
+fn main() -> Result<(), AnyError> {
     let (http, data) = arguments()?;
     let password = std::env::var("VEDETTE_ADMIN_PASSWORD")
         .map_err(|_| "set VEDETTE_ADMIN_PASSWORD to the password that Admin gets")?;
-    std::fs::create_dir_all(&data)?;
-    let config = Config::open(Location::Sqlite(data.join("config.db")))?;
+    let location = match Location::parse(&data) {
+        Location::Sqlite(folder) => {
+            std::fs::create_dir_all(&folder)?;
+            Location::Sqlite(folder.join("config.db"))
+        }
+        postgres @ Location::Postgres(_) => postgres,
+    };
+    let config = Config::open(location)?;
     let hash = hash_password(&password)?;
     let seeded: DbResult<bool> = config.write(|edit| config::seed(edit, &hash));
     seeded?;
@@ -93,8 +100,11 @@ async fn main() -> Result<(), AnyError> {
         hub: LiveHub::default(),
         clock: RealClock::shared(),
     });
-    let listener = tokio::net::TcpListener::bind(&http).await?;
-    let stop = async { drop(tokio::signal::ctrl_c().await) };
-    api::serve(Arc::new(api), HttpConfig::default(), listener, stop).await?;
+    // The database blocks, so it is opened before there is a runtime.
+    tokio::runtime::Runtime::new()?.block_on(async {
+        let listener = tokio::net::TcpListener::bind(&http).await?;
+        let stop = async { drop(tokio::signal::ctrl_c().await) };
+        api::serve(Arc::new(api), HttpConfig::default(), listener, stop).await
+    })?;
     Ok(())
 }

@@ -3,15 +3,15 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
-use std::collections::BTreeMap;
-
-use config::db::{Row, Value, id_params, placeholders};
-use serde_json::Map;
+use config::db::{Value, id_params, placeholders};
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::found::FoundRow;
 use crate::object::{Access, Field, FieldKind, Object};
-use crate::{params, rpc};
+
+pub(crate) use crate::found::Found;
+use crate::params;
 
 /// Options that every `get` has.
 const STANDARD: &[&str] = &[
@@ -192,11 +192,10 @@ impl<'c, 'a> Get<'c, 'a> {
         let total = rows.first().map_or(0, |row| row.int("n"));
         let object = self.object;
         let rows = if count { Vec::new() } else { rows };
-        let rows = rows.into_iter().map(|row| Found::output_row(object, &output, row)).collect();
+        let rows = rows.into_iter().map(|row| FoundRow::new(object, &output, row)).collect();
         Ok(Found {
             call: self.call,
             params: self.params,
-            object,
             output,
             total: count.then_some(total),
             rows,
@@ -455,150 +454,6 @@ pub(crate) fn like(text: &str, start: bool, wildcards: bool) -> String {
         pattern.push('%');
     }
     pattern
-}
-
-/// A row and what of it goes out.
-#[derive(Debug)]
-pub(crate) struct FoundRow {
-    /// Its id.
-    pub(crate) id: u64,
-    /// The row with all columns that were read.
-    pub(crate) row: Row,
-    /// The output so far.
-    pub(crate) out: Map<String, Json>,
-}
-
-/// Rows of a `get`.
-#[derive(Debug)]
-pub(crate) struct Found<'c, 'a> {
-    pub(crate) call: &'c Call<'a>,
-    params: &'c Json,
-    object: &'static Object,
-    /// Wanted fields.
-    pub(crate) output: Output,
-    total: Option<i64>,
-    /// The rows in order.
-    pub(crate) rows: Vec<FoundRow>,
-}
-
-impl Found<'_, '_> {
-    fn output_row(object: &'static Object, output: &Output, row: Row) -> FoundRow {
-        let id = row.id(object.key);
-        let mut out = Map::new();
-        for field in object.columns() {
-            let wanted = output.has(field.name) || (field.name == object.key && !object.strict);
-            if let (true, Some(value)) = (wanted, row.get(field.name)) {
-                out.insert(field.name.to_owned(), to_json(field.kind, value));
-            }
-        }
-        FoundRow { id, row, out }
-    }
-
-    /// Ids of all rows.
-    pub(crate) fn ids(&self) -> Vec<u64> {
-        self.rows.iter().map(|row| row.id).collect()
-    }
-
-    /// What a `select…` option asks for; `None` = not asked, or nothing found to add to.
-    pub(crate) fn wants(&self, option: &str) -> ApiResult<Option<Output>> {
-        match self.params.get(option) {
-            Some(value) => {
-                let wanted = Output::parse(value, &format!("/{option}"))?;
-                Ok(wanted.filter(|_| !self.rows.is_empty()))
-            }
-            None => Ok(None),
-        }
-    }
-
-    /// The same for an option that does not count: `"count"` is refused.
-    pub(crate) fn wants_list(&self, option: &str) -> ApiResult<Option<Output>> {
-        match self.params.get(option) {
-            Some(Json::String(text)) if text != "extend" => {
-                Err(ApiError::at(&format!("/{option}"), "value must be \"extend\""))
-            }
-            _ => self.wants(option),
-        }
-    }
-
-    /// The same for an option where `"count"` is ignored, as older methods do.
-    pub(crate) fn wants_uncounted(&self, option: &str) -> ApiResult<Option<Output>> {
-        Ok(self.wants(option)?.filter(|wanted| *wanted != Output::Count))
-    }
-
-    /// An option of the call.
-    pub(crate) fn option(&self, name: &str) -> Option<&Json> {
-        self.params.get(name)
-    }
-
-    /// Adds `member` to each row: rows of an owned table (tags, macros, mappings …), the columns
-    /// of `fields` that are wanted. `sql` has `{ids}` and gives a column `owner`.
-    pub(crate) fn attach(
-        &mut self,
-        member: &str,
-        wanted: &Output,
-        sql: &str,
-        fields: &[&str],
-    ) -> ApiResult<()> {
-        let ids = self.ids();
-        let rows = self.call.read(|c| Ok(config::db::query_by_ids(c, sql, &[], &ids)?))?;
-        let mut of_row: BTreeMap<u64, Vec<Json>> = BTreeMap::new();
-        for row in rows {
-            let mut out = Map::new();
-            for name in fields.iter().filter(|name| wanted.has(name)) {
-                if let Some(value) = row.get(name) {
-                    out.insert((*name).to_owned(), Json::String(value.to_string()));
-                }
-            }
-            of_row.entry(row.id("owner")).or_default().push(Json::Object(out));
-        }
-        for row in &mut self.rows {
-            let values = of_row.remove(&row.id).unwrap_or_default();
-            let value = if *wanted == Output::Count {
-                Json::String(values.len().to_string())
-            } else {
-                Json::Array(values)
-            };
-            row.out.insert(member.to_owned(), value);
-        }
-        Ok(())
-    }
-
-    /// The answer.
-    pub(crate) fn finish(self) -> Json {
-        if let Some(total) = self.total {
-            return Json::String(total.to_string());
-        }
-        if params::flag(self.params.get("preservekeys")) {
-            let rows = self.rows.into_iter().map(|row| (row.id.to_string(), Json::Object(row.out)));
-            return rpc::keyed(rows.collect());
-        }
-        self.rows.into_iter().map(|row| Json::Object(row.out)).collect()
-    }
-}
-
-fn to_json(kind: FieldKind, value: &Value) -> Json {
-    match (kind, value) {
-        (FieldKind::Json, Value::Text(text)) => {
-            serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new()))
-        }
-        _ => Json::String(value.to_string()),
-    }
-}
-
-impl Call<'_> {
-    /// Pairs of ids: the first two columns of a query with `{ids}`.
-    pub(crate) fn pairs(&self, sql: &str, ids: &[u64]) -> ApiResult<Vec<(u64, u64)>> {
-        let rows = self.read(|c| Ok(config::db::query_by_ids(c, sql, &[], ids)?))?;
-        let number =
-            |value: Option<&Value>| value.map_or(0, |v| u64::try_from(v.as_int()).unwrap_or(0));
-        Ok(rows
-            .iter()
-            .map(|row| {
-                let mut columns = row.iter().map(|(_, value)| value);
-                (number(columns.next()), number(columns.next()))
-            })
-            .collect())
-    }
 }
 
 #[cfg(test)]

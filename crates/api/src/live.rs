@@ -14,6 +14,8 @@ pub struct ItemState {
     pub previous: Option<Sample>,
     /// Not supported: why. Empty = supported.
     pub error: String,
+    /// Supported, but something went wrong: what (low-level discovery that could not make all).
+    pub warning: String,
 }
 
 /// Availability of an interface or of active checks.

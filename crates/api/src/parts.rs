@@ -24,7 +24,7 @@ pub(crate) const GRAPH: PartKind = PartKind {
 
 /// Graph prototypes.
 pub(crate) const GRAPH_PROTOTYPE: PartKind = PartKind {
-    kind: "graphprototype",
+    kind: "graph_prototype",
     option: "selectGraphs",
     relation: Relation::new("graphs", "graphprototype.get", "graphids", "graphid").sorted("name"),
 };
@@ -49,7 +49,7 @@ pub(crate) const DASHBOARD: PartKind = PartKind {
 
 /// Prototypes of hosts.
 pub(crate) const HOST_PROTOTYPE: PartKind = PartKind {
-    kind: "hostprototype",
+    kind: "host_prototype",
     option: "selectHostPrototypes",
     relation: Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid").bare(),
 };

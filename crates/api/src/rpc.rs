@@ -13,16 +13,18 @@ use crate::{Api, ApiError, methods, permission, session};
 /// Calls in one batch; a larger one is refused.
 const BATCH_CALLS_MAX: usize = 1_000;
 
+/// JSON, but neither a call nor a batch.
+const NO_REQUEST: &str = "The received JSON is not a valid JSON-RPC request.";
+
 pub(crate) fn handle(api: &Api, body: &[u8], bearer: Option<&str>, peer: IpAddr) -> Option<String> {
     // serde_json stops at a depth of 128 by itself.
     let Ok(request) = serde_json::from_slice::<Json>(body) else {
         return Some(failure(&ApiError::parse(), Json::Null).to_string());
     };
     let answer = match request {
-        Json::Array(calls) if calls.is_empty() => Some(failure(
-            &ApiError::request("Invalid parameter \"/\": cannot be empty."),
-            Json::Null,
-        )),
+        Json::Array(calls) if calls.is_empty() => {
+            Some(failure(&ApiError::request(NO_REQUEST), Json::Null))
+        }
         Json::Array(calls) if calls.len() > BATCH_CALLS_MAX => {
             let text =
                 format!("A batch holds at most {BATCH_CALLS_MAX} calls, this one {}.", calls.len());
@@ -63,7 +65,7 @@ fn answer(api: &Api, call: Json, bearer: Option<&str>, peer: IpAddr) -> Option<J
 
 fn envelope(call: &Json) -> ApiResult<(&str, &Json, Option<&str>)> {
     let Json::Object(members) = call else {
-        return Err(ApiError::request("Invalid parameter \"/\": an object is expected."));
+        return Err(ApiError::request(NO_REQUEST));
     };
     if let Some(name) = members
         .keys()
@@ -176,7 +178,7 @@ pub(crate) fn knows(method: &str) -> bool {
 
 /// Is there a method that this pattern (`host.get`, `host.*`, `*.get`, `*`) means?
 pub(crate) fn knows_pattern(pattern: &str) -> bool {
-    registry().keys().any(|method| crate::permission::matches(pattern, method))
+    registry().keys().any(|method| permission::matches(pattern, method))
 }
 
 /// Runs another method for a call in progress, with its user's rights on objects.

@@ -7,6 +7,9 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::like;
 use crate::params;
 
+/// A condition of SQL and the values of its `?`.
+pub(crate) type Condition = (String, Vec<Value>);
+
 /// A condition on tags. `id` is the column with the id of what has tags; `set` gives, for a test
 /// of the columns `tag` and `value`, the subquery of ids that pass it.
 ///
@@ -17,7 +20,7 @@ pub(crate) fn condition(
     input: &Json,
     id: &str,
     set: impl Fn(&str) -> String,
-) -> ApiResult<Option<(String, Vec<Value>)>> {
+) -> ApiResult<Option<Condition>> {
     let tags = match input.get("tags") {
         None | Some(Json::Null) => return Ok(None),
         Some(Json::Array(tags)) => tags,
@@ -27,7 +30,7 @@ pub(crate) fn condition(
         return Ok(None);
     }
     let any = input.get("evaltype").and_then(|v| params::int(v, "").ok()) == Some(2);
-    let mut by_tag: Vec<(String, Vec<(String, Vec<Value>)>)> = Vec::new();
+    let mut by_tag: Vec<(String, Vec<Condition>)> = Vec::new();
     for (n, tag) in tags.iter().enumerate() {
         let path = format!("/tags/{}", n + 1);
         let text = |name: &str| match tag.get(name) {
@@ -64,7 +67,7 @@ fn one(
     value: &str,
     operator: i64,
     set: &impl Fn(&str) -> String,
-) -> (String, Vec<Value>) {
+) -> Condition {
     let not = if matches!(operator, 2 | 3 | 5) { "NOT " } else { "" };
     let tag = Value::from(tag);
     let (test, values) = match operator {

@@ -136,6 +136,43 @@ impl Server {
         }
     }
 
+    /// Calls that must be refused: method, parameters, code, a part of the text.
+    pub(crate) fn refuses(&self, calls: &[(&str, Json, i64, &str)]) {
+        for (method, params, code, text) in calls {
+            match self.call(method, params) {
+                Ok(result) => panic!("{method} {params} is not refused: {result}"),
+                Err((found, data)) => assert!(
+                    found == *code && data.contains(text),
+                    "{method} {params}: {found} {data}"
+                ),
+            }
+        }
+    }
+
+    /// Calls with their exact results.
+    pub(crate) fn answers(&self, calls: &[(&str, Json, Json)]) {
+        for (method, params, result) in calls {
+            let found =
+                self.call(method, params).unwrap_or_else(|e| panic!("{method} {params}: {e:?}"));
+            assert_eq!(found, *result, "{method} {params}");
+        }
+    }
+
+    /// Rows of a table, as text, for what no method shows.
+    pub(crate) fn count(&self, sql: &str) -> i64 {
+        let rows = self.api.deps.config.read(|c| c.query(sql, &[])).unwrap();
+        rows[0].int("n")
+    }
+
+    /// Writes the database without a method.
+    pub(crate) fn write_sql(&self, statements: &[&str]) {
+        let work = |edit: &mut config::Edit<'_>| {
+            statements.iter().try_for_each(|sql| edit.execute(sql, &[]).map(drop))
+        };
+        let result: config::db::DbResult<()> = self.api.deps.config.write(work);
+        result.unwrap();
+    }
+
     /// The first id of a create call's result.
     pub(crate) fn create(&self, method: &str, params: &Json) -> String {
         let result = self.call(method, params).unwrap();

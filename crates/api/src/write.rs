@@ -9,8 +9,8 @@ use serde_json::Map;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{missing, taken};
+use crate::params;
 use crate::permission::{Need, on_groups, on_hosts};
-use crate::{params, session};
 
 /// A nested list of objects with their paths: an array of objects, or one object alone.
 pub(crate) fn nested<'j>(
@@ -199,15 +199,6 @@ pub(crate) fn names(
     let sql = format!("SELECT {key} AS id, {column} AS name FROM {table} WHERE {key} IN ({{ids}})");
     let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
     Ok(rows.iter().map(|row| (row.id("id"), row.text("name").to_owned())).collect())
-}
-
-/// A random UUID (version 4) without dashes, as templates and their parts carry it.
-pub(crate) fn new_uuid() -> ApiResult<String> {
-    let mut uuid: Vec<char> = session::random_hex(16)?.chars().collect();
-    uuid[12] = '4';
-    let variant = uuid[16].to_digit(16).unwrap_or(0) & 3 | 8;
-    uuid[16] = char::from_digit(variant, 16).unwrap_or('8');
-    Ok(uuid.into_iter().collect())
 }
 
 /// A UUID that a client gives.

@@ -34,6 +34,8 @@ impl Touched {
 pub struct Edit<'a> {
     connection: &'a mut dyn Connection,
     touched: Touched,
+    /// Configured objects have changed, prototypes and templates included.
+    objects: bool,
 }
 
 impl std::fmt::Debug for Edit<'_> {
@@ -55,6 +57,7 @@ impl Edit<'_> {
 
     /// Runs a statement; returns the number of changed rows.
     pub fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
+        self.objects |= crate::lld::changes_objects(sql);
         self.connection.execute(sql, params)
     }
 
@@ -176,6 +179,7 @@ pub struct Config {
     /// Held while the next snapshot is built, so that they follow one another.
     build: Mutex<()>,
     listeners: Mutex<Vec<Listener>>,
+    lld: crate::lld::Memory,
 }
 
 impl std::fmt::Debug for Config {
@@ -193,6 +197,7 @@ impl Config {
             snapshot: ArcSwap::default(),
             build: Mutex::new(()),
             listeners: Mutex::default(),
+            lld: crate::lld::Memory::default(),
         };
         let snapshot = config.db.read(crate::snapshot::load)?;
         config.snapshot.store(Arc::new(snapshot));
@@ -202,6 +207,11 @@ impl Config {
     /// The current snapshot.
     pub fn snapshot(&self) -> Arc<Snapshot> {
         self.snapshot.load_full()
+    }
+
+    /// What low-level discovery remembers.
+    pub(crate) fn lld(&self) -> &crate::lld::Memory {
+        &self.lld
     }
 
     /// Calls `listener` after each change, in order, on the changing thread. It must not block.
@@ -224,11 +234,14 @@ impl Config {
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
         let _following = lock(&self.build);
-        let (result, touched) = self.db.write(|connection| {
-            let mut edit = Edit { connection, touched: Touched::default() };
+        let (result, touched, objects) = self.db.write(|connection| {
+            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
             let result = work(&mut edit)?;
-            Ok::<_, E>((result, edit.touched))
+            Ok::<_, E>((result, edit.touched, edit.objects))
         })?;
+        if objects {
+            self.lld.objects_changed();
+        }
         if !touched.is_empty() {
             self.rebuild(&touched)?;
         }

@@ -56,7 +56,7 @@ fn stats(figures: &ServerFigures, message: &Json) -> String {
     }
     let bound = |name: &str| {
         let text = message.get("params").and_then(|p| p.get(name)).and_then(Json::as_str);
-        text.and_then(eval::num::parse_seconds).and_then(|s| u32::try_from(s).ok())
+        text.and_then(eval::num::parse_seconds)
     };
     let late = figures.meter.queue().between(bound("from").unwrap_or(6), bound("to"));
     json!({ "response": "success", "queue": late }).to_string()

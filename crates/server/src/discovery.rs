@@ -1,11 +1,15 @@
 //! The low-level discovery worker: rows of discovery rules become items, triggers and hosts.
 //! A thread of its own, beside the value path.
 
-use std::sync::Arc;
+use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
+use alert::Problems;
 use config::Config;
-use model::DiscoveryValue;
+use config::lld::Summary;
+use model::{DiscoveryValue, ItemId};
+use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
 
@@ -22,19 +26,101 @@ impl Busy {
     }
 }
 
-/// Works until the queue is closed.
-pub(crate) fn run(
-    config: &Config,
-    clock: &SharedClock,
-    mut values: Receiver<DiscoveryValue>,
-    busy: &Arc<Busy>,
-) {
-    while let Some(value) = values.blocking_recv() {
-        let begin = clock.monotonic();
-        if let Err(error) = config::lld::process(config, &value) {
-            tracing::warn!(rule = %value.rule, %error, "low-level discovery failed");
+/// What went wrong in the last discovery of each rule.
+#[derive(Debug, Default)]
+pub(crate) struct Outcomes {
+    errors: Mutex<HashMap<ItemId, (bool, String)>>,
+}
+
+impl Outcomes {
+    fn lock(&self) -> MutexGuard<'_, HashMap<ItemId, (bool, String)>> {
+        match self.errors.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
         }
-        let took = clock.monotonic().saturating_sub(begin);
-        busy.ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+    }
+
+    /// Whether the rule is supported all the same, and what went wrong.
+    pub(crate) fn error(&self, rule: ItemId) -> Option<(bool, String)> {
+        self.lock().get(&rule).cloned()
+    }
+
+    fn set(&self, rule: ItemId, summary: &Summary) {
+        if summary.error.is_empty() {
+            self.lock().remove(&rule);
+        } else {
+            self.lock().insert(rule, (summary.supported, summary.error.clone()));
+        }
+    }
+
+    /// The rules are gone.
+    fn forget(&self, items: &[ItemId]) {
+        let mut errors = self.lock();
+        for item in items {
+            errors.remove(item);
+        }
+    }
+}
+
+/// The worker.
+pub(crate) struct Worker {
+    pub(crate) config: Arc<Config>,
+    pub(crate) clock: SharedClock,
+    pub(crate) shards: Arc<ShardSet>,
+    pub(crate) problems: Problems,
+    pub(crate) outcomes: Arc<Outcomes>,
+    pub(crate) busy: Arc<Busy>,
+}
+
+impl Worker {
+    /// Works until the queue is closed.
+    pub(crate) fn run(self, mut values: Receiver<DiscoveryValue>) {
+        while let Some(value) = values.blocking_recv() {
+            let begin = self.clock.monotonic();
+            self.work(&value);
+            let took = self.clock.monotonic().saturating_sub(begin);
+            self.busy.ns.fetch_add(u64::try_from(took.as_nanos()).unwrap_or(0), Ordering::Relaxed);
+        }
+    }
+
+    fn work(&self, value: &DiscoveryValue) {
+        match config::lld::process(&self.config, value, self.clock.unix_s()) {
+            Ok(summary) => {
+                // The reason of a value that failed before discovery is the item's own error.
+                if value.rows.is_ok() {
+                    self.outcomes.set(value.rule, &summary);
+                } else {
+                    self.outcomes.forget(&[value.rule]);
+                }
+                if summary.changed() {
+                    self.follow(value.rule, &summary);
+                }
+            }
+            Err(error) => {
+                tracing::warn!(rule = %value.rule, %error, "low-level discovery failed");
+            }
+        }
+    }
+
+    /// What was deleted takes its history and its problems with it.
+    fn follow(&self, rule: ItemId, summary: &Summary) {
+        tracing::info!(
+            %rule,
+            created = summary.created.total(),
+            updated = summary.updated.total(),
+            lost = summary.lost.total(),
+            deleted = summary.deleted.items.len() + summary.deleted.triggers.len(),
+            "low-level discovery"
+        );
+        let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
+        self.outcomes.forget(&items);
+        if let Err(error) = self.shards.forget(&items) {
+            tracing::warn!(%error, "history of lost items was not cleared");
+        }
+        if !summary.deleted.triggers.is_empty()
+            && let Err(error) = self.problems.remove_orphans()
+        {
+            tracing::warn!(%error, "problems of lost triggers could not be closed");
+        }
     }
 }

@@ -117,7 +117,7 @@ impl ServerFigures {
             if text.is_empty() {
                 return Ok(default);
             }
-            let parsed = eval::num::parse_seconds(text).and_then(|s| u32::try_from(s).ok());
+            let parsed = eval::num::parse_seconds(text);
             parsed
                 .map(Some)
                 .ok_or_else(|| "Invalid parameter: a time like 10m is expected.".to_owned())

@@ -10,12 +10,15 @@ use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
 use tokio::runtime::Handle;
 
+use crate::discovery::Outcomes;
+
 /// The running parts, for the API's blocking threads.
 pub(crate) struct Running {
     pub(crate) shards: Arc<ShardSet>,
     pub(crate) collector: Status,
     pub(crate) problems: Problems,
     pub(crate) runtime: Handle,
+    pub(crate) discoveries: Arc<Outcomes>,
 }
 
 impl api::Live for Running {
@@ -33,9 +36,18 @@ impl api::Live for Running {
             .map(|item| match reports.next_if(|report| report.item == *item) {
                 Some(report) => {
                     let [last, previous] = report.last;
-                    ItemState { last, previous, error: report.error }
+                    ItemState { last, previous, error: report.error, ..ItemState::default() }
                 }
                 None => ItemState::default(),
+            })
+            .zip(items)
+            .map(|(mut state, item)| {
+                match self.discoveries.error(*item) {
+                    Some((true, text)) => state.warning = text,
+                    Some((false, text)) if state.error.is_empty() => state.error = text,
+                    _ => {}
+                }
+                state
             })
             .collect()
     }

@@ -2,6 +2,7 @@
 
 mod agent_command;
 mod backend;
+mod bench_command;
 mod discovery;
 mod first_start;
 mod internals;
@@ -45,6 +46,7 @@ fn command() -> Command {
                 .default_value("127.0.0.1:10050")
                 .help("Address of the agent"),
         );
+    let bench = bench_command::add(Command::new("bench"));
     let parameters = Command::new("parameters")
         .about("Print all parameters: flags, environment, vedette.toml (Markdown)");
     Command::new("vedette")
@@ -56,6 +58,7 @@ fn command() -> Command {
         .subcommand(params::add(server, params::SERVER))
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
+        .subcommand(bench)
         .subcommand(parameters)
 }
 
@@ -80,6 +83,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             writeln!(std::io::stdout(), "{value}")?;
             Ok(())
         }
+        Some(("bench", matches)) => bench_command::run(matches),
         Some(("parameters", _)) => {
             std::io::stdout().write_all(params::page().as_bytes())?;
             Ok(())

@@ -150,9 +150,18 @@ impl Server {
         drop(late_shards.set(Arc::clone(&shards)));
 
         let busy = Arc::new(discovery::Busy::default());
+        let outcomes: Arc<discovery::Outcomes> = Arc::default();
+        let discoverer = discovery::Worker {
+            config: Arc::clone(&config),
+            clock: Arc::clone(&clock),
+            shards: Arc::clone(&shards),
+            problems: problems.clone(),
+            outcomes: Arc::clone(&outcomes),
+            busy: Arc::clone(&busy),
+        };
         let threads = vec![
             alert_thread(problems.clone(), findings_in)?,
-            discovery_thread(&config, &clock, discoveries_in, &busy)?,
+            discovery_thread(discoverer, discoveries_in)?,
         ];
         let meter = Meter::new(Parts {
             clock: Arc::clone(&clock),
@@ -187,6 +196,7 @@ impl Server {
                 collector: collector.status(),
                 problems: problems.clone(),
                 runtime: tokio::runtime::Handle::current(),
+                discoveries: outcomes,
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),
@@ -240,7 +250,7 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
-        drop(stop_http.send(()));
+        let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.
         http.abort();
         self.tasks.shutdown().await;
@@ -282,12 +292,7 @@ fn open_config(values: &Values, data: &Path) -> anyhow::Result<Config> {
         "" => Location::Sqlite(data.join("config.db")),
         text => Location::parse(text),
     };
-    // The PostgreSQL client brings a runtime of its own, which must not start within ours.
-    let opened = std::thread::scope(|scope| scope.spawn(|| Config::open(location)).join());
-    match opened {
-        Ok(opened) => Ok(opened?),
-        Err(_) => bail!("the configuration database could not be opened; see above"),
-    }
+    Ok(Config::open(location)?)
 }
 
 fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {
@@ -374,13 +379,8 @@ fn alert_thread(
 }
 
 fn discovery_thread(
-    config: &Arc<Config>,
-    clock: &SharedClock,
+    worker: discovery::Worker,
     values: Receiver<DiscoveryValue>,
-    busy: &Arc<discovery::Busy>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    let (config, clock, busy) = (Arc::clone(config), Arc::clone(clock), Arc::clone(busy));
-    std::thread::Builder::new()
-        .name("discovery".into())
-        .spawn(move || discovery::run(&config, &clock, values, &busy))
+    std::thread::Builder::new().name("discovery".into()).spawn(move || worker.run(values))
 }

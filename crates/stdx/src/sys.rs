@@ -44,6 +44,25 @@ pub fn raise_open_files_limit() -> io::Result<u64> {
     Ok(limit.rlim_cur)
 }
 
+/// Makes a listening socket hand out connections only once their first bytes are there, or
+/// `seconds` have passed (tcp(7), `TCP_DEFER_ACCEPT`): reading then needs no waiting.
+pub fn defer_accept(listener: &std::net::TcpListener, seconds: u8) -> io::Result<()> {
+    use std::os::fd::AsRawFd;
+    let seconds = libc::c_int::from(seconds);
+    // SAFETY: the descriptor is open as long as `listener` is borrowed; the value is a c_int, and
+    // its size is told.
+    let result = unsafe {
+        libc::setsockopt(
+            listener.as_raw_fd(),
+            libc::IPPROTO_TCP,
+            libc::TCP_DEFER_ACCEPT,
+            (&raw const seconds).cast(),
+            size_of::<libc::c_int>() as libc::socklen_t,
+        )
+    };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
 /// CPU time that this process has used so far, user and system together.
 pub fn cpu_time() -> std::time::Duration {
     let mut spec = libc::timespec { tv_sec: 0, tv_nsec: 0 };

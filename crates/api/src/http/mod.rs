@@ -163,11 +163,11 @@ async fn read_body(
     }
 }
 
-/// The token of the header. A header of another form is no token: the `auth` member counts then.
+/// The token of the header. A header of another form, `bearer` too, is no token: the `auth` member
+/// counts then, as in the reference.
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or("");
-    let token = value.strip_prefix("Bearer ").or_else(|| value.strip_prefix("bearer "));
-    token.map(|token| token.trim().to_owned())
+    value.strip_prefix("Bearer ").map(|token| token.trim().to_owned())
 }
 
 #[derive(serde::Deserialize)]

@@ -295,3 +295,6 @@ fn finish(edit: &mut config::Edit<'_>, hosts: &[u64]) -> ApiResult<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -102,9 +102,9 @@ fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 fn check_authentication(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     only(input, &["sessionid", "extend", "token"])?;
-    let secret = match (input.get("sessionid"), input.get("token")) {
-        (Some(Json::String(id)), None) | (None, Some(Json::String(id))) => id,
-        _ => return Err(ApiError::params("Session ID or token is expected.")),
+    let given = (input.get("sessionid"), input.get("token"));
+    let ((Some(Json::String(secret)), None) | (None, Some(Json::String(secret)))) = given else {
+        return Err(ApiError::params("Session ID or token is expected."));
     };
     let user = session::authenticate(call.api, Some(secret))?;
     user_data(call, user.id, secret)

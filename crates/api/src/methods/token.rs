@@ -204,3 +204,6 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.api.sessions.forget();
     result
 }
+
+#[cfg(test)]
+mod tests;

@@ -389,3 +389,6 @@ fn finish(edit: &mut Edit<'_>) -> ApiResult<()> {
     check_super_admin_left(edit)?;
     end_sessions(edit)
 }
+
+#[cfg(test)]
+mod tests;

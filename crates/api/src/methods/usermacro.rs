@@ -322,3 +322,6 @@ fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(result(&GLOBAL_MACRO, &ids))
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
+use config::objects::new_uuid;
 use serde_json::json;
 
 use crate::call::{Call, Json, Method, UserType};
@@ -13,7 +14,7 @@ use crate::object::{Field, Mode, Object, field, missing, taken};
 use crate::owned::links;
 use crate::params;
 use crate::permission::{Need, on_hosts};
-use crate::write::{Target, check_uuid, names, nested, new_uuid, only};
+use crate::write::{Target, check_uuid, names, nested, only};
 
 const ADMIN: Option<UserType> = Some(UserType::Admin);
 
@@ -99,7 +100,7 @@ fn parse_mappings(value: &Json, path: &str) -> ApiResult<Vec<Mapping>> {
         }
         if mappings.iter().any(|other| other.0 == kind && other.1 == value) {
             let names = if kind == 0 { "value" } else { "type, value" };
-            let shown = if kind == 0 { value.clone() } else { format!("{kind}, {value}") };
+            let shown = if kind == 0 { value } else { format!("{kind}, {value}") };
             return Err(taken(&path, names, shown));
         }
         mappings.push((kind, value, newvalue));

@@ -6,7 +6,7 @@ use config::db::query_by_ids;
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::permission::Need;
-use crate::write::{Target, names};
+use crate::write::Target;
 
 /// Makes `groups` the groups of a host or template. Groups that the user may not change stay as
 /// they are, unless the user names them too.
@@ -93,12 +93,4 @@ fn insert(edit: &mut Edit<'_>, hostid: u64, groups: &[u64]) -> ApiResult<()> {
         edit.insert("host_groups", &[("hostid", hostid.into()), ("groupid", (*group).into())])?;
     }
     Ok(())
-}
-
-/// Technical names of hosts or templates by id.
-pub(crate) fn host_names(
-    edit: &mut Edit<'_>,
-    ids: &[u64],
-) -> ApiResult<std::collections::BTreeMap<u64, String>> {
-    names(edit, "hosts", "hostid", "host", ids)
 }

@@ -226,7 +226,7 @@ fn details(given: Option<&Json>, now: Option<&Row>, path: &str) -> ApiResult<Str
 /// Each type that a host has needs exactly one default interface.
 pub(crate) fn check_defaults(edit: &mut Edit<'_>, hostid: u64) -> ApiResult<()> {
     let rows = edit.query(
-        "SELECT i.type, SUM(i.main) AS mains, MAX(h.name) AS name FROM interfaces i \
+        "SELECT i.type, CAST(SUM(i.main) AS BIGINT) AS mains, MAX(h.name) AS name FROM interfaces i \
          JOIN hosts h ON h.hostid = i.hostid WHERE i.hostid = ? GROUP BY i.type ORDER BY i.type",
         &[hostid.into()],
     )?;

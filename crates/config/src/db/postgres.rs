@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::mpsc::{SyncSender, sync_channel};
 
 use postgres::types::{ToSql, Type};
 use postgres::{Client, NoTls, Statement};
@@ -11,17 +12,82 @@ use super::{Connection, DbError, DbResult, Row, Value};
 /// Statements kept prepared per connection; beyond, all are forgotten at once.
 const STATEMENTS_MAX: usize = 256;
 
-struct Postgres {
+/// A connection and what was prepared on it.
+struct Session {
     client: Client,
     prepared: HashMap<String, Statement>,
 }
 
+type Job = Box<dyn FnOnce(&mut Session) + Send>;
+
+/// The client brings an asynchronous runtime of its own, which must not be entered from within
+/// another one: so each connection has a thread that does its work.
+struct Postgres {
+    jobs: SyncSender<Job>,
+}
+
 pub(super) fn connect(url: &str) -> DbResult<Box<dyn Connection>> {
-    let client = Client::connect(url, NoTls).map_err(|error| DbError::Connect {
-        url: without_password(url),
-        reason: with_source(&error),
-    })?;
-    Ok(Box::new(Postgres { client, prepared: HashMap::new() }))
+    let (jobs, todo) = sync_channel::<Job>(1);
+    let (opened, result) = sync_channel(1);
+    let address = url.to_owned();
+    let work = move || {
+        let client = match Client::connect(&address, NoTls) {
+            Ok(client) => client,
+            Err(error) => {
+                drop(opened.send(Err(DbError::Connect {
+                    url: without_password(&address),
+                    reason: with_source(&error),
+                })));
+                return;
+            }
+        };
+        drop(opened.send(Ok(())));
+        let mut session = Session { client, prepared: HashMap::new() };
+        while let Ok(job) = todo.recv() {
+            job(&mut session);
+        }
+    };
+    let connect = |reason: String| DbError::Connect { url: without_password(url), reason };
+    let thread = std::thread::Builder::new().name("postgres".into());
+    thread.spawn(work).map_err(|error| connect(error.to_string()))?;
+    result.recv().map_err(|_| connect("the connection's thread ended".into()))??;
+    Ok(Box::new(Postgres { jobs }))
+}
+
+impl Postgres {
+    fn ask<T: Send + 'static>(
+        &self,
+        sql: &str,
+        work: impl FnOnce(&mut Session) -> DbResult<T> + Send + 'static,
+    ) -> DbResult<T> {
+        let (reply, result) = sync_channel(1);
+        let gone = |_| DbError::statement(sql, "the connection's thread ended");
+        let job: Job = Box::new(move |session| drop(reply.send(work(session))));
+        self.jobs.send(job).map_err(|_| DbError::statement(sql, "the connection is closed"))?;
+        result.recv().map_err(gone)?
+    }
+}
+
+impl Connection for Postgres {
+    fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
+        let (text, params) = (sql.to_owned(), params.to_vec());
+        self.ask(sql, move |session| session.query(&text, &params))
+    }
+
+    fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
+        let (text, params) = (sql.to_owned(), params.to_vec());
+        self.ask(sql, move |session| session.execute(&text, &params))
+    }
+
+    fn batch(&mut self, sql: &str) -> DbResult<()> {
+        let text = sql.to_owned();
+        self.ask(sql, move |session| session.batch(&text))
+    }
+
+    fn dialect(&self, sql: &str) -> String {
+        // Keys are INTEGER for SQLite's sake; here that would be 32 bits.
+        sql.replace(" INTEGER NOT NULL", " BIGINT NOT NULL")
+    }
 }
 
 /// `postgresql://user:password@host/db` without the password.
@@ -71,7 +137,7 @@ fn numbered(sql: &str) -> String {
     out
 }
 
-impl Postgres {
+impl Session {
     fn prepare(&mut self, sql: &str) -> DbResult<Statement> {
         if let Some(statement) = self.prepared.get(sql) {
             return Ok(statement.clone());
@@ -101,7 +167,7 @@ fn bound(statement: &Statement, params: &[Value]) -> Vec<Box<dyn ToSql + Sync>> 
         .collect()
 }
 
-impl Connection for Postgres {
+impl Session {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let statement = self.prepare(sql)?;
         let columns: Arc<[Box<str>]> =
@@ -129,11 +195,6 @@ impl Connection for Postgres {
 
     fn batch(&mut self, sql: &str) -> DbResult<()> {
         self.client.batch_execute(sql).map_err(|e| fail(sql, &e))
-    }
-
-    fn dialect(&self, sql: &str) -> String {
-        // Keys are INTEGER for SQLite's sake; here that would be 32 bits.
-        sql.replace(" INTEGER NOT NULL", " BIGINT NOT NULL")
     }
 }
 

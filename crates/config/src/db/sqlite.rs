@@ -53,8 +53,7 @@ fn fail(sql: &str, error: rusqlite::Error) -> DbError {
 impl Connection for Sqlite {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let mut statement = self.0.prepare_cached(sql).map_err(|e| fail(sql, e))?;
-        let columns: Arc<[Box<str>]> =
-            statement.column_names().into_iter().map(Box::from).collect();
+        let columns: Arc<[Box<str>]> = statement.column_names().map(Box::from).collect();
         let mut rows =
             statement.query(rusqlite::params_from_iter(params)).map_err(|e| fail(sql, e))?;
         let mut result = Vec::new();

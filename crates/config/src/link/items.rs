@@ -199,13 +199,9 @@ fn load_children(
     }
     parents.remove(&0);
     let parents: Vec<u64> = parents.into_iter().collect();
-    let wanted: BTreeSet<u64> = hosts.iter().copied().collect();
-    let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
     let mut children = HashMap::new();
-    for row in query_by_ids(edit.connection(), sql, &[], &parents)? {
-        if wanted.contains(&row.id("hostid")) {
-            children.insert((row.id("hostid"), row.id("templateid")), row.id("itemid"));
-        }
+    for row in super::children_on(edit, &parents, hosts)? {
+        children.insert((row.id("hostid"), row.id("templateid")), row.id("itemid"));
     }
     Ok(children)
 }

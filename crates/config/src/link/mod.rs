@@ -16,7 +16,7 @@ mod unlink;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
-use crate::db::{DbError, DbResult, Value, query_by_ids};
+use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
 pub(crate) use items::{inherit_items, remap_interfaces};
 pub(crate) use triggers::{
@@ -114,6 +114,23 @@ pub(crate) fn linked_below(edit: &mut Edit<'_>, templates: &[u64]) -> DbResult<B
         below.entry(row.id("templateid")).or_default().push(row.id("hostid"));
     }
     Ok(below)
+}
+
+/// Rows `itemid, hostid, templateid` of the children that these hosts have of these items. The
+/// search goes by the hosts: a template's items have as many children as it has hosts. (The plus
+/// keeps databases from searching by parent.)
+fn children_on(edit: &mut Edit<'_>, parents: &[u64], hosts: &[u64]) -> DbResult<Vec<Row>> {
+    let mut rows = Vec::new();
+    for portion in parents.chunks(1_000) {
+        let sql = format!(
+            "SELECT itemid, hostid, templateid FROM items \
+             WHERE +templateid IN ({}) AND hostid IN ({{ids}})",
+            placeholders(portion.len())
+        );
+        let params = id_params(portion.iter().copied());
+        rows.extend(query_by_ids(edit.connection(), &sql, &params, hosts)?);
+    }
+    Ok(rows)
 }
 
 /// These hosts, and all hosts below those of them that are templates, are to be read again.

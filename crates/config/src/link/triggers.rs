@@ -44,7 +44,7 @@ pub(crate) fn inherit_triggers(
         let sql = "SELECT triggerid FROM trigger_depends WHERE depends_on IN ({ids})";
         let mut related = crate::objects::ids_of(edit, sql, "triggerid", &sources)?;
         related.extend(&sources);
-        inherit_dependencies(edit, &related, false)?;
+        inherit_dependencies(edit, &related, only.as_ref(), false)?;
         if touch {
             touch_triggers(edit, &copies)?;
         }
@@ -88,26 +88,47 @@ pub(crate) fn item_children(
     parents: &[u64],
     only: Option<&BTreeSet<u64>>,
 ) -> DbResult<HashMap<u64, BTreeMap<u64, u64>>> {
-    let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
-    let mut children: HashMap<u64, BTreeMap<u64, u64>> = HashMap::new();
-    for row in query_by_ids(edit.connection(), sql, &[], parents)? {
-        if only.is_none_or(|only| only.contains(&row.id("hostid"))) {
-            let of = children.entry(row.id("templateid")).or_default();
-            of.insert(row.id("hostid"), row.id("itemid"));
+    let rows = match only {
+        Some(hosts) => {
+            let hosts: Vec<u64> = hosts.iter().copied().collect();
+            super::children_on(edit, parents, &hosts)?
         }
+        None => {
+            let sql = "SELECT itemid, hostid, templateid FROM items WHERE templateid IN ({ids})";
+            query_by_ids(edit.connection(), sql, &[], parents)?
+        }
+    };
+    let mut children: HashMap<u64, BTreeMap<u64, u64>> = HashMap::new();
+    for row in rows {
+        let of = children.entry(row.id("templateid")).or_default();
+        of.insert(row.id("hostid"), row.id("itemid"));
     }
     Ok(children)
 }
 
-/// Children of triggers: (parent, host) → child.
+/// Children of triggers: (parent, host) → child; on certain hosts only, if given.
 pub(crate) fn related_children(
     edit: &mut Edit<'_>,
     parents: &[u64],
+    only: Option<&BTreeSet<u64>>,
 ) -> DbResult<BTreeMap<(u64, u64), u64>> {
-    let sql = "SELECT DISTINCT t.templateid, t.triggerid, i.hostid FROM triggers t \
-               JOIN functions f ON f.triggerid = t.triggerid \
-               JOIN items i ON i.itemid = f.itemid WHERE t.templateid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], parents)?;
+    const CHILDREN: &str = "SELECT DISTINCT t.templateid, t.triggerid, i.hostid FROM triggers t \
+                            JOIN functions f ON f.triggerid = t.triggerid \
+                            JOIN items i ON i.itemid = f.itemid";
+    let mut rows = Vec::new();
+    if let Some(hosts) = only {
+        let hosts: Vec<u64> = hosts.iter().copied().collect();
+        for portion in parents.chunks(1_000) {
+            let marks = placeholders(portion.len());
+            let sql =
+                format!("{CHILDREN} WHERE +t.templateid IN ({marks}) AND i.hostid IN ({{ids}})");
+            let params = id_params(portion.iter().copied());
+            rows.extend(query_by_ids(edit.connection(), &sql, &params, &hosts)?);
+        }
+    } else {
+        let sql = format!("{CHILDREN} WHERE t.templateid IN ({{ids}})");
+        rows = query_by_ids(edit.connection(), &sql, &[], parents)?;
+    }
     Ok(rows
         .iter()
         .map(|row| ((row.id("templateid"), row.id("hostid")), row.id("triggerid")))
@@ -127,8 +148,8 @@ fn copy_level(
     if children.is_empty() {
         return Ok(Vec::new());
     }
-    let done = related_children(edit, ids)?;
     let hosts: BTreeSet<u64> = children.values().flat_map(BTreeMap::keys).copied().collect();
+    let done = related_children(edit, ids, Some(&hosts))?;
     let names: BTreeSet<&str> = sources.iter().map(|s| s.description.as_str()).collect();
     let own = existing(
         edit,
@@ -308,10 +329,12 @@ fn copy_tags(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbResult
 }
 
 /// Children get the dependencies of their parents: on the child of the same host where the other
-/// trigger is a template's, on the same trigger where it is a host's. `replace`: and no others.
+/// trigger is a template's, on the same trigger where it is a host's. `only`: children on these
+/// hosts. `replace`: and no others.
 pub(crate) fn inherit_dependencies(
     edit: &mut Edit<'_>,
     parents: &[u64],
+    only: Option<&BTreeSet<u64>>,
     replace: bool,
 ) -> DbResult<()> {
     let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
@@ -328,8 +351,8 @@ pub(crate) fn inherit_dependencies(
                JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 0 AND f.triggerid IN ({ids})";
     let on_hosts: BTreeSet<u64> =
         crate::objects::ids_of(edit, sql, "triggerid", &masters)?.into_iter().collect();
-    let children = related_children(edit, parents)?;
-    let master_children = related_children(edit, &masters)?;
+    let children = related_children(edit, parents, only)?;
+    let master_children = related_children(edit, &masters, only)?;
     let mut wanted: BTreeSet<(u64, u64)> = BTreeSet::new();
     for ((parent, host), child) in &children {
         for master in depends.get(parent).into_iter().flatten() {

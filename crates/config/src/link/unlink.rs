@@ -29,16 +29,20 @@ pub fn unlink_templates(
         params.extend(id_params(templates.iter().copied()));
         edit.execute(&sql, &params)?;
     }
-    let on: BTreeSet<u64> = hosts.iter().copied().collect();
-    let sql = "SELECT c.itemid, c.hostid FROM items p JOIN items c ON c.templateid = p.itemid \
-               WHERE p.hostid IN ({ids})";
-    let items = inherited(edit, sql, "itemid", templates, &on)?;
-    let sql = "SELECT DISTINCT t.triggerid, i.hostid FROM items p \
-               JOIN functions pf ON pf.itemid = p.itemid \
-               JOIN triggers t ON t.templateid = pf.triggerid \
-               JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
-               WHERE p.hostid IN ({ids})";
-    let triggers = inherited(edit, sql, "triggerid", templates, &on)?;
+    let items = inherited(
+        edit,
+        "SELECT c.itemid AS id FROM items c JOIN items p ON p.itemid = +c.templateid",
+        templates,
+        hosts,
+    )?;
+    let triggers = inherited(
+        edit,
+        "SELECT t.triggerid AS id FROM items c JOIN functions f ON f.itemid = c.itemid \
+         JOIN triggers t ON t.triggerid = f.triggerid \
+         JOIN functions pf ON pf.triggerid = +t.templateid JOIN items p ON p.itemid = pf.itemid",
+        templates,
+        hosts,
+    )?;
     if clear {
         let mut gone = delete_triggers(edit, &triggers)?;
         let mut deleted = delete_items(edit, &items)?;
@@ -51,19 +55,18 @@ pub fn unlink_templates(
     Ok(Deleted::default())
 }
 
+/// Ids of a query from the hosts' items `c` to the templates' items `p`.
 fn inherited(
     edit: &mut Edit<'_>,
-    sql: &str,
-    column: &str,
+    from: &str,
     templates: &[u64],
-    on: &BTreeSet<u64>,
+    hosts: &[u64],
 ) -> DbResult<Vec<u64>> {
-    let rows = query_by_ids(edit.connection(), sql, &[], templates)?;
-    let ids: BTreeSet<u64> = rows
-        .iter()
-        .filter(|row| on.contains(&row.id("hostid")))
-        .map(|row| row.id(column))
-        .collect();
+    let marks = placeholders(templates.len());
+    let sql = format!("{from} WHERE +p.hostid IN ({marks}) AND c.hostid IN ({{ids}})");
+    let params = id_params(templates.iter().copied());
+    let rows = query_by_ids(edit.connection(), &sql, &params, hosts)?;
+    let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("id")).collect();
     Ok(ids.into_iter().collect())
 }
 

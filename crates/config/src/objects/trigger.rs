@@ -352,7 +352,7 @@ pub fn update_triggers(edit: &mut Edit<'_>, changes: &[TriggerChange]) -> Result
                 insert_dependencies(edit, change.id, on)?;
             }
             if change.depends_on.is_some() {
-                inherit_dependencies(edit, &ids, true)?;
+                inherit_dependencies(edit, &ids, None, true)?;
             }
             touch_triggers(edit, &ids)?;
             level = next_level(edit, &level)?;
@@ -374,8 +374,19 @@ fn apply(
     // A universal id is the template's alone.
     let columns: Columns =
         change.columns.iter().filter(|(name, _)| top || *name != "uuid").cloned().collect();
+    let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
+    if !columns.is_empty() {
+        let sets: Vec<String> = columns.iter().map(|(name, _)| format!("{name} = ?")).collect();
+        for portion in ids.chunks(5_000) {
+            let marks = placeholders(portion.len());
+            let sql =
+                format!("UPDATE triggers SET {} WHERE triggerid IN ({marks})", sets.join(", "));
+            let mut params: Vec<Value> = columns.iter().map(|(_, value)| value.clone()).collect();
+            params.extend(crate::db::id_params(portion.iter().copied()));
+            edit.execute(&sql, &params)?;
+        }
+    }
     for (id, expressions) in level {
-        edit.update("triggers", *id, &columns)?;
         let Some((expression, recovery, functions)) = expressions else { continue };
         edit.delete("functions", "triggerid", &[*id])?;
         let count = u64::try_from(functions.len()).unwrap_or(u64::MAX);
@@ -393,7 +404,6 @@ fn apply(
         )?;
     }
     if let Some(tags) = &change.tags {
-        let ids: Vec<u64> = level.iter().map(|(id, _)| *id).collect();
         edit.delete("trigger_tags", "triggerid", &ids)?;
         insert_tags(edit, &ids, tags)?;
     }
@@ -412,7 +422,7 @@ fn next_level(edit: &mut Edit<'_>, level: &Level) -> Result<Level, LinkError> {
         };
         let items: BTreeSet<u64> = functions.iter().map(|f| f.itemid).collect();
         let items = item_children(edit, &items.into_iter().collect::<Vec<_>>(), None)?;
-        for ((_, host), child) in crate::link::related_children(edit, &[*id])? {
+        for ((_, host), child) in crate::link::related_children(edit, &[*id], None)? {
             let mapped = functions
                 .iter()
                 .map(|f| {

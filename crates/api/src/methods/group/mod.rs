@@ -272,3 +272,6 @@ fn attach(found: &mut Found<'_, '_>, kind: &Kind) -> ApiResult<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,6 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
+use config::objects::new_uuid;
 use serde_json::json;
 
 use super::Kind;
@@ -10,7 +11,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::object::{Mode, taken};
 use crate::params;
 use crate::permission::Need;
-use crate::write::{check_uuid, new_uuid};
+use crate::write::check_uuid;
 
 pub(super) fn create(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
     let mut names: Vec<String> = Vec::new();

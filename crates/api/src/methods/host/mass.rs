@@ -1,5 +1,6 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
+use config::objects::Deleted;
 use serde_json::json;
 
 use super::write::{HostInput, change};
@@ -9,9 +10,9 @@ use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
 use crate::owned::{groups, links, macros};
-use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
+use crate::{gone, params};
 
 fn result(ids: &[u64]) -> Json {
     json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
@@ -41,9 +42,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
         }
-        for host in &hosts {
-            links::add(edit, *host, &templates)?;
-        }
+        links::add_all(edit, &hosts, &templates)?;
         Ok(result(&hosts))
     })
 }
@@ -55,13 +54,16 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if hosts.len() > 1 && (input.get("host").is_some() || input.get("name").is_some()) {
         return Err(ApiError::params("Several hosts cannot get one and the same name."));
     }
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
+        let mut deleted = Deleted::default();
         for id in &hosts {
-            change(call, edit, *id, &host)?;
+            gone::add(&mut deleted, change(call, edit, *id, &host)?);
         }
-        Ok(result(&hosts))
-    })
+        Ok(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(result(&hosts))
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -76,12 +78,13 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (n, name) in names.iter().enumerate() {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
+        let mut deleted = Deleted::default();
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
-            links::remove(edit, *host, &clear, true)?;
+            gone::add(&mut deleted, links::remove(edit, *host, &clear, true)?);
             links::remove(edit, *host, &templates, false)?;
             edit.touch_host(*host);
         }
@@ -91,6 +94,8 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if !gone_groups.is_empty() {
             groups::remove(edit, &hosts, &gone_groups)?;
         }
-        Ok(result(&hosts))
-    })
+        Ok(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(result(&hosts))
 }

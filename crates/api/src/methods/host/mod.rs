@@ -69,3 +69,6 @@ pub(crate) static HOST: Object = Object {
     strict: false,
     sort: &["hostid", "host", "name", "status"],
 };
+
+#[cfg(test)]
+mod tests;

@@ -1,11 +1,11 @@
 //! `host.create`, `host.update`, `host.delete`.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::schema::TABLES;
-use model::TriggerId;
+use config::objects::{Deleted, delete_triggers};
+use config::schema::tables;
 use serde_json::json;
 
 use super::{FIELDS, HOST};
@@ -17,9 +17,9 @@ use crate::owned::macros::MacroInput;
 use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
 use crate::owned::tags::Tag;
 use crate::owned::{groups, interfaces, links, macros, tags, tls};
-use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, nested_ids, no_object_at, required_ids};
+use crate::{gone, params};
 
 /// Columns that [`HostInput`] checks by rules of its own.
 const OWN_RULES: &[&str] = &[
@@ -123,7 +123,7 @@ impl<'j> HostInput<'j> {
         })
     }
 
-    /// Everything beside the row: what a host owns and is linked to.
+    /// What a host owns beside its row. Links to templates are checked, and left to the caller.
     fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
         let at = |name: &str| format!("{}/{name}", self.path);
         if let Some(ids) = &self.groups {
@@ -148,7 +148,6 @@ impl<'j> HostInput<'j> {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
         }
-        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)?;
         edit.touch_host(id);
         Ok(())
     }
@@ -215,8 +214,17 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     call.write(|edit| {
         let mut ids = Vec::new();
+        // Linkage works for many hosts at once, so hosts with the same templates go together.
+        let mut linked: BTreeMap<&[u64], Vec<u64>> = BTreeMap::new();
         for host in &hosts {
-            ids.push(insert(call, edit, host)?.to_string());
+            let id = insert(call, edit, host)?;
+            if let Some(templates) = &host.templates {
+                linked.entry(templates).or_default().push(id);
+            }
+            ids.push(id.to_string());
+        }
+        for (templates, hosts) in linked {
+            links::add(edit, &hosts, templates)?;
         }
         Ok(json!({ "hostids": ids }))
     })
@@ -256,23 +264,25 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         updates.push((id, HostInput::parse(object, &path, Mode::Update)?));
     }
     let ids: Vec<u64> = updates.iter().map(|(id, _)| *id).collect();
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require(edit, Target::Host, Need::Write, &ids)?;
+        let mut deleted = Deleted::default();
         for (id, host) in &updates {
-            change(call, edit, *id, host)?;
+            gone::add(&mut deleted, change(call, edit, *id, host)?);
         }
-        Ok(())
+        Ok(deleted)
     })?;
+    gone::tell(call, &deleted);
     Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }
 
-/// Changes one host.
+/// Changes one host; returns what was cleared with templates.
 pub(super) fn change(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
     id: u64,
     host: &HostInput<'_>,
-) -> ApiResult<()> {
+) -> ApiResult<Deleted> {
     let rows = edit.query("SELECT * FROM hosts WHERE hostid = ?", &[id.into()])?;
     let now = rows.first().ok_or_else(ApiError::no_object)?;
     let other = |given: &Option<String>, column: &str| {
@@ -290,7 +300,8 @@ pub(super) fn change(
     let mode = inventory::write(edit, id, before, host.inventory_mode, &host.inventory)?;
     row.push(("inventory_mode", mode.into()));
     edit.update("hosts", id, &row)?;
-    host.write_owned(call, edit, id)
+    host.write_owned(call, edit, id)?;
+    links::replace(edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.
@@ -338,7 +349,7 @@ fn monitored_by(
 
 /// A table that is not there yet holds nothing.
 fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<bool> {
-    if !TABLES.iter().any(|known| known.name == table) {
+    if !tables().any(|known| known.name == table) {
         return Ok(false);
     }
     let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
@@ -347,57 +358,32 @@ fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<boo
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let gone = call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require(edit, Target::Host, Need::Write, &ids)?;
         delete_hosts(edit, &ids)
     })?;
-    tell_gone(call, &gone);
+    gone::tell(call, &deleted);
     Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }
 
-/// Deletes hosts or templates with all they own, and the triggers that used their items; returns
-/// these triggers.
-pub(crate) fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<u64>> {
-    let triggers = triggers_of(edit, ids)?;
-    // A trigger over several hosts goes with any of them; the others must learn of it.
-    let others = query_by_ids(
-        edit.connection(),
-        "SELECT DISTINCT i.hostid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE f.triggerid IN ({ids})",
-        &[],
-        &triggers,
+/// Deletes hosts or templates with all they own, and the triggers that used their items.
+pub(crate) fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Deleted> {
+    let column = |edit: &mut Edit<'_>, sql: &str| -> ApiResult<Vec<u64>> {
+        let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+        Ok(rows.iter().map(|row| row.id("id")).collect())
+    };
+    let items = column(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})")?;
+    // A trigger over several hosts goes with any of them.
+    let triggers = column(
+        edit,
+        "SELECT DISTINCT f.triggerid AS id FROM functions f JOIN items i ON i.itemid = f.itemid \
+         WHERE i.hostid IN ({ids})",
     )?;
-    let touched: BTreeSet<u64> =
-        others.iter().map(|row| row.id("hostid")).chain(ids.iter().copied()).collect();
-    edit.delete("triggers", "triggerid", &triggers)?;
-    edit.delete("trigger_depends", "depends_on", &triggers)?;
+    let triggers = delete_triggers(edit, &triggers)?;
     edit.delete("host_templates", "templateid", ids)?;
     edit.delete("hosts", "hostid", ids)?;
-    for trigger in &triggers {
-        edit.touch_trigger(*trigger);
+    for host in ids {
+        edit.touch_host(*host);
     }
-    for host in touched {
-        edit.touch_host(host);
-    }
-    Ok(triggers)
-}
-
-fn triggers_of(edit: &mut Edit<'_>, hosts: &[u64]) -> ApiResult<Vec<u64>> {
-    let rows = query_by_ids(
-        edit.connection(),
-        "SELECT DISTINCT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE i.hostid IN ({ids})",
-        &[],
-        hosts,
-    )?;
-    let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
-    Ok(ids.into_iter().collect())
-}
-
-/// Problems of these triggers close.
-pub(crate) fn tell_gone(call: &Call<'_>, triggers: &[u64]) {
-    if !triggers.is_empty() {
-        let triggers: Vec<TriggerId> = triggers.iter().copied().map(TriggerId).collect();
-        call.api.deps.live.triggers_gone(&triggers);
-    }
+    Ok(Deleted { items, triggers })
 }

@@ -225,7 +225,8 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             }
         };
         put("state", u8::from(!state.error.is_empty()).to_string());
-        put("error", state.error.clone());
+        let text = if state.error.is_empty() { &state.warning } else { &state.error };
+        put("error", text.clone());
         if name {
             let text = row.row.text("name");
             put("name_resolved", super::resolve_name(&snapshot, row.row.id("hostid"), text));
@@ -234,7 +235,7 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
             continue;
         }
         let numeric = matches!(row.row.int("value_type"), 0 | 3);
-        let none = if numeric || state.last.is_none() { "0" } else { "" };
+        let none = if numeric { "0" } else { "" };
         let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
         let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
         put("lastclock", clock.to_string());

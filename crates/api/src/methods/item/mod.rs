@@ -47,8 +47,11 @@ fn delete_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     write::delete(call, input, Kind::Item, "itemids")
 }
 
-/// An item's name with user macros resolved.
+/// An item's name with user macros resolved; empty on templates, where they have no one value.
 fn resolve_name(snapshot: &Snapshot, host: u64, name: &str) -> String {
+    if snapshot.hosts.get(&model::HostId(host)).is_none() {
+        return String::new();
+    }
     if !name.contains("{$") {
         return name.to_owned();
     }

@@ -1,6 +1,7 @@
 //! `template.massadd`, `template.massupdate`, `template.massremove`.
 
 use config::Edit;
+use config::objects::Deleted;
 
 use super::write::result;
 use crate::call::{Call, Json};
@@ -8,9 +9,9 @@ use crate::error::ApiResult;
 use crate::get::texts_of;
 use crate::owned::macros::MacroInput;
 use crate::owned::{groups, links, macros};
-use crate::params;
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
+use crate::{gone, params};
 
 /// What `massadd` and `massupdate` take.
 struct MassInput {
@@ -61,8 +62,8 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for id in &mass.templates {
             groups::add(edit, *id, &new_groups)?;
             macros::add(edit, *id, mass.macros.as_deref().unwrap_or_default())?;
-            links::add(edit, *id, mass.links.as_deref().unwrap_or_default())?;
         }
+        links::add(edit, &mass.templates, mass.links.as_deref().unwrap_or_default())?;
         links::touch(edit, &mass.templates)?;
         Ok(result(&mass.templates))
     })
@@ -71,8 +72,9 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let known = &["templates", "groups", "macros", "templates_link", "templates_clear"];
     let mass = MassInput::parse(input, known)?;
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         mass.check(call, edit)?;
+        let mut deleted = Deleted::default();
         for id in &mass.templates {
             if let Some(ids) = &mass.groups {
                 groups::replace(call, edit, Target::TemplateGroup, *id, ids, "/groups")?;
@@ -80,11 +82,14 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if let Some(macros) = &mass.macros {
                 macros::replace(edit, *id, macros)?;
             }
-            links::replace(edit, *id, mass.links.as_deref(), &mass.clear)?;
+            let cleared = links::replace(edit, *id, mass.links.as_deref(), &mass.clear)?;
+            gone::add(&mut deleted, cleared);
         }
         links::touch(edit, &mass.templates)?;
-        Ok(result(&mass.templates))
-    })
+        Ok(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(result(&mass.templates))
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -99,18 +104,20 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (n, name) in names.iter().enumerate() {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require_at(edit, Target::Template, Need::Write, &ids, "/templateids")?;
         call.require_at(edit, Target::TemplateGroup, Need::Write, &gone_groups, "/groupids")?;
         for id in &ids {
             macros::remove(edit, *id, &names)?;
-            links::remove(edit, *id, &clear, true)?;
-            links::remove(edit, *id, &unlink, false)?;
         }
+        let deleted = links::remove(edit, &ids, &clear, true)?;
+        links::remove(edit, &ids, &unlink, false)?;
         links::touch(edit, &ids)?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;
         }
-        Ok(result(&ids))
-    })
+        Ok(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(result(&ids))
 }

@@ -22,7 +22,7 @@ pub(crate) const METHODS: &[Method] = &[
 ];
 
 /// Templates share the table and the ids of hosts; their id has another name.
-const TABLE: &str = "(SELECT hostid AS templateid, host, name, 3 AS status, flags, description, \
+const TABLE: &str = "(SELECT hostid AS templateid, host, name, CAST(3 AS BIGINT) AS status, flags, description, \
      uuid, vendor_name, vendor_version, proxyid, proxy_groupid, monitored_by, ipmi_authtype, \
      ipmi_privilege, ipmi_username, ipmi_password, maintenanceid, maintenance_status, \
      maintenance_type, maintenance_from, tls_connect, tls_accept, tls_issuer, tls_subject, \
@@ -72,3 +72,6 @@ pub(crate) static TEMPLATE: Object = Object {
     strict: false,
     sort: &["host", "name", "status"],
 };
+
+#[cfg(test)]
+mod tests;

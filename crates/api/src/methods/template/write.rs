@@ -2,20 +2,21 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
+use config::objects::{Deleted, new_uuid};
 use serde_json::json;
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::methods::host::write::{delete_hosts, tell_gone};
+use crate::methods::host::write::delete_hosts;
 use crate::object::{Columns, Mode, taken};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{check_free, is_technical_name};
 use crate::owned::tags::Tag;
 use crate::owned::{groups, links, macros, tags};
-use crate::params;
 use crate::permission::Need;
-use crate::write::{Target, check_uuid, names, nested_ids, new_uuid, no_object_at, required_ids};
+use crate::write::{Target, check_uuid, names, nested_ids, no_object_at, required_ids};
+use crate::{gone, params};
 
 /// A template as a client gives it.
 struct TemplateInput {
@@ -73,7 +74,7 @@ impl TemplateInput {
         })
     }
 
-    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+    fn write_owned(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<Deleted> {
         let at = |name: &str| format!("{}/{name}", self.path);
         if let Some(ids) = &self.groups {
             groups::replace(call, edit, Target::TemplateGroup, id, ids, &at("groups"))?;
@@ -92,8 +93,8 @@ impl TemplateInput {
                 return Err(no_object_at(&format!("{}/{}", at("templates"), n + 1)));
             }
         }
-        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)?;
-        links::touch(edit, &[id])
+        links::touch(edit, &[id])?;
+        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)
     }
 
     fn check_vendor(&self, now: Option<(&str, &str)>) -> ApiResult<()> {
@@ -160,8 +161,9 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         templates.push(TemplateInput::parse(object, &path, Mode::Update)?);
     }
     check_distinct(&templates)?;
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, &updates)?;
+        let mut deleted = Deleted::default();
         for (id, template) in updates.iter().zip(&templates) {
             let rows = edit.query("SELECT * FROM hosts WHERE hostid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -169,10 +171,12 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             template.check_vendor(Some(vendor))?;
             check_free(edit, *id, template.host.as_deref(), template.name.as_deref(), true)?;
             edit.update("hosts", *id, &template.columns)?;
-            template.write_owned(call, edit, *id)?;
+            gone::add(&mut deleted, template.write_owned(call, edit, *id)?);
         }
-        Ok(result(&updates))
-    })
+        Ok(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(result(&updates))
 }
 
 /// Ids of templates in a write's result.
@@ -183,23 +187,22 @@ pub(super) fn result(ids: &[u64]) -> Json {
 /// Deletes templates with all that was inherited from them.
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let gone = call.write(|edit| {
+    let deleted = call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, &ids)?;
         check_prototypes(edit, &ids)?;
         links::touch(edit, &ids)?;
         let linked = query_by_ids(
             edit.connection(),
-            "SELECT hostid, templateid FROM host_templates WHERE templateid IN ({ids}) \
-             ORDER BY hostid",
+            "SELECT DISTINCT hostid FROM host_templates WHERE templateid IN ({ids})",
             &[],
             &ids,
         )?;
-        for row in &linked {
-            links::remove(edit, row.id("hostid"), &[row.id("templateid")], true)?;
-        }
-        delete_hosts(edit, &ids)
+        let linked: Vec<u64> = linked.iter().map(|row| row.id("hostid")).collect();
+        let mut deleted = links::remove(edit, &linked, &ids, true)?;
+        gone::add(&mut deleted, delete_hosts(edit, &ids)?);
+        Ok(deleted)
     })?;
-    tell_gone(call, &gone);
+    gone::tell(call, &deleted);
     Ok(result(&ids))
 }
 

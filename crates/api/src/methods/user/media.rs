@@ -1,7 +1,7 @@
 //! Media of users: where messages go. Kept as JSON in the user's row.
 
 use config::Edit;
-use config::schema::TABLES;
+use config::schema::tables;
 use serde_json::{Map, json};
 
 use crate::call::Json;
@@ -94,7 +94,7 @@ pub(super) fn stored(
 /// Type of the media type (0 = email), which must exist. While media types are not kept at all,
 /// any is taken.
 fn media_kind(edit: &mut Edit<'_>, id: u64, path: &str) -> ApiResult<Option<i64>> {
-    if !TABLES.iter().any(|table| table.name == "mediatypes") {
+    if !tables().any(|table| table.name == "mediatypes") {
         return Ok(None);
     }
     let rows = edit.query("SELECT type FROM mediatypes WHERE mediatypeid = ?", &[id.into()])?;

@@ -66,3 +66,6 @@ pub(crate) static USER: Object = Object {
 
 /// The user that nobody signs in as with a password.
 const GUEST: &str = "guest";
+
+#[cfg(test)]
+mod tests;

@@ -137,7 +137,7 @@ impl<'a> Resolver<'a> {
 /// Days of a storage period: `31d`, `1w`, `3600`; part days count as whole ones. 0 = keep nothing.
 pub(super) fn days(text: &str) -> Option<u16> {
     let seconds = eval::num::parse_seconds(text)?;
-    let days = u64::try_from(seconds).ok()?.div_ceil(86_400);
+    let days = u64::from(seconds).div_ceil(86_400);
     u16::try_from(days).ok()
 }
 

@@ -1,28 +1,32 @@
-//! Every table of the configuration database.
+//! Every table of the configuration database: here those of hosts, items and triggers, beside it
+//! those of people and of events.
+
+mod events;
+mod people;
 
 use super::{Column, Kind, Table};
 
-const fn id(name: &'static str) -> Column {
+pub(super) const fn id(name: &'static str) -> Column {
     Column { name, kind: Kind::Int, default: "0", owner: None }
 }
 
-const fn int(name: &'static str, default: &'static str) -> Column {
+pub(super) const fn int(name: &'static str, default: &'static str) -> Column {
     Column { name, kind: Kind::Int, default, owner: None }
 }
 
-const fn text(name: &'static str) -> Column {
+pub(super) const fn text(name: &'static str) -> Column {
     Column { name, kind: Kind::Text, default: "", owner: None }
 }
 
-const fn text_or(name: &'static str, default: &'static str) -> Column {
+pub(super) const fn text_or(name: &'static str, default: &'static str) -> Column {
     Column { name, kind: Kind::Text, default, owner: None }
 }
 
-const fn owned(name: &'static str, owner: &'static str) -> Column {
+pub(super) const fn owned(name: &'static str, owner: &'static str) -> Column {
     Column { name, kind: Kind::Int, default: "0", owner: Some(owner) }
 }
 
-const fn table(
+pub(super) const fn table(
     name: &'static str,
     key: &'static [&'static str],
     columns: &'static [Column],
@@ -32,7 +36,11 @@ const fn table(
 }
 
 /// All tables, owners before what they own.
-pub const TABLES: &[Table] = &[
+pub fn tables() -> impl Iterator<Item = &'static Table> {
+    [CONFIGURATION, people::TABLES, events::TABLES].into_iter().flatten()
+}
+
+const CONFIGURATION: &[Table] = &[
     // ---- the database itself
     table("ids", &["name"], &[text("name"), id("next")], &[]),
     table("settings", &["name"], &[text("name"), text("value")], &[]),
@@ -262,111 +270,6 @@ pub const TABLES: &[Table] = &[
         ],
         &[&["parent_hostid"], &["parent_itemid"]],
     ),
-    // ---- users
-    table(
-        "roles",
-        &["roleid"],
-        &[id("roleid"), text("name"), int("type", "1"), int("readonly", "0"), text("rules")],
-        &[],
-    ),
-    table("users", &["userid"], USERS, &[&["username"], &["roleid"]]),
-    table(
-        "usergroups",
-        &["usrgrpid"],
-        &[
-            id("usrgrpid"),
-            text("name"),
-            int("gui_access", "0"),
-            int("users_status", "0"),
-            int("debug_mode", "0"),
-            id("userdirectoryid"),
-            int("mfa_status", "0"),
-            id("mfaid"),
-        ],
-        &[],
-    ),
-    table(
-        "user_groups",
-        &["userid", "usrgrpid"],
-        &[owned("userid", "users"), owned("usrgrpid", "usergroups")],
-        &[&["usrgrpid"]],
-    ),
-    // `permission` 0 deny, 2 read, 3 read and write
-    table(
-        "group_rights",
-        &["usrgrpid", "groupid"],
-        &[owned("usrgrpid", "usergroups"), owned("groupid", "groups_"), int("permission", "0")],
-        &[&["groupid"]],
-    ),
-    table(
-        "tag_filters",
-        &["tagfilterid"],
-        &[
-            id("tagfilterid"),
-            owned("usrgrpid", "usergroups"),
-            owned("groupid", "groups_"),
-            text("tag"),
-            text("value"),
-        ],
-        &[&["usrgrpid"]],
-    ),
-    // Session ids and tokens are kept as SHA-256 and SHA-512 digests: a stolen database opens no session.
-    table(
-        "sessions",
-        &["digest"],
-        &[
-            text("digest"),
-            owned("userid", "users"),
-            int("created", "0"),
-            int("lastaccess", "0"),
-            int("status", "0"),
-            text("secret"),
-        ],
-        &[&["userid"]],
-    ),
-    table(
-        "tokens",
-        &["tokenid"],
-        &[
-            id("tokenid"),
-            text("name"),
-            text("description"),
-            owned("userid", "users"),
-            text("digest"),
-            int("lastaccess", "0"),
-            int("status", "0"),
-            int("expires_at", "0"),
-            int("created_at", "0"),
-            id("creator_userid"),
-        ],
-        &[&["userid"], &["digest"]],
-    ),
-    // ---- events and problems
-    table("events", &["eventid"], EVENTS, &[&["source", "object", "objectid"], &["clock"]]),
-    table(
-        "event_tags",
-        &["eventtagid"],
-        &[id("eventtagid"), owned("eventid", "events"), text("tag"), text("value")],
-        &[&["eventid"]],
-    ),
-    table("problems", &["eventid"], PROBLEMS, &[&["objectid"], &["r_clock"], &["severity"]]),
-    table(
-        "acknowledges",
-        &["acknowledgeid"],
-        &[
-            id("acknowledgeid"),
-            id("userid"),
-            owned("eventid", "events"),
-            int("clock", "0"),
-            text("message"),
-            int("action", "0"),
-            int("old_severity", "0"),
-            int("new_severity", "0"),
-            int("suppress_until", "0"),
-            id("taskid"),
-        ],
-        &[&["eventid"]],
-    ),
 ];
 
 const HOSTS: &[Column] = &[
@@ -491,65 +394,4 @@ const TRIGGERS: &[Column] = &[
     int("lastchange", "0"),
     int("state", "0"),
     text("error"),
-];
-
-const USERS: &[Column] = &[
-    id("userid"),
-    text("username"),
-    text("name"),
-    text("surname"),
-    text("passwd"),
-    text("url"),
-    int("autologin", "0"),
-    text_or("autologout", "15m"),
-    text_or("lang", "default"),
-    text_or("refresh", "30s"),
-    text_or("theme", "default"),
-    int("rows_per_page", "50"),
-    text_or("timezone", "default"),
-    id("roleid"),
-    id("userdirectoryid"),
-    int("ts_provisioned", "0"),
-    int("attempt_failed", "0"),
-    text("attempt_ip"),
-    int("attempt_clock", "0"),
-    text("medias"),
-];
-
-const EVENTS: &[Column] = &[
-    id("eventid"),
-    int("source", "0"),
-    int("object", "0"),
-    id("objectid"),
-    int("clock", "0"),
-    int("ns", "0"),
-    int("value", "0"),
-    int("acknowledged", "0"),
-    text("name"),
-    int("severity", "0"),
-    text("opdata"),
-    id("r_eventid"),
-    id("c_eventid"),
-    id("correlationid"),
-    id("userid"),
-    id("cause_eventid"),
-];
-
-const PROBLEMS: &[Column] = &[
-    owned("eventid", "events"),
-    int("source", "0"),
-    int("object", "0"),
-    id("objectid"),
-    int("clock", "0"),
-    int("ns", "0"),
-    id("r_eventid"),
-    int("r_clock", "0"),
-    int("r_ns", "0"),
-    id("correlationid"),
-    id("userid"),
-    text("name"),
-    int("acknowledged", "0"),
-    int("severity", "0"),
-    id("cause_eventid"),
-    text("opdata"),
 ];

@@ -1,0 +1,67 @@
+use serde_json::json;
+
+use crate::testing::Server;
+
+#[test]
+fn rights_filters_and_members() {
+    let server = Server::start();
+    let hg = server.create("hostgroup.create", &json!({ "name": "hg" }));
+    let tg = server.create("templategroup.create", &json!({ "name": "tg" }));
+    let ug = server.create("usergroup.create", &json!({ "name": "ug" }));
+    for (change, text) in [
+        (json!({ "name": "" }), "\"/1/name\": cannot be empty"),
+        (json!({ "name": "ug" }), "User group \"ug\" already exists."),
+        (json!({ "gui_access": 9 }), "0, 1, 2, 3"),
+        (json!({ "nosuch": 1 }), "unexpected parameter"),
+        (json!({ "hostgroup_rights": [{ "id": hg, "permission": 9 }] }), "0, 2, 3"),
+        (json!({ "hostgroup_rights": [{ "id": hg }] }), "\"permission\" is missing"),
+        (
+            json!({ "hostgroup_rights": [{ "id": hg, "permission": 2 }, { "id": hg, "permission": 3 }] }),
+            "value (id)=",
+        ),
+        (json!({ "hostgroup_rights": [{ "id": tg, "permission": 2 }] }), "Host group with ID"),
+        (
+            json!({ "templategroup_rights": [{ "id": hg, "permission": 2 }] }),
+            "Template group with ID",
+        ),
+        (json!({ "tag_filters": [{ "groupid": hg, "value": "x" }] }), "\"tag\": cannot be empty"),
+        (json!({ "users": [{ "userid": "999" }] }), "\"/1/users/1/userid\": object does not exist"),
+        (json!({ "users": [{ "userid": "1" }], "users_status": 1 }), "cannot add oneself"),
+        (json!({ "mfaid": 7 }), "does not exist"),
+    ] {
+        let mut params = json!({ "name": "x" });
+        for (name, value) in change.as_object().unwrap() {
+            params[name] = value.clone();
+        }
+        server.refuses(&[("usergroup.create", params, -32602, text)]);
+    }
+    server.answers(&[
+        ("usergroup.update", json!({
+            "usrgrpid": ug, "users": [{ "userid": 2 }], "tag_filters": [{ "groupid": hg, "tag": "t" }],
+            "hostgroup_rights": [{ "id": hg, "permission": 2 }], "templategroup_rights": [{ "id": tg, "permission": 3 }],
+        }), json!({ "usrgrpids": [ug] })),
+        ("usergroup.update", json!({ "usrgrpid": ug, "name": "ug2", "hostgroup_rights": [] }), json!({ "usrgrpids": [ug] })),
+        ("usergroup.get", json!({
+            "usrgrpids": ug, "output": ["name"], "selectUsers": ["username"], "selectTagFilters": "extend",
+            "selectHostGroupRights": "extend", "selectTemplateGroupRights": "extend", "selectRights": "count",
+        }), json!([{
+            "usrgrpid": ug, "name": "ug2", "users": [{ "userid": "2", "username": "guest" }],
+            "hostgroup_rights": [], "templategroup_rights": [{ "id": tg, "permission": "3" }],
+            "tag_filters": [{ "groupid": hg, "tag": "t", "value": "" }],
+        }])),
+        ("usergroup.get", json!({ "userids": 2, "status": 0, "output": ["name"], "sortfield": "name" }), json!([
+            { "usrgrpid": "8", "name": "Guests" }, { "usrgrpid": ug, "name": "ug2" },
+        ])),
+        ("usergroup.delete", json!([ug]), json!({ "usrgrpids": [ug] })),
+    ]);
+    server.refuses(&[
+        ("usergroup.delete", json!([ug]), -32500, "No permissions"),
+        (
+            "usergroup.update",
+            json!({ "usrgrpid": 7, "users_status": 1 }),
+            -32602,
+            "cannot add oneself",
+        ),
+    ]);
+    assert_eq!(server.count("SELECT COUNT(*) AS n FROM group_rights"), 0);
+}

@@ -1,0 +1,259 @@
+//! Passive checks: the server polls agents of ours.
+
+use std::net::SocketAddr;
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use crate::api::{Api, scalar_text};
+use crate::fake_agent::FakeAgents;
+use crate::proc::{Meter, Usage};
+use crate::register::{ItemSpec, Registered, Through, Wanted, register};
+use crate::report::{Report, grouped};
+use crate::{Context, Login};
+
+/// How long a server may take until it polls at full speed.
+const READY_MAX: Duration = Duration::from_secs(90);
+/// Share of the ideal rate that counts as full speed.
+const FULL_SPEED: f64 = 0.95;
+/// Hosts that are looked at for items without value.
+const SAMPLE_HOSTS: usize = 50;
+/// Checks that are late by more than five seconds, as the server counts them.
+const QUEUE_KEY: &str = "zabbix[queue,5s]";
+
+/// What `vedette bench agent` is told.
+#[derive(Debug, Clone)]
+pub struct AgentOptions {
+    /// The API of the server.
+    pub login: Login,
+    /// Hosts.
+    pub hosts: usize,
+    /// Items per host.
+    pub items: usize,
+    /// Update interval of each item, seconds.
+    pub interval_s: u64,
+    /// How long an agent takes to answer.
+    pub delay: Duration,
+    /// How long to measure.
+    pub seconds: u64,
+    /// The server's processes, for CPU time and memory.
+    pub pids: Vec<u32>,
+    /// First address of the agents.
+    pub listen: SocketAddr,
+    /// Consecutive addresses that they listen on.
+    pub addresses: usize,
+    /// Leave the hosts on the server.
+    pub keep: bool,
+}
+
+/// The agents and the measured processes at one moment.
+#[derive(Clone, Copy)]
+struct Sample {
+    at: Duration,
+    answered: u64,
+    broken: u64,
+    usage: Option<Usage>,
+    own_cpu: Duration,
+}
+
+impl Sample {
+    fn take(agents: &FakeAgents, meter: &Meter, context: &Context<'_>) -> Self {
+        Self {
+            at: context.clock.monotonic(),
+            answered: agents.answered(),
+            broken: agents.broken(),
+            usage: meter.usage(),
+            own_cpu: stdx::sys::cpu_time(),
+        }
+    }
+
+    /// Checks per second since an earlier sample.
+    fn rate_since(&self, earlier: &Self) -> f64 {
+        let seconds = (self.at - earlier.at).as_secs_f64();
+        (self.answered - earlier.answered) as f64 / seconds.max(1e-3)
+    }
+
+    fn cores_since(&self, earlier: &Self) -> Option<f64> {
+        let cpu_s = self.usage?.cpu_s - earlier.usage?.cpu_s;
+        Some(cpu_s / (self.at - earlier.at).as_secs_f64().max(1e-3))
+    }
+}
+
+/// Runs the measurement.
+pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<Report> {
+    stdx::sys::raise_open_files_limit().context("cannot raise the limit of open files")?;
+    let meter = Meter::new(&options.pids)?;
+    let api = Api::login(&options.login)?;
+    let clock = context.clock.clone();
+    let agents = FakeAgents::start(options.listen, options.addresses, options.delay, clock)?;
+    let before = meter.usage();
+    let interval = format!("{}s", options.interval_s);
+    let wanted = Wanted {
+        hosts: options.hosts,
+        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        through: Through::Template,
+        interfaces: agents.addresses().to_vec(),
+        trigger_every: 0,
+    };
+    let made = register(&api, &wanted, context)?;
+    let queue = queue_item(&api, &made);
+    if let Err(error) = &queue {
+        context.say(&format!("the queue is not measured: {error:#}"));
+    }
+    let measured = measure(options, &agents, &meter, context);
+    let rest = after(&api, &made, queue.ok().as_deref());
+    if options.keep {
+        context.say("the hosts stay on the server: vedette bench clean removes them");
+    } else if let Err(error) = made.remove(&api) {
+        context.say(&format!("cannot remove the hosts: {error:#}"));
+    }
+    Ok(report(options, &measured, before, &rest?))
+}
+
+/// An internal item that tells the server's queue.
+fn queue_item(api: &Api, made: &Registered) -> anyhow::Result<String> {
+    let hostid = made.hostids.first().context("there is no host")?;
+    let params = json!({
+        "hostid": hostid, "name": "Queue", "key_": QUEUE_KEY, "type": 5, "value_type": 3,
+        "delay": "1s",
+    });
+    let ids = api.create("item.create", &params, "itemids")?;
+    ids.into_iter().next().context("item.create gave no id")
+}
+
+struct Measured {
+    start: Sample,
+    end: Sample,
+    ready_s: f64,
+    in_flight_max: usize,
+}
+
+fn measure(
+    options: &AgentOptions,
+    agents: &FakeAgents,
+    meter: &Meter,
+    context: &mut Context<'_>,
+) -> Measured {
+    let ideal = ideal(options);
+    let begin = context.clock.monotonic();
+    let mut last = Sample::take(agents, meter, context);
+    loop {
+        sleep(Duration::from_secs(1));
+        let now = Sample::take(agents, meter, context);
+        let rate = now.rate_since(&last);
+        context.say(&format!(
+            "warming up: {} of {} checks/s",
+            grouped(rate as u64),
+            grouped(ideal as u64)
+        ));
+        last = now;
+        // Answers of slow agents start late.
+        if rate >= ideal * FULL_SPEED || now.at - begin > READY_MAX {
+            break;
+        }
+    }
+    let (start, mut in_flight_max) = (last, 0);
+    for second in 1..=options.seconds {
+        let due = start.at + Duration::from_secs(second);
+        sleep(due.saturating_sub(context.clock.monotonic()));
+        let now = Sample::take(agents, meter, context);
+        let in_flight = agents.in_flight();
+        in_flight_max = in_flight_max.max(in_flight);
+        let mut line = format!(
+            "{second:4} s {:>9} checks/s   broken {}   in flight {in_flight}",
+            grouped(now.rate_since(&last) as u64),
+            now.broken - start.broken
+        );
+        if let (Some(cores), Some(usage)) = (now.cores_since(&last), now.usage) {
+            line += &format!("   server {cores:.2} cores, {} MiB", usage.rss_bytes >> 20);
+        }
+        context.say(&line);
+        last = now;
+    }
+    Measured { start, end: last, ready_s: (start.at - begin).as_secs_f64(), in_flight_max }
+}
+
+/// What the API tells at the end.
+struct After {
+    queue: Option<u64>,
+    items: usize,
+    without_value: usize,
+    not_supported: usize,
+}
+
+fn after(api: &Api, made: &Registered, queue: Option<&str>) -> anyhow::Result<After> {
+    let hostids = &made.hostids[..made.hostids.len().min(SAMPLE_HOSTS)];
+    let params = json!({
+        "output": ["itemid", "lastclock", "lastvalue", "state"], "hostids": hostids,
+    });
+    let found = api.call("item.get", &params)?;
+    let rows = found.as_array().context("item.get gave no array")?;
+    let of = |row: &Value, member: &str| scalar_text(&row[member]).unwrap_or_default();
+    let last_queue = rows
+        .iter()
+        .find(|row| queue.is_some_and(|id| of(row, "itemid") == id))
+        .filter(|row| of(row, "lastclock") != "0")
+        .and_then(|row| of(row, "lastvalue").parse().ok());
+    Ok(After {
+        queue: last_queue,
+        items: rows.len(),
+        without_value: rows.iter().filter(|row| of(row, "lastclock") == "0").count(),
+        not_supported: rows.iter().filter(|row| of(row, "state") == "1").count(),
+    })
+}
+
+/// Checks per second if none is late.
+fn ideal(options: &AgentOptions) -> f64 {
+    (options.hosts * options.items) as f64 / options.interval_s.max(1) as f64
+}
+
+fn report(
+    options: &AgentOptions,
+    measured: &Measured,
+    before: Option<Usage>,
+    after: &After,
+) -> Report {
+    let settings = json!({
+        "hosts": options.hosts, "items": options.items, "interval_s": options.interval_s,
+        "delay_s": options.delay.as_secs_f64(), "seconds": options.seconds,
+        "listen": options.listen.to_string(), "addresses": options.addresses,
+    });
+    let (start, end) = (&measured.start, &measured.end);
+    let millions = (end.answered - start.answered) as f64 / 1e6;
+    let seconds = (end.at - start.at).as_secs_f64();
+    let mut report = Report::new("agent", settings);
+    report.number("checks_per_s", "checks/s answered", end.rate_since(start));
+    report.number("ideal_per_s", "checks/s configured", ideal(options));
+    report.count("answered", "checks answered", end.answered - start.answered);
+    report.count("broken", "connections broken", end.broken - start.broken);
+    report.number("ready_s", "full speed after, s", measured.ready_s);
+    report.number("seconds", "seconds", seconds);
+    if !options.delay.is_zero() {
+        report.count("in_flight_max", "checks in flight at most", measured.in_flight_max as u64);
+    }
+    if let (Some(first), Some(last)) = (start.usage, end.usage) {
+        let cpu_s = last.cpu_s - first.cpu_s;
+        report.number("server_cpu_s", "server CPU, s", cpu_s);
+        report.number(
+            "server_cpu_s_per_million",
+            "server CPU s per million checks",
+            cpu_s / millions,
+        );
+        report.number("server_cores", "server cores busy", cpu_s / seconds);
+        if let Some(before) = before {
+            report.megabytes("rss_before_mib", "memory before, MiB", before.rss_bytes);
+        }
+        report.megabytes("rss_end_mib", "memory after, MiB", last.rss_bytes);
+    }
+    let own = (end.own_cpu - start.own_cpu).as_secs_f64();
+    report.number("own_cpu_s_per_million", "agents' CPU s per million checks", own / millions);
+    if let Some(queue) = after.queue {
+        report.count("queue", "checks late by more than 5 s", queue);
+    }
+    report.count("sampled_items", "items looked at in the end", after.items as u64);
+    report.count("without_value", "  without value", after.without_value as u64);
+    report.count("not_supported", "  not supported", after.not_supported as u64);
+    report
+}

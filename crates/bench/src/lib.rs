@@ -1,0 +1,57 @@
+//! Load generators behind `vedette bench`.
+//!
+//! They speak only public protocols (sender, agent, JSON-RPC over HTTP), so the same command
+//! measures Vedette and any Zabbix-compatible server. They share the machine with the server that
+//! they measure: what is sent is built beforehand and only patched, threads block instead of
+//! polling, and each report tells the generator's own CPU time beside the server's.
+//!
+//! * [`trapper`]: values by the sender protocol, optionally with a ledger of all acknowledged ones.
+//! * [`ledger`]: the ledger, and its comparison with `history.get`.
+//! * [`agents`]: passive checks, answered by agents of our own.
+//! * [`configuration`]: many items; memory per item, and the time until a change is live.
+
+pub mod agents;
+mod api;
+pub mod configuration;
+mod fake_agent;
+pub mod ledger;
+mod payload;
+mod proc;
+mod register;
+pub mod report;
+mod send;
+mod shape;
+mod stats;
+pub mod trapper;
+
+use std::io::Write;
+
+use stdx::clock::SharedClock;
+
+pub use register::{Through, clean};
+
+/// Where the JSON-RPC API answers, and as whom.
+#[derive(Debug, Clone)]
+pub struct Login {
+    /// `http://HOST:PORT/api_jsonrpc.php`; the path may be left out.
+    pub url: String,
+    /// User name.
+    pub user: String,
+    /// Password.
+    pub password: String,
+}
+
+/// What every command needs from its caller.
+pub struct Context<'a> {
+    /// The time.
+    pub clock: SharedClock,
+    /// Progress for people, a line at a time.
+    pub progress: &'a mut dyn Write,
+}
+
+impl Context<'_> {
+    /// Says something to whoever watches; nobody watching is no error.
+    fn say(&mut self, line: &str) {
+        drop(writeln!(self.progress, "{line}"));
+    }
+}

@@ -1,0 +1,309 @@
+//! Hosts and items made through the API for one measurement, and removed after it.
+
+use std::net::SocketAddr;
+
+use anyhow::Context as _;
+use serde_json::{Value, json};
+
+use crate::api::{Api, scalar_text};
+use crate::payload::Plan;
+use crate::shape::Kind;
+use crate::{Context, Login};
+
+/// Groups of hosts and of templates that hold everything that is made here.
+const GROUP: &str = "Vedette bench";
+
+/// Objects per call: what a reference front end takes in one request without running out of memory.
+const HOSTS_PER_CALL: usize = 100;
+const DELETES_PER_CALL: usize = 200;
+const ITEMS_PER_CALL: usize = 1000;
+
+/// An item of the template.
+#[derive(Debug, Clone)]
+pub(crate) struct ItemSpec {
+    /// Everything `item.create` wants but the host.
+    pub(crate) params: Value,
+}
+
+impl ItemSpec {
+    /// A trapper item with the values of [`Kind`].
+    pub(crate) fn trapper(number: usize, change_per_second: bool) -> Self {
+        let kind = Kind::of_item(number);
+        let mut params = json!({
+            "name": Plan::key(number),
+            "key_": Plan::key(number),
+            "type": 2,
+            "value_type": kind.value_type().0,
+        });
+        if change_per_second && kind == Kind::Counter {
+            params["value_type"] = json!(0);
+            params["preprocessing"] = json!([{ "type": 10, "params": "", "error_handler": 0, "error_handler_params": "" }]);
+        }
+        Self { params }
+    }
+
+    /// A passive agent item.
+    pub(crate) fn agent(number: usize, interval: &str) -> Self {
+        let key = format!("bench.check[{number}]");
+        Self {
+            params: json!({ "name": key, "key_": key, "type": 0, "value_type": 3, "delay": interval }),
+        }
+    }
+}
+
+/// How items get onto hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Through {
+    /// One template that all hosts link.
+    Template,
+    /// `item.create` in bulk.
+    Items,
+}
+
+/// What is to be made.
+#[derive(Debug, Clone)]
+pub(crate) struct Wanted {
+    pub(crate) hosts: usize,
+    pub(crate) items: Vec<ItemSpec>,
+    pub(crate) through: Through,
+    /// Agent addresses, used in turn; empty = hosts without interface.
+    pub(crate) interfaces: Vec<SocketAddr>,
+    /// A trigger for each n-th item that is a number; 0 = none.
+    pub(crate) trigger_every: usize,
+}
+
+/// What was made.
+#[derive(Debug, Clone)]
+pub(crate) struct Registered {
+    pub(crate) hosts: Vec<String>,
+    pub(crate) hostids: Vec<String>,
+    /// Name of the template, if there is one.
+    pub(crate) template_name: String,
+}
+
+/// Makes everything; what a broken attempt leaves behind is removed by [`clean`].
+pub(crate) fn register(
+    api: &Api,
+    wanted: &Wanted,
+    context: &mut Context<'_>,
+) -> anyhow::Result<Registered> {
+    let tag = format!("{:x}", context.clock.unix().as_millis() & 0xff_ffff_ffff);
+    let group = group(api, "hostgroup")?;
+    let template_name = format!("Vedette bench {tag}");
+    let template = match wanted.through {
+        Through::Template => Some(template(api, &template_name, wanted)?),
+        Through::Items => None,
+    };
+    let hosts: Vec<String> =
+        (0..wanted.hosts).map(|index| format!("bench-{tag}-{index:06}")).collect();
+    let mut hostids = Vec::with_capacity(hosts.len());
+    let start = context.clock.monotonic();
+    for (chunk, names) in hosts.chunks(HOSTS_PER_CALL).enumerate() {
+        let rows: Vec<Value> = names
+            .iter()
+            .enumerate()
+            .map(|(index, name)| {
+                let number = chunk * HOSTS_PER_CALL + index;
+                host(name, &group, template.as_deref(), interface(wanted, number))
+            })
+            .collect();
+        hostids.extend(api.create("host.create", &json!(rows), "hostids")?);
+        let spent = (context.clock.monotonic() - start).as_secs_f64();
+        if hosts.len() > HOSTS_PER_CALL && (chunk + 1).is_multiple_of(10) {
+            context.say(&format!("{} hosts after {spent:.1} s", hostids.len()));
+        }
+    }
+    if wanted.through == Through::Items {
+        items(api, &hostids, wanted)?;
+    }
+    Ok(Registered { hosts, hostids, template_name })
+}
+
+fn interface(wanted: &Wanted, host: usize) -> Option<SocketAddr> {
+    wanted.interfaces.get(host.checked_rem(wanted.interfaces.len())?).copied()
+}
+
+fn host(name: &str, group: &str, template: Option<&str>, interface: Option<SocketAddr>) -> Value {
+    let mut host = json!({ "host": name, "groups": [{ "groupid": group }] });
+    if let Some(template) = template {
+        host["templates"] = json!([{ "templateid": template }]);
+    }
+    if let Some(at) = interface {
+        host["interfaces"] = json!([{
+            "type": 1, "main": 1, "useip": 1, "dns": "",
+            "ip": at.ip().to_string(), "port": at.port().to_string(),
+        }]);
+    }
+    host
+}
+
+/// The id of the group for hosts or templates, made where it is missing.
+fn group(api: &Api, object: &str) -> anyhow::Result<String> {
+    if let Some(id) = find_group(api, object)? {
+        return Ok(id);
+    }
+    let ids = api.create(&format!("{object}.create"), &json!({ "name": GROUP }), "groupids")?;
+    ids.into_iter().next().with_context(|| format!("{object}.create gave no id"))
+}
+
+fn find_group(api: &Api, object: &str) -> anyhow::Result<Option<String>> {
+    let params = json!({ "output": ["groupid"], "filter": { "name": [GROUP] } });
+    let found = api.call(&format!("{object}.get"), &params)?;
+    Ok(scalar_text(&found[0]["groupid"]))
+}
+
+fn template(api: &Api, name: &str, wanted: &Wanted) -> anyhow::Result<String> {
+    let group = group(api, "templategroup")?;
+    let params = json!({ "host": name, "groups": [{ "groupid": group }] });
+    let ids = api.create("template.create", &params, "templateids")?;
+    let id = ids.into_iter().next().context("template.create gave no id")?;
+    items(api, std::slice::from_ref(&id), wanted)?;
+    if wanted.trigger_every > 0 {
+        let triggers: Vec<Value> = wanted
+            .items
+            .iter()
+            .filter(|item| item.params["value_type"] != json!(1))
+            .step_by(wanted.trigger_every)
+            .map(|item| {
+                let key = item.params["key_"].as_str().unwrap_or_default();
+                json!({
+                    "description": format!("{key} is out of range"),
+                    "expression": format!("last(/{name}/{key})>1e18"),
+                })
+            })
+            .collect();
+        api.create("trigger.create", &json!(triggers), "triggerids")?;
+    }
+    Ok(id)
+}
+
+fn items(api: &Api, hostids: &[String], wanted: &Wanted) -> anyhow::Result<()> {
+    let rows: Vec<Value> = hostids
+        .iter()
+        .flat_map(|hostid| wanted.items.iter().map(move |item| (hostid, item)))
+        .map(|(hostid, item)| {
+            let mut row = item.params.clone();
+            row["hostid"] = json!(hostid);
+            row
+        })
+        .collect();
+    for chunk in rows.chunks(ITEMS_PER_CALL) {
+        api.create("item.create", &json!(chunk), "itemids")?;
+    }
+    Ok(())
+}
+
+impl Registered {
+    /// Ids of the items `keys` on all hosts, in the order host by host, key by key.
+    pub(crate) fn itemids(&self, api: &Api, keys: &[String]) -> anyhow::Result<Vec<u64>> {
+        let mut ids = Vec::with_capacity(self.hostids.len() * keys.len());
+        for hostids in self.hostids.chunks(HOSTS_PER_CALL) {
+            let params = json!({ "output": ["itemid", "hostid", "key_"], "hostids": hostids });
+            let found = api.call("item.get", &params)?;
+            let rows = found.as_array().context("item.get gave no array")?;
+            let known: std::collections::HashMap<(String, &str), u64> = rows
+                .iter()
+                .filter_map(|row| {
+                    let id = scalar_text(&row["itemid"])?.parse().ok()?;
+                    Some(((scalar_text(&row["hostid"])?, row["key_"].as_str()?), id))
+                })
+                .collect();
+            for hostid in hostids {
+                for key in keys {
+                    let id = known
+                        .get(&(hostid.clone(), key.as_str()))
+                        .with_context(|| format!("item {key} of host {hostid} is not there"))?;
+                    ids.push(*id);
+                }
+            }
+        }
+        Ok(ids)
+    }
+
+    /// Removes hosts and template; the groups stay for the next run.
+    pub(crate) fn remove(&self, api: &Api) -> anyhow::Result<()> {
+        remove_hosts(api, &self.hostids)?;
+        remove_templates(api, Some(&self.template_name))
+    }
+}
+
+pub(crate) fn remove_hosts(api: &Api, hostids: &[String]) -> anyhow::Result<()> {
+    for chunk in hostids.chunks(DELETES_PER_CALL) {
+        api.call("host.delete", &json!(chunk))?;
+    }
+    Ok(())
+}
+
+fn remove_templates(api: &Api, name: Option<&str>) -> anyhow::Result<()> {
+    let Some(group) = find_group(api, "templategroup")? else { return Ok(()) };
+    let mut params = json!({ "output": ["templateid"], "groupids": [group] });
+    if let Some(name) = name {
+        params["filter"] = json!({ "host": [name] });
+    }
+    let ids = ids(&api.call("template.get", &params)?, "templateid");
+    if !ids.is_empty() {
+        api.call("template.delete", &json!(ids))?;
+    }
+    Ok(())
+}
+
+fn ids(rows: &Value, member: &str) -> Vec<String> {
+    rows.as_array().into_iter().flatten().filter_map(|row| scalar_text(&row[member])).collect()
+}
+
+/// Removes whatever measurements have left on a server; returns how many hosts that were.
+pub fn clean(login: &Login) -> anyhow::Result<usize> {
+    let api = Api::login(login)?;
+    let mut removed = 0;
+    let group = find_group(&api, "hostgroup")?;
+    if let Some(group) = &group {
+        let params = json!({ "output": ["hostid"], "groupids": [group] });
+        let hostids = ids(&api.call("host.get", &params)?, "hostid");
+        remove_hosts(&api, &hostids)?;
+        removed = hostids.len();
+    }
+    remove_templates(&api, None)?;
+    if let Some(group) = group {
+        api.call("hostgroup.delete", &json!([group]))?;
+    }
+    if let Some(group) = find_group(&api, "templategroup")? {
+        api.call("templategroup.delete", &json!([group]))?;
+    }
+    Ok(removed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_use_interfaces_in_turn() {
+        let wanted = |interfaces: &[&str]| Wanted {
+            hosts: 3,
+            items: vec![],
+            through: Through::Template,
+            interfaces: interfaces.iter().map(|text| text.parse().unwrap()).collect(),
+            trigger_every: 0,
+        };
+        assert_eq!(interface(&wanted(&[]), 5), None);
+        let two = wanted(&["127.0.0.1:1", "127.0.0.2:1"]);
+        let used: Vec<String> =
+            (0..3).filter_map(|n| interface(&two, n)).map(|a| a.to_string()).collect();
+        assert_eq!(used, ["127.0.0.1:1", "127.0.0.2:1", "127.0.0.1:1"]);
+        let host = host("h", "7", Some("9"), interface(&two, 1));
+        assert_eq!(host["interfaces"][0]["ip"], "127.0.0.2");
+        assert_eq!(host["templates"][0]["templateid"], "9");
+    }
+
+    #[test]
+    fn counters_become_rates_where_wanted() {
+        let plain = ItemSpec::trapper(0, false).params;
+        assert_eq!((&plain["value_type"], plain.get("preprocessing")), (&json!(3), None));
+        let rate = ItemSpec::trapper(0, true).params;
+        assert_eq!(
+            (&rate["value_type"], &rate["preprocessing"][0]["type"]),
+            (&json!(0), &json!(10))
+        );
+        assert!(ItemSpec::trapper(1, true).params.get("preprocessing").is_none());
+    }
+}

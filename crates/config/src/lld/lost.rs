@@ -1,0 +1,169 @@
+//! What is not discovered any more: kept for a while, disabled for a while, deleted.
+
+use std::collections::BTreeMap;
+
+use super::rule::Lifetime;
+use super::{Stage, Stop, Work};
+use crate::db::{DbResult, Row, Value, id_params, placeholders};
+
+/// `disable_source`: discovery has disabled it.
+const BY_DISCOVERY: i64 = 1;
+
+/// What the database has of a discovered object's fate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Mark {
+    /// Lost already.
+    lost: bool,
+    /// When it was seen last, or found to be lost; seconds since 1970.
+    lastcheck: u64,
+    ts_delete: u64,
+    ts_disable: u64,
+    disable_source: i64,
+}
+
+impl Mark {
+    /// From columns whose names start with `d_`.
+    pub(super) fn from_row(row: &Row) -> Self {
+        Self {
+            lost: row.int("d_status") == 1,
+            lastcheck: row.id("d_lastcheck"),
+            ts_delete: row.id("d_ts_delete"),
+            ts_disable: row.id("d_ts_disable"),
+            disable_source: row.int("d_disable_source"),
+        }
+    }
+
+    /// The columns for [`Mark::from_row`] of a discovery table called `d`.
+    pub(super) const COLUMNS: &str = "d.status AS d_status, d.lastcheck AS d_lastcheck, \
+         d.ts_delete AS d_ts_delete, d.ts_disable AS d_ts_disable, \
+         d.disable_source AS d_disable_source";
+}
+
+/// An existing object and whether this value has it.
+pub(super) struct Known {
+    pub(super) id: u64,
+    pub(super) found: bool,
+    pub(super) mark: Mark,
+    /// The object's own status: 0 enabled.
+    pub(super) status: i64,
+}
+
+/// What becomes of objects of one kind.
+#[derive(Default)]
+pub(super) struct Fates {
+    marks: BTreeMap<Mark, Vec<u64>>,
+    enable: Vec<u64>,
+    disable: Vec<u64>,
+    pub(super) delete: Vec<u64>,
+    newly_lost: usize,
+    found_again: usize,
+}
+
+impl Work<'_> {
+    /// Decides about objects; notes when the next decision is due.
+    pub(super) fn fates(&mut self, known: &[Known]) -> Fates {
+        let mut fates = Fates::default();
+        for one in known {
+            if one.found {
+                found(one, self.clock_s, &mut fates)
+            } else {
+                self.lost(one, &mut fates)
+            }
+        }
+        fates
+    }
+
+    fn lost(&mut self, one: &Known, fates: &mut Fates) {
+        let now = self.clock_s;
+        let since = if one.mark.lost { one.mark.lastcheck } else { now };
+        let end = |lifetime: Lifetime| match lifetime {
+            Lifetime::After(seconds) => since.saturating_add(seconds),
+            Lifetime::Forever => 0,
+            Lifetime::NotAtAll => since.max(1),
+        };
+        let (ts_delete, ts_disable) = (end(self.rule.lifetime), end(self.rule.enabled_lifetime));
+        let due = |at: u64| at > 0 && at <= now;
+        if due(ts_delete) {
+            fates.delete.push(one.id);
+            return;
+        }
+        let mut mark = Mark { lost: true, lastcheck: since, ts_delete, ts_disable, ..one.mark };
+        if due(ts_disable) && one.status == 0 && one.mark.disable_source == 0 {
+            mark.disable_source = BY_DISCOVERY;
+            fates.disable.push(one.id);
+        }
+        fates.newly_lost += usize::from(!one.mark.lost);
+        if mark != one.mark {
+            fates.marks.entry(mark).or_default().push(one.id);
+        }
+        for at in [ts_delete, ts_disable].into_iter().filter(|at| *at > now) {
+            self.due_s = Some(self.due_s.map_or(at, |due| due.min(at)));
+        }
+    }
+}
+
+fn found(one: &Known, now: u64, fates: &mut Fates) {
+    let clean = Mark { lastcheck: one.mark.lastcheck, ..Mark::default() };
+    if one.mark == clean {
+        return;
+    }
+    if one.mark.disable_source == BY_DISCOVERY && one.status == 1 {
+        fates.enable.push(one.id);
+    }
+    fates.found_again += 1;
+    fates.marks.entry(Mark { lastcheck: now, ..clean }).or_default().push(one.id);
+}
+
+/// Where objects of a kind and their marks are kept.
+pub(super) struct Tables {
+    pub(super) objects: &'static str,
+    pub(super) discovery: &'static str,
+    pub(super) key: &'static str,
+}
+
+impl Fates {
+    pub(super) fn is_empty(&self) -> bool {
+        self.marks.is_empty() && self.delete.is_empty()
+    }
+
+    /// Writes marks and statuses; deletion is the caller's. Gives how many are newly lost and
+    /// found again, and the objects whose status has changed.
+    pub(super) fn write(
+        &self,
+        stage: &mut Stage<'_, '_>,
+        tables: &Tables,
+    ) -> Result<(usize, usize, Vec<u64>), Stop> {
+        if self.is_empty() {
+            return Ok((0, 0, Vec::new()));
+        }
+        let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
+        let Tables { objects, discovery, key } = tables;
+        let mut set = |table: &str, columns: &str, values: &[Value], ids: &[u64]| -> DbResult<()> {
+            for portion in ids.chunks(5_000) {
+                let marks = placeholders(portion.len());
+                let sql = format!("UPDATE {table} SET {columns} WHERE {key} IN ({marks})");
+                let mut params = values.to_vec();
+                params.extend(id_params(portion.iter().copied()));
+                edit.execute(&sql, &params)?;
+            }
+            Ok(())
+        };
+        let columns =
+            "status = ?, lastcheck = ?, ts_delete = ?, ts_disable = ?, disable_source = ?";
+        for (mark, ids) in &self.marks {
+            let values = [
+                mark.lost.into(),
+                mark.lastcheck.into(),
+                mark.ts_delete.into(),
+                mark.ts_disable.into(),
+                mark.disable_source.into(),
+            ];
+            set(discovery, columns, &values, ids)?;
+        }
+        set(objects, "status = ?", &[Value::from(0)], &self.enable)?;
+        set(objects, "status = ?", &[Value::from(1)], &self.disable)?;
+        let mut switched = self.enable.clone();
+        switched.extend(&self.disable);
+        Ok((self.newly_lost, self.found_again, switched))
+    }
+}

@@ -1,0 +1,145 @@
+//! What each rule found last: the same value over the same configuration needs no work.
+
+use std::collections::HashMap;
+use std::hash::BuildHasher;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use model::ItemId;
+
+use super::{Counts, Pass, Summary, Turn};
+use crate::Snapshot;
+use crate::objects::Deleted;
+
+/// Of all rules, in memory alone: after a start each rule is compared in full once.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// Grows with each committed change of configured objects.
+    generation: AtomicU64,
+    hasher: foldhash::quality::RandomState,
+    seen: Mutex<HashMap<ItemId, Seen>>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    hash: u64,
+    len: usize,
+    generation: u64,
+    due_s: Option<u64>,
+    supported: bool,
+    error: String,
+}
+
+impl Memory {
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Configured objects have changed.
+    pub(crate) fn objects_changed(&self) {
+        self.generation.fetch_add(1, Ordering::AcqRel);
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ItemId, Seen>> {
+        match self.seen.lock() {
+            Ok(guard) => guard,
+            Err(poisoned) => poisoned.into_inner(),
+        }
+    }
+
+    /// The outcome, if this value was worked off over this configuration already.
+    pub(super) fn known(
+        &self,
+        rule: ItemId,
+        text: &str,
+        generation: u64,
+        clock_s: u64,
+    ) -> Option<Summary> {
+        let seen = self.lock();
+        let seen = seen.get(&rule).filter(|seen| {
+            seen.generation == generation
+                && seen.due_s.is_none_or(|due| clock_s < due)
+                && seen.len == text.len()
+        })?;
+        (seen.hash == self.hasher.hash_one(text)).then(|| Summary {
+            supported: seen.supported,
+            error: seen.error.clone(),
+            created: Counts::default(),
+            updated: Counts::default(),
+            lost: Counts::default(),
+            deleted: Deleted::default(),
+            deleted_hosts: Vec::new(),
+        })
+    }
+
+    /// Remembers an outcome; forgets rules that are gone when there are too many.
+    pub(super) fn keep(&self, snapshot: &Snapshot, turn: &Turn<'_>, generation: u64, pass: &Pass) {
+        let mut seen = self.lock();
+        if seen.len() > snapshot.items.len() {
+            seen.retain(|rule, _| snapshot.items.get(rule).is_some());
+        }
+        let new = Seen {
+            hash: self.hasher.hash_one(turn.text),
+            len: turn.text.len(),
+            generation,
+            due_s: pass.due_s,
+            supported: pass.summary.supported,
+            error: pass.summary.error.clone(),
+        };
+        seen.insert(turn.rule, new);
+    }
+}
+
+/// Tables that no discovery looks at, and that change all the time.
+const LIVELY: &[&str] = &[
+    "ids",
+    "events",
+    "event_tags",
+    "problems",
+    "acknowledges",
+    "sessions",
+    "tokens",
+    "users",
+    "user_groups",
+    "usergroups",
+    "group_rights",
+    "tag_filters",
+    "roles",
+];
+
+/// Does the statement change configured objects? States of triggers do not count.
+pub(crate) fn changes_objects(sql: &str) -> bool {
+    let mut words = sql.split_whitespace();
+    let table = match words.next() {
+        Some("INSERT" | "DELETE") => words.nth(1),
+        Some("UPDATE") => words.next(),
+        _ => None,
+    };
+    let Some(table) = table else { return true };
+    let state = table == "triggers"
+        && words.next() == Some("SET")
+        && matches!(words.next(), Some("value" | "state"));
+    !state && !LIVELY.contains(&table)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::changes_objects;
+
+    #[test]
+    fn which_statements_count() {
+        for (sql, counts) in [
+            ("INSERT INTO items (itemid) VALUES (?)", true),
+            ("UPDATE triggers SET status = ? WHERE triggerid = ?", true),
+            ("UPDATE triggers SET value = ?, lastchange = ? WHERE triggerid = ?", false),
+            ("UPDATE triggers SET state = ?, error = ? WHERE triggerid = ?", false),
+            ("DELETE FROM hostmacros WHERE hostid IN (?)", true),
+            ("INSERT INTO events (eventid) VALUES (?)", false),
+            ("UPDATE ids SET next = ? WHERE name = ?", false),
+            ("  UPDATE\n sessions SET lastaccess = ?", false),
+            ("VACUUM", true),
+        ] {
+            assert_eq!(changes_objects(sql), counts, "{sql}");
+        }
+    }
+}

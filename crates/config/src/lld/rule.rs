@@ -1,0 +1,300 @@
+//! A rule with its prototypes, read from the database.
+
+use std::collections::{BTreeMap, HashMap};
+
+use eval::lld::RowFilter;
+use eval::macros::{FunctionEnv, MacroScope, substitute_user};
+use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
+use jiff::tz::TimeZone;
+use model::HostId;
+use serde_json::Value as Json;
+
+use super::hosts::HostPrototype;
+use super::overrides::{self, Override};
+use crate::Snapshot;
+use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::objects::{Step, Tag, TriggerFunction};
+
+/// A discovery rule of a host.
+pub(super) struct Rule {
+    pub(super) id: u64,
+    pub(super) hostid: u64,
+    pub(super) filter: RowFilter,
+    /// Macros whose values the filter compares.
+    pub(super) filter_macros: Vec<String>,
+    /// LLD macros and their JSON paths.
+    pub(super) paths: Vec<(String, String)>,
+    pub(super) overrides: Vec<Override>,
+    /// Until a lost object is deleted.
+    pub(super) lifetime: Lifetime,
+    /// Until a lost object is disabled.
+    pub(super) enabled_lifetime: Lifetime,
+    /// Item prototypes, masters before their dependents.
+    pub(super) items: Vec<ItemPrototype>,
+    pub(super) triggers: Vec<TriggerPrototype>,
+    pub(super) hosts: Vec<HostPrototype>,
+    pub(super) globals: GlobalRegexes,
+    /// For `fmttime`.
+    pub(super) tz: TimeZone,
+}
+
+/// How long something is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lifetime {
+    /// For seconds.
+    After(u64),
+    Forever,
+    NotAtAll,
+}
+
+/// An item prototype.
+pub(super) struct ItemPrototype {
+    pub(super) row: Row,
+    pub(super) steps: Vec<Step>,
+    pub(super) tags: Vec<Tag>,
+    /// Index of the prototype that is its master.
+    pub(super) master: Option<usize>,
+    /// 0 without a prototype as master, else one more than the master's.
+    pub(super) level: usize,
+}
+
+/// A trigger (or its prototype) with what other tables have of it.
+pub(super) struct TriggerPrototype {
+    pub(super) row: Row,
+    /// By function id, in order.
+    pub(super) functions: Vec<(u64, TriggerFunction)>,
+    pub(super) tags: Vec<Tag>,
+    pub(super) depends_on: Vec<u64>,
+}
+
+/// Reads the rule. `Ok(None)`: there is no such rule on a host (any more); the inner error is a
+/// fault of the rule itself, for its error text.
+pub(super) fn load(
+    connection: &mut dyn Connection,
+    snapshot: &Snapshot,
+    id: u64,
+) -> DbResult<Result<Option<Rule>, String>> {
+    let rows = connection.query(
+        "SELECT i.itemid, i.hostid, i.templateid, i.filter, i.lld_macro_paths, i.overrides, \
+         i.lifetime_type, i.lifetime, i.enabled_lifetime_type, i.enabled_lifetime \
+         FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE i.itemid = ? AND i.flags = 1 AND h.kind = 0",
+        &[id.into()],
+    )?;
+    let Some(row) = rows.first() else { return Ok(Ok(None)) };
+    let items = item_prototypes(connection, id)?;
+    let triggers = trigger_prototypes(connection, id)?;
+    let hosts = super::hosts::prototypes(connection, id, row.id("templateid"))?;
+    Ok(assemble(row, snapshot, items, triggers, hosts).map(Some))
+}
+
+fn assemble(
+    row: &Row,
+    snapshot: &Snapshot,
+    items: Vec<ItemPrototype>,
+    triggers: Vec<TriggerPrototype>,
+    hosts: Vec<HostPrototype>,
+) -> Result<Rule, String> {
+    let host_ids = [HostId(row.id("hostid"))];
+    let scope = MacroScope { nodes: &*snapshot.macros, hosts: &host_ids };
+    let tz = time_zone(&snapshot.settings.timezone);
+    let resolve = |text: &str| substitute_user(text, &scope, &FunctionEnv { tz: &tz });
+    let (filter, filter_macros) = overrides::filter(&json(row, "filter")?, &resolve)?;
+    let overrides = overrides::overrides(&json(row, "overrides")?, &resolve)?;
+    let paths = json(row, "lld_macro_paths")?;
+    let paths = paths.as_array().into_iter().flatten();
+    let lifetime = |kind: &str, column: &str| match row.int(kind) {
+        0 => {
+            let text = resolve(row.text(column));
+            match eval::num::parse_seconds(&text) {
+                Some(0) => Ok(Lifetime::NotAtAll),
+                Some(seconds) => Ok(Lifetime::After(u64::from(seconds))),
+                None => {
+                    Err(format!("Cannot process lost resources: \"{text}\" is no period of time."))
+                }
+            }
+        }
+        1 => Ok(Lifetime::Forever),
+        _ => Ok(Lifetime::NotAtAll),
+    };
+    Ok(Rule {
+        id: row.id("itemid"),
+        hostid: row.id("hostid"),
+        filter,
+        filter_macros,
+        paths: paths
+            .map(|one| (overrides::text(one, "lld_macro"), overrides::text(one, "path")))
+            .collect(),
+        overrides,
+        lifetime: lifetime("lifetime_type", "lifetime")?,
+        enabled_lifetime: lifetime("enabled_lifetime_type", "enabled_lifetime")?,
+        items,
+        triggers,
+        hosts,
+        globals: globals(snapshot),
+        tz,
+    })
+}
+
+fn json(row: &Row, column: &str) -> Result<Json, String> {
+    match row.text(column) {
+        "" => Ok(Json::Null),
+        text => serde_json::from_str(text)
+            .map_err(|error| format!("The rule's {column} cannot be read: {error}.")),
+    }
+}
+
+fn time_zone(name: &str) -> TimeZone {
+    match name {
+        "" | "system" => TimeZone::system(),
+        name => TimeZone::get(name).unwrap_or(TimeZone::UTC),
+    }
+}
+
+fn globals(snapshot: &Snapshot) -> GlobalRegexes {
+    let expression = |e: &crate::snapshot::GlobalRegexp| GlobalExpression {
+        kind: match e.kind {
+            0 => GlobalKind::Included,
+            1 => GlobalKind::AnyIncluded(e.delimiter),
+            2 => GlobalKind::NotIncluded,
+            4 => GlobalKind::False,
+            _ => GlobalKind::True,
+        },
+        expression: e.expression.clone(),
+        case_sensitive: e.case_sensitive,
+    };
+    snapshot
+        .regexps
+        .iter()
+        .map(|(name, list)| (name.clone(), list.iter().map(expression).collect()))
+        .collect()
+}
+
+fn item_prototypes(connection: &mut dyn Connection, rule: u64) -> DbResult<Vec<ItemPrototype>> {
+    let rows = connection.query(
+        "SELECT * FROM items WHERE ruleid = ? AND flags = 2 ORDER BY itemid",
+        &[rule.into()],
+    )?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("itemid")).collect();
+    let mut steps = steps(connection, &ids)?;
+    let mut tags = tags(connection, "item_tags", "itemid", &ids)?;
+    let masters: HashMap<u64, u64> =
+        rows.iter().map(|row| (row.id("itemid"), row.id("master_itemid"))).collect();
+    let level = |id: u64| {
+        let mut at = masters.get(&id).copied();
+        // A circle cannot be stored; the bound is for a database that was edited by hand.
+        (0..=masters.len())
+            .take_while(|_| match at.and_then(|master| masters.get(&master)) {
+                Some(next) => {
+                    at = Some(*next);
+                    true
+                }
+                None => false,
+            })
+            .count()
+    };
+    let mut prototypes: Vec<ItemPrototype> = Vec::with_capacity(rows.len());
+    let mut rows: Vec<(usize, Row)> =
+        rows.into_iter().map(|row| (level(row.id("itemid")), row)).collect();
+    rows.sort_by_key(|(level, row)| (*level, row.id("itemid")));
+    for (level, row) in rows {
+        let id = row.id("itemid");
+        let master = prototypes
+            .iter()
+            .position(|p: &ItemPrototype| p.row.id("itemid") == row.id("master_itemid"));
+        prototypes.push(ItemPrototype {
+            steps: steps.remove(&id).unwrap_or_default(),
+            tags: tags.remove(&id).unwrap_or_default(),
+            row,
+            master,
+            level,
+        });
+    }
+    Ok(prototypes)
+}
+
+/// Preprocessing of items.
+pub(super) fn steps(
+    connection: &mut dyn Connection,
+    ids: &[u64],
+) -> DbResult<HashMap<u64, Vec<Step>>> {
+    let sql = "SELECT itemid, type, params, error_handler, error_handler_params \
+               FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step";
+    let mut found: HashMap<u64, Vec<Step>> = HashMap::new();
+    for row in query_by_ids(connection, sql, &[], ids)? {
+        found.entry(row.id("itemid")).or_default().push(Step {
+            kind: row.int("type"),
+            params: row.text("params").to_owned(),
+            error_handler: row.int("error_handler"),
+            error_handler_params: row.text("error_handler_params").to_owned(),
+        });
+    }
+    Ok(found)
+}
+
+/// Tags, sorted, from `item_tags` or `trigger_tags`.
+pub(super) fn tags(
+    connection: &mut dyn Connection,
+    table: &str,
+    key: &str,
+    ids: &[u64],
+) -> DbResult<HashMap<u64, Vec<Tag>>> {
+    let sql = format!("SELECT {key}, tag, value FROM {table} WHERE {key} IN ({{ids}})");
+    let mut found: HashMap<u64, Vec<Tag>> = HashMap::new();
+    for row in query_by_ids(connection, &sql, &[], ids)? {
+        found
+            .entry(row.id(key))
+            .or_default()
+            .push(Tag { tag: row.text("tag").to_owned(), value: row.text("value").to_owned() });
+    }
+    for tags in found.values_mut() {
+        tags.sort();
+    }
+    Ok(found)
+}
+
+fn trigger_prototypes(
+    connection: &mut dyn Connection,
+    rule: u64,
+) -> DbResult<Vec<TriggerPrototype>> {
+    let rows = connection.query(
+        "SELECT * FROM triggers WHERE flags = 2 AND triggerid IN \
+         (SELECT f.triggerid FROM functions f JOIN items i ON i.itemid = f.itemid \
+         WHERE i.ruleid = ? AND i.flags = 2) ORDER BY triggerid",
+        &[rule.into()],
+    )?;
+    complete(connection, rows)
+}
+
+/// Triggers with their functions, tags and dependencies.
+pub(super) fn complete(
+    connection: &mut dyn Connection,
+    rows: Vec<Row>,
+) -> DbResult<Vec<TriggerPrototype>> {
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
+    let sql = "SELECT triggerid, functionid, itemid, name, parameter FROM functions \
+               WHERE triggerid IN ({ids})";
+    let mut functions: BTreeMap<u64, Vec<(u64, TriggerFunction)>> = BTreeMap::new();
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        let of = functions.entry(row.id("triggerid")).or_default();
+        of.push((row.id("functionid"), TriggerFunction::from_row(&row)));
+    }
+    let mut tags = tags(connection, "trigger_tags", "triggerid", &ids)?;
+    let sql = "SELECT triggerid, depends_on FROM trigger_depends WHERE triggerid IN ({ids})";
+    let mut depends: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        depends.entry(row.id("triggerid")).or_default().push(row.id("depends_on"));
+    }
+    Ok(rows
+        .into_iter()
+        .map(|row| {
+            let id = row.id("triggerid");
+            let mut functions = functions.remove(&id).unwrap_or_default();
+            functions.sort_by_key(|(id, _)| *id);
+            let mut depends_on = depends.remove(&id).unwrap_or_default();
+            depends_on.sort_unstable();
+            let tags = tags.remove(&id).unwrap_or_default();
+            TriggerPrototype { row, functions, tags, depends_on }
+        })
+        .collect())
+}

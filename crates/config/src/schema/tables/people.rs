@@ -1,0 +1,108 @@
+//! Users, their groups and roles, sessions and tokens.
+
+use super::super::{Column, Table};
+use super::{id, int, owned, table, text, text_or};
+
+pub(super) const TABLES: &[Table] = &[
+    table(
+        "roles",
+        &["roleid"],
+        &[id("roleid"), text("name"), int("type", "1"), int("readonly", "0"), text("rules")],
+        &[],
+    ),
+    table("users", &["userid"], USERS, &[&["username"], &["roleid"]]),
+    table(
+        "usergroups",
+        &["usrgrpid"],
+        &[
+            id("usrgrpid"),
+            text("name"),
+            int("gui_access", "0"),
+            int("users_status", "0"),
+            int("debug_mode", "0"),
+            id("userdirectoryid"),
+            int("mfa_status", "0"),
+            id("mfaid"),
+        ],
+        &[],
+    ),
+    table(
+        "user_groups",
+        &["userid", "usrgrpid"],
+        &[owned("userid", "users"), owned("usrgrpid", "usergroups")],
+        &[&["usrgrpid"]],
+    ),
+    // `permission` 0 deny, 2 read, 3 read and write
+    table(
+        "group_rights",
+        &["usrgrpid", "groupid"],
+        &[owned("usrgrpid", "usergroups"), owned("groupid", "groups_"), int("permission", "0")],
+        &[&["groupid"]],
+    ),
+    table(
+        "tag_filters",
+        &["tagfilterid"],
+        &[
+            id("tagfilterid"),
+            owned("usrgrpid", "usergroups"),
+            owned("groupid", "groups_"),
+            text("tag"),
+            text("value"),
+        ],
+        &[&["usrgrpid"]],
+    ),
+    // Session ids and tokens are kept as SHA-256 and SHA-512 digests: a stolen database opens no session.
+    table(
+        "sessions",
+        &["digest"],
+        &[
+            text("digest"),
+            owned("userid", "users"),
+            int("created", "0"),
+            int("lastaccess", "0"),
+            int("status", "0"),
+            text("secret"),
+        ],
+        &[&["userid"]],
+    ),
+    table(
+        "tokens",
+        &["tokenid"],
+        &[
+            id("tokenid"),
+            text("name"),
+            text("description"),
+            owned("userid", "users"),
+            text("digest"),
+            int("lastaccess", "0"),
+            int("status", "0"),
+            int("expires_at", "0"),
+            int("created_at", "0"),
+            id("creator_userid"),
+        ],
+        &[&["userid"], &["digest"]],
+    ),
+];
+
+const USERS: &[Column] = &[
+    id("userid"),
+    text("username"),
+    text("name"),
+    text("surname"),
+    text("passwd"),
+    text("url"),
+    int("autologin", "0"),
+    text_or("autologout", "15m"),
+    text_or("lang", "default"),
+    text_or("refresh", "30s"),
+    text_or("theme", "default"),
+    int("rows_per_page", "50"),
+    text_or("timezone", "default"),
+    id("roleid"),
+    id("userdirectoryid"),
+    int("ts_provisioned", "0"),
+    int("attempt_failed", "0"),
+    text("attempt_ip"),
+    int("attempt_clock", "0"),
+    text("medias"),
+];
