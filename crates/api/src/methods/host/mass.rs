@@ -42,7 +42,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
         }
-        links::add_all(edit, &hosts, &templates)?;
+        links::add(edit, &hosts, &templates)?;
         Ok(result(&hosts))
     })
 }
@@ -84,10 +84,10 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
-            gone::add(&mut deleted, links::remove(edit, *host, &clear, true)?);
-            links::remove(edit, *host, &templates, false)?;
             edit.touch_host(*host);
         }
+        gone::add(&mut deleted, links::remove(edit, &hosts, &clear, true)?);
+        links::remove(edit, &hosts, &templates, false)?;
         if let Some(list) = members.get("interfaces") {
             remove_from_hosts(edit, &hosts, list)?;
         }
