@@ -22,7 +22,7 @@ use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::{discovery, first_start, store};
+use crate::{discovery, first_start, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -110,6 +110,8 @@ struct Server {
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
     tasks: tokio::task::JoinSet<()>,
+    /// Ends the task that keeps what collection knows, once collection stands still.
+    remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
     clock: SharedClock,
 }
 
@@ -173,8 +175,9 @@ impl Server {
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
         let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
         let snapshots = Arc::clone(&config);
+        let memory = remember::Memory::open(data);
         let collector = Collector::start(
-            collector_config(values)?,
+            CollectorConfig { remembered: memory.known(), ..collector_config(values)? },
             collect::Deps {
                 clock: Arc::clone(&clock),
                 snapshots: Arc::new(move || snapshots.snapshot()),
@@ -207,6 +210,8 @@ impl Server {
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(Arc::clone(&meter).run(collector.status()));
         tasks.spawn(tell_browsers(notes, hub));
+        let (forget, ends) = tokio::sync::oneshot::channel();
+        let remembering = tokio::spawn(remember::keep(memory, collector.status(), ends));
         let agent = first_start::agent(values, &clock).await?;
         let agent_address = agent.as_ref().map(|(address, _)| *address);
         if let Some((_, task)) = agent {
@@ -229,6 +234,7 @@ impl Server {
             mark,
             threads,
             tasks,
+            remembering: (forget, remembering),
             clock,
         })
     }
@@ -250,6 +256,9 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
+        let (stop_remembering, remembered) = self.remembering;
+        drop(stop_remembering.send(()));
+        drop(remembered.await);
         let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.
         http.abort();

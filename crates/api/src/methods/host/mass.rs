@@ -79,13 +79,14 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
     let deleted = call.write(|edit| {
+        let mut deleted = Deleted::default();
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
             edit.touch_host(*host);
         }
-        let deleted = links::remove(edit, &hosts, &clear, true)?;
+        gone::add(&mut deleted, links::remove(edit, &hosts, &clear, true)?);
         links::remove(edit, &hosts, &templates, false)?;
         if let Some(list) = members.get("interfaces") {
             remove_from_hosts(edit, &hosts, list)?;
