@@ -257,7 +257,7 @@ impl Server {
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
         let (stop_remembering, remembered) = self.remembering;
-        drop(stop_remembering.send(()));
+        let _ = stop_remembering.send(());
         drop(remembered.await);
         let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.
