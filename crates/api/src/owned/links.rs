@@ -29,12 +29,6 @@ pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiR
     Ok(link_templates(edit, hosts, templates)?)
 }
 
-/// Links templates to many hosts at once; those linked already stay.
-pub(crate) fn add_all(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiResult<()> {
-    link_templates(edit, hosts, templates)?;
-    Ok(())
-}
-
 /// Unlinks templates; what came from them stays, or goes with `clear`: then it is returned.
 pub(crate) fn remove(
     edit: &mut Edit<'_>,

@@ -1,14 +1,18 @@
-//! What an import would change: the tree of now beside the tree to come, object by object.
+//! What an import would change: the tree of now beside the tree after the import, object by
+//! object. The import is carried out and taken back: what it makes of a text nobody else knows.
 
 use serde_json::{Map, json};
 
-use super::{Rules, text};
+use super::{Import, Rules, text};
 use crate::call::{Call, Json};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::exchange::export;
 
 /// Lists whose elements are objects of their own, with the rule that governs them.
 const LISTS: &[(&str, &str)] = &[
+    ("template_groups", "template_groups"),
+    ("host_groups", "host_groups"),
+    ("templates", "templates"),
     ("items", "items"),
     ("triggers", "triggers"),
     ("discovery_rules", "discoveryRules"),
@@ -23,85 +27,108 @@ const LISTS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn compare(call: &Call<'_>, rules: &Rules, tree: &Json) -> ApiResult<Json> {
-    let after: Vec<Json> =
-        tree.get("templates").and_then(Json::as_array).cloned().unwrap_or_default();
-    let names: Vec<&str> = after.iter().map(|template| text(template, "template")).collect();
-    let mut before = Vec::new();
-    for (name, node) in names.iter().zip(&after) {
+    let mut found = None;
+    let done = call.together(|call| {
+        let before = export::templates(call, &templates(call, tree)?)?;
+        // Deletions reach beyond the database; what would go is seen without them.
+        Import { call, rules: rules.without_deletions() }.tree(tree)?;
+        let after = export::templates(call, &templates(call, tree)?)?;
+        found = Some((before, after));
+        // An error takes everything back.
+        Err::<(), _>(ApiError::application("BUG: the comparison was not taken back"))
+    });
+    let Some((before, after)) = found else {
+        return done.map(|()| json!([]));
+    };
+    let changes = members(rules, &before, &after, tree);
+    Ok(if changes.is_empty() { json!([]) } else { Json::Object(changes) })
+}
+
+/// Ids of the import's templates that exist.
+fn templates(call: &Call<'_>, tree: &Json) -> ApiResult<Vec<u64>> {
+    let mut ids = Vec::new();
+    for node in elements(tree, "templates") {
         let rows = call.rows(
             "SELECT hostid FROM hosts WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> ''))",
-            &[(*name).into(), text(node, "uuid").into()],
+            &[text(node, "template").into(), text(node, "uuid").into()],
         )?;
-        if let Some(row) = rows.first() {
-            let tree = export::templates(call, &[row.id("hostid")])?;
-            before.extend(
-                tree.get("templates").and_then(Json::as_array).cloned().unwrap_or_default(),
-            );
+        ids.extend(rows.first().map(|row| row.id("hostid")));
+    }
+    Ok(ids)
+}
+
+fn elements<'t>(node: &'t Json, name: &str) -> &'t [Json] {
+    node.get(name).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+}
+
+/// Objects below one node. Template linkage has the name of the list of templates, but only its
+/// names.
+fn members(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Map<String, Json> {
+    let mut changes = Map::new();
+    for (name, rule) in LISTS {
+        if let Some(found) = list(rules, name, rule, [before, after, wanted]) {
+            changes.insert((*name).to_owned(), found);
         }
     }
-    let mut found = Map::new();
-    if let Some(changes) = lists(rules, "templates", &before, &after) {
-        found.insert("templates".into(), changes);
-    }
-    Ok(if found.is_empty() { json!([]) } else { Json::Object(found) })
+    changes
 }
 
 /// Added, updated and removed elements; `None` = no difference that the rules allow.
-fn lists(rules: &Rules, rule: &str, before: &[Json], after: &[Json]) -> Option<Json> {
-    let rule_of = rules.of(rule);
-    let same = |one: &Json, other: &Json| {
-        let uuid = text(one, "uuid");
-        (!uuid.is_empty() && uuid == text(other, "uuid")) || name(one) == name(other)
-    };
+fn list(rules: &Rules, name: &str, rule: &str, nodes: [&Json; 3]) -> Option<Json> {
+    let [before, after, wanted] = nodes.map(|node| elements(node, name));
+    // What links to another template is a member of the template, no object.
+    let own = |node: &&Json| !(name == "templates" && node.get("template").is_none());
     let mut changes: Map<String, Json> = Map::new();
     let mut put = |kind: &str, change: Json| {
         if let Json::Array(list) = changes.entry(kind).or_insert_with(|| json!([])) {
             list.push(change);
         }
     };
-    for one in after {
+    for one in after.iter().filter(own) {
         match before.iter().find(|other| same(one, other)) {
-            None if rule_of.create => put("added", json!({ "after": one })),
+            None => put("added", json!({ "after": one })),
             Some(other) => {
-                if let Some(change) = object(rules, rule_of.update, other, one) {
+                let empty = Json::Null;
+                let wanted = wanted.iter().find(|wanted| same(one, wanted)).unwrap_or(&empty);
+                if let Some(change) = object(rules, other, one, wanted) {
                     put("updated", change);
                 }
             }
-            None => {}
         }
     }
-    if rule_of.delete {
-        for gone in before.iter().filter(|other| !after.iter().any(|one| same(one, other))) {
-            put("removed", json!({ "before": gone }));
-        }
+    // Whole templates and groups do not go because a text does not name them.
+    if rules.of(rule).delete && name != "templates" {
+        let gone = before.iter().filter(|other| !wanted.iter().any(|one| same(one, other)));
+        gone.for_each(|gone| put("removed", json!({ "before": gone })));
     }
     (!changes.is_empty()).then_some(Json::Object(changes))
 }
 
-fn name(node: &Json) -> String {
-    let parts = ["key", "template", "host", "name", "expression", "recovery_expression"];
-    parts.iter().map(|part| text(node, part)).collect::<Vec<_>>().join("\n")
+fn same(one: &Json, other: &Json) -> bool {
+    let uuid = text(one, "uuid");
+    (!uuid.is_empty() && uuid == text(other, "uuid")) || name(one) == name(other)
+}
+
+fn name(node: &Json) -> [&str; 6] {
+    // Triggers are told apart by their expressions too.
+    ["key", "template", "host", "name", "expression", "recovery_expression"]
+        .map(|part| if part == "name" && node.get("key").is_some() { "" } else { text(node, part) })
 }
 
 /// The difference of one object: its own members, and below them the lists of others.
-fn object(rules: &Rules, update: bool, before: &Json, after: &Json) -> Option<Json> {
+fn object(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Option<Json> {
     let own = |node: &Json| -> Map<String, Json> {
+        let is_list = |name: &str| {
+            // Of a template this is its linkage.
+            name != "templates" && LISTS.iter().any(|(list, _)| *list == name)
+        };
         let members = node.as_object().into_iter().flatten();
-        let members = members.filter(|(name, _)| !LISTS.iter().any(|(list, _)| list == name));
-        // What an export leaves out because it is the default.
-        let plain = members.filter(|(name, value)| !(*name == "delay" && *value == "0"));
-        plain.map(|(name, value)| (name.clone(), value.clone())).collect()
+        let members = members.filter(|(name, _)| !is_list(name));
+        members.map(|(name, value)| (name.clone(), value.clone())).collect()
     };
     let (one, other) = (own(before), own(after));
-    let mut below = Map::new();
-    for (list, rule) in LISTS {
-        let of = |node: &Json| node.get(list).and_then(Json::as_array).cloned().unwrap_or_default();
-        if let Some(changes) = lists(rules, rule, &of(before), &of(after)) {
-            below.insert((*list).to_owned(), changes);
-        }
-    }
-    let differs = update && !equal(&one, &other);
-    if !differs && below.is_empty() {
+    let below = members(rules, before, after, wanted);
+    if one == other && below.is_empty() {
         return None;
     }
     let mut change = Map::new();
@@ -109,9 +136,4 @@ fn object(rules: &Rules, update: bool, before: &Json, after: &Json) -> Option<Js
     change.insert("after".into(), Json::Object(other));
     change.extend(below);
     Some(Json::Object(change))
-}
-
-/// Members in any order.
-fn equal(one: &Map<String, Json>, other: &Map<String, Json>) -> bool {
-    one.len() == other.len() && one.iter().all(|(name, value)| other.get(name) == Some(value))
 }

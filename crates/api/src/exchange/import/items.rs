@@ -9,7 +9,7 @@ use super::{Import, list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{
-    DISCOVERED, ITEM, RULE, STEP, TAG, VALUES, check_members, invalid, to_api,
+    DISCOVERED, ITEM, RULE, STEP, TAG, VALUES, Word, check_members, invalid, to_api,
 };
 
 /// Members of items beside their plain fields.
@@ -143,6 +143,7 @@ impl Import<'_, '_> {
                         object.remove("uuid");
                         object.remove("hostid");
                         object.remove("ruleid");
+                        reset(&mut object, kind);
                         object.insert("itemid".into(), id.to_string().into());
                         changed.push(Json::Object(object));
                     }
@@ -276,6 +277,41 @@ fn fit(object: &mut Map<String, Json>, item_type: &str, kind: Kind) {
     let value_type = object.entry("value_type").or_insert_with(|| "3".into());
     if !matches!(value_type.as_str(), Some("0" | "3")) {
         object.remove("trends");
+    }
+}
+
+/// Gives what an import leaves out because it is the default: an existing item may have something
+/// else. Secrets stay, exports may be without them.
+fn reset(object: &mut Map<String, Json>, kind: Kind) {
+    const OTHERWISE: &[&str] =
+        &["uuid", "delay", "retrieve_mode", "jmx_endpoint", "password", "ssl_key_password"];
+    let is = |object: &Map<String, Json>, name: &str, value: &str| {
+        object.get(name).and_then(Json::as_str).unwrap_or(value) == value
+    };
+    let words: &[&[Word]] = match kind {
+        Kind::Item => &[ITEM, VALUES],
+        Kind::Rule => &[ITEM, RULE],
+        Kind::Prototype(_) => &[ITEM, VALUES, DISCOVERED],
+    };
+    let numeric = is(object, "value_type", "0") || is(object, "value_type", "3");
+    for word in words.iter().copied().flatten().filter(|w| !OTHERWISE.contains(&w.api)) {
+        let Some(default) = word.default else { continue };
+        let fits = match word.api {
+            "trends" => numeric,
+            "lifetime" => is(object, "lifetime_type", "0"),
+            _ => true,
+        };
+        if fits {
+            object.entry(word.api).or_insert_with(|| default.into());
+        }
+    }
+    for name in ["query_fields", "headers", "parameters"] {
+        object.entry(name).or_insert_with(|| json!([]));
+    }
+    if kind == Kind::Rule {
+        object.entry("filter").or_insert_with(|| json!({ "evaltype": "0", "conditions": [] }));
+    } else {
+        object.entry("valuemapid").or_insert_with(|| "0".into());
     }
 }
 

@@ -3,6 +3,7 @@
 mod difference;
 mod items;
 mod lld;
+mod older;
 mod owners;
 mod parts;
 mod triggers;
@@ -65,12 +66,27 @@ impl Rules {
     }
 
     pub(super) fn of(&self, kind: &str) -> Rule {
-        let flag = |name: &str| params::flag(self.0.get(kind).and_then(|rule| rule.get(name)));
+        let old = if kind.ends_with("_groups") { self.0.get("groups") } else { None };
+        let rule = self.0.get(kind).or(old);
+        let flag = |name: &str| params::flag(rule.and_then(|rule| rule.get(name)));
         Rule {
             create: flag("createMissing"),
             update: flag("updateExisting"),
             delete: flag("deleteMissing"),
         }
+    }
+
+    /// The same, but nothing is deleted; links may go.
+    fn without_deletions(&self) -> Self {
+        let mut rules = self.0.clone();
+        for (kind, rule) in &mut rules {
+            if kind != "templateLinkage"
+                && let Some(rule) = rule.as_object_mut()
+            {
+                rule.remove("deleteMissing");
+            }
+        }
+        Self(rules)
     }
 }
 
@@ -157,7 +173,7 @@ fn read(input: &Json) -> ApiResult<(Rules, Json)> {
     if !version.as_str().is_some_and(|version| VERSIONS.contains(&version)) {
         return Err(invalid(&format!("{PATH}/version"), "unsupported version number"));
     }
-    Ok((rules, root))
+    Ok((rules, older::to_7_0(root)))
 }
 
 /// `configuration.import`: all of it, or nothing.

@@ -10,6 +10,7 @@ use crate::exchange::words::{
     GROUP, HOST, INTERFACE, INVENTORY_MODE, MACRO, MAPPING, SNMP_DETAILS, TAG, TEMPLATE,
     check_members, invalid, to_api,
 };
+use crate::owned::macros;
 
 /// A template or host of the import that exists by now.
 pub(super) struct Owner<'t> {
@@ -104,21 +105,21 @@ impl<'c, 'a> Import<'c, 'a> {
 
     fn template<'t>(&self, node: &'t Json, path: String) -> ApiResult<Option<Owner<'t>>> {
         let mut object = to_api(TEMPLATE, node, &path)?;
+        object.entry("description").or_insert_with(|| "".into());
         let name = text(node, "template").to_owned();
         if !object.contains_key("name") {
             object.insert("name".into(), name.as_str().into());
         }
-        if let Some(vendor) = node.get("vendor").filter(|v| v.is_object()) {
-            object.insert("vendor_name".into(), text(vendor, "name").into());
-            object.insert("vendor_version".into(), text(vendor, "version").into());
-        }
-        self.common(node, &path, 1, &mut object)?;
+        let vendor = node.get("vendor").unwrap_or(&Json::Null);
+        object.insert("vendor_name".into(), text(vendor, "name").into());
+        object.insert("vendor_version".into(), text(vendor, "version").into());
         let known = self.call.rows(
             "SELECT hostid FROM hosts WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> ''))",
             &[name.as_str().into(), text(node, "uuid").into()],
         )?;
         let rule = self.rules.of("templates");
         let existed = known.first().map(|row| row.id("hostid"));
+        self.common(node, &path, 1, existed, &mut object)?;
         let id = match existed {
             Some(id) => {
                 if rule.update {
@@ -156,7 +157,6 @@ impl<'c, 'a> Import<'c, 'a> {
         if let Some(inventory @ Json::Object(_)) = node.get("inventory") {
             object.insert("inventory".into(), inventory.clone());
         }
-        self.common(node, &path, 0, &mut object)?;
         let (interfaces, refs) = interfaces(node, &path)?;
         let known = self.call.rows(
             "SELECT hostid FROM hosts WHERE kind = 0 AND host = ?",
@@ -164,6 +164,7 @@ impl<'c, 'a> Import<'c, 'a> {
         )?;
         let rule = self.rules.of("hosts");
         let existed = known.first().map(|row| row.id("hostid"));
+        self.common(node, &path, 0, existed, &mut object)?;
         let id = match existed {
             Some(id) => {
                 if rule.update {
@@ -203,6 +204,7 @@ impl<'c, 'a> Import<'c, 'a> {
         node: &Json,
         path: &str,
         group_type: i64,
+        existed: Option<u64>,
         object: &mut Map<String, Json>,
     ) -> ApiResult<()> {
         let mut groups = Vec::new();
@@ -219,13 +221,29 @@ impl<'c, 'a> Import<'c, 'a> {
         }
         object.insert("groups".into(), Json::Array(groups));
         object.insert("tags".into(), each(node, "tags", "tag", path, TAG)?);
-        let mut macros = each(node, "macros", "macro", path, MACRO)?;
-        // An export leaves an empty value out; the API wants it said.
-        for one in macros.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
-            one.entry("value").or_insert_with(|| "".into());
-        }
-        object.insert("macros".into(), macros);
+        object.insert("macros".into(), self.macros(node, path, existed)?);
         Ok(())
+    }
+
+    /// Macros as the API takes them, with what an export leaves out said.
+    fn macros(&self, node: &Json, path: &str, existed: Option<u64>) -> ApiResult<Json> {
+        let sql = "SELECT macro FROM hostmacros WHERE hostid = ? AND type = 1";
+        let secrets = self.call.rows(sql, &[existed.unwrap_or(0).into()])?;
+        let secrets: Vec<String> =
+            secrets.iter().map(|row| macros::canonical(row.text("macro"))).collect();
+        let mut macros = each(node, "macros", "macro", path, MACRO)?;
+        for one in macros.as_array_mut().into_iter().flatten().filter_map(Json::as_object_mut) {
+            let member = |name: &str| one.get(name).and_then(Json::as_str).unwrap_or("");
+            // Secrets never leave: the one that is there stays.
+            let kept =
+                member("type") == "1" && secrets.contains(&macros::canonical(member("macro")));
+            if !kept {
+                one.entry("value").or_insert_with(|| "".into());
+            }
+            one.entry("type").or_insert_with(|| "0".into());
+            one.entry("description").or_insert_with(|| "".into());
+        }
+        Ok(macros)
     }
 
     pub(super) fn value_maps(&self, owner: &Owner<'_>) -> ApiResult<()> {

@@ -36,7 +36,7 @@ const FIELDS: &[Field] = &[
     field("urls", Nested, ReadOnly, "Links of the trigger."),
 ];
 
-static EVENT: Object = Object {
+pub(crate) static EVENT: Object = Object {
     name: "event",
     table: "events",
     key: "eventid",

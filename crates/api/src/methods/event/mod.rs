@@ -7,6 +7,9 @@ mod shown;
 
 use crate::call::{Method, UserType};
 
+pub(crate) use get::EVENT;
+pub(crate) use problem::PROBLEM;
+
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "event.get", lowest: Some(UserType::User), run: get::get },
     Method { name: "event.acknowledge", lowest: Some(UserType::User), run: acknowledge::run },

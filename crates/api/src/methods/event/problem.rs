@@ -35,7 +35,7 @@ const FIELDS: &[Field] = &[
     field("urls", Nested, ReadOnly, "Links of the trigger."),
 ];
 
-static PROBLEM: Object = Object {
+pub(crate) static PROBLEM: Object = Object {
     name: "problem",
     table: "problems",
     key: "eventid",

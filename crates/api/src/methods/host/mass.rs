@@ -42,7 +42,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
         }
-        links::add_all(edit, &hosts, &templates)?;
+        links::add(edit, &hosts, &templates)?;
         Ok(result(&hosts))
     })
 }

@@ -82,7 +82,8 @@ pub(crate) fn filter(value: &Json, path: &str) -> ApiResult<Json> {
     if evaltype == 3 {
         check_formula(&formula, &list, path)?;
     } else {
-        list.sort_by(|a, b| a[0].cmp(&b[0]));
+        // By name without the braces: `{#JOB}` stands before `{#JOBS}`.
+        list.sort_by(|a, b| a[0].trim_end_matches('}').cmp(b[0].trim_end_matches('}')));
         for (n, condition) in list.iter_mut().enumerate() {
             condition[3] = formulaid(n);
         }

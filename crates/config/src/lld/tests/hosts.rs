@@ -101,8 +101,6 @@ fn lost_hosts_go_with_what_they_have() {
 
 #[test]
 fn overrides_and_clashes() {
-    let templates =
-        |b: &Box| b.shown("SELECT hostid AS v FROM hosts WHERE host = 'U'").parse::<u64>().unwrap();
     let operation = json!({ "operationobject": "3", "operator": "2", "value": "Machine a",
         "opstatus": { "status": "0" }, "opinventory": { "inventory_mode": "1" },
         "optag": [{ "tag": "o", "value": "p" }],

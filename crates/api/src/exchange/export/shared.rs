@@ -1,0 +1,155 @@
+//! What hangs on hosts and templates as a whole, and the parts that are kept as they came.
+
+use std::collections::BTreeMap;
+
+use serde_json::Map;
+
+use super::order::{inner, natural};
+use super::{Export, Owned, object, put_list, text};
+use crate::call::Json;
+use crate::error::ApiResult;
+use crate::exchange::words::{
+    GROUP, INTERFACE, MACRO, MAPPING, SNMP_DETAILS, TAG, Word, to_export,
+};
+
+/// What hangs on hosts and templates.
+#[derive(Default)]
+pub(super) struct Shared {
+    pub(super) templates: Owned,
+    pub(super) groups: Owned,
+    pub(super) tags: Owned,
+    pub(super) macros: Owned,
+    pub(super) value_maps: Owned,
+    pub(super) interfaces: Owned,
+    pub(super) interface_refs: BTreeMap<u64, String>,
+    pub(super) inventory: BTreeMap<u64, Map<String, Json>>,
+}
+
+impl Shared {
+    pub(super) fn load(export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<Self> {
+        let name: &[Word] = &[GROUP[1]];
+        let mut shared = Self {
+            templates: export.owned(
+                "SELECT ht.hostid AS owner, t.host AS name FROM host_templates ht \
+                 JOIN hosts t ON t.hostid = ht.templateid WHERE ht.hostid IN ({ids}) ORDER BY t.host",
+                ids,
+                name,
+            )?,
+            groups: export.owned(
+                "SELECT hg.hostid AS owner, g.name FROM host_groups hg \
+                 JOIN groups_ g ON g.groupid = hg.groupid WHERE hg.hostid IN ({ids}) ORDER BY g.name",
+                ids,
+                name,
+            )?,
+            tags: export.owned(
+                "SELECT hostid AS owner, tag, value FROM host_tags WHERE automatic = 0 \
+                 AND hostid IN ({ids}) ORDER BY tag, value",
+                ids,
+                TAG,
+            )?,
+            ..Self::default()
+        };
+        for row in export.rows(
+            "SELECT hostid AS owner, macro, type, value, description FROM hostmacros \
+             WHERE hostid IN ({ids}) ORDER BY macro",
+            ids,
+        )? {
+            let mut one = to_export(MACRO, &object(&row));
+            // A secret never leaves.
+            if row.int("type") == 1 {
+                one.remove("value");
+            }
+            shared.macros.entry(row.id("owner")).or_default().push(Json::Object(one));
+        }
+        for list in shared.macros.values_mut() {
+            list.sort_by_cached_key(|one| inner(text(one, "macro")).to_owned());
+        }
+        shared.value_maps(export, ids)?;
+        for list in shared.value_maps.values_mut() {
+            list.sort_by_cached_key(|map| natural(text(map, "name")));
+        }
+        shared.interfaces(export, ids)?;
+        for row in export.rows(
+            "SELECT hostid, name, value FROM host_inventory WHERE hostid IN ({ids}) ORDER BY name",
+            ids,
+        )? {
+            let fields = shared.inventory.entry(row.id("hostid")).or_default();
+            fields.insert(row.text("name").to_owned(), row.text("value").into());
+        }
+        Ok(shared)
+    }
+
+    fn value_maps(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
+        let maps = export.rows(
+            "SELECT valuemapid, hostid, uuid, name FROM valuemaps WHERE hostid IN ({ids}) ORDER BY name",
+            ids,
+        )?;
+        let map_ids: Vec<u64> = maps.iter().map(|row| row.id("valuemapid")).collect();
+        let mut mappings = export.owned(
+            "SELECT valuemapid AS owner, type, value, newvalue FROM valuemap_mappings \
+             WHERE valuemapid IN ({ids}) ORDER BY sortorder",
+            &map_ids,
+            MAPPING,
+        )?;
+        for row in maps {
+            let mut one = to_export(GROUP, &object(&row));
+            put_list(
+                &mut one,
+                "mappings",
+                mappings.remove(&row.id("valuemapid")).unwrap_or_default(),
+            );
+            self.value_maps.entry(row.id("hostid")).or_default().push(Json::Object(one));
+        }
+        Ok(())
+    }
+
+    fn interfaces(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
+        let rows = export.rows(
+            "SELECT * FROM interfaces WHERE hostid IN ({ids}) ORDER BY hostid, interfaceid",
+            ids,
+        )?;
+        for row in rows {
+            let list = self.interfaces.entry(row.id("hostid")).or_default();
+            let name = format!("if{}", list.len() + 1);
+            let mut one = to_export(INTERFACE, &object(&row));
+            if row.int("type") == 2 {
+                let details = serde_json::from_str(row.text("details")).unwrap_or(Json::Null);
+                one.insert("details".into(), Json::Object(to_export(SNMP_DETAILS, &details)));
+            }
+            one.insert("interface_ref".into(), name.as_str().into());
+            list.push(Json::Object(one));
+            self.interface_refs.insert(row.id("interfaceid"), name);
+        }
+        Ok(())
+    }
+}
+
+/// Prototypes of hosts are known by their technical name, all other parts by `name`.
+const HOSTS: &str = "host_prototype";
+
+/// Parts kept in the export's own form.
+pub(super) struct Parts(Vec<(u64, u64, String, Json)>);
+
+impl Parts {
+    pub(super) fn load(export: &Export<'_, '_>, owners: &[u64]) -> ApiResult<Self> {
+        let rows = export.rows(
+            "SELECT hostid, ruleid, kind, doc FROM parts WHERE hostid IN ({ids}) ORDER BY partid",
+            owners,
+        )?;
+        let parts = rows.iter().filter_map(|row| {
+            let doc = serde_json::from_str(row.text("doc")).ok()?;
+            Some((row.id("hostid"), row.id("ruleid"), row.text("kind").to_owned(), doc))
+        });
+        Ok(Self(parts.collect()))
+    }
+
+    /// Parts of one kind, by name; `rule` = 0 for those of the host itself.
+    pub(super) fn of(&self, host: u64, rule: u64, kind: &str) -> Vec<Json> {
+        let own = self.0.iter().filter(|(h, r, k, _)| *h == host && *r == rule && k == kind);
+        let mut own: Vec<Json> = own.map(|(.., doc)| doc.clone()).collect();
+        own.sort_by_cached_key(|doc| {
+            natural(text(doc, if kind == HOSTS { "host" } else { "name" }))
+        });
+        own
+    }
+}
