@@ -148,8 +148,17 @@ impl Availability {
         known
     }
 
-    /// Puts back what was known before a restart.
-    pub fn restore(&self, states: impl IntoIterator<Item = (InterfaceId, InterfaceState)>) {
+    /// Puts back what was known before a restart. How long checks had failed by then says nothing
+    /// about the time since, unless the interface was given up.
+    pub(crate) fn restore(&self, states: impl IntoIterator<Item = (InterfaceId, InterfaceState)>) {
+        let states = states.into_iter().map(|(id, mut state)| {
+            state.disable_until = 0;
+            if state.available != Available::No {
+                state.errors_from = 0;
+                state.error = Box::default();
+            }
+            (id, state)
+        });
         lock(&self.interfaces).extend(states);
     }
 

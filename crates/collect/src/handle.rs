@@ -72,7 +72,7 @@ impl std::fmt::Debug for Trapper {
 impl Collector {
     /// Binds the trapper, starts the pollers. Call it within a tokio runtime with several
     /// threads: the trapper's connections run on it, the pollers have threads of their own.
-    pub async fn start(config: CollectorConfig, deps: Deps) -> Result<Handle, StartError> {
+    pub async fn start(mut config: CollectorConfig, deps: Deps) -> Result<Handle, StartError> {
         let psk = Arc::new(PskTable::new(Arc::clone(&deps.snapshots), Arc::clone(&deps.backend)));
         let tls = TlsContexts::new(&config.tls, psk)?;
         let mut listeners = Vec::new();
@@ -87,6 +87,7 @@ impl Collector {
         let count = config.pollers.unwrap_or(cores).max(1);
         let (pollers, commands): (Vec<_>, Vec<_>) =
             (0..count).map(|_| queue::bounded("poller commands", COMMANDS)).unzip();
+        let remembered = std::mem::take(&mut config.remembered);
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -100,6 +101,8 @@ impl Collector {
             tls,
             pollers,
         });
+        shared.active.restore(remembered.log_positions);
+        shared.availability.restore(remembered.interfaces);
         shared.counters.agent_poller.workers(count);
         shared.counters.trapper.workers(cores);
         let threads = start_pollers(&shared, commands)?;

@@ -4,6 +4,11 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use model::{InterfaceId, ItemId};
+
+use crate::availability::InterfaceState;
+use crate::trapper::active::LogPosition;
+
 /// Parameters of [`crate::Collector::start`]. The defaults suit a server on loopback.
 #[derive(Debug, Clone)]
 pub struct CollectorConfig {
@@ -23,6 +28,18 @@ pub struct CollectorConfig {
     pub limits: Limits,
     /// Threads that run checks; `None` = one per core.
     pub pollers: Option<usize>,
+    /// What was known before a restart ([`crate::Status::remembered`]).
+    pub remembered: Remembered,
+}
+
+/// What has to outlive a restart: otherwise agents would send log files from the start again, and
+/// all interfaces would be unknown until their next check.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// How far active agents have read.
+    pub log_positions: Vec<(ItemId, LogPosition)>,
+    /// Interfaces that were checked.
+    pub interfaces: Vec<(InterfaceId, InterfaceState)>,
 }
 
 impl Default for CollectorConfig {
@@ -36,6 +53,7 @@ impl Default for CollectorConfig {
             reach: ReachDelays::default(),
             limits: Limits::default(),
             pollers: None,
+            remembered: Remembered::default(),
         }
     }
 }

@@ -17,10 +17,10 @@ use crate::peers::PeerNames;
 use crate::poll::agent::{self, AgentReply};
 use crate::poll::{Command, Reply};
 use crate::schedule::QueueReport;
-use crate::settings::CollectorConfig;
+use crate::settings::{CollectorConfig, Remembered};
 use crate::sink::Sink;
 use crate::tls::{Identity, TlsContexts};
-use crate::trapper::active::{ActiveAgents, LogPosition};
+use crate::trapper::active::ActiveAgents;
 use crate::trapper::matching::{KeyGuesses, Matcher, Peer, Source};
 use crate::trapper::sessions::Sessions;
 
@@ -159,14 +159,13 @@ impl Status {
         &self.0.counters
     }
 
-    /// Positions in log files that active agents told, to be kept over a restart.
-    pub fn log_positions(&self) -> Vec<(ItemId, LogPosition)> {
-        self.0.active.positions()
-    }
-
-    /// Puts back what [`Status::log_positions`] gave before a restart.
-    pub fn restore_log_positions(&self, all: impl IntoIterator<Item = (ItemId, LogPosition)>) {
-        self.0.active.restore(all);
+    /// What has to outlive a restart, in the order of the ids.
+    pub fn remembered(&self) -> Remembered {
+        let mut log_positions = self.0.active.positions();
+        log_positions.sort_unstable_by_key(|(item, _)| *item);
+        let mut interfaces = self.0.availability.all();
+        interfaces.sort_unstable_by_key(|(interface, _)| *interface);
+        Remembered { log_positions, interfaces }
     }
 
     /// Takes values of `history.push`. `client` is the address of the API's client; `may` says

@@ -279,7 +279,12 @@ async fn an_active_agent_is_served() {
     assert_eq!(rig.shards.texts(), expected.map(|(id, text)| (id, text.to_owned())));
     let rows = rig.json(checks(0, SESSION)).await["data"].clone();
     assert_eq!((&rows[2]["lastlogsize"], &rows[2]["mtime"]), (&json!(900), &json!(71)));
-    assert_eq!(rig.handle.status().log_positions().len(), 1);
+    let remembered = rig.handle.status().remembered();
+    assert_eq!(remembered.log_positions.len(), 1);
+    // ... also after a restart.
+    let again = Rig::start_with(estate(), |config| config.remembered = remembered).await;
+    let rows = again.json(checks(0, SESSION)).await["data"].clone();
+    assert_eq!((&rows[2]["lastlogsize"], &rows[2]["mtime"]), (&json!(900), &json!(71)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,6 +9,7 @@ mod internals;
 mod live;
 mod meter;
 mod params;
+mod remember;
 mod run;
 mod store;
 
@@ -49,6 +50,7 @@ fn command() -> Command {
     let bench = bench_command::add(Command::new("bench"));
     let parameters = Command::new("parameters")
         .about("Print all parameters: flags, environment, vedette.toml (Markdown)");
+    let api = Command::new("api").about("Print all methods and fields of the API (Markdown)");
     Command::new("vedette")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Infrastructure monitoring that speaks Zabbix 7.0, in one program")
@@ -60,6 +62,7 @@ fn command() -> Command {
         .subcommand(get)
         .subcommand(bench)
         .subcommand(parameters)
+        .subcommand(api)
 }
 
 fn main() -> ExitCode {
@@ -86,6 +89,10 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
         Some(("bench", matches)) => bench_command::run(matches),
         Some(("parameters", _)) => {
             std::io::stdout().write_all(params::page().as_bytes())?;
+            Ok(())
+        }
+        Some(("api", _)) => {
+            std::io::stdout().write_all(api::reference().as_bytes())?;
             Ok(())
         }
         _ => anyhow::bail!("no such command; see vedette --help"),

@@ -22,7 +22,7 @@ use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::{discovery, first_start, store};
+use crate::{discovery, first_start, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -110,6 +110,8 @@ struct Server {
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
     tasks: tokio::task::JoinSet<()>,
+    /// Ends the task that keeps what collection knows, once collection stands still.
+    remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
     clock: SharedClock,
 }
 
@@ -136,6 +138,8 @@ impl Server {
         let drivers =
             store::open(values.get("history"), &data.join("history"), cores, &config, &clock)?;
         let triggers = alert::initial_triggers(&config)?;
+        let memory = remember::Memory::open(data);
+        let known = memory.known();
         let deps = pipeline::Deps {
             clock: Arc::clone(&clock),
             snapshot: config.snapshot(),
@@ -144,6 +148,7 @@ impl Server {
             discovery: discoveries,
             live: Some(notes.clone()),
             triggers: triggers.into_iter().map(initial).collect(),
+            unsupported: known.unsupported,
         };
         let sizes = ShardsConfig { after_crash: crashed, ..ShardsConfig::default() };
         let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
@@ -174,7 +179,7 @@ impl Server {
         let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
         let snapshots = Arc::clone(&config);
         let collector = Collector::start(
-            collector_config(values)?,
+            CollectorConfig { remembered: known.collection, ..collector_config(values)? },
             collect::Deps {
                 clock: Arc::clone(&clock),
                 snapshots: Arc::new(move || snapshots.snapshot()),
@@ -207,6 +212,12 @@ impl Server {
         let mut tasks = tokio::task::JoinSet::new();
         tasks.spawn(Arc::clone(&meter).run(collector.status()));
         tasks.spawn(tell_browsers(notes, hub));
+        let (forget, ends) = tokio::sync::oneshot::channel();
+        let sources = remember::Sources {
+            collection: collector.status(),
+            shards: Arc::clone(&shards),
+        };
+        let remembering = tokio::spawn(remember::keep(memory, sources, ends));
         let agent = first_start::agent(values, &clock).await?;
         let agent_address = agent.as_ref().map(|(address, _)| *address);
         if let Some((_, task)) = agent {
@@ -229,6 +240,7 @@ impl Server {
             mark,
             threads,
             tasks,
+            remembering: (forget, remembering),
             clock,
         })
     }
@@ -250,6 +262,9 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
+        let (stop_remembering, remembered) = self.remembering;
+        let _ = stop_remembering.send(());
+        drop(remembered.await);
         let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.
         http.abort();

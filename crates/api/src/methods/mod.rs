@@ -19,6 +19,7 @@ pub(crate) mod usermacro;
 pub(crate) mod valuemap;
 
 use crate::call::Method;
+use crate::object::Object;
 
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
@@ -41,4 +42,27 @@ pub(crate) const ALL: &[&[Method]] = &[
     usergroup::METHODS,
     usermacro::METHODS,
     valuemap::METHODS,
+];
+
+/// All objects with their field tables, in the order of the reference.
+pub(crate) const OBJECTS: &[&Object] = &[
+    &group::HOST_GROUP,
+    &group::TEMPLATE_GROUP,
+    &host::HOST,
+    &hostinterface::INTERFACE,
+    &template::TEMPLATE,
+    &item::ITEM,
+    &item::PROTOTYPE,
+    &item::RULE,
+    &trigger::TRIGGER,
+    &trigger::PROTOTYPE,
+    &usermacro::HOST_MACRO,
+    &usermacro::GLOBAL_MACRO,
+    &valuemap::VALUE_MAP,
+    &event::EVENT,
+    &event::PROBLEM,
+    &user::USER,
+    &usergroup::USER_GROUP,
+    &role::ROLE,
+    &token::TOKEN,
 ];

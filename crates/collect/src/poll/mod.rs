@@ -20,7 +20,7 @@ use stdx::queue;
 use tokio::sync::oneshot;
 use wire::agent::passive::Dialect;
 
-use crate::availability::Change;
+use crate::availability::{Change, InterfaceState};
 use crate::counters::Counters;
 use crate::deps::InternalValue;
 use crate::internal;
@@ -363,6 +363,10 @@ impl Poller {
         let mut schedule = self.schedule.borrow_mut();
         let lane = schedule.lane_mut(lane);
         let Some(host) = lane.host.clone() else { return };
+        if lane.state == InterfaceState::default() {
+            // Known from before a restart, perhaps.
+            lane.state = self.shared.availability.interface(lane.interface);
+        }
         let (before, error_before) = (lane.state.available, lane.state.error.clone());
         let change = match reply {
             AgentReply::ConfigError(_) | AgentReply::LocalError(_) => return,

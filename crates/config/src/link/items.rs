@@ -1,7 +1,8 @@
 //! Inheritance of items, discovery rules and item prototypes.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 
+use super::interfaces::{Wanted, interface_for, interface_types, wanted_interface};
 use super::{Below, LinkError, Target, kind_words, linked_below, targets};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, id_params, placeholders, query_by_ids};
@@ -232,7 +233,7 @@ impl Names {
     }
 }
 
-fn words(flags: i64) -> &'static str {
+pub(super) fn words(flags: i64) -> &'static str {
     kind_words(flags).trim_start_matches("an ")
 }
 
@@ -285,39 +286,6 @@ fn refuse(
     )))
 }
 
-/// What interface an item type needs: a type that must be there, any, or none.
-enum Wanted {
-    Type(i64, &'static str),
-    Any,
-    None,
-}
-
-fn wanted_interface(item_type: i64) -> Wanted {
-    match item_type {
-        0 => Wanted::Type(1, "Agent"),
-        12 => Wanted::Type(3, "IPMI"),
-        16 => Wanted::Type(4, "JMX"),
-        17 | 20 => Wanted::Type(2, "SNMP"),
-        3 | 10 | 13 | 14 | 19 => Wanted::Any,
-        _ => Wanted::None,
-    }
-}
-
-/// The target's interface for an item of this type; `Err` names the type that is missing.
-fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
-    if target.kind != 0 {
-        return Ok(0);
-    }
-    match wanted_interface(item_type) {
-        Wanted::Type(kind, name) => target.main.get(&kind).copied().ok_or(name),
-        // In the order in which hosts prefer them: agent, SNMP, JMX, IPMI.
-        Wanted::Any => {
-            Ok([1, 2, 4, 3].iter().find_map(|k| target.main.get(k)).copied().unwrap_or(0))
-        }
-        Wanted::None => Ok(0),
-    }
-}
-
 /// Rows of the copies: item, host, parent, interface, master, rule.
 fn place(
     edit: &mut Edit<'_>,
@@ -368,12 +336,6 @@ fn place(
         );
     }
     Ok(rows)
-}
-
-fn interface_types(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<BTreeMap<u64, i64>> {
-    let sql = "SELECT interfaceid, type FROM interfaces WHERE interfaceid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
-    Ok(rows.iter().map(|row| (row.id("interfaceid"), row.int("type"))).collect())
 }
 
 /// Columns that a copy has of its own; all others come from the parent.
@@ -473,38 +435,4 @@ fn copy_children(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbRe
         &with_first,
     )
     .map(drop)
-}
-
-/// Gives items, whose type has changed, an interface that fits.
-pub(crate) fn remap_interfaces(edit: &mut Edit<'_>, items: &[u64]) -> Result<(), LinkError> {
-    let sql = "SELECT itemid, hostid, type, key_, flags, interfaceid, templateid FROM items \
-               WHERE itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], items)?;
-    let hosts: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-    let targets = targets(edit, &hosts.into_iter().collect::<Vec<_>>())?;
-    let now: Vec<u64> = rows.iter().map(|row| row.id("interfaceid")).collect();
-    let types = interface_types(edit, &now)?;
-    for row in &rows {
-        let Some(target) = targets.get(&row.id("hostid")) else { continue };
-        let id = row.id("interfaceid");
-        let fits = match wanted_interface(row.int("type")) {
-            Wanted::Type(kind, _) => types.get(&id) == Some(&kind),
-            Wanted::Any => id > 0,
-            Wanted::None => id == 0,
-        };
-        if fits {
-            continue;
-        }
-        let interface = interface_for(target, row.int("type")).map_err(|name| {
-            LinkError::conflict(format!(
-                "Cannot inherit {} with key \"{}\" to host \"{}\", because a host interface of \
-                 type \"{name}\" is required.",
-                words(row.int("flags")),
-                row.text("key_"),
-                target.name
-            ))
-        })?;
-        edit.update("items", row.id("itemid"), &[("interfaceid", interface.into())])?;
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@
 //! an item to a thousand hosts.
 
 mod check;
+mod interfaces;
 mod items;
 mod triggers;
 mod unlink;
@@ -18,7 +19,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
-pub(crate) use items::{inherit_items, remap_interfaces};
+pub(crate) use interfaces::remap_interfaces;
+pub(crate) use items::inherit_items;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };

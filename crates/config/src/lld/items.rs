@@ -332,8 +332,8 @@ fn check(columns: &Columns, kind: i64) -> Result<(), String> {
     if key.chars().count() > KEY_CHARS_MAX {
         return Err(format!("the key is longer than {KEY_CHARS_MAX} characters"));
     }
-    let polled = !matches!(kind, 2 | 17 | 18) && !(kind == 7 && key.starts_with("mqtt.get"));
-    if polled {
+    let unpolled = matches!(kind, 2 | 17 | 18) || (kind == 7 && key.starts_with("mqtt.get"));
+    if !unpolled {
         UpdateInterval::validate(delay, false).map_err(|error| error.to_string())?;
     }
     for (what, period) in [("history", text("history")), ("trends", text("trends"))] {

@@ -7,6 +7,7 @@
 //! neither the value nor any configuration changed it does not even read.
 
 mod errors;
+mod host_write;
 mod hosts;
 mod items;
 mod lost;

@@ -207,7 +207,7 @@ fn difference(one: &TriggerPrototype, wanted: Wanted) -> Option<Change> {
     };
     let same = now("expression") == then(&wanted.expression)
         && now("recovery_expression") == then(&wanted.recovery);
-    let expressions = (!same).then(|| (wanted.expression, wanted.recovery, wanted.functions));
+    let expressions = (!same).then_some((wanted.expression, wanted.recovery, wanted.functions));
     let tags = (one.tags != wanted.tags).then_some(wanted.tags);
     if columns.is_empty() && expressions.is_none() && tags.is_none() {
         return None;

@@ -228,17 +228,7 @@ pub fn create_triggers(
     let items: BTreeSet<u64> =
         triggers.iter().flat_map(|t| t.functions.iter().map(|f| f.itemid)).collect();
     let hosts = hosts_of_items(edit, &items)?;
-    for trigger in triggers {
-        let description = text_in(&trigger.columns, "description");
-        let of: BTreeMap<u64, &str> = trigger
-            .functions
-            .iter()
-            .filter_map(|f| hosts.get(&f.itemid))
-            .map(|(id, _, name)| (*id, name.as_str()))
-            .collect();
-        let texts = (&*trigger.expression, &*trigger.recovery, &*trigger.functions);
-        refuse_same(edit, &of, description, texts, 0)?;
-    }
+    refuse_existing(edit, triggers, &hosts)?;
     let count = |n: usize| u64::try_from(n).unwrap_or(u64::MAX);
     let first = edit.next_id("triggers", count(triggers.len()))?;
     let ids: Vec<u64> = (first..).take(triggers.len()).collect();
@@ -288,24 +278,35 @@ fn text_in<'a>(columns: &'a Columns, name: &str) -> &'a str {
     }
 }
 
-/// Refuses what would be the same trigger twice on a host.
-fn refuse_same(
+type HostsOfItems = HashMap<u64, (u64, i64, String)>;
+
+/// Refuses new triggers that hosts have already; all hosts are read at once.
+fn refuse_existing(
     edit: &mut Edit<'_>,
-    hosts: &BTreeMap<u64, &str>,
-    description: &str,
-    (expression, recovery, functions): (&str, &str, &[TriggerFunction]),
-    except: u64,
+    triggers: &[NewTrigger],
+    hosts: &HostsOfItems,
 ) -> Result<(), LinkError> {
-    let ids: Vec<u64> = hosts.keys().copied().collect();
-    let own = existing(edit, &ids, &[description])?;
-    let texts = (with_calls(expression, functions), with_calls(recovery, functions));
-    for (host, name) in hosts {
-        let same =
-            own.find(*host, description, |id, found| id != except && found == (&texts.0, &texts.1));
-        if same.is_some() {
-            return Err(LinkError::Conflict(format!(
-                "Trigger \"{description}\" already exists on \"{name}\"."
-            )));
+    let ids: BTreeSet<u64> = hosts.values().map(|(id, _, _)| *id).collect();
+    let names: BTreeSet<&str> =
+        triggers.iter().map(|trigger| text_in(&trigger.columns, "description")).collect();
+    let ids: Vec<u64> = ids.into_iter().collect();
+    let own = existing(edit, &ids, &names.into_iter().collect::<Vec<_>>())?;
+    for trigger in triggers {
+        let description = text_in(&trigger.columns, "description");
+        let of: BTreeMap<u64, &str> = trigger
+            .functions
+            .iter()
+            .filter_map(|f| hosts.get(&f.itemid))
+            .map(|(id, _, name)| (*id, name.as_str()))
+            .collect();
+        let place = |text: &str| with_calls(text, &trigger.functions);
+        let texts = (place(&trigger.expression), place(&trigger.recovery));
+        for (host, name) in of {
+            if own.find(host, description, |_, found| found == (&texts.0, &texts.1)).is_some() {
+                return Err(LinkError::Conflict(format!(
+                    "Trigger \"{description}\" already exists on \"{name}\"."
+                )));
+            }
         }
     }
     Ok(())

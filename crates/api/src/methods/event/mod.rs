@@ -6,6 +6,10 @@ mod problem;
 mod shown;
 
 use crate::call::{Method, UserType};
+pub(crate) use shown::SUPPRESSED;
+
+pub(crate) use get::EVENT;
+pub(crate) use problem::PROBLEM;
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "event.get", lowest: Some(UserType::User), run: get::get },

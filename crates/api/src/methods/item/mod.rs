@@ -7,6 +7,7 @@ pub(crate) mod fields;
 mod get;
 mod lld;
 mod prototype;
+mod references;
 mod rule;
 mod rules;
 mod steps;
@@ -17,6 +18,7 @@ use config::Snapshot;
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
 
+pub(crate) use fields::{ITEM, PROTOTYPE, RULE};
 pub(crate) use get::hosts;
 pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
 pub(crate) use rule::METHODS as RULE_METHODS;

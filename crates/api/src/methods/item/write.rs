@@ -9,7 +9,10 @@ use model::{ItemId, TriggerId};
 use serde_json::{Map, json};
 
 use super::fields::Kind;
-use super::rules::{self, JMX_ENDPOINT, Presence, Shape, refuse_other};
+use super::references::{
+    check_lifetimes, check_references, check_uuid, refuse_circle, rule_of, text_of,
+};
+use super::rules::{JMX_ENDPOINT, Presence, Shape, refuse_other};
 use super::{lld, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
@@ -69,10 +72,6 @@ fn texts(ids: &[u64]) -> Vec<String> {
     ids.iter().map(ToString::to_string).collect()
 }
 
-fn text_of(columns: &Columns, name: &str) -> String {
-    config::objects::column(columns, name).map(ToString::to_string).unwrap_or_default()
-}
-
 /// The members of an object, all of them known.
 fn members<'j>(
     object: &'j Json,
@@ -114,22 +113,6 @@ fn host_kind(
     let row = rows.first().ok_or_else(|| ApiError::params(NO_OBJECT))?;
     known.insert(hostid, row.int("kind"));
     Ok(row.int("kind"))
-}
-
-/// The rule of a prototype, on the same host.
-fn rule_of(
-    edit: &mut Edit<'_>,
-    members: &Map<String, Json>,
-    path: &str,
-    hostid: u64,
-) -> ApiResult<u64> {
-    let value = members.get("ruleid").ok_or_else(|| missing(path, "ruleid"))?;
-    let ruleid = params::id(value, &format!("{path}/ruleid"))?;
-    let rows = edit.query(
-        "SELECT itemid FROM items WHERE itemid = ? AND hostid = ? AND flags = 1",
-        &[ruleid.into(), hostid.into()],
-    )?;
-    if rows.is_empty() { Err(ApiError::params(NO_OBJECT)) } else { Ok(ruleid) }
 }
 
 /// Checks an object's members against the rules of its type. `before`: the row that changes.
@@ -342,115 +325,6 @@ fn pairs(value: &Json, path: &str, name: &str) -> ApiResult<Value> {
     Ok(lld::column(&Json::Array(out)))
 }
 
-fn check_lifetimes(columns: &Columns, before: Option<&Row>, path: &str) -> ApiResult<()> {
-    let value = |name: &str| match config::objects::column(columns, name) {
-        Some(value) => value.to_string(),
-        None => before.map_or_else(String::new, |row| row.text(name).to_owned()),
-    };
-    let seconds = |name: &str| eval::num::parse_seconds(&value(name)).filter(|s| *s > 0);
-    let changed = config::objects::column(columns, "enabled_lifetime").is_some();
-    match (seconds("lifetime"), seconds("enabled_lifetime")) {
-        (Some(delete), Some(disable)) if changed && disable >= delete => Err(ApiError::at(
-            &format!("{path}/enabled_lifetime"),
-            format_args!(
-                "cannot be greater than or equal to the value of parameter \"{path}/lifetime\""
-            ),
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn check_uuid(
-    edit: &mut Edit<'_>,
-    columns: &Columns,
-    before: Option<&Row>,
-    path: &str,
-) -> ApiResult<()> {
-    let uuid = text_of(columns, "uuid");
-    if uuid.is_empty() {
-        return Ok(());
-    }
-    let id = before.map_or(0, |row| row.id("itemid"));
-    let sql = "SELECT itemid FROM items WHERE uuid = ? AND itemid <> ?";
-    if edit.query(sql, &[uuid.as_str().into(), id.into()])?.is_empty() {
-        return Ok(());
-    }
-    let text = format!("Invalid parameter \"{path}\": value (uuid)=({uuid}) already exists.");
-    Err(ApiError::params(text))
-}
-
-/// Interface, master and value map belong to the same host, and fit.
-fn check_references(
-    edit: &mut Edit<'_>,
-    columns: &Columns,
-    path: &str,
-    hostid: u64,
-    kind: Kind,
-    ruleid: u64,
-) -> ApiResult<()> {
-    let id = |name: &str| {
-        let value = config::objects::column(columns, name);
-        value.map(|v| u64::try_from(v.as_int()).unwrap_or(0))
-    };
-    let item_type = config::objects::column(columns, "type").map_or(-1, Value::as_int);
-    if let Some(interfaceid) = id("interfaceid") {
-        check_interface(edit, interfaceid, item_type, hostid, path)?;
-    }
-    if let Some(master) = id("master_itemid").filter(|_| item_type == 18) {
-        let rows = edit.query(
-            "SELECT flags, ruleid FROM items WHERE itemid = ? AND hostid = ? AND flags <> 1",
-            &[master.into(), hostid.into()],
-        )?;
-        let fits = rows.first().is_some_and(|row| match row.int("flags") {
-            2 => kind == Kind::Prototype && row.id("ruleid") == ruleid,
-            _ => true,
-        });
-        if !fits {
-            let words =
-                if kind == Kind::Prototype { "an item/item prototype ID" } else { "an item ID" };
-            let text = format!("{words} is expected");
-            return Err(ApiError::at(&format!("{path}/master_itemid"), text));
-        }
-    }
-    if let Some(map) = id("valuemapid").filter(|id| *id > 0) {
-        let sql = "SELECT valuemapid FROM valuemaps WHERE valuemapid = ? AND hostid = ?";
-        if edit.query(sql, &[map.into(), hostid.into()])?.is_empty() {
-            let path = format!("{path}/valuemapid");
-            return Err(ApiError::at(&path, "the value map of the same host is expected"));
-        }
-    }
-    Ok(())
-}
-
-fn check_interface(
-    edit: &mut Edit<'_>,
-    interfaceid: u64,
-    item_type: i64,
-    hostid: u64,
-    path: &str,
-) -> ApiResult<()> {
-    let Some(wanted) = rules::interface_type(item_type) else { return Ok(()) };
-    if interfaceid == 0 && wanted == 0 {
-        return Ok(());
-    }
-    let path = format!("{path}/interfaceid");
-    let rows = edit.query(
-        "SELECT i.type, h.kind FROM hosts h LEFT JOIN interfaces i \
-         ON i.hostid = h.hostid AND i.interfaceid = ? WHERE h.hostid = ?",
-        &[interfaceid.into(), hostid.into()],
-    )?;
-    let Some(row) = rows.first().filter(|row| row.int("kind") == 0) else { return Ok(()) };
-    if row.int("type") == 0 {
-        return Err(ApiError::at(&path, "the host interface ID is expected"));
-    }
-    if wanted > 0 && row.int("type") != wanted {
-        let name = ["Agent", "SNMP", "IPMI", "JMX"][usize::try_from(wanted - 1).unwrap_or(0)];
-        let text = format!("the host interface ID of type \"{name}\" is expected");
-        return Err(ApiError::at(&path, text));
-    }
-    Ok(())
-}
-
 /// Members that only the template may change, for its children, in the order of complaint.
 const OF_TEMPLATE: &[&str] = &[
     "uuid",
@@ -543,28 +417,6 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
 /// Columns that really change: only these go to the children.
 fn changed(columns: Columns, row: &Row) -> Columns {
     columns.into_iter().filter(|(name, value)| row.get(name) != Some(value)).collect()
-}
-
-/// A master item must not depend on its dependent item.
-fn refuse_circle(edit: &mut Edit<'_>, id: u64, columns: &Columns, path: &str) -> ApiResult<()> {
-    let Some(mut at) = config::objects::column(columns, "master_itemid").map(Value::as_int) else {
-        return Ok(());
-    };
-    let own = i64::try_from(id).unwrap_or(i64::MAX);
-    /// Longest chain of dependent items that is followed.
-    const DEPTH_MAX: usize = 100;
-    for _ in 0..DEPTH_MAX {
-        if at == 0 {
-            return Ok(());
-        }
-        if at == own {
-            let text = "circular item dependency is not allowed";
-            return Err(ApiError::at(&format!("{path}/master_itemid"), text));
-        }
-        let rows = edit.query("SELECT master_itemid FROM items WHERE itemid = ?", &[at.into()])?;
-        at = rows.first().map_or(0, |row| row.int("master_itemid"));
-    }
-    Ok(())
 }
 
 /// Rows that the user may change, with `host_kind`; all of the ids must be there.

@@ -1,10 +1,11 @@
 //! Triggers and trigger prototypes.
 
+mod checks;
 mod expand;
 mod get;
 mod write;
 
-pub(crate) use expand::expressions;
+pub(crate) use expand::{expressions, operational_data};
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;
@@ -108,7 +109,7 @@ const SOURCE: &str = "(SELECT r.*, (SELECT MIN(h.name) FROM functions f \
                       JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
                       WHERE f.triggerid = r.triggerid) AS hostname FROM triggers r)";
 
-static TRIGGER: Object = Object {
+pub(crate) static TRIGGER: Object = Object {
     name: "trigger",
     table: SOURCE,
     key: "triggerid",
@@ -144,7 +145,7 @@ static TRIGGER: Object = Object {
     sort: &["triggerid", "description", "status", "priority", "lastchange", "hostname"],
 };
 
-static PROTOTYPE: Object = Object {
+pub(crate) static PROTOTYPE: Object = Object {
     name: "triggerprototype",
     table: SOURCE,
     key: "triggerid",

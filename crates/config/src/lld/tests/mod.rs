@@ -1,7 +1,8 @@
 //! Discovery on a real database.
 
-mod bench;
+mod cost;
 mod fates;
+mod hosts;
 mod making;
 mod shipped;
 

@@ -1,0 +1,102 @@
+//! The page `docs/api.md`: methods and fields, from the tables that validate them.
+
+use std::fmt::Write;
+
+use config::schema::tables;
+
+use crate::call::UserType;
+use crate::methods::{ALL, OBJECTS};
+use crate::object::{Access, FieldKind, Object};
+
+/// Markdown.
+pub fn reference() -> String {
+    let mut page = String::from(
+        "# API reference\n\n\
+         This page is made from the tables in the program (`vedette api` prints it).\n\
+         The API is that of Zabbix 7.0: JSON-RPC 2.0 by POST to `/api_jsonrpc.php`, a session id or \
+         token in the header `Authorization: Bearer`. What each method takes and gives is described in \
+         that product's manual; here is what is there.\n\n## Methods\n\n| method | who |\n| --- | --- |\n",
+    );
+    let mut methods: Vec<_> = ALL.iter().flat_map(|part| part.iter()).collect();
+    methods.sort_by_key(|method| method.name);
+    for method in methods {
+        let who = match method.lowest {
+            None => "everybody",
+            Some(UserType::User) => "users",
+            Some(UserType::Admin) => "admins",
+            Some(UserType::SuperAdmin) => "super admins",
+        };
+        let _ = writeln!(page, "| `{}` | {who} |", method.name);
+    }
+    for object in OBJECTS {
+        section(object, &mut page);
+    }
+    page
+}
+
+fn section(object: &Object, page: &mut String) {
+    let _ = write!(
+        page,
+        "\n## {}\n\nSorted by: {}.\n\n| field | holds | default | access | |\n\
+         | --- | --- | --- | --- | --- |\n",
+        object.name,
+        object.sort.join(", "),
+    );
+    for field in object.fields {
+        let access = match field.access {
+            Access::Required => "required",
+            Access::Optional => "",
+            Access::ReadOnly => "read only",
+            Access::WriteOnly => "write only",
+        };
+        let default = match field.access {
+            Access::Optional => default_of(object, field.name),
+            _ => "",
+        };
+        let default = if default.is_empty() { String::new() } else { format!("`{default}`") };
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {default} | {access} | {} |",
+            field.name,
+            holds(field.kind),
+            field.doc.replace('|', "\\|"),
+        );
+    }
+}
+
+/// Default of a field that is a column; objects that are views have none of their own.
+fn default_of(object: &Object, name: &str) -> &'static str {
+    let table = tables().find(|table| table.name == object.table);
+    table.and_then(|table| table.column(name)).map_or("", |column| column.default)
+}
+
+fn holds(kind: FieldKind) -> String {
+    match kind {
+        FieldKind::Id => "id".to_owned(),
+        FieldKind::Int(min, max) if max == i64::MAX => format!("number from {min}"),
+        FieldKind::Int(min, max) => format!("number {min}–{max}"),
+        FieldKind::OneOf(allowed) => {
+            allowed.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+        }
+        FieldKind::Text(0) => "text".to_owned(),
+        FieldKind::Text(max) => format!("text, {max} characters"),
+        FieldKind::Name(max) => format!("text, 1–{max} characters"),
+        FieldKind::Nested => "list or object".to_owned(),
+        FieldKind::Json => "JSON".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn the_page_is_the_tables() {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/api.md");
+        let written = std::fs::read_to_string(&path).unwrap_or_default();
+        assert!(
+            written == super::reference(),
+            "docs/api.md is out of date: cargo run -p server -- api > docs/api.md"
+        );
+    }
+}

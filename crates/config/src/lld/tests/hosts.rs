@@ -1,0 +1,131 @@
+//! Hosts from rows.
+
+use serde_json::json;
+
+use super::*;
+
+fn boxed(more: More<'_>) -> Box {
+    let mut all = vec![("enabled_lifetime_type", Value::from(1))];
+    all.extend_from_slice(more);
+    let b = Box::new(&all);
+    let template = b.new_host("T", 1);
+    b.item_on(template, "t.item", &[], &[]);
+    b.new_host("U", 1);
+    let doc = json!({
+        "host": "vm-{#N}", "name": "Machine {#N}", "status": "DISABLED",
+        "group_links": [{ "group": { "name": "All" } }],
+        "group_prototypes": [{ "name": "Of {#T}" }],
+        "templates": [{ "name": "T" }],
+        "tags": [{ "tag": "vm", "value": "{#N}" }],
+        "macros": [{ "macro": "{$VM}", "value": "{#N}" }],
+    });
+    b.edit(|e| {
+        let row = [
+            ("hostid", b.host.into()),
+            ("ruleid", b.rule.into()),
+            ("kind", "host_prototype".into()),
+            ("doc", doc.to_string().into()),
+        ];
+        e.insert_new("parts", &row)?;
+        e.insert_new("groups_", &[("name", "All".into())])?;
+        for (kind, ip) in [(1, "10.0.0.1"), (2, "10.0.0.2")] {
+            let row = [("hostid", b.host.into()), ("type", Value::from(kind)), ("ip", ip.into())];
+            e.insert_new("interfaces", &row)?;
+        }
+        Ok(())
+    });
+    b
+}
+
+/// What each discovered host is and has.
+fn hosts(b: &Box) -> String {
+    let parts = [
+        "SELECT host || '=' || name || '=' || status AS v FROM hosts WHERE flags = 4",
+        "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg JOIN hosts h \
+         ON h.hostid = hg.hostid JOIN groups_ g ON g.groupid = hg.groupid WHERE h.flags = 4",
+        "SELECT h.host || ' is ' || t.host AS v FROM host_templates l JOIN hosts h \
+         ON h.hostid = l.hostid JOIN hosts t ON t.hostid = l.templateid WHERE h.flags = 4",
+        "SELECT h.host || ' tag ' || t.value AS v FROM host_tags t JOIN hosts h \
+         ON h.hostid = t.hostid WHERE h.flags = 4",
+        "SELECT h.host || ' ' || m.macro || m.value AS v FROM hostmacros m JOIN hosts h \
+         ON h.hostid = m.hostid WHERE h.flags = 4",
+        "SELECT h.host || ' at ' || i.ip AS v FROM interfaces i JOIN hosts h \
+         ON h.hostid = i.hostid WHERE h.flags = 4",
+    ];
+    parts.map(|sql| b.shown(sql)).join("; ")
+}
+
+#[test]
+fn rows_become_hosts() {
+    let b = boxed(&[]);
+    let summary = b.discover(&rows("a b:y"));
+    assert_eq!(summary.created.hosts, 2);
+    let expected = "vm-a=Machine a=1|vm-b=Machine b=1; \
+        vm-a in All|vm-a in Of x|vm-b in All|vm-b in Of y; vm-a is T|vm-b is T; \
+        vm-a tag a|vm-b tag b; vm-a {$VM}a|vm-b {$VM}b; \
+        vm-a at 10.0.0.1|vm-a at 10.0.0.2|vm-b at 10.0.0.1|vm-b at 10.0.0.2";
+    assert_eq!(hosts(&b), expected);
+    let snapshot = b.config.snapshot();
+    let a = snapshot.host_by_name("vm-a").unwrap();
+    assert!(!a.monitored && a.item("t.item").is_some());
+    b.stays(&rows("a b:y"));
+    // Another group and tag; the status is the user's.
+    b.edit(|e| Ok(e.execute("UPDATE hosts SET status = 0 WHERE flags = 4", &[])?));
+    assert_eq!(b.discover(&rows("a b:z")).updated.hosts, 1);
+    assert!(hosts(&b).contains("vm-b=Machine b=0; "), "{}", hosts(&b));
+    assert!(hosts(&b).contains("vm-b in All|vm-b in Of z;"), "{}", hosts(&b));
+    b.stays(&rows("a b:z"));
+}
+
+#[test]
+fn lost_hosts_go_with_what_they_have() {
+    let b = boxed(&[("lifetime", "1h".into())]);
+    b.discover(&rows("a b"));
+    let marks = "SELECT h.host || ' ' || h.status || ' ' || d.ts_delete AS v \
+                 FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid";
+    for (clock, present, expected) in [
+        (2_000, "a", "vm-a 1 0|vm-b 1 5600"),
+        (3_000, "a b", "vm-a 1 0|vm-b 1 0"),
+        (4_000, "a", "vm-a 1 0|vm-b 1 7600"),
+        (7_600, "a", "vm-a 1 0"),
+    ] {
+        let summary = b.discover_at(&rows(present), clock);
+        assert_eq!((summary.error.as_str(), b.shown(marks)), ("", expected.into()), "{clock}");
+        assert_eq!(summary.deleted_hosts.len(), usize::from(clock == 7_600));
+        assert_eq!(summary.deleted.items.len(), usize::from(clock == 7_600));
+    }
+    assert!(b.config.snapshot().host_by_name("vm-b").is_none());
+    let left = "SELECT key_ AS v FROM items WHERE key_ = 't.item'";
+    assert_eq!(b.shown(left), "t.item|t.item");
+}
+
+#[test]
+fn overrides_and_clashes() {
+    let operation = json!({ "operationobject": "3", "operator": "2", "value": "Machine a",
+        "opstatus": { "status": "0" }, "opinventory": { "inventory_mode": "1" },
+        "optag": [{ "tag": "o", "value": "p" }],
+        "optemplate": [{ "name": "U" }, { "name": "None" }] });
+    let hide = json!({ "operationobject": "3", "operator": "0", "value": "Machine c",
+        "opdiscover": { "discover": "1" } });
+    let overrides = json!([{ "name": "o", "step": "1", "stop": "0",
+        "filter": { "evaltype": "0", "formula": "", "conditions": [] },
+        "operations": [operation, hide] }]);
+    let b = boxed(&[("overrides", overrides.to_string().into())]);
+    b.new_host("vm-b", 0);
+    let summary = b.discover_at(&rows("a b c d?d"), 1_000);
+    let lines: Vec<&str> = summary.error.lines().collect();
+    assert_eq!(
+        lines,
+        [
+            "Host \"vm-a\": there is no template \"None\".",
+            "Cannot make host \"vm-d?d\": its technical name holds what no host name may.",
+            "Cannot make host \"vm-b\": another host or template has its name.",
+        ]
+    );
+    let shown = hosts(&b);
+    assert!(shown.starts_with("vm-a=Machine a=0; "), "{shown}");
+    assert!(shown.contains("vm-a is T|vm-a is U; vm-a tag a|vm-a tag p; "), "{shown}");
+    let mode = "SELECT inventory_mode AS v FROM hosts WHERE flags = 4";
+    assert_eq!(b.shown(mode), "1");
+    b.stays(&rows("a b c d?d"));
+}
