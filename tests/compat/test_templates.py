@@ -89,6 +89,8 @@ class Bench:
     """The server, and what an import does on it."""
 
     def __init__(self):
+        # Exports that are the same text, byte for byte.
+        self.same_text = 0
         self.server = bed.Server()
         self.server.start()
         self.api = self.server.api()
@@ -117,8 +119,14 @@ def check(bench, path):
     text = bench.export(names(tree))
     back = read(text)
     if tree["zabbix_export"]["version"] == "7.0":
+        if "community-templates" in path:
+            # Several files have the same groups with other ids; the first one counts.
+            for other in (tree, back):
+                for group in other["zabbix_export"].get("template_groups") or []:
+                    group.pop("uuid", None)
         found = difference(tree, back)
         assert not found, "the export differs:\n" + found
+        bench.same_text += source == text
         changes = bench.compare(source)
         assert not changes, "importcompare of the file: " + json.dumps(changes)[:2000]
     else:
@@ -126,8 +134,7 @@ def check(bench, path):
         changes = bench.compare(text)
         assert not changes, "importcompare of the export: " + json.dumps(changes)[:2000]
     bench.load(text)
-    found = difference(back, read(bench.export(names(tree))))
-    assert not found, "a second import changes the export:\n" + found
+    assert bench.export(names(tree)) == text, "a second import changes the export"
 
 
 def link(bench, template, expected):
@@ -230,6 +237,7 @@ def main(only):
             print(bench.server.log(20))
     finally:
         bench.server.clean()
+    print("%d exports are the same text byte for byte" % bench.same_text)
     print("%.0f s" % (time.monotonic() - begin))
     if not SHARED:
         print("VEDETTE_SHARED is not set: only the templates of this clone were tried")

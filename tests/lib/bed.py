@@ -228,7 +228,8 @@ def main():
     """Runs the tests of the calling file and prints the plain totals."""
     program = unittest.main(exit=False, verbosity=2, module="__main__")
     result = program.result
-    failed = len(result.failures) + len(result.errors)
+    # A test with several failed parts is one failed test.
+    failed = len({getattr(test, "test_case", test) for test, _ in result.failures + result.errors})
     print("%d passed, %d failed, %d skipped"
           % (result.testsRun - failed - len(result.skipped), failed, len(result.skipped)))
     sys.exit(1 if failed or not result.testsRun else 0)

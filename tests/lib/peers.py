@@ -102,7 +102,7 @@ def send(port, path, program=None, options=()):
     command = (program or SENDER) + ["-z", "127.0.0.1", "-p", str(port), "-vv", "-T", "-N", "-i", path]
     run = subprocess.run(command + list(options), capture_output=True, text=True, timeout=120)
     text = run.stdout + run.stderr
-    rows = re.findall(r"processed: (\d+); failed: (\d+); total: (\d+); seconds spent", text)
+    rows = re.findall(r"Response from [^\n]*processed: (\d+); failed: (\d+); total: (\d+); seconds spent", text)
     if not rows:
         raise AssertionError("the sender got no answer: " + text)
     return tuple(sum(int(row[n]) for row in rows) for n in range(3))

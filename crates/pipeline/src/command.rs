@@ -76,6 +76,11 @@ pub enum Command {
         /// Where to.
         reply: oneshot::Sender<ItemReports>,
     },
+    /// Items of this shard that are not supported, and why.
+    Unsupported {
+        /// Where to.
+        reply: oneshot::Sender<Vec<(ItemId, Box<str>)>>,
+    },
     /// States of triggers; those of other shards are left out.
     Triggers {
         /// The triggers.
@@ -120,6 +125,7 @@ impl std::fmt::Debug for Command {
             Self::Configure => "Configure",
             Self::View { .. } => "View",
             Self::Items { .. } => "Items",
+            Self::Unsupported { .. } => "Unsupported",
             Self::Triggers { .. } => "Triggers",
             Self::CheckNow { .. } => "CheckNow",
             Self::TriggerState { .. } => "TriggerState",

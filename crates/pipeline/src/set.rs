@@ -126,6 +126,23 @@ impl ShardSet {
         Ok(items.iter().filter_map(|item| found.remove(item)).collect())
     }
 
+    /// Items that are not supported, and why, by id: what [`crate::Deps::unsupported`] takes after
+    /// a restart. Blocks.
+    pub fn unsupported(&self) -> Result<Vec<(ItemId, Box<str>)>, Error> {
+        let mut answers = Vec::new();
+        for shard in 0..self.shards.len() {
+            let (reply, answer) = oneshot::channel();
+            self.send(shard, Command::Unsupported { reply })?;
+            answers.push(answer);
+        }
+        let mut found = Vec::new();
+        for answer in answers {
+            found.extend(receive(answer)?);
+        }
+        found.sort_unstable_by_key(|(item, _)| *item);
+        Ok(found)
+    }
+
     /// States of triggers, in the order asked; unknown ones are left out. Blocks.
     pub fn triggers(&self, triggers: &[TriggerId]) -> Result<Vec<TriggerReport>, Error> {
         let mut answers = Vec::new();

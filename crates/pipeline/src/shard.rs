@@ -113,6 +113,7 @@ impl Core {
                 drop(reply.send(peers::view(self.driver.as_ref(), &items, scope)));
             }
             Command::Items { items, reply } => drop(reply.send(self.item_reports(&items))),
+            Command::Unsupported { reply } => drop(reply.send(self.slots.errors())),
             Command::Triggers { triggers, reply } => {
                 let report = |id: &model::TriggerId| {
                     let trigger = self.snapshot.triggers.get(id)?;

@@ -204,6 +204,15 @@ impl Slots {
         changed
     }
 
+    /// The unsupported items, and why they are.
+    pub(crate) fn errors(&self) -> Vec<(ItemId, Box<str>)> {
+        if self.unsupported == 0 {
+            return Vec::new();
+        }
+        let slots = self.slab.iter().flatten();
+        slots.filter_map(|slot| Some((slot.item.id, slot.error.clone()?))).collect()
+    }
+
     pub(crate) fn remove(&mut self, id: ItemId) {
         let Self { index, slab, .. } = self;
         let is = |at: &u32| slab[*at as usize].as_ref().is_some_and(|slot| slot.item.id == id);

@@ -6,7 +6,7 @@ use config::Snapshot;
 use eval::script::Scripts;
 use history::trends::{Folder, open_hours};
 use history::{Driver, ValueCache};
-use model::{DiscoveryValue, TriggerFinding, TriggerId, TriggerState, ValueBatch};
+use model::{DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch};
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
@@ -82,6 +82,8 @@ pub struct Deps {
     pub live: Option<broadcast::Sender<LiveNote>>,
     /// Triggers that are not in the state every trigger begins in.
     pub triggers: Vec<InitialTrigger>,
+    /// Items that were not supported before a restart, and why: an active agent may not tell again.
+    pub unsupported: Vec<(ItemId, Box<str>)>,
 }
 
 impl std::fmt::Debug for Deps {
@@ -128,6 +130,7 @@ pub(crate) struct Seed {
     discovery: Sender<DiscoveryValue>,
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
+    unsupported: Vec<(ItemId, Box<str>)>,
 }
 
 /// Shards that do not run yet.
@@ -157,6 +160,7 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
             discovery: deps.discovery.clone(),
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
+            unsupported: deps.unsupported.clone(),
         };
         let inbox = Inbox {
             values: values_in,
@@ -206,6 +210,12 @@ impl Seed {
             second: self.clock.unix_s(),
             clock: self.clock,
         };
+        for (item, why) in self.unsupported {
+            // Items of other shards are none of this one.
+            if let Some(at) = core.slots.take(&core.snapshot, item) {
+                core.slots.set_error(at, Some(&why));
+            }
+        }
         for initial in self.triggers {
             let own =
                 core.snapshot.triggers.get(&initial.trigger).is_some_and(|t| core.evaluates(t));

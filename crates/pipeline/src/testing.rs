@@ -185,6 +185,7 @@ impl Rig {
             discovery: discovery_out,
             live: None,
             triggers,
+            unsupported: Vec::new(),
         };
         let config = ShardsConfig { after_crash, ..ShardsConfig::default() };
         let (mut cores, mut inboxes, mut handles) = (Vec::new(), Vec::new(), Vec::new());

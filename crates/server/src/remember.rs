@@ -1,33 +1,49 @@
-//! What collection knows and a restart must not lose: positions in log files, and which
-//! interfaces answer. One small file, written when it changed.
+//! What is known from agents and a restart must not lose: positions in log files, which
+//! interfaces answer, which items are not supported. One small file, written when it changed.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use collect::{Available, InterfaceState, LogPosition, Remembered, Status};
 use model::{InterfaceId, ItemId};
+use pipeline::ShardSet;
 use serde_json::{Value as Json, json};
 
 /// A server that is killed has forgotten at most so much.
 const EVERY: Duration = Duration::from_secs(5);
 
+/// All that is kept.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Known {
+    pub(crate) collection: Remembered,
+    pub(crate) unsupported: Vec<(ItemId, Box<str>)>,
+}
+
+/// Whom to ask for what is known now.
+#[derive(Debug, Clone)]
+pub(crate) struct Sources {
+    pub(crate) collection: Status,
+    pub(crate) shards: Arc<ShardSet>,
+}
+
 /// The file, and what it says.
 #[derive(Debug)]
 pub(crate) struct Memory {
     path: PathBuf,
-    written: Remembered,
+    written: Known,
 }
 
 impl Memory {
     /// Reads the file. What cannot be read is forgotten: nothing else depends on it.
     pub(crate) fn open(data: &Path) -> Self {
-        let path = data.join("collection.json");
+        let path = data.join("state.json");
         let text = match std::fs::read_to_string(&path) {
             Ok(text) => text,
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => {
-                tracing::warn!(%error, "cannot read {}: positions in log files are lost", path.display());
+                tracing::warn!(%error, "cannot read {}: states of items and agents are lost", path.display());
                 String::new()
             }
         };
@@ -36,13 +52,15 @@ impl Memory {
     }
 
     /// What was known.
-    pub(crate) fn known(&self) -> Remembered {
+    pub(crate) fn known(&self) -> Known {
         self.written.clone()
     }
 
-    /// Writes what is known now, if it is something else.
-    pub(crate) fn save(&mut self, status: &Status) {
-        let now = status.remembered();
+    /// Writes what is known now, if it is something else. Blocks.
+    pub(crate) fn save(&mut self, sources: &Sources) {
+        // Shards that have ended have nothing new to tell.
+        let Ok(unsupported) = sources.shards.unsupported() else { return };
+        let now = Known { collection: sources.collection.remembered(), unsupported };
         if now == self.written {
             return;
         }
@@ -56,14 +74,14 @@ impl Memory {
 /// Saves every few seconds until `stop`, then once more; the caller has stopped collection before.
 pub(crate) async fn keep(
     mut memory: Memory,
-    status: Status,
+    sources: Sources,
     mut stop: tokio::sync::oneshot::Receiver<()>,
 ) {
     loop {
         let ends = tokio::time::timeout(EVERY, &mut stop).await.is_ok();
-        let status = status.clone();
+        let sources = sources.clone();
         let saving = tokio::task::spawn_blocking(move || {
-            memory.save(&status);
+            memory.save(&sources);
             memory
         });
         let Ok(saved) = saving.await else { return };
@@ -83,23 +101,27 @@ fn write(path: &Path, json: &Json) -> std::io::Result<()> {
     std::fs::rename(&new, path)
 }
 
-fn encode(known: &Remembered) -> Json {
+fn encode(known: &Known) -> Json {
     let positions: Vec<Json> = known
+        .collection
         .log_positions
         .iter()
         .map(|(item, at)| json!([item.0, at.lastlogsize, at.mtime]))
         .collect();
     let interfaces: Vec<Json> = known
+        .collection
         .interfaces
         .iter()
         .map(|(id, state)| {
             json!([id.0, state.available as u8, state.since, state.errors_from, state.error])
         })
         .collect();
-    json!({ "log_positions": positions, "interfaces": interfaces })
+    let unsupported: Vec<Json> =
+        known.unsupported.iter().map(|(item, why)| json!([item.0, why])).collect();
+    json!({ "log_positions": positions, "interfaces": interfaces, "unsupported": unsupported })
 }
 
-fn decode(json: &Json) -> Remembered {
+fn decode(json: &Json) -> Known {
     let rows = |name: &str| json.get(name).and_then(Json::as_array).cloned().unwrap_or_default();
     let number = |row: &Json, at: usize| row.get(at).and_then(Json::as_u64);
     let small = |row: &Json, at: usize| number(row, at).and_then(|n| u32::try_from(n).ok());
@@ -121,9 +143,13 @@ fn decode(json: &Json) -> Remembered {
         };
         Some((InterfaceId(number(row, 0)?), state))
     };
-    Remembered {
-        log_positions: rows("log_positions").iter().filter_map(position).collect(),
-        interfaces: rows("interfaces").iter().filter_map(interface).collect(),
+    let item = |row: &Json| Some((ItemId(number(row, 0)?), row.get(1)?.as_str()?.into()));
+    Known {
+        collection: Remembered {
+            log_positions: rows("log_positions").iter().filter_map(position).collect(),
+            interfaces: rows("interfaces").iter().filter_map(interface).collect(),
+        },
+        unsupported: rows("unsupported").iter().filter_map(item).collect(),
     }
 }
 
@@ -135,8 +161,8 @@ mod tests {
     fn what_is_written_is_read_again() {
         let folder = tempfile::tempdir().unwrap();
         let mut memory = Memory::open(folder.path());
-        assert_eq!(memory.known(), Remembered::default());
-        let known = Remembered {
+        assert_eq!(memory.known(), Known::default());
+        let collection = Remembered {
             log_positions: vec![(ItemId(7), LogPosition { lastlogsize: 1 << 40, mtime: 9 })],
             interfaces: vec![(
                 InterfaceId(3),
@@ -149,12 +175,13 @@ mod tests {
                 },
             )],
         };
+        let known = Known { collection, unsupported: vec![(ItemId(8), "no \u{e4}".into())] };
         write(&memory.path, &encode(&known)).unwrap();
         memory = Memory::open(folder.path());
         assert_eq!(memory.known(), known);
         std::fs::write(&memory.path, "{\"log_positions\":[[1,2],7,[1,2,3]]").unwrap();
-        assert_eq!(Memory::open(folder.path()).known(), Remembered::default());
+        assert_eq!(Memory::open(folder.path()).known(), Known::default());
         std::fs::write(&memory.path, "{\"log_positions\":[[1,2],7,[1,2,3]]}").unwrap();
-        assert_eq!(Memory::open(folder.path()).known().log_positions.len(), 1);
+        assert_eq!(Memory::open(folder.path()).known().collection.log_positions.len(), 1);
     }
 }

@@ -138,6 +138,8 @@ impl Server {
         let drivers =
             store::open(values.get("history"), &data.join("history"), cores, &config, &clock)?;
         let triggers = alert::initial_triggers(&config)?;
+        let memory = remember::Memory::open(data);
+        let known = memory.known();
         let deps = pipeline::Deps {
             clock: Arc::clone(&clock),
             snapshot: config.snapshot(),
@@ -146,6 +148,7 @@ impl Server {
             discovery: discoveries,
             live: Some(notes.clone()),
             triggers: triggers.into_iter().map(initial).collect(),
+            unsupported: known.unsupported,
         };
         let sizes = ShardsConfig { after_crash: crashed, ..ShardsConfig::default() };
         let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
@@ -175,9 +178,8 @@ impl Server {
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
         let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
         let snapshots = Arc::clone(&config);
-        let memory = remember::Memory::open(data);
         let collector = Collector::start(
-            CollectorConfig { remembered: memory.known(), ..collector_config(values)? },
+            CollectorConfig { remembered: known.collection, ..collector_config(values)? },
             collect::Deps {
                 clock: Arc::clone(&clock),
                 snapshots: Arc::new(move || snapshots.snapshot()),
@@ -211,7 +213,11 @@ impl Server {
         tasks.spawn(Arc::clone(&meter).run(collector.status()));
         tasks.spawn(tell_browsers(notes, hub));
         let (forget, ends) = tokio::sync::oneshot::channel();
-        let remembering = tokio::spawn(remember::keep(memory, collector.status(), ends));
+        let sources = remember::Sources {
+            collection: collector.status(),
+            shards: Arc::clone(&shards),
+        };
+        let remembering = tokio::spawn(remember::keep(memory, sources, ends));
         let agent = first_start::agent(values, &clock).await?;
         let agent_address = agent.as_ref().map(|(address, _)| *address);
         if let Some((_, task)) = agent {
@@ -257,7 +263,7 @@ impl Server {
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
         let (stop_remembering, remembered) = self.remembering;
-        drop(stop_remembering.send(()));
+        let _ = stop_remembering.send(());
         drop(remembered.await);
         let _ = stop_http.send(());
         // Browsers hold their live streams open; they are cut.

@@ -104,6 +104,7 @@ fn running() -> Running {
         discovery,
         live: Some(live_out),
         triggers: Vec::new(),
+        unsupported: Vec::new(),
     };
     let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();
     Running { set, clock, findings, live }
