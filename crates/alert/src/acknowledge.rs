@@ -74,6 +74,7 @@ struct Before {
     closed: bool,
     closable: bool,
     suppressed: bool,
+    cause: EventId,
 }
 
 impl Problems {
@@ -112,6 +113,7 @@ fn load(edit: &mut Edit<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId, Befo
         edit.connection(),
         "SELECT e.eventid AS eventid, e.objectid AS objectid, e.acknowledged AS acknowledged, \
          e.severity AS severity, e.name AS name, e.r_eventid AS r_eventid, \
+         e.cause_eventid AS cause_eventid, \
          COALESCE(t.manual_close, 0) AS manual_close \
          FROM events e LEFT JOIN triggers t ON t.triggerid = e.objectid \
          WHERE e.source = 0 AND e.value = 1 AND e.eventid IN ({ids})",
@@ -148,6 +150,7 @@ impl Before {
             closed: row.id("r_eventid") != 0,
             closable: row.int("manual_close") == 1,
             suppressed: false,
+            cause: EventId(row.id("cause_eventid")),
         }
     }
 }
@@ -163,8 +166,8 @@ fn applicable(request: &AckRequest, id: EventId, before: &Before) -> Result<u32,
         (action::UNACKNOWLEDGE, before.acknowledged),
         (action::SUPPRESS, !before.closed),
         (action::UNSUPPRESS, before.suppressed && !before.closed),
-        (action::RANK_CAUSE, true),
-        (action::RANK_SYMPTOM, request.cause != id),
+        (action::RANK_CAUSE, before.cause != EventId(0)),
+        (action::RANK_SYMPTOM, request.cause != id && request.cause != before.cause),
     ];
     let wanted = |(bit, does): &(u32, bool)| request.actions & bit != 0 && *does;
     let done = changes.iter().filter(|c| wanted(c)).fold(0, |sum, (bit, _)| sum | bit);

@@ -130,6 +130,9 @@ pub(crate) fn close(
     }
     if open.of(recovery.trigger).is_empty() {
         set_value(edit, recovery.trigger, TriggerState::Ok, recovery.at)?;
+    } else if !closed.is_empty() {
+        // Every event of a trigger counts as its last change, also one that leaves problems open.
+        set_value(edit, recovery.trigger, TriggerState::Problem, recovery.at)?;
     }
     Ok(())
 }

@@ -406,7 +406,8 @@ impl<'c, 'a> Get<'c, 'a> {
             let Some(name) = self.object.sort.iter().find(|known| **known == name) else {
                 let list: Vec<String> =
                     self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
-                let text = format!("value must be one of {}", list.join(", "));
+                let one_of = if list.len() > 1 { "one of " } else { "" };
+                let text = format!("value must be {one_of}{}", list.join(", "));
                 return Err(if self.object.strict {
                     ApiError::at(&path, text)
                 } else {

@@ -11,7 +11,6 @@ use crate::params;
 #[derive(Debug)]
 pub(crate) struct Object {
     /// As in `hostgroup.get`.
-    #[expect(dead_code, reason = "for the API's description, which is made from these tables")]
     pub(crate) name: &'static str,
     /// Its database table, or a subquery in brackets that gives the columns.
     pub(crate) table: &'static str,
@@ -37,7 +36,6 @@ pub(crate) struct Field {
     /// Who may set it.
     pub(crate) access: Access,
     /// One line for people.
-    #[expect(dead_code, reason = "for the API's description, which is made from these tables")]
     pub(crate) doc: &'static str,
 }
 

@@ -117,6 +117,26 @@ pub(crate) fn on_triggers(user: &User, need: Need, column: &str) -> Option<Strin
     ))
 }
 
+/// Condition: the tag filters of the user's groups show the event whose id is in `event`, of the
+/// trigger whose id is in `trigger`. A user group without filters on a host group shows all.
+pub(crate) fn by_tag_filters(user: &User, event: &str, trigger: &str) -> Option<String> {
+    if user.kind == UserType::SuperAdmin {
+        return None;
+    }
+    let groups = list(&user.groups);
+    let filters = "SELECT 1 FROM tag_filters tf WHERE tf.usrgrpid = tr.usrgrpid \
+                   AND tf.groupid = tr.groupid";
+    Some(format!(
+        "EXISTS (SELECT 1 FROM functions tq JOIN items ti ON ti.itemid = tq.itemid \
+           JOIN host_groups th ON th.hostid = ti.hostid \
+           JOIN group_rights tr ON tr.groupid = th.groupid AND tr.permission >= 2 \
+             AND tr.usrgrpid IN ({groups}) \
+         WHERE tq.triggerid = {trigger} AND (NOT EXISTS ({filters}) OR EXISTS ({filters} \
+           AND (tf.tag = '' OR EXISTS (SELECT 1 FROM event_tags te WHERE te.eventid = {event} \
+             AND te.tag = tf.tag AND (tf.value = '' OR tf.value = te.value))))))"
+    ))
+}
+
 fn list(ids: &[u64]) -> String {
     if ids.is_empty() {
         return "0".to_owned();

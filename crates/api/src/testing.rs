@@ -164,6 +164,12 @@ impl Server {
         rows[0].int("n")
     }
 
+    /// The first column of the first row, for what no method shows.
+    pub(crate) fn text(&self, sql: &str) -> String {
+        let rows = self.api.deps.config.read(|c| c.query(sql, &[])).unwrap();
+        rows[0].iter().next().unwrap().1.to_string()
+    }
+
     /// Writes the database without a method.
     pub(crate) fn write_sql(&self, statements: &[&str]) {
         let work = |edit: &mut config::Edit<'_>| {

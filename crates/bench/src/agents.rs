@@ -18,6 +18,8 @@ use crate::{Context, Login};
 const READY_MAX: Duration = Duration::from_secs(90);
 /// Share of the ideal rate that counts as full speed.
 const FULL_SPEED: f64 = 0.95;
+/// Until the server has forgotten hosts that are removed; agents answer so long.
+const FAREWELL: Duration = Duration::from_secs(1);
 /// Hosts that are looked at for items without value.
 const SAMPLE_HOSTS: usize = 50;
 /// Checks that are late by more than five seconds, as the server counts them.
@@ -108,6 +110,8 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
         context.say("the hosts stay on the server: vedette bench clean removes them");
     } else if let Err(error) = made.remove(&api) {
         context.say(&format!("cannot remove the hosts: {error:#}"));
+    } else {
+        sleep(FAREWELL + options.delay);
     }
     Ok(report(options, &measured, before, &rest?))
 }

@@ -88,7 +88,7 @@ fn rounded(x: f64) -> f64 {
         return x.round();
     }
     let digits = 3 - x.abs().log10().floor() as i32;
-    let scale = 10f64.powi(digits.clamp(0, 9));
+    let scale = 10f64.powi(digits.clamp(0, 6));
     (x * scale).round() / scale
 }
 

@@ -93,3 +93,71 @@ fn a_bad_import_changes_nothing() {
         assert!(error.0 == -32500 && error.1.contains(what), "{error:?}");
     }
 }
+
+/// A template with one item, a secret and a web scenario; `item` and `more` are put in.
+fn small(item: &str, more: &str) -> String {
+    format!(
+        "zabbix_export:\n  version: '7.0'\n  template_groups:\n    - name: T\n  templates:\n    \
+         - template: small\n      name: small\n      groups:\n        - name: T\n      items:\n        \
+         - name: one\n          type: TRAP\n          key: one\n          delay: '0'\n{item}      \
+         httptests:\n        - name: 'site, all'\n          steps:\n            - name: first\n              \
+         url: http://127.0.0.1/\n      macros:\n        - macro: '{{$S}}'\n          \
+         type: SECRET_TEXT\n{more}"
+    )
+}
+
+#[test]
+fn imports_keep_secrets_and_reset_the_rest() {
+    let server = Server::start();
+    let with = small("          units: B\n", "          value: hidden\n");
+    let without = small("", "");
+    import(&server, &with).unwrap();
+    let stored = || server.text("SELECT value FROM hostmacros WHERE macro = '{$S}'");
+    assert_eq!(stored(), "hidden");
+    let compare = |source: &str| {
+        let params = json!({ "format": "yaml", "rules": rules(), "source": source });
+        server.call("configuration.importcompare", &params).unwrap()
+    };
+    assert_eq!(compare(&with), json!([]), "a value of a secret is no difference");
+    let found = compare(&without);
+    let item = &found["templates"]["updated"][0]["items"]["updated"][0];
+    assert_eq!(item["before"]["units"], "B", "{found}");
+    assert_eq!(item["after"].get("units"), None);
+    assert_eq!(server.text("SELECT units FROM items WHERE key_ = 'one'"), "B", "only compared");
+    import(&server, &without).unwrap();
+    assert_eq!(stored(), "hidden");
+    assert_eq!(server.text("SELECT units FROM items WHERE key_ = 'one'"), "");
+    assert_eq!(compare(&without), json!([]));
+}
+
+#[test]
+fn web_scenarios_have_items_that_triggers_can_read() {
+    let server = Server::start();
+    let triggers = "  triggers:\n    - expression: 'last(/small/web.test.fail[\"site, all\"])<>0'\n      \
+                    name: down\n    - expression: 'last(/small/web.test.rspcode[\"site, all\",first])=500'\n      \
+                    name: failing\n";
+    let source = small("", triggers);
+    import(&server, &source).unwrap();
+    import(&server, &source).unwrap();
+    let found = server.call("template.get", &json!({ "output": ["templateid"] })).unwrap();
+    let ids = [found[0]["templateid"].clone()];
+    let options = json!({ "format": "raw", "options": { "templates": ids } });
+    let tree = server.call("configuration.export", &options).unwrap();
+    let tree = &tree["zabbix_export"];
+    assert_eq!(tree["triggers"].as_array().unwrap().len(), 2, "{tree}");
+    assert_eq!(tree["templates"][0]["items"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn exports_of_6_0_get_what_they_meant() {
+    let server = Server::start();
+    let source = small("", "")
+        .replace("'7.0'", "'6.0'")
+        .replace("template_groups:", "groups:")
+        .replace("type: TRAP", "type: HTTP_AGENT\n          url: http://127.0.0.1/")
+        .replace("          delay: '0'\n", "");
+    import(&server, &source).unwrap();
+    assert_eq!(server.text("SELECT history FROM items WHERE key_ = 'one'"), "90d");
+    assert_eq!(server.text("SELECT timeout FROM items WHERE key_ = 'one'"), "3s");
+    assert_eq!(server.text("SELECT name FROM groups_ WHERE type = 1"), "T");
+}

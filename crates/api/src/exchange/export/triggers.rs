@@ -1,6 +1,6 @@
 //! Triggers and trigger prototypes, below their only item or aside.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, json};
 
@@ -37,15 +37,23 @@ impl Triggers {
     ) -> ApiResult<()> {
         let items = export.rows(
             &format!(
-                "SELECT DISTINCT f.triggerid, f.itemid FROM functions f \
-                 JOIN triggers t ON t.triggerid = f.triggerid JOIN items i ON i.itemid = f.itemid \
-                 WHERE t.templateid = 0 AND t.flags = {flags} AND i.hostid IN ({{ids}}) ORDER BY 1, 2"
+                "SELECT DISTINCT f.triggerid, f.itemid, i.type, i.templateid FROM functions f \
+                 JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ( \
+                 SELECT t.triggerid FROM triggers t \
+                 JOIN functions o ON o.triggerid = t.triggerid JOIN items oi ON oi.itemid = o.itemid \
+                 WHERE t.templateid = 0 AND t.flags = {flags} AND oi.hostid IN ({{ids}})) \
+                 ORDER BY 1, 2"
             ),
             owners,
         )?;
         let mut of_trigger: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        // Those whose item an export does not show: of web scenarios, of linked templates.
+        let mut aside = BTreeSet::new();
         for row in items {
             of_trigger.entry(row.id("triggerid")).or_default().push(row.id("itemid"));
+            if row.int("type") == 9 || row.id("templateid") != 0 {
+                aside.insert(row.id("triggerid"));
+            }
         }
         let ids: Vec<String> = of_trigger.keys().map(ToString::to_string).collect();
         if ids.is_empty() {
@@ -90,7 +98,9 @@ impl Triggers {
             put_list(&mut one, "tags", tags);
             let one = arrange(one, TRIGGERS);
             match of_trigger.get(&id).map(Vec::as_slice) {
-                Some([item]) => self.single.entry(*item).or_default().push(Json::Object(one)),
+                Some([item]) if !aside.contains(&id) => {
+                    self.single.entry(*item).or_default().push(Json::Object(one))
+                }
                 Some(items) => self.several.push((items.to_vec(), flags == 2, Json::Object(one))),
                 None => {}
             }

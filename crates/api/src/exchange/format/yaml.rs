@@ -177,11 +177,25 @@ fn literal(text: &str) -> bool {
         && !text.chars().any(|c| c.is_control() && c != '\n' && c != '\t')
 }
 
-/// May stand without quotes and still read as a text everywhere.
+/// May stand without quotes and still read as a text everywhere; so writes the reference.
 fn plain(text: &str) -> bool {
-    let mut chars = text.chars();
-    let first = chars.next().is_some_and(|c| c.is_ascii_alphabetic() || c == '/');
-    let rest = chars.all(|c| c.is_ascii_alphanumeric() || "._/-()[],;".contains(c) && c != ',');
-    let words = ["yes", "no", "true", "false", "on", "off", "null", "y", "n"];
-    first && rest && !words.contains(&text.to_ascii_lowercase().as_str())
+    const INSIDE: &str = "'\":{}[],&*#?";
+    const FIRST: &str = "-|<>=!%@`";
+    const WORDS: [&str; 10] = ["null", "~", "true", "false", "y", "n", "yes", "no", "on", "off"];
+    !text.is_empty()
+        && !text.starts_with(|c| FIRST.contains(c))
+        && !text.contains(|c: char| c.is_whitespace() || c.is_control() || INSIDE.contains(c))
+        && !WORDS.contains(&text.to_ascii_lowercase().as_str())
+        && !number_like(text)
+}
+
+/// Some reader takes it for a number or a date.
+fn number_like(text: &str) -> bool {
+    let digits = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '_');
+    let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
+    let date = text.get(..5).and_then(|year| year.strip_suffix('-')).is_some_and(digits);
+    digits(text)
+        || text.parse::<f64>().is_ok()
+        || hexadecimal.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit() || c == '_'))
+        || date
 }

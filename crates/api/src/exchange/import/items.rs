@@ -11,6 +11,8 @@ use crate::error::ApiResult;
 use crate::exchange::words::{
     DISCOVERED, ITEM, RULE, STEP, TAG, VALUES, Word, check_members, invalid, to_api,
 };
+use crate::methods::item::fields;
+use crate::object::{Access, Field};
 
 /// Members of items beside their plain fields.
 const MEMBERS: &[&str] = &[
@@ -72,6 +74,16 @@ impl Kind {
             Self::Rule => "discoveryrule",
             Self::Prototype(_) => "itemprototype",
         }
+    }
+
+    /// What its methods take.
+    fn fields(self) -> &'static [Field] {
+        let kind = match self {
+            Self::Item => fields::Kind::Item,
+            Self::Rule => fields::Kind::Rule,
+            Self::Prototype(_) => fields::Kind::Prototype,
+        };
+        kind.object().fields
     }
 
     fn flags(self) -> &'static str {
@@ -171,7 +183,8 @@ impl Import<'_, '_> {
     /// What is there and not inherited.
     fn known(&self, owner: u64, kind: Kind) -> ApiResult<Known> {
         let mut sql = format!(
-            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND flags IN ({})",
+            "SELECT itemid, key_, uuid FROM items WHERE hostid = ? AND type <> 9 AND templateid = 0 \
+             AND flags IN ({})",
             kind.flags()
         );
         if let Kind::Prototype(rule) = kind {
@@ -294,8 +307,10 @@ fn reset(object: &mut Map<String, Json>, kind: Kind) {
         Kind::Prototype(_) => &[ITEM, VALUES, DISCOVERED],
     };
     let numeric = is(object, "value_type", "0") || is(object, "value_type", "3");
+    let fields = kind.fields();
+    let known = |name: &str| fields.iter().any(|f| f.name == name && f.access != Access::ReadOnly);
     for word in words.iter().copied().flatten().filter(|w| !OTHERWISE.contains(&w.api)) {
-        let Some(default) = word.default else { continue };
+        let Some(default) = word.default.filter(|_| known(word.api)) else { continue };
         let fits = match word.api {
             "trends" => numeric,
             "lifetime" => is(object, "lifetime_type", "0"),
@@ -305,8 +320,8 @@ fn reset(object: &mut Map<String, Json>, kind: Kind) {
             object.entry(word.api).or_insert_with(|| default.into());
         }
     }
-    for name in ["query_fields", "headers", "parameters"] {
-        object.entry(name).or_insert_with(|| json!([]));
+    for name in ["query_fields", "headers", "parameters"].iter().filter(|name| known(name)) {
+        object.entry(*name).or_insert_with(|| json!([]));
     }
     if kind == Kind::Rule {
         object.entry("filter").or_insert_with(|| json!({ "evaltype": "0", "conditions": [] }));

@@ -7,6 +7,7 @@ mod older;
 mod owners;
 mod parts;
 mod triggers;
+mod web;
 
 use serde_json::Map;
 
@@ -221,6 +222,7 @@ impl Import<'_, '_> {
             self.items(owner)?;
         }
         for owner in &owners {
+            self.web_items(owner)?;
             self.discovery_rules(owner)?;
         }
         self.triggers(tree, &owners, PATH)?;

@@ -6,7 +6,7 @@ use super::get::INT;
 use super::shown;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
-use crate::get::Get;
+use crate::get::{Get, Output};
 use crate::object::Access::ReadOnly;
 use crate::object::FieldKind::{Id, Nested, Text};
 use crate::object::{Field, Object, field};
@@ -70,7 +70,7 @@ const OPTIONS: &[&str] = &[
 
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &PROBLEM, OPTIONS)?;
-    get.need(&["objectid"]);
+    get.need(&["objectid", "clock"]);
     shown::conditions(call, input, &mut get)?;
     if get.flag("recent") {
         let since = call.now().saturating_sub(RECENT_S);
@@ -80,7 +80,11 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let mut found = get.run()?;
     shown::complete(&mut found)?;
-    if let Some(wanted) = found.wants("selectAcknowledges")? {
+    if let Some(mut wanted) = found.wants("selectAcknowledges")? {
+        // Their ids come along, other than in event.get.
+        if let Output::Fields(names) = &mut wanted {
+            names.push("acknowledgeid".into());
+        }
         shown::acknowledges(&mut found, &wanted, false)?;
     }
     Ok(found.finish())

@@ -1,14 +1,12 @@
 //! What event.get and problem.get have in common: conditions on both and members beside the row.
 
-use std::collections::BTreeMap;
-
 use config::db::{Value, query_by_ids};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
-use crate::permission::{Need, on_triggers};
+use crate::permission::{Need, by_tag_filters, on_triggers};
 use crate::{params, tags};
 
 /// `source` and `object`, which default to trigger events.
@@ -41,6 +39,9 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
     if let Some(condition) =
         on_triggers(call.user(), Need::of_get(get.flag("editable")), "t.objectid")
     {
+        get.and(condition, []);
+    }
+    if let Some(condition) = by_tag_filters(call.user(), "t.eventid", "t.objectid") {
         get.and(condition, []);
     }
     get.by_ids("eventids", "t.eventid IN ({ids})")?;
@@ -89,7 +90,7 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
 }
 
 /// Events that are suppressed now: the newest suppression (bit 32) or its end (bit 64) decides.
-const SUPPRESSED: &str = "SELECT a.eventid FROM acknowledges a WHERE (a.action & 32) <> 0 \
+pub(crate) const SUPPRESSED: &str = "SELECT a.eventid FROM acknowledges a WHERE (a.action & 32) <> 0 \
     AND (a.suppress_until = 0 OR a.suppress_until > ?) \
     AND NOT EXISTS (SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid \
     AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)";
@@ -108,7 +109,13 @@ pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
         }
     }
     if found.output.has("urls") {
-        urls(found)?;
+        // Media types with links in their menu are the only source of these; none exists yet.
+        for row in &mut found.rows {
+            row.out.insert("urls".into(), Json::Array(Vec::new()));
+        }
+    }
+    if found.output.has("opdata") {
+        operational_data(found)?;
     }
     if let Some(wanted) = found.wants_list("selectTags")? {
         found.attach(
@@ -125,24 +132,20 @@ pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
     Ok(())
 }
 
-/// The trigger's URL, if it has one, with its name.
-fn urls(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    let triggers: Vec<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
-    let rows = found.call.read(|c| {
-        let sql = "SELECT triggerid, url, url_name FROM triggers \
-                   WHERE url <> '' AND triggerid IN ({ids})";
-        Ok(query_by_ids(c, sql, &[], &triggers)?)
-    })?;
-    let urls: BTreeMap<u64, Json> = rows
+/// Operational data as it reads now: the newest values, not those of the event's time.
+fn operational_data(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let events: Vec<(u64, u32)> = found
+        .rows
         .iter()
         .map(|row| {
-            let url = json!({ "name": row.text("url_name"), "url": row.text("url") });
-            (row.id("triggerid"), url)
+            (row.row.id("objectid"), u32::try_from(row.row.int("clock")).unwrap_or(u32::MAX))
         })
         .collect();
-    for row in &mut found.rows {
-        let url = urls.get(&row.row.id("objectid")).cloned();
-        row.out.insert("urls".into(), url.into_iter().collect());
+    let texts = crate::methods::trigger::operational_data(found.call, &events)?;
+    for (row, text) in found.rows.iter_mut().zip(texts) {
+        if let Some(text) = text {
+            row.out.insert("opdata".into(), text.into());
+        }
     }
     Ok(())
 }

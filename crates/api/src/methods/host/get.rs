@@ -8,6 +8,7 @@ use super::HOST;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
+use crate::methods::event::SUPPRESSED;
 use crate::owned::{inventory, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -32,7 +33,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         );
     }
     by_related_ids(&mut get)?;
-    by_state(&mut get, input)?;
+    by_state(call, &mut get, input)?;
     inventory::conditions(&mut get, input);
     let set =
         if get.flag("inheritedTags") { tags::inherited_host_tags } else { tags::own_host_tags };
@@ -78,7 +79,7 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
     get.by_ids("httptestids", &parts::WEB_SCENARIO.of_hosts_by_id("t.hostid"))
 }
 
-fn by_state(get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
+fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
     if get.flag("monitored_hosts") {
         get.and("t.status = 0", []);
     }
@@ -99,9 +100,11 @@ fn by_state(get: &mut Get<'_, '_>, input: &Json) -> ApiResult<()> {
     }
     match input.get("withProblemsSuppressed") {
         None | Some(Json::Null) => {}
-        // Which problems are suppressed is not kept yet: none is.
-        Some(value) if params::flag(Some(value)) => get.and("1 = 0", []),
-        Some(_) => get.and(problems(""), []),
+        Some(value) => {
+            let test = if params::flag(Some(value)) { "IN" } else { "NOT IN" };
+            let test = format!(" AND p.eventid {test} ({SUPPRESSED})");
+            get.and(problems(&test), [call.now().into()]);
+        }
     }
     Ok(())
 }

@@ -3,7 +3,7 @@
 //! `fields` the field tables; `rules` which fields an item type has; `steps` and `lld` the nested
 //! parts; `get` and `write` the methods, shared by all three objects.
 
-mod fields;
+pub(crate) mod fields;
 mod get;
 mod lld;
 mod prototype;

@@ -2,9 +2,13 @@
 
 use std::collections::HashMap;
 
+use config::Snapshot;
 use config::db::query_by_ids;
 use config::objects::replace_ids;
 use eval::macros::TokenKind;
+use eval::units::format_value;
+use history::{Order, RangeQuery, Span};
+use jiff::tz::TimeZone;
 use model::ItemId;
 
 use crate::call::{Call, Json};
@@ -108,6 +112,88 @@ pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
         }
     }
     Ok(())
+}
+
+/// Operational data of events (trigger, unix time) with its macros resolved: the newest values
+/// for `{ITEM.LASTVALUE}`. `None` where the trigger is gone: then what the event kept must do.
+pub(crate) fn operational_data(
+    call: &Call<'_>,
+    events: &[(u64, u32)],
+) -> ApiResult<Vec<Option<String>>> {
+    let mut ids: Vec<u64> = events.iter().map(|(trigger, _)| *trigger).collect();
+    ids.sort_unstable();
+    ids.dedup();
+    let sql = "SELECT triggerid, opdata FROM triggers WHERE triggerid IN ({ids})";
+    let rows = call.read(|c| Ok(query_by_ids(c, sql, &[], &ids)?))?;
+    let templates: HashMap<u64, &str> =
+        rows.iter().map(|row| (row.id("triggerid"), row.text("opdata"))).collect();
+    let with_macros = |id: &u64| templates.get(id).is_some_and(|text| text.contains('{'));
+    let functions =
+        Functions::load(call, &ids.iter().copied().filter(with_macros).collect::<Vec<_>>())?;
+    let snapshot = call.config().snapshot();
+    // Only values of the event's time differ between events of one trigger.
+    let mut done: HashMap<u64, String> = HashMap::new();
+    let texts = events.iter().map(|(trigger, clock)| {
+        let template = *templates.get(trigger)?;
+        if let Some(text) = done.get(trigger) {
+            return Some(text.clone());
+        }
+        let functions = functions.of(*trigger);
+        let hosts: Vec<u64> = functions.iter().map(|f| f.hostid).collect();
+        let mut of_event = false;
+        let text = crate::expand::macros(&snapshot, &hosts, template, &mut |token| {
+            let TokenKind::Builtin { name, index } = token.kind else { return None };
+            let at = match name {
+                "ITEM.VALUE" => Some(*clock),
+                "ITEM.LASTVALUE" => None,
+                _ => return builtin(call, functions, name, index),
+            };
+            of_event |= at.is_some();
+            let function = functions.get(usize::from(index.unwrap_or(1)).checked_sub(1)?)?;
+            // Macro functions work on the bare value, not on the one with units.
+            let bare = template.as_bytes().get(token.span.start.wrapping_sub(1)) == Some(&b'{');
+            let shown = value_at(call, &snapshot, ItemId(function.itemid), at, bare);
+            Some(shown.unwrap_or_else(|| "*UNKNOWN*".to_owned()))
+        });
+        if !of_event {
+            done.insert(*trigger, text.clone());
+        }
+        Some(text)
+    });
+    Ok(texts.collect())
+}
+
+/// The item's value at a time, or its newest, with units and value map unless it is to be bare.
+fn value_at(
+    call: &Call<'_>,
+    snapshot: &Snapshot,
+    id: ItemId,
+    at: Option<u32>,
+    bare: bool,
+) -> Option<String> {
+    let item = snapshot.items.get(&id)?;
+    let sample = match at {
+        None => call.api.deps.live.item_states(&[id]).into_iter().next()?.last?,
+        Some(clock) => {
+            let query = RangeQuery {
+                item: id,
+                value_type: item.value_type,
+                span: Span { from: 0, till: clock },
+                limit: Some(1),
+                order: Order::NewestFirst,
+            };
+            call.api.deps.history.range(&query).ok()?.into_iter().next()?
+        }
+    };
+    let text = value_text(&sample.value);
+    if bare {
+        return Some(text);
+    }
+    let (units, map) = item.extra.as_ref().map_or(("", &[][..]), |extra| {
+        let map = snapshot.valuemaps.get(&extra.valuemap).map_or(&[][..], |map| map);
+        (extra.units.as_str(), map)
+    });
+    Some(format_value(&text, item.value_type, units, map, &TimeZone::UTC))
 }
 
 /// Macros about the host and the item of the n-th function.

@@ -200,6 +200,19 @@ const OLD_GROUPS: Relation = Relation::new("groups", "hostgroup.get", "groupids"
 const TEMPLATE_GROUPS: Relation =
     Relation::new("templategroups", "templategroup.get", "groupids", "groupid");
 const LAST_EVENT: Relation = Relation::new("lastEvent", "event.get", "eventids", "eventid").bare();
+/// What "extend" means for `selectLastEvent`.
+const LAST_EVENT_FIELDS: [&str; 10] = [
+    "eventid",
+    "source",
+    "object",
+    "objectid",
+    "clock",
+    "value",
+    "acknowledged",
+    "ns",
+    "name",
+    "severity",
+];
 const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
 const DEPENDENCIES: Relation =
     Relation::new("dependencies", "trigger.get", "triggerids", "triggerid");
@@ -263,6 +276,10 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
             let sql = "SELECT objectid, MAX(eventid) FROM events WHERE source = 0 AND object = 0 \
                        AND objectid IN ({ids}) GROUP BY objectid";
             let pairs = found.call.pairs(sql, &ids)?;
+            let wanted = match wanted {
+                Output::Extend => Output::Fields(LAST_EVENT_FIELDS.map(String::from).into()),
+                wanted => wanted,
+            };
             found.relate_one(&LAST_EVENT, &wanted, &pairs)?;
         }
         if let Some(wanted) = found.wants_uncounted("selectTriggerDiscovery")? {

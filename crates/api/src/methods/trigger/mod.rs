@@ -5,7 +5,7 @@ mod expand;
 mod get;
 mod write;
 
-pub(crate) use expand::expressions;
+pub(crate) use expand::{expressions, operational_data};
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;

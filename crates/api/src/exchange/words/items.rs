@@ -1,108 +1,7 @@
-//! Fields of exports and of the API: names, words for numbers, defaults that are left out.
+//! Items, discovery rules and triggers.
 
-use serde_json::Map;
+use super::{DISCOVER, ENABLED, INVENTORY_MODE, PRIORITY, Word, YES, always, text, text_or, word};
 
-use crate::call::Json;
-use crate::error::{ApiError, ApiResult};
-
-/// One field both ways.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Word {
-    /// Name in an export.
-    pub(super) export: &'static str,
-    /// Name in the API.
-    pub(super) api: &'static str,
-    /// Words of an export for the API's numbers; empty = a text as it is.
-    pub(super) words: &'static [(&'static str, &'static str)],
-    /// API value that an export leaves out; `None` = always written.
-    pub(super) default: Option<&'static str>,
-}
-
-const fn text(export: &'static str, api: &'static str) -> Word {
-    Word { export, api, words: &[], default: Some("") }
-}
-
-const fn always(export: &'static str, api: &'static str) -> Word {
-    Word { export, api, words: &[], default: None }
-}
-
-const fn text_or(export: &'static str, api: &'static str, default: &'static str) -> Word {
-    Word { export, api, words: &[], default: Some(default) }
-}
-
-const fn word(
-    export: &'static str,
-    api: &'static str,
-    words: &'static [(&'static str, &'static str)],
-    default: &'static str,
-) -> Word {
-    Word { export, api, words, default: Some(default) }
-}
-
-/// Members of an export's object as members of the API; those without a word are not touched.
-pub(super) fn to_api(words: &[Word], node: &Json, path: &str) -> ApiResult<Map<String, Json>> {
-    let mut out = Map::new();
-    for word in words {
-        let Some(value) = node.get(word.export) else { continue };
-        let here = format!("{path}/{}", word.export);
-        let Json::String(value) = value else {
-            return Err(invalid(&here, "a character string is expected"));
-        };
-        let value = if word.words.is_empty() {
-            value.as_str()
-        } else {
-            let found = word.words.iter().find(|(name, _)| name == value);
-            match found {
-                Some((_, number)) => number,
-                None if value.is_empty() => continue,
-                None => return Err(invalid(&here, &format!("unexpected constant \"{value}\""))),
-            }
-        };
-        out.insert(word.api.to_owned(), value.into());
-    }
-    Ok(out)
-}
-
-/// Members of the API as an export has them; defaults are left out.
-pub(super) fn to_export(words: &[Word], row: &Json) -> Map<String, Json> {
-    let mut out = Map::new();
-    for word in words {
-        let Some(value) = row.get(word.api).and_then(Json::as_str) else { continue };
-        if word.default == Some(value) {
-            continue;
-        }
-        let shown = word.words.iter().find(|(_, number)| *number == value).map_or(value, |w| w.0);
-        out.insert(word.export.to_owned(), shown.into());
-    }
-    out
-}
-
-/// An error about a place in an import.
-pub(super) fn invalid(path: &str, what: &str) -> ApiError {
-    ApiError::application(format!("Invalid tag \"{path}\": {what}."))
-}
-
-/// Refuses members that nothing reads: a misspelt one would be lost silently.
-pub(super) fn check_members(
-    node: &Json,
-    known: &[&[Word]],
-    more: &[&str],
-    path: &str,
-) -> ApiResult<()> {
-    let Json::Object(members) = node else { return Err(invalid(path, "an array is expected")) };
-    for name in members.keys() {
-        let found = known.iter().any(|words| words.iter().any(|word| word.export == name))
-            || more.contains(&name.as_str());
-        if !found {
-            return Err(invalid(path, &format!("unexpected tag \"{name}\"")));
-        }
-    }
-    Ok(())
-}
-
-const YES: &[(&str, &str)] = &[("NO", "0"), ("YES", "1")];
-const ENABLED: &[(&str, &str)] = &[("ENABLED", "0"), ("DISABLED", "1")];
-const DISCOVER: &[(&str, &str)] = &[("DISCOVER", "0"), ("NO_DISCOVER", "1")];
 const ITEM_TYPES: &[(&str, &str)] = &[
     ("ZABBIX_PASSIVE", "0"),
     ("TRAP", "2"),
@@ -124,6 +23,7 @@ const ITEM_TYPES: &[(&str, &str)] = &[
     ("ITEM_TYPE_SCRIPT", "21"),
     ("BROWSER", "22"),
 ];
+
 const VALUE_TYPES: &[(&str, &str)] = &[
     ("FLOAT", "0"),
     ("CHAR", "1"),
@@ -132,6 +32,7 @@ const VALUE_TYPES: &[(&str, &str)] = &[
     ("TEXT", "4"),
     ("BINARY", "5"),
 ];
+
 const STEP_TYPES: &[(&str, &str)] = &[
     ("MULTIPLIER", "1"),
     ("RTRIM", "2"),
@@ -164,12 +65,14 @@ const STEP_TYPES: &[(&str, &str)] = &[
     ("SNMP_WALK_TO_JSON", "29"),
     ("SNMP_GET_VALUE", "30"),
 ];
+
 const ERROR_HANDLERS: &[(&str, &str)] = &[
     ("ORIGINAL_ERROR", "0"),
     ("DISCARD_VALUE", "1"),
     ("CUSTOM_VALUE", "2"),
     ("CUSTOM_ERROR", "3"),
 ];
+
 const INVENTORY: &[(&str, &str)] = &[
     ("NONE", "0"),
     ("TYPE", "1"),
@@ -244,132 +147,8 @@ const INVENTORY: &[(&str, &str)] = &[
     ("POC_2_NOTES", "70"),
 ];
 
-pub(super) const GROUP: &[Word] = &[text("uuid", "uuid"), always("name", "name")];
-
-pub(super) const TEMPLATE: &[Word] = &[
-    text("uuid", "uuid"),
-    always("template", "host"),
-    always("name", "name"),
-    text("description", "description"),
-];
-
-pub(super) const HOST: &[Word] = &[
-    always("host", "host"),
-    always("name", "name"),
-    text("description", "description"),
-    word(
-        "ipmi_authtype",
-        "ipmi_authtype",
-        &[
-            ("DEFAULT", "-1"),
-            ("NONE", "0"),
-            ("MD2", "1"),
-            ("MD5", "2"),
-            ("STRAIGHT", "4"),
-            ("OEM", "5"),
-            ("RMCP_PLUS", "6"),
-        ],
-        "-1",
-    ),
-    word(
-        "ipmi_privilege",
-        "ipmi_privilege",
-        &[("CALLBACK", "1"), ("USER", "2"), ("OPERATOR", "3"), ("ADMIN", "4"), ("OEM", "5")],
-        "2",
-    ),
-    text("ipmi_username", "ipmi_username"),
-    text("ipmi_password", "ipmi_password"),
-    word("status", "status", ENABLED, "0"),
-];
-
-pub(super) const INVENTORY_MODE: Word = word(
-    "inventory_mode",
-    "inventory_mode",
-    &[("DISABLED", "-1"), ("MANUAL", "0"), ("AUTOMATIC", "1")],
-    "0",
-);
-
-pub(super) const INTERFACE: &[Word] = &[
-    word("default", "main", YES, "1"),
-    word("type", "type", &[("ZABBIX", "1"), ("SNMP", "2"), ("IPMI", "3"), ("JMX", "4")], "1"),
-    word("useip", "useip", YES, "1"),
-    text_or("ip", "ip", ""),
-    text("dns", "dns"),
-    text_or("port", "port", "10050"),
-];
-
-pub(super) const SNMP_DETAILS: &[Word] = &[
-    word("version", "version", &[("SNMPV1", "1"), ("SNMPV2", "2"), ("SNMPV3", "3")], "2"),
-    text("community", "community"),
-    text_or("max_repetitions", "max_repetitions", "10"),
-    text("contextname", "contextname"),
-    text("securityname", "securityname"),
-    word(
-        "securitylevel",
-        "securitylevel",
-        &[("NOAUTHNOPRIV", "0"), ("AUTHNOPRIV", "1"), ("AUTHPRIV", "2")],
-        "0",
-    ),
-    word(
-        "authprotocol",
-        "authprotocol",
-        &[
-            ("MD5", "0"),
-            ("SHA1", "1"),
-            ("SHA224", "2"),
-            ("SHA256", "3"),
-            ("SHA384", "4"),
-            ("SHA512", "5"),
-        ],
-        "0",
-    ),
-    text("authpassphrase", "authpassphrase"),
-    word(
-        "privprotocol",
-        "privprotocol",
-        &[
-            ("DES", "0"),
-            ("AES128", "1"),
-            ("AES192", "2"),
-            ("AES256", "3"),
-            ("AES192C", "4"),
-            ("AES256C", "5"),
-        ],
-        "0",
-    ),
-    text("privpassphrase", "privpassphrase"),
-    word("bulk", "bulk", YES, "1"),
-];
-
-pub(super) const MACRO: &[Word] = &[
-    always("macro", "macro"),
-    word("type", "type", &[("TEXT", "0"), ("SECRET_TEXT", "1"), ("VAULT", "2")], "0"),
-    text("value", "value"),
-    text("description", "description"),
-];
-
-pub(super) const TAG: &[Word] = &[always("tag", "tag"), text("value", "value")];
-
-pub(super) const MAPPING: &[Word] = &[
-    word(
-        "type",
-        "type",
-        &[
-            ("EQUAL", "0"),
-            ("GREATER_OR_EQUAL", "1"),
-            ("LESS_OR_EQUAL", "2"),
-            ("IN_RANGE", "3"),
-            ("REGEXP", "4"),
-            ("DEFAULT", "5"),
-        ],
-        "0",
-    ),
-    text("value", "value"),
-    always("newvalue", "newvalue"),
-];
-
 /// Fields of items, prototypes and discovery rules alike.
-pub(super) const ITEM: &[Word] = &[
+pub(in crate::exchange) const ITEM: &[Word] = &[
     text("uuid", "uuid"),
     always("name", "name"),
     word("type", "type", ITEM_TYPES, "0"),
@@ -424,7 +203,7 @@ pub(super) const ITEM: &[Word] = &[
 ];
 
 /// Fields that items and prototypes have beside [`ITEM`].
-pub(super) const VALUES: &[Word] = &[
+pub(in crate::exchange) const VALUES: &[Word] = &[
     text_or("history", "history", "31d"),
     text_or("trends", "trends", "365d"),
     word("value_type", "value_type", VALUE_TYPES, "3"),
@@ -433,10 +212,10 @@ pub(super) const VALUES: &[Word] = &[
     text("logtimefmt", "logtimefmt"),
 ];
 
-pub(super) const DISCOVERED: &[Word] = &[word("discover", "discover", DISCOVER, "0")];
+pub(in crate::exchange) const DISCOVERED: &[Word] = &[word("discover", "discover", DISCOVER, "0")];
 
 /// Fields that discovery rules have beside [`ITEM`].
-pub(super) const RULE: &[Word] = &[
+pub(in crate::exchange) const RULE: &[Word] = &[
     word(
         "lifetime_type",
         "lifetime_type",
@@ -453,13 +232,13 @@ pub(super) const RULE: &[Word] = &[
     text_or("enabled_lifetime", "enabled_lifetime", "0"),
 ];
 
-pub(super) const STEP: &[Word] = &[
+pub(in crate::exchange) const STEP: &[Word] = &[
     Word { export: "type", api: "type", words: STEP_TYPES, default: None },
     word("error_handler", "error_handler", ERROR_HANDLERS, "0"),
     text("error_handler_params", "error_handler_params"),
 ];
 
-pub(super) const FILTER: &[Word] = &[
+pub(in crate::exchange) const FILTER: &[Word] = &[
     word(
         "evaltype",
         "evaltype",
@@ -469,7 +248,7 @@ pub(super) const FILTER: &[Word] = &[
     text("formula", "formula"),
 ];
 
-pub(super) const CONDITION: &[Word] = &[
+pub(in crate::exchange) const CONDITION: &[Word] = &[
     always("macro", "macro"),
     text("value", "value"),
     word(
@@ -486,15 +265,16 @@ pub(super) const CONDITION: &[Word] = &[
     text("formulaid", "formulaid"),
 ];
 
-pub(super) const MACRO_PATH: &[Word] = &[always("lld_macro", "lld_macro"), always("path", "path")];
+pub(in crate::exchange) const MACRO_PATH: &[Word] =
+    &[always("lld_macro", "lld_macro"), always("path", "path")];
 
-pub(super) const OVERRIDE: &[Word] = &[
+pub(in crate::exchange) const OVERRIDE: &[Word] = &[
     always("name", "name"),
     always("step", "step"),
     word("stop", "stop", &[("NO_STOP", "0"), ("STOP", "1")], "0"),
 ];
 
-pub(super) const OPERATION: &[Word] = &[
+pub(in crate::exchange) const OPERATION: &[Word] = &[
     Word {
         export: "operationobject",
         api: "operationobject",
@@ -523,7 +303,7 @@ pub(super) const OPERATION: &[Word] = &[
 ];
 
 /// What an override's operation sets: its name in an export, the API's object and member, words.
-pub(super) const OPERATION_SETS: &[(&str, &str, Word)] = &[
+pub(in crate::exchange) const OPERATION_SETS: &[(&str, &str, Word)] = &[
     ("status", "opstatus", Word { export: "status", api: "status", words: ENABLED, default: None }),
     (
         "discover",
@@ -550,16 +330,7 @@ pub(super) const OPERATION_SETS: &[(&str, &str, Word)] = &[
     ),
 ];
 
-const PRIORITY: &[(&str, &str)] = &[
-    ("NOT_CLASSIFIED", "0"),
-    ("INFO", "1"),
-    ("WARNING", "2"),
-    ("AVERAGE", "3"),
-    ("HIGH", "4"),
-    ("DISASTER", "5"),
-];
-
-pub(super) const TRIGGER: &[Word] = &[
+pub(in crate::exchange) const TRIGGER: &[Word] = &[
     text("uuid", "uuid"),
     always("expression", "expression"),
     word(

@@ -1,0 +1,127 @@
+//! Groups, templates, hosts and what hangs on them.
+
+use super::{ENABLED, Word, YES, always, text, text_or, word};
+
+pub(in crate::exchange) const GROUP: &[Word] = &[text("uuid", "uuid"), always("name", "name")];
+
+pub(in crate::exchange) const TEMPLATE: &[Word] = &[
+    text("uuid", "uuid"),
+    always("template", "host"),
+    always("name", "name"),
+    text("description", "description"),
+];
+
+pub(in crate::exchange) const HOST: &[Word] = &[
+    always("host", "host"),
+    always("name", "name"),
+    text("description", "description"),
+    word(
+        "ipmi_authtype",
+        "ipmi_authtype",
+        &[
+            ("DEFAULT", "-1"),
+            ("NONE", "0"),
+            ("MD2", "1"),
+            ("MD5", "2"),
+            ("STRAIGHT", "4"),
+            ("OEM", "5"),
+            ("RMCP_PLUS", "6"),
+        ],
+        "-1",
+    ),
+    word(
+        "ipmi_privilege",
+        "ipmi_privilege",
+        &[("CALLBACK", "1"), ("USER", "2"), ("OPERATOR", "3"), ("ADMIN", "4"), ("OEM", "5")],
+        "2",
+    ),
+    text("ipmi_username", "ipmi_username"),
+    text("ipmi_password", "ipmi_password"),
+    word("status", "status", ENABLED, "0"),
+];
+
+pub(in crate::exchange) const INVENTORY_MODE: Word = word(
+    "inventory_mode",
+    "inventory_mode",
+    &[("DISABLED", "-1"), ("MANUAL", "0"), ("AUTOMATIC", "1")],
+    "0",
+);
+
+pub(in crate::exchange) const INTERFACE: &[Word] = &[
+    word("default", "main", YES, "1"),
+    word("type", "type", &[("ZABBIX", "1"), ("SNMP", "2"), ("IPMI", "3"), ("JMX", "4")], "1"),
+    word("useip", "useip", YES, "1"),
+    text_or("ip", "ip", ""),
+    text("dns", "dns"),
+    text_or("port", "port", "10050"),
+];
+
+pub(in crate::exchange) const SNMP_DETAILS: &[Word] = &[
+    word("version", "version", &[("SNMPV1", "1"), ("SNMPV2", "2"), ("SNMPV3", "3")], "2"),
+    text("community", "community"),
+    text_or("max_repetitions", "max_repetitions", "10"),
+    text("contextname", "contextname"),
+    text("securityname", "securityname"),
+    word(
+        "securitylevel",
+        "securitylevel",
+        &[("NOAUTHNOPRIV", "0"), ("AUTHNOPRIV", "1"), ("AUTHPRIV", "2")],
+        "0",
+    ),
+    word(
+        "authprotocol",
+        "authprotocol",
+        &[
+            ("MD5", "0"),
+            ("SHA1", "1"),
+            ("SHA224", "2"),
+            ("SHA256", "3"),
+            ("SHA384", "4"),
+            ("SHA512", "5"),
+        ],
+        "0",
+    ),
+    text("authpassphrase", "authpassphrase"),
+    word(
+        "privprotocol",
+        "privprotocol",
+        &[
+            ("DES", "0"),
+            ("AES128", "1"),
+            ("AES192", "2"),
+            ("AES256", "3"),
+            ("AES192C", "4"),
+            ("AES256C", "5"),
+        ],
+        "0",
+    ),
+    text("privpassphrase", "privpassphrase"),
+    word("bulk", "bulk", YES, "1"),
+];
+
+pub(in crate::exchange) const MACRO: &[Word] = &[
+    always("macro", "macro"),
+    word("type", "type", &[("TEXT", "0"), ("SECRET_TEXT", "1"), ("VAULT", "2")], "0"),
+    text("value", "value"),
+    text("description", "description"),
+];
+
+pub(in crate::exchange) const TAG: &[Word] = &[always("tag", "tag"), text("value", "value")];
+
+pub(in crate::exchange) const MAPPING: &[Word] = &[
+    word(
+        "type",
+        "type",
+        &[
+            ("EQUAL", "0"),
+            ("GREATER_OR_EQUAL", "1"),
+            ("LESS_OR_EQUAL", "2"),
+            ("IN_RANGE", "3"),
+            ("REGEXP", "4"),
+            ("DEFAULT", "5"),
+        ],
+        "0",
+    ),
+    text("value", "value"),
+    always("newvalue", "newvalue"),
+];
