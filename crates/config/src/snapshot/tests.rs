@@ -148,3 +148,42 @@ fn a_bad_interval_makes_the_item_invalid_and_nothing_else() {
     assert!(bad.invalid.as_deref().is_some_and(|text| text.contains("often")), "{bad:?}");
     assert!(snapshot.items.get(&ItemId(good)).unwrap().interval.is_some());
 }
+
+#[test]
+fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
+    use eval::macros::MacroNodes;
+    let (_dir, config) = open();
+    // host - upper - lower, the macro at the far end, and nothing of it known at the start.
+    let (host, lower) = write(&config, |edit| {
+        let mut template = |name: &str| {
+            let row = [("host", name.into()), ("name", name.into()), ("kind", Value::from(1_u64))];
+            edit.insert_new("hosts", &row)
+        };
+        let (upper, lower) = (template("upper")?, template("lower")?);
+        let host = host(edit, "h")?;
+        for (below, above) in [(host, upper), (upper, lower)] {
+            let row = [("hostid", Value::from(below)), ("templateid", above.into())];
+            edit.insert("host_templates", &row)?;
+        }
+        let row = [
+            ("hostid", Value::from(lower)),
+            ("macro", "{$M}".into()),
+            ("value", "^lo$".into()),
+        ];
+        edit.insert_new("hostmacros", &row)?;
+        Ok((HostId(host), HostId(lower)))
+    });
+    let value = |config: &Config| -> Vec<String> {
+        let snapshot = config.snapshot();
+        let defs = snapshot.macros.macros(lower);
+        defs.iter().map(|def| def.value.to_string()).collect()
+    };
+    assert_eq!(value(&config), ["^lo$"]);
+    assert_eq!(config.snapshot().macros.templates(host).len(), 1);
+    write(&config, |edit| {
+        edit.connection().execute("UPDATE hostmacros SET value = 'new'", &[])?;
+        edit.touch_host(host.0);
+        Ok(())
+    });
+    assert_eq!(value(&config), ["new"]);
+}
