@@ -112,7 +112,11 @@ fn block(node: &Json, level: usize, out: &mut String) {
 }
 
 fn member(name: &str, value: &Json, level: usize, out: &mut String) {
-    out.push_str(name);
+    if plain(name) {
+        out.push_str(name);
+    } else {
+        let _ = write!(out, "'{}'", name.replace('\'', "''"));
+    }
     out.push(':');
     match value {
         Json::Object(members) if !members.is_empty() => {
@@ -149,10 +153,9 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
         };
         let _ = writeln!(out, "|{keep}");
         for line in body.split('\n') {
-            if !line.is_empty() {
-                pad(level + 1, out);
-                out.push_str(line);
-            }
+            // Empty lines too, as readers of differences know them.
+            pad(level + 1, out);
+            out.push_str(line);
             out.push('\n');
         }
         for _ in 1..text.len() - body.len() {
@@ -193,7 +196,7 @@ fn plain(text: &str) -> bool {
 fn number_like(text: &str) -> bool {
     let digits = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '_');
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let date = text.get(..5).is_some_and(|year| digits(&year[..4]) && year.ends_with('-'));
+    let date = text.split_once('-').is_some_and(|(year, _)| year.len() == 4 && digits(year));
     digits(text)
         || text.parse::<f64>().is_ok()
         || hexadecimal.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit() || c == '_'))
