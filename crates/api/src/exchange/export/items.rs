@@ -157,7 +157,7 @@ fn step(row: &Row) -> Json {
     let mut out = to_export(STEP, &object(row));
     // The handler of a check for "not supported" that says nothing.
     if row.int("type") == NOT_SUPPORTED && row.int("error_handler") == 1 {
-        out.remove("error_handler");
+        out.shift_remove("error_handler");
     }
     let params = row.text("params");
     // One parameter that may have several lines itself.
@@ -168,7 +168,7 @@ fn step(row: &Row) -> Json {
         params.split('\n').map(Json::from).collect()
     };
     let mut full = Map::new();
-    full.insert("type".into(), out.remove("type").unwrap_or(Json::Null));
+    full.insert("type".into(), out.shift_remove("type").unwrap_or(Json::Null));
     full.insert("parameters".into(), Json::Array(parameters));
     full.extend(out);
     Json::Object(full)

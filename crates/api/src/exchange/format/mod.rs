@@ -103,7 +103,7 @@ mod tests {
                     { "key": "tab\there", "params": "trailing space \nx", "delay": "1m;wd1-5h9" },
                     { "key": "\u{1f600} <&>", "parameters": ["", "0x10", "null", "- a", "# no"] },
                 ],
-                "tags": [{ "tag": "a", "value": "" }],
+                "tags": [{ "tag": "a", "value": "" }, { "tag": "CO₂", "value": "2026-01" }],
             }],
         } });
         for format in [Format::Yaml, Format::Json, Format::Xml] {
