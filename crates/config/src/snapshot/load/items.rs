@@ -29,9 +29,12 @@ pub(super) fn read(
         Scope::All => {
             let mut after = 0;
             loop {
+                // A cross join keeps SQLite from starting at the hosts, which would read and
+                // sort all items again for every portion.
                 let sql = format!(
-                    "SELECT {COLUMNS} FROM items i JOIN hosts h ON h.hostid = i.hostid \
-                     WHERE i.itemid > ? AND {REAL} ORDER BY i.itemid LIMIT {PORTION}"
+                    "SELECT {COLUMNS} FROM items i CROSS JOIN hosts h \
+                     WHERE h.hostid = i.hostid AND i.itemid > ? AND {REAL} \
+                     ORDER BY i.itemid LIMIT {PORTION}"
                 );
                 let rows = connection.query(&sql, &[Value::from(after)])?;
                 let Some(last) = rows.last() else { break };
