@@ -111,7 +111,7 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     } else if let Err(error) = made.remove(&api) {
         context.say(&format!("cannot remove the hosts: {error:#}"));
     } else {
-        sleep(FAREWELL);
+        sleep(FAREWELL + options.delay);
     }
     Ok(report(options, &measured, before, &rest?))
 }

@@ -111,14 +111,13 @@ impl Meter {
         if self.roots.is_empty() {
             return None;
         }
-        let members = tree(&self.roots, &processes());
-        let mut sum = None;
-        for stat in members {
-            let path = format!("/proc/{}/smaps_rollup", stat.pid);
-            let pss = std::fs::read_to_string(path).ok().and_then(|text| parse_pss(&text));
-            sum = Some(sum.unwrap_or(0) + pss?);
-        }
-        sum
+        let sizes: Vec<u64> = tree(&self.roots, &processes())
+            .iter()
+            .map(|stat| format!("/proc/{}/smaps_rollup", stat.pid))
+            .filter_map(|path| parse_pss(&std::fs::read_to_string(path).ok()?))
+            .collect();
+        // A process that ends meanwhile has no memory; if none has any, we may not look.
+        (!sizes.is_empty()).then(|| sizes.iter().sum())
     }
 }
 

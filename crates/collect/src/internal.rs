@@ -40,7 +40,9 @@ fn of_host(
         ("discovery", "interfaces") => Some(Ok(interfaces(shared, host))),
         ("active_agent", "available") => {
             let now_s = shared.deps.clock.monotonic().as_secs();
-            Some(Ok(available(shared.availability.active(host.id, now_s))))
+            let state = shared.availability.active(host.id, now_s);
+            // Here the numbers are those of the API.
+            Some(Ok(InternalValue::Unsigned(state as u64)))
         }
         (name, "available") => match interface_kind(name) {
             Some(kind) => Some(Ok(available(shared.availability.host(host, kind)))),
@@ -53,8 +55,13 @@ fn of_host(
     }
 }
 
+/// The item's numbers are not the API's: 0 not available, 1 available, 2 unknown.
 fn available(state: Available) -> InternalValue {
-    InternalValue::Unsigned(state as u64)
+    InternalValue::Unsigned(match state {
+        Available::No => 0,
+        Available::Yes => 1,
+        Available::Unknown => 2,
+    })
 }
 
 fn interface_kind(name: &str) -> Option<u8> {

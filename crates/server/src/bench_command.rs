@@ -14,7 +14,7 @@ use bench::{Context, Login, Through};
 use clap::{Args, FromArgMatches, Subcommand};
 use stdx::clock::RealClock;
 
-/// Measures a server through its public protocols: this one, or any Zabbix.
+/// Measure a server through its public protocols: this one, or any Zabbix.
 ///
 /// All commands make hosts of their own through the API and remove them at the end. Generator and
 /// server share the machine, so both their CPU times are reported.
@@ -71,6 +71,7 @@ struct Load {
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
     server: String,
+    /// Hosts to make.
     #[arg(long, default_value_t = 100)]
     hosts: usize,
     /// Items per host.
@@ -82,6 +83,7 @@ struct Load {
     /// Requests at a time.
     #[arg(long, default_value_t = 8)]
     connections: usize,
+    /// How long to measure.
     #[arg(long, default_value_t = 20)]
     seconds: u64,
     /// Values per second, or "max".
@@ -105,8 +107,8 @@ struct Trapper {
     /// Write every acknowledged value to this file.
     #[arg(long, value_name = "FILE")]
     log: Option<PathBuf>,
-    /// Store counters as change per second.
-    #[arg(long)]
+    /// Store counters as change per second; their values are then not those that were sent.
+    #[arg(long, conflicts_with = "log")]
     change_per_second: bool,
     /// Put a trigger on each N-th item that is a number.
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -119,6 +121,7 @@ struct Trapper {
 struct Agent {
     #[command(flatten)]
     access: Access,
+    /// Hosts to make.
     #[arg(long, default_value_t = 1000)]
     hosts: usize,
     /// Items per host.
@@ -130,6 +133,7 @@ struct Agent {
     /// How long an agent takes to answer: 0s, 250ms, 3s.
     #[arg(long, default_value = "0s", value_parser = duration)]
     delay: Duration,
+    /// How long to measure.
     #[arg(long, default_value_t = 30)]
     seconds: u64,
     /// First loopback address of the agents; port 0 = any.
@@ -149,6 +153,7 @@ struct Config {
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
     server: String,
+    /// Hosts to make.
     #[arg(long, default_value_t = 10_000)]
     hosts: usize,
     /// Items of all hosts together.
@@ -371,6 +376,7 @@ mod tests {
             "bench agent --password p --delay soon",
             "bench agent --password p --delay 99999999999999999999s",
             "bench agent --password p --listen here",
+            "bench trapper --password p --log f --change-per-second",
             "bench crash --password p",
             "bench crash --password p --log a --check b",
         ] {

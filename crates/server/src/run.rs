@@ -213,10 +213,8 @@ impl Server {
         tasks.spawn(Arc::clone(&meter).run(collector.status()));
         tasks.spawn(tell_browsers(notes, hub));
         let (forget, ends) = tokio::sync::oneshot::channel();
-        let sources = remember::Sources {
-            collection: collector.status(),
-            shards: Arc::clone(&shards),
-        };
+        let sources =
+            remember::Sources { collection: collector.status(), shards: Arc::clone(&shards) };
         let remembering = tokio::spawn(remember::keep(memory, sources, ends));
         let agent = first_start::agent(values, &clock).await?;
         let agent_address = agent.as_ref().map(|(address, _)| *address);

@@ -443,7 +443,8 @@ impl<'a> RowMembers<'a> {
             None => rules.now.plus_ns(rising()),
             Some(clock) => {
                 let clock = small(clock).filter(|clock| *clock <= CLOCK_MAX)?;
-                let ns = match self.ns {
+                // The field takes an ns of 0 for none (seen at a 7.0 server).
+                let ns = match self.ns.filter(|ns| *ns != Some(0)) {
                     Some(ns) => small(ns).filter(|ns| *ns <= NS_MAX)?,
                     None => rising(),
                 };

@@ -92,6 +92,10 @@ fn values_of_one_second_get_rising_ns() {
         moments(&[",\"clock\":5", ",\"clock\":5,\"ns\":100", ",\"clock\":5", ",\"clock\":6"]),
         [(5, 0), (5, 100), (5, 1), (6, 2)]
     );
+    assert_eq!(
+        moments(&[",\"clock\":5,\"ns\":0", ",\"clock\":5,\"ns\":\"0\"", ",\"clock\":6"]),
+        [(5, 0), (5, 1), (6, 2)]
+    );
     assert_eq!(moments(&["", "", ""]), [(2000, 500), (2000, 501), (2000, 502)]);
     assert_eq!(Moment { clock: 1, ns: 999_999_999 }.plus_ns(2), Moment { clock: 2, ns: 1 });
 }

@@ -89,6 +89,10 @@ struct Running {
 }
 
 fn running() -> Running {
+    running_after(Vec::new())
+}
+
+fn running_after(unsupported: Vec<(ItemId, Box<str>)>) -> Running {
     let (a, b) = two_hosts();
     let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Unsigned)];
     let config = snapshot(vec![host(a), host(b)], items, vec![trigger(1, "{1}>5", &[1])]);
@@ -104,7 +108,7 @@ fn running() -> Running {
         discovery,
         live: Some(live_out),
         triggers: Vec::new(),
-        unsupported: Vec::new(),
+        unsupported,
     };
     let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();
     Running { set, clock, findings, live }
@@ -169,4 +173,22 @@ fn threads_take_values_answer_and_stop() {
     assert!(running.set.items(&[ItemId(1)]).is_err());
     let batch = ValueBatch { values: Vec::new(), ack: None };
     assert!(running.set.shards()[0].values.blocking_send(batch).is_err());
+}
+
+#[test]
+fn unsupported_items_stay_so_over_a_restart() {
+    let why = |text: &str| -> Box<str> { text.into() };
+    let before = vec![
+        (ItemId(1), why("no such key")),
+        (ItemId(2), why("no such file")),
+        (ItemId(77), why("deleted meanwhile")),
+    ];
+    let running = running_after(before.clone());
+    assert_eq!(running.set.unsupported().unwrap(), before[..2]);
+    let reports = running.set.items(&[ItemId(1)]).unwrap();
+    assert_eq!(reports[0].error, "no such key");
+    // A value proves the opposite.
+    running.send(1, 1, 3.0);
+    assert_eq!(running.set.unsupported().unwrap(), before[1..2]);
+    running.set.stop();
 }

@@ -196,7 +196,7 @@ fn plain(text: &str) -> bool {
 fn number_like(text: &str) -> bool {
     let digits = |part: &str| part.chars().all(|c| c.is_ascii_digit() || c == '_');
     let hexadecimal = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"));
-    let date = text.split_once('-').is_some_and(|(year, _)| year.len() == 4 && digits(year));
+    let date = text.get(..5).and_then(|year| year.strip_suffix('-')).is_some_and(digits);
     digits(text)
         || text.parse::<f64>().is_ok()
         || hexadecimal.is_some_and(|rest| rest.chars().all(|c| c.is_ascii_hexdigit() || c == '_'))

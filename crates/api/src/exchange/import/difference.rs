@@ -126,7 +126,8 @@ fn object(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Option<J
         let members = members.filter(|(name, _)| !is_list(name));
         members.map(|(name, value)| (name.clone(), value.clone())).collect()
     };
-    let (one, other) = (own(before), own(after));
+    let (mut one, mut other) = (own(before), own(after));
+    as_written(&mut one, &mut other, wanted);
     let below = members(rules, before, after, wanted);
     if one == other && below.is_empty() {
         return None;
@@ -136,4 +137,19 @@ fn object(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Option<J
     change.insert("after".into(), Json::Object(other));
     change.extend(below);
     Some(Json::Object(change))
+}
+
+/// Shows members as the import's text has them: a delay of an item that never asks for values is
+/// there only if the text names it, and a default that replaces something else is named.
+fn as_written(before: &mut Map<String, Json>, after: &mut Map<String, Json>, wanted: &Json) {
+    if wanted.get("delay").is_none() && before.get("delay") == after.get("delay") {
+        before.shift_remove("delay");
+        after.shift_remove("delay");
+    }
+    let replaced = before.keys().filter(|name| !after.contains_key(*name));
+    let named: Vec<(String, Json)> = replaced
+        .filter_map(|name| Some((name.clone(), wanted.get(name)?.clone())))
+        .filter(|(_, value)| value.is_string())
+        .collect();
+    after.extend(named);
 }

@@ -254,11 +254,29 @@ impl Filters {
 /// A value as the API writes it. Floats have the shortest text that reads back as the same value.
 pub(crate) fn value_text(value: &SampleValue) -> String {
     match value {
-        SampleValue::Float(v) if v.abs() >= 1e15 && v.is_finite() => format!("{v:e}"),
-        SampleValue::Float(v) => v.to_string(),
+        SampleValue::Float(v) => float_text(*v),
         SampleValue::Unsigned(v) => v.to_string(),
         SampleValue::Text(text) => text.to_string(),
         SampleValue::Log(log) => log.0.to_string(),
+    }
+}
+
+/// As a 7.0 server over PostgreSQL writes floats: an exponent of two digits and a sign beyond
+/// fifteen digits before, or four zeros after the point.
+fn float_text(v: f64) -> String {
+    if v == 0.0 {
+        return String::from("0");
+    }
+    if !v.is_finite() || (1e-4..1e15).contains(&v.abs()) {
+        return v.to_string();
+    }
+    let text = format!("{v:e}");
+    match text.split_once('e') {
+        Some((digits, exponent)) => match exponent.strip_prefix('-') {
+            Some(exponent) => format!("{digits}e-{exponent:0>2}"),
+            None => format!("{digits}e+{exponent:0>2}"),
+        },
+        None => text,
     }
 }
 

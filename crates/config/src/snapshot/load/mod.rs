@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 use model::{HostId, ItemId, TriggerId};
 
-use super::{Host, Item, Snapshot, Trigger};
+use super::{Host, Item, Macros, Snapshot, Trigger};
 use crate::db::{Connection, DbResult};
 use crate::store::Touched;
 use text::Texts;
@@ -108,14 +108,7 @@ fn reload_hosts(
     ids: &BTreeSet<HostId>,
 ) -> DbResult<BTreeSet<TriggerId>> {
     let scope = Scope::Ids(ids.iter().map(|id| id.0).collect());
-    let macros = Arc::make_mut(&mut next.macros);
-    let read = global::macros(connection, &scope)?;
-    for id in ids {
-        macros.of_host.remove(id);
-        macros.templates_of.remove(id);
-    }
-    macros.of_host.extend(read.of_host);
-    macros.templates_of.extend(read.templates_of);
+    reload_macros(connection, Arc::make_mut(&mut next.macros), ids)?;
     let mut triggers = BTreeSet::new();
     for id in ids {
         let Some(host) = next.hosts.remove(id) else { continue };
@@ -135,6 +128,29 @@ fn reload_hosts(
     triggers.extend(items.iter().flat_map(|item| item.triggers.iter().copied()));
     assemble(next, hosts, items);
     Ok(triggers)
+}
+
+/// Reads the macros and links of hosts and of all templates above them: a template is touched
+/// only through the hosts that it is linked to.
+fn reload_macros(
+    connection: &mut dyn Connection,
+    macros: &mut Macros,
+    hosts: &BTreeSet<HostId>,
+) -> DbResult<()> {
+    let mut seen = hosts.clone();
+    let mut level = hosts.clone();
+    while !level.is_empty() {
+        let read = global::macros(connection, &Scope::Ids(level.iter().map(|id| id.0).collect()))?;
+        for id in &level {
+            macros.of_host.remove(id);
+            macros.templates_of.remove(id);
+        }
+        let above = read.templates_of.values().flatten().copied();
+        level = above.filter(|id| seen.insert(*id)).collect();
+        macros.of_host.extend(read.of_host);
+        macros.templates_of.extend(read.templates_of);
+    }
+    Ok(())
 }
 
 fn reload_items(
