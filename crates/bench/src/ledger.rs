@@ -312,7 +312,8 @@ impl std::fmt::Display for Findings {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "acknowledged {}, missing {}, duplicated {}, different {}, kept though unacknowledged {}",
+            "acknowledged {}, missing {}, duplicated {}, different {}, \
+             kept though unacknowledged {}",
             self.acknowledged, self.missing, self.duplicated, self.different, self.unacknowledged
         )
     }

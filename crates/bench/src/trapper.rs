@@ -307,7 +307,8 @@ fn items(api: &Api, made: &Registered, plan: &Plan) -> anyhow::Result<Items> {
     Ok(Items::new(made.hostids.clone(), items))
 }
 
-/// Sends each stream until the server takes all its values: it reads its configuration when it likes.
+/// Sends each stream until the server takes all its values: it reads its configuration when it
+/// likes.
 fn wait_ready(
     server: SocketAddr,
     streams: &mut [Stream],
