@@ -23,7 +23,7 @@ class Crash(bed.Case):
         log = os.path.join(self.server.folder, "acknowledged.log")
         load = subprocess.Popen(
             self.bench("crash", "--server", "127.0.0.1:%d" % self.server.trapper, "--log", log,
-                       "--seconds", "600", "--hosts", "20", "--items", "20"),
+                       "--seconds", "600", "--hosts", "20", "--items", "20", "--rate", "100000"),
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(load.kill)
         bed.wait_for("the load to begin", lambda: os.path.exists(log) and os.path.getsize(log) > 0, 60)

@@ -165,11 +165,8 @@ fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
             let row = [("hostid", Value::from(below)), ("templateid", above.into())];
             edit.insert("host_templates", &row)?;
         }
-        let row = [
-            ("hostid", Value::from(lower)),
-            ("macro", "{$M}".into()),
-            ("value", "^lo$".into()),
-        ];
+        let row =
+            [("hostid", Value::from(lower)), ("macro", "{$M}".into()), ("value", "^lo$".into())];
         edit.insert_new("hostmacros", &row)?;
         Ok((HostId(host), HostId(lower)))
     });
