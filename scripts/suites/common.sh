@@ -1,7 +1,9 @@
 # What every suite starts with.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-export CARGO_TERM_COLOR=never
+# Logs are read by `cargo xtask totals`: plain text, whatever the terminal or a CI variable asks for.
+export CARGO_TERM_COLOR=never NO_COLOR=1
+unset FORCE_COLOR CLICOLOR_FORCE
 # The program that system tests start.
 build_vedette() {
     cargo build --locked --quiet --package server

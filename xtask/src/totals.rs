@@ -14,12 +14,13 @@ struct Totals {
 pub(crate) fn run(paths: impl Iterator<Item = String>) -> anyhow::Result<String> {
     let mut sum = Totals::default();
     let mut text = String::new();
+    let mut without_tests = Vec::new();
     for path in paths {
         let log = std::fs::read_to_string(&path).with_context(|| format!("cannot read {path}"))?;
         let part = of_log(&log);
         let name = path.rsplit('/').next().unwrap_or(&path).trim_end_matches(".log");
         if part.passed + part.failed == 0 {
-            bail!("{name}: no test ran; see {path}");
+            without_tests.push(path.clone());
         }
         let Totals { passed, failed, skipped } = part;
         text += &format!("{name:24} {passed:6} passed {failed:6} failed {skipped:6} skipped\n");
@@ -29,6 +30,9 @@ pub(crate) fn run(paths: impl Iterator<Item = String>) -> anyhow::Result<String>
     }
     let Totals { passed, failed, skipped } = sum;
     text += &format!("{passed} passed, {failed} failed, {skipped} skipped\n");
+    if !without_tests.is_empty() {
+        bail!("{text}no result of a test in {}", without_tests.join(", "));
+    }
     if failed > 0 {
         bail!("{text}");
     }
