@@ -69,7 +69,7 @@ pub(crate) async fn stop_signal() {
 }
 
 /// Two servers on one folder would destroy each other's history.
-fn lock(data: &Path) -> anyhow::Result<File> {
+pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
     let path = data.join("lock");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     if file.try_lock().is_err() {
@@ -120,7 +120,7 @@ impl Server {
         let clock = RealClock::shared();
         let (http, tls) = bind_http(values).await?;
         let (mark, crashed) = RunningMark::set(data)?;
-        let config = Arc::new(open_config(values, data)?);
+        let config = Arc::new(Config::open(config_location(values, data))?);
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
@@ -300,12 +300,12 @@ async fn bind_http(
     Ok((listener, tls))
 }
 
-fn open_config(values: &Values, data: &Path) -> anyhow::Result<Config> {
-    let location = match values.get("database") {
+/// Where the parameters say that the configuration is.
+pub(crate) fn config_location(values: &Values, data: &Path) -> Location {
+    match values.get("database") {
         "" => Location::Sqlite(data.join("config.db")),
         text => Location::parse(text),
-    };
-    Ok(Config::open(location)?)
+    }
 }
 
 fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {
