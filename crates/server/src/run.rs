@@ -1,6 +1,7 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
 use std::fs::File;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -52,7 +53,9 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
 pub(crate) fn log(level: &str) -> anyhow::Result<()> {
     let level: tracing_subscriber::filter::LevelFilter =
         level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt().with_max_level(level).with_ansi(colours);
+    lines.with_writer(std::io::stderr).init();
     Ok(())
 }
 
