@@ -50,6 +50,12 @@ impl Live for Idle {
     fn check_now(&self, items: &[ItemId]) {
         self.note(format!("check {items:?}"));
     }
+    fn test_item(&self, data: &Json) -> Result<Json, String> {
+        Ok(data.clone())
+    }
+    fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
+        if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }
+    }
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.note(format!("clear {items:?}"));
         Ok(())

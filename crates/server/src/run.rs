@@ -205,6 +205,8 @@ impl Server {
                 problems: problems.clone(),
                 runtime: tokio::runtime::Handle::current(),
                 discoveries: outcomes,
+                config: Arc::clone(&config),
+                clock: Arc::clone(&clock),
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),
