@@ -9,7 +9,7 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use hashbrown::hash_map::Entry;
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
@@ -250,6 +250,13 @@ impl Folder {
                 self.closed.remove(&(item, hour, unsigned));
             }
         }
+    }
+
+    /// Forgets items whose history was cleared, all hours of them.
+    pub fn clear(&mut self, items: &[ItemId]) {
+        let items: HashSet<ItemId> = items.iter().copied().collect();
+        self.open.retain(|item, _| !items.contains(item));
+        self.closed.retain(|(item, ..), _| !items.contains(item));
     }
 
     /// Trends waiting to be handed out.

@@ -26,7 +26,7 @@ pub trait DiskRead: Send + Sync + std::fmt::Debug {
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 }
 
-/// Everything that the engine does with files but listing a directory.
+/// Everything that the engine does with files, but for the lock of its directory.
 pub trait Disk: Send + Sync + 'static {
     /// Creates or empties a file.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
@@ -38,6 +38,8 @@ pub trait Disk: Send + Sync + 'static {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Waits until creations, renames and removals in a directory are on the disk.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Names in a directory.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
     /// Reads a whole file.
     fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
     /// Opens a file whose parts are to be read.
@@ -89,6 +91,11 @@ impl Disk for OsDisk {
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let names = std::fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_string()));
+        // What is not even text is none of the engine's.
+        names.filter_map(|name: io::Result<_>| name.map(Result::ok).transpose()).collect()
     }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         std::fs::read(path)

@@ -52,17 +52,15 @@ struct Listing {
     temporary: Vec<PathBuf>,
 }
 
-fn list(dir: &Path) -> Result<Listing, Error> {
+fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
     let mut listing = Listing::default();
-    for entry in std::fs::read_dir(dir).map_err(Error::io("list", dir))? {
-        let path = entry.map_err(Error::io("list", dir))?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if let Some(id) = SegmentId::parse(name) {
+    for name in options.disk.list(dir).map_err(Error::io("list", dir))? {
+        if let Some(id) = SegmentId::parse(&name) {
             listing.segments.push(id);
         } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
             listing.wals.push(seq);
         } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" {
-            listing.temporary.push(path);
+            listing.temporary.push(dir.join(name));
         }
     }
     listing.wals.sort_unstable();
@@ -108,7 +106,7 @@ pub(crate) fn open(
 ) -> Result<(Engine, Recovery), Error> {
     std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
     let lock = lock(dir)?;
-    let plan = plan(dir, list(dir)?);
+    let plan = plan(dir, list(dir, &options)?);
     let mut recovery = Recovery::default();
     for path in &plan.remove {
         options.disk.remove(path).map_err(Error::io("remove", path))?;

@@ -339,6 +339,9 @@ impl Disk for CrashDisk {
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         self.state.all_or_nothing()
     }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        OsDisk.list(path)
+    }
     fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
         OsDisk.read(path)
     }
