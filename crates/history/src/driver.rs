@@ -17,6 +17,12 @@ pub trait Driver: Send {
     /// Stores hours. A trend that is there already (same item, type and hour) is replaced.
     fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error>;
 
+    /// Deletes what is stored of these items, trends as well. When it returns `Ok` that is as
+    /// safe as a batch written. No view made from then on shows it; what is written from then
+    /// on is new, whatever its time. Space may be given back later. A store shared by shards
+    /// is told by each of them.
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error>;
+
     /// Waits until everything written so far survives a power cut.
     fn sync(&mut self) -> Result<(), Error>;
 

@@ -59,6 +59,11 @@ impl Embedded {
         Ok(self.engine.flush()?)
     }
 
+    /// Without a thread in the background ([`Options::background`]): does one thing that waits.
+    pub fn work(&mut self) -> bool {
+        self.engine.work()
+    }
+
     /// Figures of the engine itself.
     pub fn stats(&self) -> tsdb::Stats {
         self.engine.stats()
@@ -81,6 +86,14 @@ impl Driver for Embedded {
         self.counted(result)?;
         self.trends += trends.len() as u64;
         Ok(())
+    }
+
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        for retired in &mut self.retired {
+            retired.clear(items)?;
+        }
+        let result = self.engine.clear(items);
+        self.counted(result).map(drop)
     }
 
     fn sync(&mut self) -> Result<(), Error> {
@@ -337,6 +350,36 @@ mod tests {
         }
         for item in 0..20 {
             assert_eq!(drivers[item as usize % 2].newest(ItemId(item), 9).unwrap(), []);
+        }
+    }
+
+    /// What was cleared stays away whichever directory has it and whoever owns the item now.
+    #[test]
+    fn cleared_items_stay_cleared_when_the_number_of_shards_changes() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock: SharedClock = SimClock::at(std::time::Duration::from_secs(NOW.into()));
+        let options = Options { sync_interval: None, ..Options::default() };
+        for (round, shards) in [3, 2, 1, 4, 4].into_iter().enumerate() {
+            let (mut drivers, _) = open_shards(dir.path(), shards, &options, &clock).unwrap();
+            for item in 0..12u64 {
+                let driver = &drivers[item as usize % shards];
+                // Cleared in the round before: one value since then, unless that was all.
+                let expected: Vec<Sample> = match item {
+                    0..6 if round > 0 => vec![sample(item, NOW + round as u32 - 1)],
+                    0..6 => vec![],
+                    _ => (0..round as u32).map(|r| sample(item, NOW + r)).collect(),
+                };
+                assert_eq!(driver.newest(ItemId(item), 1).unwrap().first(), expected.last());
+                let view = driver.view(&[ItemId(item)], Span::ALL);
+                let got = view.samples(ItemId(item), Kinds::VALUES).unwrap();
+                assert_eq!(got, expected, "round {round}, item {item}");
+            }
+            let cleared: Vec<ItemId> = (0..6).map(ItemId).collect();
+            drivers.iter_mut().for_each(|driver| driver.clear(&cleared).unwrap());
+            for item in 0..12u64 {
+                let driver = &mut drivers[item as usize % shards];
+                driver.write(&[sample(item, NOW + round as u32)]).unwrap();
+            }
         }
     }
 

@@ -38,12 +38,15 @@ impl Error {
 impl From<tsdb::Error> for Error {
     fn from(error: tsdb::Error) -> Self {
         use tsdb::Error as E;
+        // What the disk refuses now it may take later, and the engine tries.
+        let retry = matches!(error, E::Io { .. } | E::Refused { .. });
         let fault = match &error {
-            E::Io { .. } | E::Poisoned { .. } | E::Damaged { .. } => Fault::Storage,
+            E::Io { .. } | E::Refused { .. } | E::Poisoned { .. } | E::Damaged { .. } => {
+                Fault::Storage
+            }
             E::Newer { .. } | E::Locked { .. } | E::Thread { .. } => Fault::Config,
             E::TooLarge { .. } => Fault::Us,
         };
-        // None of these mends itself: the engine refuses writes after the first failure.
-        Self { fault, retry: false, message: error.to_string() }
+        Self { fault, retry, message: error.to_string() }
     }
 }

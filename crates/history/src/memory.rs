@@ -73,6 +73,14 @@ impl Driver for Memory {
         Ok(())
     }
 
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        for &item in items {
+            Kind::VALUES.iter().for_each(|&kind| drop(self.values.remove(&(item, kind))));
+            self.trends.remove(&item);
+        }
+        Ok(())
+    }
+
     fn sync(&mut self) -> Result<(), Error> {
         Ok(())
     }

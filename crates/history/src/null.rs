@@ -22,6 +22,9 @@ impl Driver for Null {
         self.counters.trends += trends.len() as u64;
         Ok(())
     }
+    fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
+        Ok(())
+    }
     fn sync(&mut self) -> Result<(), Error> {
         Ok(())
     }

@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use crate::{Driver, Error, Span};
@@ -250,6 +250,13 @@ impl Folder {
                 self.closed.remove(&(item, hour, unsigned));
             }
         }
+    }
+
+    /// Forgets items whose history was cleared, all hours of them.
+    pub fn clear(&mut self, items: &[ItemId]) {
+        let items: HashSet<ItemId> = items.iter().copied().collect();
+        self.open.retain(|item, _| !items.contains(item));
+        self.closed.retain(|(item, ..), _| !items.contains(item));
     }
 
     /// Trends waiting to be handed out.

@@ -252,6 +252,50 @@ fn whole_days_are_dropped_by_class() {
 }
 
 #[test]
+fn cleared_items_are_gone_and_what_comes_later_is_new() {
+    let other = |clock| Sample { item: ItemId(8), ..unsigned(clock, 8) };
+    let values = TrendValues::Unsigned { min: 1, avg: 1, max: 1 };
+    let trend = |item, hour| Trend { item, hour, num: 1, values };
+    for mut case in keepers() {
+        for clock in 0..10 {
+            case.driver.write(&[unsigned(NOW + clock, 1), other(NOW + clock)]).unwrap();
+        }
+        case.driver.write(&[at(NOW, 5, SampleValue::Text("text".into()))]).unwrap();
+        case.driver.write_trends(&[trend(ITEM, NOW), trend(ItemId(8), NOW)]).unwrap();
+        let before = case.driver.view(&[ITEM], Span::ALL);
+        case.driver.clear(&[ITEM, ItemId(99)]).unwrap();
+        let check = |case: &Case, expected: &[Sample], trends: &[Trend]| {
+            let view = case.driver.view(&[ITEM], Span::ALL);
+            assert_eq!(view.samples(ITEM, Kinds::VALUES).unwrap(), expected, "{}", case.name);
+            assert_eq!(view.trends(ITEM).unwrap(), trends, "{}", case.name);
+            let mut newest = case.driver.newest(ITEM, 9).unwrap();
+            newest.reverse();
+            assert_eq!(newest, expected, "{}", case.name);
+            assert_eq!(all(case, ItemId(8)).len(), 10, "{}", case.name);
+            let view = case.driver.view(&[ItemId(8)], Span::ALL);
+            assert_eq!(view.trends(ItemId(8)).unwrap().len(), 1, "{}", case.name);
+        };
+        check(&case, &[], &[]);
+        // What a reader had before it keeps.
+        assert_eq!(before.samples(ITEM, Kinds::VALUES).unwrap().len(), 11, "{}", case.name);
+        // Late for what was cleared, but new; one at the very time of a cleared one.
+        let (late, same) = (unsigned(NOW - 9 * DAY, 7), unsigned(NOW + 3, 9));
+        case.driver.write(std::slice::from_ref(&same)).unwrap();
+        case.driver.write(std::slice::from_ref(&late)).unwrap();
+        case.driver.write_trends(&[trend(ITEM, NOW - 3600)]).unwrap();
+        for clock in 0..9 {
+            case.driver.write(&[Sample { item: ItemId(9), ..other(NOW + clock) }]).unwrap();
+            case.driver.maintain().unwrap();
+        }
+        check(&case, &[late, same], &[trend(ITEM, NOW - 3600)]);
+        assert_eq!(case.driver.counters().samples, 32, "{}", case.name);
+        case.driver.clear(&[ITEM]).unwrap();
+        case.driver.clear(&[]).unwrap();
+        check(&case, &[], &[]);
+    }
+}
+
+#[test]
 fn counters_count_and_empty_batches_are_nothing() {
     for mut case in keepers() {
         case.driver.write(&[]).unwrap();
@@ -271,6 +315,7 @@ fn counters_count_and_empty_batches_are_nothing() {
 fn null_takes_everything_and_gives_nothing() {
     let mut driver = Null::default();
     driver.write(&[unsigned(NOW, 1)]).unwrap();
+    driver.clear(&[ITEM]).unwrap();
     let values = TrendValues::Unsigned { min: 1, avg: 1, max: 1 };
     driver.write_trends(&[Trend { item: ITEM, hour: NOW, num: 1, values }]).unwrap();
     assert_eq!(driver.newest(ITEM, 1).unwrap(), []);

@@ -107,10 +107,13 @@ pub enum Command {
         /// Its state from now on.
         state: TriggerState,
     },
-    /// Stored values of these items were cleared: forget what is in memory.
-    Forget {
+    /// Deletes history and trends of items, whoever owns them: their directory may be shared by
+    /// what an earlier number of shards left.
+    Clear {
         /// The items.
         items: Vec<ItemId>,
+        /// Told when nothing of them will be seen again, or why it may be.
+        reply: oneshot::Sender<Result<(), history::Error>>,
     },
     /// Everything accepted so far becomes durable.
     Flush {
@@ -137,7 +140,7 @@ impl std::fmt::Debug for Command {
             Self::CheckNow { .. } => "CheckNow",
             Self::Calculate { .. } => "Calculate",
             Self::TriggerState { .. } => "TriggerState",
-            Self::Forget { .. } => "Forget",
+            Self::Clear { .. } => "Clear",
             Self::Flush { .. } => "Flush",
             Self::Housekeep { .. } => "Housekeep",
             Self::Stop => "Stop",

@@ -40,6 +40,13 @@ impl ForeignItems {
         self.items.remove(&item);
     }
 
+    /// Values of the item were deleted at its owner.
+    pub(crate) fn clear(&mut self, item: ItemId) {
+        if let Some(known) = self.items.get_mut(&item) {
+            known.points.clear();
+        }
+    }
+
     /// Takes in what its owner had before.
     pub(crate) fn seed(&mut self, item: ItemId, past: Vec<Sample>, unsupported: bool) {
         let Some(known) = self.items.get_mut(&item) else { return };

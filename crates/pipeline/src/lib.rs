@@ -4,7 +4,7 @@
 //! thread that takes batches of values, group by group, through these stages, in this order:
 //!
 //! 1. `preprocess`: value → sample, error or nothing; dependent items fan out.
-//! 2. `syncer`: value cache → WAL → acknowledge.
+//! 2. `syncer`: WAL → value cache → acknowledge.
 //! 3. `triggers`: those that name an item with a new value; findings go to the alert side.
 //!
 //! `core` is the wiring. Shards never wait for each other: what one needs of another travels in

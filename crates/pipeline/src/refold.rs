@@ -43,10 +43,7 @@ impl Core {
         let view = self.driver.view(&items, span);
         for item in items {
             match view.samples(item, Kinds::VALUES) {
-                Ok(samples) => {
-                    self.folder.forget(item);
-                    samples.iter().for_each(|sample| self.folder.fold(sample));
-                }
+                Ok(samples) => self.folder.refold(item, &samples),
                 Err(error) => tracing::error!(%error, %item, "cannot fold trends anew"),
             }
         }

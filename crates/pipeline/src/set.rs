@@ -175,13 +175,16 @@ impl ShardSet {
         receive(answer)
     }
 
-    /// Forgets what memory holds of items whose stored values were cleared. Blocks while a queue
-    /// is full.
-    pub fn forget(&self, items: &[ItemId]) -> Result<(), Error> {
-        for (shard, items) in self.by_shard(items) {
-            self.send(shard, Command::Forget { items })?;
+    /// Deletes history and trends of items, deleted ones as well: nothing of them is seen again,
+    /// but what comes later. Blocks.
+    pub fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        let mut answers = Vec::new();
+        for shard in 0..self.shards.len() {
+            let (reply, answer) = oneshot::channel();
+            self.send(shard, Command::Clear { items: items.to_vec(), reply })?;
+            answers.push(answer);
         }
-        Ok(())
+        answers.into_iter().try_for_each(|answer| receive(answer)?)
     }
 
     /// Waits until everything accepted so far survives a power cut. Blocks.

@@ -128,12 +128,7 @@ impl Core {
             Command::CheckNow { items } => self.calculate_now(&items),
             Command::Calculate { item, reply } => self.calculate_for(&item, reply),
             Command::TriggerState { trigger, state } => self.set_trigger(trigger, state),
-            Command::Forget { items } => {
-                for item in items {
-                    self.cache.forget(item);
-                    self.folder.forget(item);
-                }
-            }
+            Command::Clear { items, reply } => drop(reply.send(self.clear(&items))),
             Command::Flush { reply } => drop(reply.send(self.driver.sync())),
             Command::Housekeep { reply } => {
                 let now = self.now_s();
@@ -142,6 +137,18 @@ impl Core {
             }
             Command::Stop => {}
         }
+    }
+
+    /// The store first: what memory forgets would come back from there.
+    fn clear(&mut self, items: &[model::ItemId]) -> Result<(), history::Error> {
+        self.driver.clear(items)?;
+        for item in items {
+            self.cache.clear(*item);
+            self.foreign.clear(*item);
+        }
+        self.folder.clear(items);
+        self.folded.retain(|folded| !items.contains(&folded.trend.item));
+        Ok(())
     }
 
     fn set_trigger(&mut self, id: model::TriggerId, state: model::TriggerState) {

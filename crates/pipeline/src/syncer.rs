@@ -1,5 +1,6 @@
-//! Stages 2 to 4, in this order for each round: *value cache → WAL → acknowledge*. Evaluation
-//! follows. A round that the driver refuses is acknowledged to nobody and evaluated by nobody.
+//! Stages 2 to 4, in this order for each round: *WAL → value cache → acknowledge*. Evaluation
+//! follows. A round that the driver refuses is acknowledged to nobody, evaluated by nobody and
+//! seen by nobody: the disk may have space again with the next.
 
 use std::time::Duration;
 
@@ -28,8 +29,6 @@ impl Syncer {
         folder: &mut Folder,
         (gauges, now): (&Gauges, Duration),
     ) -> bool {
-        cache.feed(&round.stored);
-        cache.feed(&round.unstored);
         if !round.stored.is_empty()
             && let Err(error) = driver.write(&round.stored)
         {
@@ -43,6 +42,8 @@ impl Syncer {
             round.acks.clear();
             return false;
         }
+        cache.feed(&round.stored);
+        cache.feed(&round.unstored);
         for (ack, processed, failed) in round.acks.drain(..) {
             ack.report(processed, failed);
         }

@@ -114,7 +114,9 @@ impl Worker {
         );
         let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
         self.outcomes.forget(&items);
-        if let Err(error) = self.shards.forget(&items) {
+        if !items.is_empty()
+            && let Err(error) = self.shards.clear(&items)
+        {
             tracing::warn!(%error, "history of lost items was not cleared");
         }
         if !summary.deleted.triggers.is_empty()

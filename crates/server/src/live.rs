@@ -125,7 +125,7 @@ impl api::Live for Running {
     }
 
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
-        self.shards.forget(items).map_err(|error| error.to_string())
+        self.shards.clear(items).map_err(|error| error.to_string())
     }
 
     fn triggers_gone(&self, _triggers: &[TriggerId]) {

@@ -2,18 +2,31 @@
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
 
 /// A file being written.
 pub trait DiskFile: Send + Sync {
-    /// Appends all bytes by one `write(2)` where the system allows it.
+    /// Appends all bytes by one `write(2)` where the system allows it. After an error any part of
+    /// them may be in the file.
     fn append(&self, bytes: &[u8]) -> io::Result<()>;
-    /// Waits until all that was appended is on the disk.
+    /// Cuts off all but the first `len` bytes; the next append goes there.
+    fn truncate(&self, len: u64) -> io::Result<()>;
+    /// Waits until all that was appended is on the disk. After an error nobody knows what is,
+    /// even if a later call succeeds.
     fn sync(&self) -> io::Result<()>;
 }
 
-/// Everything that changes the disk. Reading needs no faults injected: checksums guard it.
+/// A file being read in parts. It stays readable after it was unlinked.
+pub trait DiskRead: Send + Sync + std::fmt::Debug {
+    /// Bytes of the file.
+    fn size(&self) -> io::Result<u64>;
+    /// Fills the buffer from so many bytes behind the start; an end before that is an error.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+}
+
+/// Everything that the engine does with files, but for the lock of its directory.
 pub trait Disk: Send + Sync + 'static {
     /// Creates or empties a file.
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>>;
@@ -25,6 +38,12 @@ pub trait Disk: Send + Sync + 'static {
     fn remove(&self, path: &Path) -> io::Result<()>;
     /// Waits until creations, renames and removals in a directory are on the disk.
     fn sync_dir(&self, path: &Path) -> io::Result<()>;
+    /// Names in a directory.
+    fn list(&self, path: &Path) -> io::Result<Vec<String>>;
+    /// Reads a whole file.
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>>;
+    /// Opens a file whose parts are to be read.
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>>;
 }
 
 /// The real one.
@@ -36,8 +55,22 @@ impl DiskFile for File {
         let mut file = self;
         file.write_all(bytes)
     }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.set_len(len)?;
+        let mut file = self;
+        file.seek(io::SeekFrom::Start(len)).map(drop)
+    }
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+}
+
+impl DiskRead for File {
+    fn size(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        self.read_exact_at(buffer, offset)
     }
 }
 
@@ -46,9 +79,8 @@ impl Disk for OsDisk {
         Ok(Arc::new(File::create(path)?))
     }
     fn reopen(&self, path: &Path, len: u64) -> io::Result<Arc<dyn DiskFile>> {
-        let mut file = OpenOptions::new().write(true).open(path)?;
-        file.set_len(len)?;
-        file.seek(io::SeekFrom::Start(len))?;
+        let file = OpenOptions::new().write(true).open(path)?;
+        file.truncate(len)?;
         Ok(Arc::new(file))
     }
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
@@ -59,5 +91,16 @@ impl Disk for OsDisk {
     }
     fn sync_dir(&self, path: &Path) -> io::Result<()> {
         File::open(path)?.sync_all()
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        let names = std::fs::read_dir(path)?.map(|entry| Ok(entry?.file_name().into_string()));
+        // What is not even text is none of the engine's.
+        names.filter_map(|name: io::Result<_>| name.map(Result::ok).transpose()).collect()
+    }
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        std::fs::read(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
+        Ok(Arc::new(File::open(path)?))
     }
 }

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 
+use crate::clears::Clears;
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
@@ -17,8 +19,8 @@ use crate::rows::{Raw, Rows, Run, value_of};
 use crate::segment::Segment;
 use crate::upkeep::sort;
 use crate::view::View;
-use crate::wal::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, Encoder, file_header};
-use crate::worker::{Health, Job, Syncer, Worker};
+use crate::wal::{BLOCK_BYTES_MAX, BLOCK_ROWS_MAX, Encoder};
+use crate::worker::{Job, Syncer, Worker};
 
 /// Heads on their way to segments; more make the writer wait.
 pub(crate) const FROZEN_MAX: usize = 2;
@@ -53,6 +55,12 @@ pub struct Stats {
     pub seals: u64,
     /// Merges done since the start.
     pub merges: u64,
+    /// Items whose older rows are hidden until merging has removed them.
+    pub cleared: usize,
+    /// Writes to the WAL or syncs of it that failed since the start.
+    pub wal_failures: u64,
+    /// Tries to seal a head that failed since the start.
+    pub seal_failures: u64,
     /// Merges that failed since the start.
     pub merge_failures: u64,
     /// Segments now.
@@ -67,6 +75,11 @@ pub struct Stats {
 pub(crate) struct Frozen {
     pub(crate) seq: u64,
     pub(crate) head: Arc<Head>,
+    pub(crate) file: Option<Arc<dyn DiskFile>>,
+    /// The WAL has damage inside.
+    pub(crate) keep_wal: bool,
+    /// A sync of the WAL failed: only sealing makes it survive a power cut.
+    pub(crate) suspect: bool,
 }
 
 /// An embedded history store, owned by one thread; see the crate's documentation.
@@ -74,16 +87,27 @@ pub struct Engine {
     pub(crate) dir: PathBuf,
     pub(crate) options: Options,
     pub(crate) clock: SharedClock,
-    pub(crate) health: Arc<Health>,
     // Dropped before `_lock`: a job under way ends while the directory is still ours.
     pub(crate) worker: Worker,
     pub(crate) syncer: Syncer,
-    pub(crate) wal: Arc<dyn DiskFile>,
+    /// `None` = it could not be created yet.
+    pub(crate) wal: Option<Arc<dyn DiskFile>>,
+    /// Bytes of it that are whole blocks.
+    pub(crate) wal_len: u64,
+    /// A write failed: behind these there may be anything.
+    pub(crate) wal_torn: bool,
     pub(crate) seq: u64,
     pub(crate) head: Head,
     /// Day of the clock when the head got its first row.
     pub(crate) head_day: Option<Day>,
+    /// Sealed one after the other, oldest first.
     pub(crate) frozen: Vec<Frozen>,
+    pub(crate) sealing: bool,
+    /// Why the last try to seal failed, and when the next is due.
+    pub(crate) seal_failure: Option<(Error, Duration)>,
+    /// For the log; told by [`Engine::maintain`].
+    pub(crate) failure: Option<Error>,
+    pub(crate) clears: Arc<Clears>,
     /// In the order in which they were written.
     pub(crate) segments: Arc<Vec<Arc<Segment>>>,
     /// Segments of other engines that hold older values of our items.
@@ -119,7 +143,8 @@ impl Engine {
 
     /// Stores samples. When it returns `Ok`, they survive the end of the process; a power cut
     /// costs at most what came since the last sync, nothing with [`Options::durable`]. After an
-    /// error none of the batch is promised, and if writing failed, no further writes are taken.
+    /// error none of the batch is promised; the next call tries anew, and works as soon as the
+    /// disk does.
     pub fn append(&mut self, samples: &[Sample]) -> Result<Committed, Error> {
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);
@@ -152,9 +177,26 @@ impl Engine {
     fn end_of_batch(&mut self, committed: Committed) -> Result<Committed, Error> {
         self.stats.batches += 1;
         if self.options.durable && committed.rows > 0 {
-            self.syncer.sync()?;
+            self.sync()?;
         }
         Ok(committed)
+    }
+
+    /// Deletes everything that is stored of these items, trends as well: no later view shows
+    /// it, and the next merge of its files leaves it out. What is appended from now on is new,
+    /// whatever its time. As safe as an append when it returns.
+    pub fn clear(&mut self, items: &[ItemId]) -> Result<Committed, Error> {
+        let mut committed = Committed::default();
+        let mut rows = std::mem::take(&mut self.rows);
+        rows.clear();
+        let result = items.iter().try_for_each(|item| {
+            rows.push_clear(item.0);
+            self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)
+        });
+        let result = result.and_then(|()| self.commit_if(&mut rows, 1, &mut committed));
+        self.rows = rows;
+        result?;
+        self.end_of_batch(committed)
     }
 
     /// Writes the gathered rows as one block once there are enough of them.
@@ -167,86 +209,71 @@ impl Engine {
         if rows.len() < enough && rows.bytes.len() < BLOCK_BYTES_MAX {
             return Ok(());
         }
-        self.health.check()?;
         self.take_results();
+        self.mend()?;
         let full = self.head.len() + rows.len() > self.options.head_rows
             || self.head.text_bytes() + rows.bytes.len() > self.options.head_bytes;
         if full && self.head.len() > 0 {
-            self.rotate()?;
+            self.rotate(false)?;
         }
         self.block.clear();
         self.encoder.encode(rows, &mut self.block);
-        if let Err(cause) = self.wal.append(&self.block) {
-            let error = Error::io("write", &wal_path(&self.dir, self.seq))(cause);
-            return Err(self.health.poison(error));
-        }
-        self.syncer.touch();
+        self.write_block()?;
         self.head.append(rows);
         if self.head_day.is_none() {
             self.head_day = Some(self.today());
         }
-        committed.rows += rows.len();
+        let mut values = rows.len();
+        for item in rows.cleared() {
+            Arc::make_mut(&mut self.clears).insert(item, self.seq);
+            values -= 1;
+        }
+        committed.rows += values;
         committed.wal_bytes += self.block.len();
-        self.stats.rows += rows.len() as u64;
+        self.stats.rows += values as u64;
         self.stats.wal_bytes += self.block.len() as u64;
         rows.clear();
         Ok(())
     }
 
+    fn write_block(&mut self) -> Result<(), Error> {
+        let wal = self.wal.as_ref().expect("BUG: a mended engine has a WAL");
+        if let Err(cause) = wal.append(&self.block) {
+            self.wal_torn = true;
+            self.stats.wal_failures += 1;
+            return Err(Error::io("write", &wal_path(&self.dir, self.seq))(cause));
+        }
+        self.wal_len += self.block.len() as u64;
+        self.syncer.touch();
+        Ok(())
+    }
+
     /// Waits until everything appended so far is on the disk.
     pub fn sync(&mut self) -> Result<(), Error> {
+        self.take_results();
+        self.mend()?;
+        while self.frozen.iter().any(|frozen| frozen.suspect) {
+            self.wait_for_sealing()?;
+        }
         self.syncer.sync()
     }
 
     /// Seals the head and waits until all that was sealed or merged is taken in.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.health.check()?;
+        self.mend()?;
         if self.head.len() > 0 {
-            self.rotate()?;
+            self.rotate(false)?;
         }
-        while !self.frozen.is_empty() || self.merging {
+        if let Some((_, due)) = &mut self.seal_failure {
+            *due = Duration::ZERO;
+        }
+        while !self.frozen.is_empty() {
+            self.wait_for_sealing()?;
+        }
+        while self.merging {
             self.wait_for_worker()?;
         }
-        self.health.check()
-    }
-
-    /// Starts a new WAL file and hands the head over for sealing.
-    pub(crate) fn rotate(&mut self) -> Result<(), Error> {
-        if self.frozen.len() >= FROZEN_MAX {
-            self.stats.stalls += 1;
-        }
-        while self.frozen.len() >= FROZEN_MAX {
-            self.wait_for_worker()?;
-        }
-        let seq = self.seq + 1;
-        let file = match create_wal(&self.dir, &self.options, seq) {
-            Ok(file) => file,
-            Err(error) => return Err(self.health.poison(error)),
-        };
-        self.syncer.rotate(Arc::clone(&file));
-        let old_file = std::mem::replace(&mut self.wal, file);
-        let old_seq = std::mem::replace(&mut self.seq, seq);
-        let head = std::mem::replace(&mut self.head, Head::with_capacity(self.options.head_rows));
-        self.head_day = None;
-        self.freeze(old_seq, head, Some(old_file));
         Ok(())
-    }
-
-    pub(crate) fn freeze(&mut self, seq: u64, head: Head, file: Option<Arc<dyn DiskFile>>) {
-        let head = Arc::new(head);
-        self.frozen.push(Frozen { seq, head: Arc::clone(&head) });
-        self.worker.submit(Job::Seal { seq, head, wal: wal_path(&self.dir, seq), file });
-    }
-
-    pub(crate) fn wait_for_worker(&mut self) -> Result<(), Error> {
-        match self.worker.wait() {
-            Some(done) => self.take(done),
-            None => {
-                let cause = "the sealing thread ended".into();
-                return Err(self.health.poison(Error::Poisoned { cause }));
-            }
-        }
-        self.health.check()
     }
 
     pub(crate) fn today(&self) -> Day {
@@ -265,8 +292,9 @@ impl Engine {
     }
 
     fn view_of(&self, items: &[ItemId], span: Span, newest: usize) -> View {
-        let frozen = self.frozen.iter().map(|frozen| Arc::clone(&frozen.head)).collect();
-        let mut view = View::new(span, self.all_segments(), frozen);
+        let frozen = self.frozen.iter().map(|frozen| (frozen.seq, Arc::clone(&frozen.head)));
+        let clears = Arc::clone(&self.clears);
+        let mut view = View::new(span, self.all_segments(), frozen.collect(), clears);
         view.copy(&self.head, items, newest);
         view
     }
@@ -293,9 +321,9 @@ impl Engine {
     ) -> Result<(), Error> {
         let segments: Vec<Arc<Segment>> =
             self.all_segments().iter().filter(|s| s.overlaps(span)).cloned().collect();
-        let frozen = self.frozen.iter().map(|frozen| frozen.head.as_ref());
-        let heads: Vec<&Head> = frozen.chain([&self.head]).collect();
-        merged(&segments, &heads, &mut |item, kind, run| {
+        let frozen = self.frozen.iter().map(|frozen| (frozen.seq, frozen.head.as_ref()));
+        let heads: Vec<(u64, &Head)> = frozen.chain([(self.seq, &self.head)]).collect();
+        merged(&segments, &heads, &self.clears, &mut |item, kind, run| {
             if kinds.has(kind) {
                 scan_run(ItemId(item), kind, run, span, each)?;
             }
@@ -338,19 +366,16 @@ impl Engine {
 
     /// The sealed segments, to be attached to another engine of this process.
     pub fn sealed(&self) -> Sealed {
-        Sealed(Arc::clone(&self.segments))
+        let segments = Arc::clone(&self.segments);
+        Sealed { dir: self.dir.clone(), segments, clears: Arc::clone(&self.clears) }
     }
 
     /// Reads also what another engine had sealed: after the number of shards changed, an item's
     /// older values lie in another shard's directory.
     pub fn attach(&mut self, sealed: &Sealed) {
-        self.attached.extend(sealed.0.iter().cloned());
+        Arc::make_mut(&mut self.clears).attach(&sealed.dir, &sealed.clears);
+        self.attached.extend(sealed.segments.iter().cloned());
         sort(&mut self.attached);
-    }
-
-    /// Is the engine still writable?
-    pub fn check(&self) -> Result<(), Error> {
-        self.health.check()
     }
 
     /// Figures for self-monitoring.
@@ -360,6 +385,7 @@ impl Engine {
             head_rows: self.head.len(),
             memory_bytes: self.head.memory() + frozen,
             sealing: self.frozen.len(),
+            cleared: self.clears.len(),
             segments: self.segments.len(),
             segment_bytes: self.segments.iter().map(|segment| segment.bytes()).sum(),
             segment_rows: self.segments.iter().map(|segment| segment.footer.rows).sum(),
@@ -370,7 +396,11 @@ impl Engine {
 
 /// Sealed segments of an engine, shared.
 #[derive(Debug, Clone)]
-pub struct Sealed(Arc<Vec<Arc<Segment>>>);
+pub struct Sealed {
+    dir: PathBuf,
+    segments: Arc<Vec<Arc<Segment>>>,
+    clears: Arc<Clears>,
+}
 
 fn scan_run(
     item: ItemId,
@@ -395,19 +425,6 @@ fn scan_run(
         }
     }
     Ok(())
-}
-
-/// Creates the WAL file of a new head.
-pub(crate) fn create_wal(
-    dir: &Path,
-    options: &Options,
-    seq: u64,
-) -> Result<Arc<dyn DiskFile>, Error> {
-    let path = wal_path(dir, seq);
-    let file = options.disk.create(&path).map_err(Error::io("create", &path))?;
-    file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
-    options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
-    Ok(file)
 }
 
 /// The clock's day in UTC.

@@ -19,12 +19,20 @@ pub enum Error {
         /// What the system answered.
         cause: Arc<io::Error>,
     },
-    /// An earlier write failed, so that what the disk holds is not certain: no more writes.
+    /// What is in memory cannot be written to segments now, and there is no room for more.
     #[error(
-        "history does not accept values since a write failed ({cause}); values so far can be read; check the disk, then restart the server"
+        "history takes no values now ({cause}); what it has taken is safe and can be read, and it tries again by itself"
+    )]
+    Refused {
+        /// What failed.
+        cause: Arc<str>,
+    },
+    /// A thread of the engine is gone.
+    #[error(
+        "history takes no values any more ({cause}); values so far can be read; restart the server"
     )]
     Poisoned {
-        /// The failure that came first.
+        /// What happened.
         cause: Arc<str>,
     },
     /// A file does not hold what was written into it.

@@ -1,11 +1,13 @@
 //! Rows in memory, not yet sealed: columns in the order of arrival, with the rows of each series
 //! linked from the newest back, so that the last hour of an item needs no index.
 
+use std::collections::HashSet;
+
 use model::{ItemId, Timestamp};
 
 use crate::error::Damaged;
 use crate::kind::{Kind, Kinds, Span, at};
-use crate::rows::{Raw, Rows, Sink};
+use crate::rows::{CLEAR, Raw, Rows, Sink};
 
 /// No row, no series.
 const NONE: u32 = u32::MAX;
@@ -19,6 +21,8 @@ pub(crate) struct Series {
     disordered: bool,
     /// The row that came last.
     last: u32,
+    /// Rows before this one were cleared.
+    pub(crate) first: u32,
 }
 
 /// Rows that wait for sealing.
@@ -34,6 +38,8 @@ pub(crate) struct Head {
     previous: Vec<u32>,
     bytes: Vec<u8>,
     span: Option<(u32, u32)>,
+    /// Items that were cleared while this was the head.
+    pub(crate) cleared: HashSet<u64>,
 }
 
 impl Head {
@@ -70,6 +76,10 @@ impl Head {
         self.bytes.extend_from_slice(&rows.bytes);
         let (mut first, mut last) = self.span.unwrap_or((u32::MAX, 0));
         for row in 0..rows.len() {
+            if rows.kind[row] == CLEAR {
+                self.clear(rows.item[row]);
+                continue;
+            }
             let kind = Kind::from_number(rows.kind[row]).expect("BUG: rows have checked kinds");
             let (clock, ns) = (rows.clock[row], rows.ns[row]);
             (first, last) = (first.min(clock), last.max(clock));
@@ -96,6 +106,17 @@ impl Head {
         }
         if first <= last {
             self.span = Some((first, last));
+        }
+    }
+
+    /// Unlinks what an item has so far; its rows stay in the columns until they are sealed.
+    fn clear(&mut self, item: u64) {
+        self.cleared.insert(item);
+        for kind in Kind::VALUES.into_iter().chain(Kind::TRENDS) {
+            let Some(index) = self.table.find(item, kind, &self.series) else { continue };
+            let first = u32::try_from(self.clock.len()).expect("BUG: 4 billion rows in a head");
+            let series = &mut self.series[index as usize];
+            *series = Series { last: NONE, disordered: false, first, ..*series };
         }
     }
 
@@ -209,7 +230,7 @@ impl Table {
             if index == NONE {
                 let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
                 self.places[place] = index;
-                series.push(Series { item, kind, disordered: false, last: NONE });
+                series.push(Series { item, kind, disordered: false, last: NONE, first: 0 });
                 return index;
             }
             let found = &series[index as usize];

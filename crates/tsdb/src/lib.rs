@@ -15,6 +15,7 @@
 //! `recovery`; file formats are versioned and everything has a checksum.
 
 mod block;
+mod clears;
 mod column;
 mod disk;
 mod engine;
@@ -24,6 +25,7 @@ mod kind;
 mod merge;
 mod options;
 mod recovery;
+mod rotate;
 mod rows;
 mod seal;
 mod segment;
@@ -33,7 +35,7 @@ mod wal;
 mod worker;
 mod writer;
 
-pub use disk::{Disk, DiskFile, OsDisk};
+pub use disk::{Disk, DiskFile, DiskRead, OsDisk};
 pub use engine::{Committed, Engine, Sealed, Stats};
 pub use error::Error;
 pub use kind::{Class, Day, Kind, Kinds, Retention, Span};

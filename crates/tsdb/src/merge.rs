@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::block::Block;
+use crate::clears::Clears;
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::Kind;
@@ -16,6 +17,8 @@ use crate::writer::{SegmentWriter, temporary};
 trait Runs {
     /// The series of the next run.
     fn peek(&self) -> Option<(u64, Kind)>;
+    /// Was what it has of this item cleared?
+    fn is_hidden(&self, clears: &Clears, item: u64) -> bool;
     /// Appends the next run and moves on.
     fn next(&mut self, out: &mut Run) -> Result<(), Error>;
 }
@@ -42,22 +45,22 @@ impl SegmentRuns {
         self.entries.clear();
         self.place = 0;
         if self.page < self.segment.footer.pages as usize {
-            let page = self.segment.page(self.page);
-            self.entries = page.map_err(|damaged| damaged.of(&self.segment.path))?;
+            self.entries = self.segment.page(self.page)?;
             self.page += 1;
         }
         Ok(())
     }
 
-    fn read(&mut self, entry: Entry, out: &mut Run) -> Result<(), Damaged> {
+    fn read(&mut self, entry: Entry, out: &mut Run) -> Result<(), Error> {
         if !self.blocks.contains_key(&entry.block) {
             let block = self.segment.block(entry.block)?;
             let runs = block.runs();
             self.blocks.insert(entry.block, (block, runs));
         }
         let Some((block, left)) = self.blocks.get_mut(&entry.block) else { return Ok(()) };
-        let run = block.find(entry.item, entry.kind).ok_or(Damaged("a run is missing"))?;
-        block.read(run, entry.kind, out)?;
+        let run = block.find(entry.item, entry.kind).ok_or(Damaged("a run is missing"));
+        let read = run.and_then(|run| block.read(run, entry.kind, out));
+        read.map_err(|damaged| damaged.of(&self.segment.path))?;
         *left = left.saturating_sub(1);
         if *left == 0 {
             self.blocks.remove(&entry.block);
@@ -71,9 +74,13 @@ impl Runs for SegmentRuns {
         self.entries.get(self.place).map(|entry| (entry.item, entry.kind))
     }
 
+    fn is_hidden(&self, clears: &Clears, item: u64) -> bool {
+        clears.hides(&self.segment, item)
+    }
+
     fn next(&mut self, out: &mut Run) -> Result<(), Error> {
         let Some(&entry) = self.entries.get(self.place) else { return Ok(()) };
-        self.read(entry, out).map_err(|damaged| damaged.of(&self.segment.path))?;
+        self.read(entry, out)?;
         self.place += 1;
         if self.place == self.entries.len() { self.next_page() } else { Ok(()) }
     }
@@ -81,6 +88,7 @@ impl Runs for SegmentRuns {
 
 /// All series of a head.
 struct HeadRuns<'a> {
+    seq: u64,
     by_series: BySeries<'a>,
     order: Vec<u32>,
     place: usize,
@@ -89,6 +97,10 @@ struct HeadRuns<'a> {
 impl Runs for HeadRuns<'_> {
     fn peek(&self) -> Option<(u64, Kind)> {
         self.order.get(self.place).map(|&series| self.by_series.key(series))
+    }
+
+    fn is_hidden(&self, clears: &Clears, item: u64) -> bool {
+        clears.hides_head(self.seq, item)
     }
 
     fn next(&mut self, out: &mut Run) -> Result<(), Error> {
@@ -102,27 +114,34 @@ impl Runs for HeadRuns<'_> {
     }
 }
 
-/// Hands over every series of the sources, settled; later sources win over earlier ones.
+/// Hands over every series of the sources, settled, but for what was cleared; later sources win
+/// over earlier ones. Heads come with their numbers.
 pub(crate) fn merged(
     segments: &[Arc<Segment>],
-    heads: &[&Head],
+    heads: &[(u64, &Head)],
+    clears: &Clears,
     each: &mut dyn FnMut(u64, Kind, &Run) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut sources: Vec<Box<dyn Runs + '_>> = Vec::new();
     for segment in segments {
         sources.push(Box::new(SegmentRuns::open(Arc::clone(segment))?));
     }
-    for head in heads {
+    for &(seq, head) in heads {
         let by_series = BySeries::new(head);
         let order = by_series.sorted();
-        sources.push(Box::new(HeadRuns { by_series, order, place: 0 }));
+        sources.push(Box::new(HeadRuns { seq, by_series, order, place: 0 }));
     }
-    let mut run = Run::default();
+    let (mut run, mut hidden) = (Run::default(), Run::default());
     while let Some(key) = sources.iter().filter_map(|source| source.peek()).min() {
         run.clear();
         for source in &mut sources {
             while source.peek() == Some(key) {
-                source.next(&mut run)?;
+                if source.is_hidden(clears, key.0) {
+                    hidden.clear();
+                    source.next(&mut hidden)?;
+                } else {
+                    source.next(&mut run)?;
+                }
             }
         }
         let (item, kind) = key;
@@ -133,15 +152,20 @@ pub(crate) fn merged(
 }
 
 /// Writes one segment that holds all rows of the inputs: neighbours of one class and day, in the
-/// order in which they were written. From the moment it has its name it replaces them.
-pub(crate) fn merge(place: &Place, inputs: &[Arc<Segment>]) -> Result<Arc<Segment>, Error> {
+/// order in which they were written, but for what was cleared. From the moment it has its name it
+/// replaces them.
+pub(crate) fn merge(
+    place: &Place,
+    inputs: &[Arc<Segment>],
+    clears: &Clears,
+) -> Result<Arc<Segment>, Error> {
     let (Some(first), Some(last)) = (inputs.first(), inputs.last()) else {
         unreachable!("BUG: nothing to merge")
     };
     let id = SegmentId { last_seq: last.id.last_seq, ..first.id };
     let write = || {
         let mut writer = SegmentWriter::create(place.disk.as_ref(), &place.dir, &id)?;
-        merged(inputs, &[], &mut |item, kind, run| writer.push(item, kind, run))?;
+        merged(inputs, &[], clears, &mut |item, kind, run| writer.push(item, kind, run))?;
         writer.finish()
     };
     if let Err(error) = write() {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use stdx::clock::SharedClock;
 
-use crate::engine::{Engine, Stats, create_wal, today, wal_path};
+use crate::clears::{self, Clears};
+use crate::engine::{Engine, Frozen, Stats, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::Day;
@@ -15,7 +16,7 @@ use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
 use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
-use crate::worker::{Health, Syncer, Worker};
+use crate::worker::{Syncer, Worker};
 
 /// What opening found and did, for the log.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -28,9 +29,12 @@ pub struct Recovery {
     pub wal_files: usize,
     /// Rows read back from them.
     pub wal_rows: u64,
+    /// Items whose older rows are hidden until merging has removed them.
+    pub cleared: usize,
     /// Bytes at the end of a WAL file that a crash had left unfinished; never acknowledged.
     pub torn_bytes: u64,
-    /// Blocks inside a WAL file that do not decode: acknowledged values that the disk lost.
+    /// Blocks inside a WAL file that do not decode: acknowledged values that the disk lost. The
+    /// file is kept under another name.
     pub damaged_blocks: u64,
     /// Unfinished and superseded files that were removed.
     pub removed: usize,
@@ -48,17 +52,15 @@ struct Listing {
     temporary: Vec<PathBuf>,
 }
 
-fn list(dir: &Path) -> Result<Listing, Error> {
+fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
     let mut listing = Listing::default();
-    for entry in std::fs::read_dir(dir).map_err(Error::io("list", dir))? {
-        let path = entry.map_err(Error::io("list", dir))?.path();
-        let Some(name) = path.file_name().and_then(|name| name.to_str()) else { continue };
-        if let Some(id) = SegmentId::parse(name) {
+    for name in options.disk.list(dir).map_err(Error::io("list", dir))? {
+        if let Some(id) = SegmentId::parse(&name) {
             listing.segments.push(id);
         } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
             listing.wals.push(seq);
-        } else if name.ends_with(".seg.tmp") {
-            listing.temporary.push(path);
+        } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" {
+            listing.temporary.push(dir.join(name));
         }
     }
     listing.wals.sort_unstable();
@@ -104,7 +106,7 @@ pub(crate) fn open(
 ) -> Result<(Engine, Recovery), Error> {
     std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
     let lock = lock(dir)?;
-    let plan = plan(dir, list(dir)?);
+    let plan = plan(dir, list(dir, &options)?);
     let mut recovery = Recovery::default();
     for path in &plan.remove {
         options.disk.remove(path).map_err(Error::io("remove", path))?;
@@ -112,40 +114,54 @@ pub(crate) fn open(
     recovery.removed = plan.remove.len();
     let segments = open_segments(dir, &options, &plan.keep, &mut recovery)?;
 
-    let health = Arc::new(Health::default());
+    let mut clears = open_clears(dir, &options, &mut recovery)?;
+
     let retention = Arc::clone(&options.retention);
     let place = Place { dir: dir.to_owned(), disk: Arc::clone(&options.disk), retention };
-    let worker = Worker::start(place, Arc::clone(&health))?;
-    let syncer = Syncer::start(options.sync_interval, Arc::clone(&health))?;
+    let worker = Worker::start(place, options.background)?;
+    let syncer = Syncer::start(options.sync_interval)?;
 
     let newest = segments.iter().map(|segment| segment.id.last_seq).max().unwrap_or(0);
+    let newest = newest.max(clears.seq_max());
     let mut heads = read_wals(dir, &options, &plan.replay, &mut recovery)?;
+    for read in &heads {
+        read.head.cleared.iter().for_each(|&item| clears.insert(item, read.seq));
+    }
+    recovery.cleared = clears.len();
+    let newest = heads.last().map_or(newest, |last| newest.max(last.seq));
     // The last WAL file goes on; the older ones only wait for sealing.
-    let (seq, head, wal) = match heads.pop() {
+    let last = heads.pop_if(|last| last.seq == newest && !last.damaged && last.valid_len > 0);
+    let (seq, head, wal, wal_len) = match last {
         Some(last) => {
             let path = wal_path(dir, last.seq);
             let file = options.disk.reopen(&path, last.valid_len);
-            (last.seq, last.head, file.map_err(Error::io("open", &path))?)
+            let file = file.map_err(Error::io("open", &path))?;
+            (last.seq, last.head, Some(file), last.valid_len)
         }
-        None => {
-            let head = Head::with_capacity(options.head_rows);
-            (newest + 1, head, create_wal(dir, &options, newest + 1)?)
-        }
+        // A full disk is no reason not to serve what there is: the first append tries again.
+        None => (newest + 1, Head::with_capacity(options.head_rows), None, 0),
     };
-    syncer.rotate(Arc::clone(&wal));
+    if let Some(wal) = &wal {
+        syncer.rotate(Arc::clone(wal));
+    }
     let head_day = head.span().map(|(_, last)| Day::of(last).min(today(&clock)));
     let mut engine = Engine {
         dir: dir.to_owned(),
         options,
         clock,
-        health,
         worker,
         syncer,
         wal,
+        wal_len,
+        wal_torn: false,
         seq,
         head,
         head_day,
         frozen: Vec::new(),
+        sealing: false,
+        seal_failure: None,
+        failure: None,
+        clears: Arc::new(clears),
         segments: Arc::new(segments),
         attached: Vec::new(),
         merging: false,
@@ -156,11 +172,12 @@ pub(crate) fn open(
         stats: Stats::default(),
         _lock: lock,
     };
-    for old in heads {
-        if engine.frozen.len() >= 2 {
-            engine.wait_for_worker()?;
-        }
-        engine.freeze(old.seq, old.head, None);
+    for Read { seq, head, damaged, .. } in heads {
+        let head = Arc::new(head);
+        engine.freeze(Frozen { seq, head, file: None, keep_wal: damaged, suspect: false });
+    }
+    if let Err(error) = engine.mend() {
+        engine.failure = Some(error);
     }
     recovery.clean = recovery.torn_bytes == 0
         && recovery.damaged_blocks == 0
@@ -187,7 +204,7 @@ fn open_segments(
 ) -> Result<Vec<Arc<Segment>>, Error> {
     let mut segments = Vec::new();
     for id in ids {
-        match Segment::open(&dir.join(id.file_name()), *id) {
+        match Segment::open(options.disk.as_ref(), &dir.join(id.file_name()), *id) {
             Ok(segment) => segments.push(Arc::new(segment)),
             Err(Error::Damaged { path, .. }) => set_aside(options, &path, recovery)?,
             Err(error) => return Err(error),
@@ -201,12 +218,27 @@ fn open_segments(
 
 /// Renames a damaged file, so that the rest can be served and an operator can look at it.
 fn set_aside(options: &Options, path: &Path, recovery: &mut Recovery) -> Result<(), Error> {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".damaged");
-    let aside = PathBuf::from(name);
+    let aside = aside(path);
     options.disk.rename(path, &aside).map_err(Error::io("rename", path))?;
     recovery.set_aside.push(aside);
     Ok(())
+}
+
+/// The name of a file that is damaged.
+pub(crate) fn aside(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".damaged");
+    PathBuf::from(name)
+}
+
+fn open_clears(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result<Clears, Error> {
+    match clears::read(dir, &options.disk) {
+        Err(Error::Damaged { path, .. }) => {
+            set_aside(options, &path, recovery)?;
+            Ok(Clears::default())
+        }
+        read => read,
+    }
 }
 
 /// A WAL file in memory.
@@ -214,6 +246,7 @@ struct Read {
     seq: u64,
     head: Head,
     valid_len: u64,
+    damaged: bool,
 }
 
 fn read_wals(
@@ -223,10 +256,10 @@ fn read_wals(
     recovery: &mut Recovery,
 ) -> Result<Vec<Read>, Error> {
     let mut heads = Vec::new();
-    for (place, &seq) in seqs.iter().enumerate() {
+    for &seq in seqs {
         let path = wal_path(dir, seq);
         let mut head = Head::with_capacity(options.head_rows);
-        let found = match replay(&path, &mut |rows| head.append(rows)) {
+        let found = match replay(options.disk.as_ref(), &path, &mut |rows| head.append(rows)) {
             Ok(found) => found,
             Err(Error::Damaged { path, .. }) => {
                 set_aside(options, &path, recovery)?;
@@ -241,14 +274,10 @@ fn read_wals(
         if found.valid_len == 0 {
             // Not even its header is whole: nothing was ever acknowledged from it.
             options.disk.remove(&path).map_err(Error::io("remove", &path))?;
-            if place + 1 == seqs.len() {
-                create_wal(dir, options, seq)?;
-                let valid_len = crate::wal::FILE_HEADER as u64;
-                heads.push(Read { seq, head, valid_len });
-            }
             continue;
         }
-        heads.push(Read { seq, head, valid_len: found.valid_len });
+        let damaged = found.damaged_blocks > 0;
+        heads.push(Read { seq, head, valid_len: found.valid_len, damaged });
     }
     Ok(heads)
 }

@@ -9,6 +9,10 @@ use crate::kind::{Kind, at};
 /// The largest text that one row may carry.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
 
+/// Number of the kind of rows that carry no value but say that all earlier rows of their item are
+/// deleted. They are in the WAL only.
+pub(crate) const CLEAR: u8 = 7;
+
 /// Rows as columns. The bytes of texts follow each other in the order of the rows.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Rows {
@@ -45,6 +49,21 @@ impl Rows {
         self.ns.clear();
         self.bits.clear();
         self.bytes.clear();
+    }
+
+    /// Deletes what the item has so far.
+    pub(crate) fn push_clear(&mut self, item: u64) {
+        self.item.push(item);
+        self.kind.push(CLEAR);
+        self.clock.push(0);
+        self.ns.push(0);
+        self.bits.push(0);
+    }
+
+    /// Items that are cleared here.
+    pub(crate) fn cleared(&self) -> impl Iterator<Item = u64> {
+        let rows = self.item.iter().zip(&self.kind);
+        rows.filter(|&(_, &kind)| kind == CLEAR).map(|(&item, _)| item)
     }
 
     fn push(&mut self, item: u64, kind: Kind, at: Timestamp, bits: u64) {

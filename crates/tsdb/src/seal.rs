@@ -65,9 +65,12 @@ impl<'a> BySeries<'a> {
         (series.item, series.kind)
     }
 
+    /// Rows of a series that were not cleared.
     fn rows(&self, series: u32) -> &[u32] {
         let series = series as usize;
-        &self.rows[self.start[series] as usize..self.start[series + 1] as usize]
+        let rows = &self.rows[self.start[series] as usize..self.start[series + 1] as usize];
+        let first = self.head.series[series].first;
+        if first == 0 { rows } else { &rows[rows.partition_point(|&row| row < first)..] }
     }
 
     /// Settled rows of a series whose day is wanted.
@@ -126,6 +129,9 @@ pub(crate) fn seal(place: &Place, head: &Head, seq: u64) -> Result<Vec<Arc<Segme
     let by_series = BySeries::new(head);
     let mut classes: BTreeMap<Class, Vec<u32>> = BTreeMap::new();
     for series in by_series.sorted() {
+        if by_series.rows(series).is_empty() {
+            continue;
+        }
         let (item, kind) = by_series.key(series);
         let class = place.retention.class(ItemId(item), kind);
         classes.entry(class).or_default().push(series);
@@ -169,7 +175,7 @@ pub(crate) fn publish(place: &Place, ids: &[SegmentId]) -> Result<Vec<Arc<Segmen
     for id in ids {
         let path = place.dir.join(id.file_name());
         place.disk.rename(&temporary(&place.dir, id), &path).map_err(Error::io("rename", &path))?;
-        segments.push(Arc::new(Segment::open(&path, *id)?));
+        segments.push(Arc::new(Segment::open(place.disk.as_ref(), &path, *id)?));
     }
     place.disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;
     Ok(segments)

@@ -5,11 +5,12 @@
 //! opening reads the footer and the tables and a lookup decodes one page. Everything has
 //! a checksum that is verified when it is read.
 
-use std::fs::File;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::block::Block;
 use crate::column::{Cursor, put_u32, put_u64, unpack};
+use crate::disk::{Disk, DiskRead};
 use crate::error::{Damaged, Error};
 use crate::kind::{Class, Day, Kind, Kinds, Span, at};
 use crate::rows::{Raw, Run, Sink};
@@ -99,6 +100,12 @@ impl Footer {
         out
     }
 
+    /// Bytes of the tables.
+    fn tables_len(&self) -> Option<usize> {
+        let blocks = (self.blocks as usize).checked_mul(BLOCK_ENTRY)?;
+        blocks.checked_add((self.pages as usize).checked_mul(PAGE_ENTRY)?)
+    }
+
     fn decode(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         let fail = |what: Damaged| what.of(path);
         if !bytes.ends_with(MAGIC) {
@@ -146,30 +153,36 @@ pub(crate) struct Segment {
     pub(crate) id: SegmentId,
     pub(crate) path: PathBuf,
     pub(crate) footer: Footer,
-    view: stdx::sys::FileView,
+    file: Arc<dyn DiskRead>,
+    size: u64,
+    tables: Vec<u8>,
 }
 
 impl Segment {
     /// Opens a file and checks its footer and tables; blocks are not read.
-    pub(crate) fn open(path: &Path, id: SegmentId) -> Result<Self, Error> {
+    pub(crate) fn open(disk: &dyn Disk, path: &Path, id: SegmentId) -> Result<Self, Error> {
         let fail = |what| Damaged(what).of(path);
-        let file = File::open(path).map_err(Error::io("open", path))?;
-        let len = file.metadata().map_err(Error::io("look at", path))?.len();
-        if len < (FOOTER + MAGIC.len()) as u64 {
+        let file = disk.open(path).map_err(Error::io("open", path))?;
+        let size = file.size().map_err(Error::io("look at", path))?;
+        let Some(tables_end) = size.checked_sub(FOOTER as u64).filter(|&at| at >= 8) else {
             return Err(fail("it is too short"));
-        }
-        let view = stdx::sys::FileView::open(&file).map_err(Error::io("map", path))?;
-        let footer = Footer::decode(&view[view.len() - FOOTER..], path)?;
-        let segment = Self { id, path: path.to_owned(), footer, view };
-        let tables = segment.tables().ok_or_else(|| fail("the tables do not fit the file"))?;
-        if crc32fast::hash(tables) != footer.tables_crc {
+        };
+        let mut bytes = [0; FOOTER];
+        file.read_at(&mut bytes, tables_end).map_err(Error::io("read", path))?;
+        let footer = Footer::decode(&bytes, path)?;
+        let len = footer
+            .tables_len()
+            .filter(|len| footer.tables_at.checked_add(*len as u64) == Some(tables_end));
+        let mut tables = vec![0; len.ok_or_else(|| fail("the tables do not fit the file"))?];
+        file.read_at(&mut tables, footer.tables_at).map_err(Error::io("read", path))?;
+        if crc32fast::hash(&tables) != footer.tables_crc {
             return Err(fail("the tables' checksum does not fit"));
         }
-        Ok(segment)
+        Ok(Self { id, path: path.to_owned(), footer, file, size, tables })
     }
 
     pub(crate) fn bytes(&self) -> u64 {
-        self.view.len() as u64
+        self.size
     }
 
     /// Does it hold seconds of the span?
@@ -177,66 +190,55 @@ impl Segment {
         span.overlaps(self.footer.first, self.footer.last)
     }
 
-    fn tables(&self) -> Option<&[u8]> {
-        let start = usize::try_from(self.footer.tables_at).ok()?;
-        let tables = self.view.get(start..self.view.len() - FOOTER)?;
-        let blocks = (self.footer.blocks as usize).checked_mul(BLOCK_ENTRY)?;
-        let pages = (self.footer.pages as usize).checked_mul(PAGE_ENTRY)?;
-        (tables.len() == blocks.checked_add(pages)?).then_some(tables)
-    }
-
-    fn at(&self, place: Place) -> Result<&[u8], Damaged> {
-        let start = usize::try_from(place.offset).map_err(|_| Damaged("an offset is wild"))?;
-        let end = start.checked_add(place.len as usize).ok_or(Damaged("an offset is wild"))?;
-        let bytes = self.view.get(start..end).ok_or(Damaged("an offset is beyond the end"))?;
-        if crc32fast::hash(bytes) == place.crc {
+    /// Reads a place and checks it. Not mapped: a bad sector is then an error of a call, and
+    /// not the end of the process.
+    fn at(&self, place: Place) -> Result<Vec<u8>, Error> {
+        let end = place.offset.checked_add(place.len.into());
+        if end.is_none_or(|end| end > self.size) {
+            return Err(self.damaged(Damaged("an offset is beyond the end")));
+        }
+        let mut bytes = vec![0; place.len as usize];
+        self.file.read_at(&mut bytes, place.offset).map_err(Error::io("read", &self.path))?;
+        if crc32fast::hash(&bytes) == place.crc {
             Ok(bytes)
         } else {
-            Err(Damaged("a block's checksum does not fit"))
+            Err(self.damaged(Damaged("a block's checksum does not fit")))
         }
+    }
+
+    fn damaged(&self, damaged: Damaged) -> Error {
+        damaged.of(&self.path)
     }
 
     /// First item of a page and where the page lies.
     fn page_place(&self, page: usize) -> Option<(u64, Place)> {
         let pages_at = self.footer.blocks as usize * BLOCK_ENTRY;
-        let entry = self.tables()?.get(pages_at + page * PAGE_ENTRY..)?;
+        let entry = self.tables.get(pages_at + page * PAGE_ENTRY..)?;
         let mut cursor = Cursor::new(entry);
         let first = cursor.u64().ok()?;
         Some((first, place(&mut cursor).ok()?))
     }
 
     /// Reads a page of the index.
-    pub(crate) fn page(&self, page: usize) -> Result<Vec<Entry>, Damaged> {
-        let (first, place) = self.page_place(page).ok_or(Damaged("a page is missing"))?;
-        let mut cursor = Cursor::new(self.at(place)?);
-        let len = cursor.u32()? as usize;
-        let steps: Vec<u64> = unpack(&mut cursor, len)?;
-        let kinds: Vec<u16> = unpack(&mut cursor, len)?;
-        let blocks: Vec<u32> = unpack(&mut cursor, len)?;
-        let starts: Vec<u32> = unpack(&mut cursor, len)?;
-        let mut item = first;
-        let mut entries = Vec::with_capacity(len);
-        for (row, step) in steps.into_iter().enumerate() {
-            item = item.wrapping_add(step);
-            let kind = u8::try_from(kinds[row]).ok().and_then(Kind::from_number);
-            let kind = kind.ok_or(Damaged("the index names an unknown kind"))?;
-            entries.push(Entry { item, kind, block: blocks[row], start: starts[row] });
-        }
-        Ok(entries)
+    pub(crate) fn page(&self, page: usize) -> Result<Vec<Entry>, Error> {
+        let missing = || self.damaged(Damaged("a page is missing"));
+        let (first, place) = self.page_place(page).ok_or_else(missing)?;
+        decode_page(&self.at(place)?, first).map_err(|damaged| self.damaged(damaged))
     }
 
     /// Reads a block.
-    pub(crate) fn block(&self, block: u32) -> Result<Block, Damaged> {
-        let missing = Damaged("the index names a missing block");
+    pub(crate) fn block(&self, block: u32) -> Result<Block, Error> {
+        let missing = || self.damaged(Damaged("the index names a missing block"));
         if block >= self.footer.blocks {
-            return Err(missing);
+            return Err(missing());
         }
-        let entry = self.tables().and_then(|t| t.get(block as usize * BLOCK_ENTRY..));
-        Block::decode(self.at(place(&mut Cursor::new(entry.ok_or(missing)?))?)?)
+        let entry = self.tables.get(block as usize * BLOCK_ENTRY..).ok_or_else(missing)?;
+        let place = place(&mut Cursor::new(entry)).map_err(|damaged| self.damaged(damaged))?;
+        Block::decode(&self.at(place)?).map_err(|damaged| self.damaged(damaged))
     }
 
     /// All runs of an item.
-    fn lookup(&self, item: u64) -> Result<Vec<Entry>, Damaged> {
+    fn lookup(&self, item: u64) -> Result<Vec<Entry>, Error> {
         let pages = self.footer.pages as usize;
         let first_of = |page| self.page_place(page).map_or(u64::MAX, |(first, _)| first);
         // Binary search for the first page that starts with this item or a later one.
@@ -265,16 +267,6 @@ impl Segment {
         span: Span,
         sink: &mut Sink<'_>,
     ) -> Result<(), Error> {
-        self.read_rows(item, kinds, span, sink).map_err(|damaged| damaged.of(&self.path))
-    }
-
-    fn read_rows(
-        &self,
-        item: u64,
-        kinds: Kinds,
-        span: Span,
-        sink: &mut Sink<'_>,
-    ) -> Result<(), Damaged> {
         if !self.overlaps(span) {
             return Ok(());
         }
@@ -288,13 +280,34 @@ impl Segment {
                 continue;
             }
             let block = self.block(entry.block)?;
-            let at = block.find(item, entry.kind).ok_or(Damaged("a run is missing"))?;
             run.clear();
-            block.read(at, entry.kind, &mut run)?;
-            hand_over(&run, entry.kind, span, sink)?;
+            block
+                .find(item, entry.kind)
+                .ok_or(Damaged("a run is missing"))
+                .and_then(|at| block.read(at, entry.kind, &mut run))
+                .and_then(|()| hand_over(&run, entry.kind, span, sink))
+                .map_err(|damaged| self.damaged(damaged))?;
         }
         Ok(())
     }
+}
+
+fn decode_page(bytes: &[u8], first: u64) -> Result<Vec<Entry>, Damaged> {
+    let mut cursor = Cursor::new(bytes);
+    let len = cursor.u32()? as usize;
+    let steps: Vec<u64> = unpack(&mut cursor, len)?;
+    let kinds: Vec<u16> = unpack(&mut cursor, len)?;
+    let blocks: Vec<u32> = unpack(&mut cursor, len)?;
+    let starts: Vec<u32> = unpack(&mut cursor, len)?;
+    let mut item = first;
+    let mut entries = Vec::with_capacity(steps.len());
+    for (row, step) in steps.into_iter().enumerate() {
+        item = item.wrapping_add(step);
+        let kind = u8::try_from(kinds[row]).ok().and_then(Kind::from_number);
+        let kind = kind.ok_or(Damaged("the index names an unknown kind"))?;
+        entries.push(Entry { item, kind, block: blocks[row], start: starts[row] });
+    }
+    Ok(entries)
 }
 
 fn place(cursor: &mut Cursor<'_>) -> Result<Place, Damaged> {

@@ -7,6 +7,7 @@ use crate::engine::{Engine, FROZEN_MAX};
 use crate::error::Error;
 use crate::kind::{Class, DAY_S, Day};
 use crate::options::Options;
+use crate::rotate::SEAL_PAUSE;
 use crate::segment::{Segment, SegmentId};
 use crate::worker::{Done, Job};
 
@@ -16,26 +17,35 @@ const DAY_GRACE_S: u64 = 900;
 const MERGE_PAUSE_S: u64 = 600;
 
 impl Engine {
-    /// Background care: takes in what was sealed and merged, seals a head whose day is over,
-    /// starts merges. Call about once a second.
+    /// Background care: takes in what was sealed and merged, puts right what a failing disk left,
+    /// seals a head whose day is over, starts merges. Call about once a second. An error tells
+    /// what failed since the last call; it needs no answer, all of it is tried again.
     pub fn maintain(&mut self) -> Result<(), Error> {
-        self.health.check()?;
         self.take_results();
+        let mended = self.mend();
         let now_s = self.clock.unix_s();
         let over = self
             .head_day
             .is_some_and(|day| now_s >= (u64::from(day.0) + 1) * u64::from(DAY_S) + DAY_GRACE_S);
-        if over && self.frozen.len() < FROZEN_MAX {
-            self.rotate()?;
+        if over && mended.is_ok() && self.frozen.len() < FROZEN_MAX {
+            self.rotate(false)?;
         }
+        self.seal_next();
         if self.frozen.is_empty() && !self.merging && now_s >= self.merge_not_before_s {
             let candidates = merge_candidates(&self.segments, self.today(), now_s, &self.options);
             if !candidates.is_empty() {
                 self.merging = true;
-                self.worker.submit(Job::Merge(candidates));
+                self.worker.submit(Job::Merge(candidates, Arc::clone(&self.clears)));
             }
         }
-        Ok(())
+        mended.and(self.failure.take().map_or(Ok(()), Err))
+    }
+
+    /// Without a thread in the background: does one thing that waits; false = nothing did.
+    pub fn work(&mut self) -> bool {
+        let worked = self.worker.work();
+        self.take_results();
+        worked
     }
 
     pub(crate) fn take_results(&mut self) {
@@ -46,21 +56,40 @@ impl Engine {
 
     pub(crate) fn take(&mut self, done: Done) {
         match done {
-            Done::Sealed { seq, segments } => {
-                self.frozen.retain(|frozen| frozen.seq != seq);
-                Arc::make_mut(&mut self.segments).extend(segments);
-                self.stats.seals += 1;
+            Done::Sealed { seq, result } => {
+                self.sealing = false;
+                self.sealed_head(seq, result);
             }
-            Done::NotSealed => {}
             Done::Merged { inputs, result } => {
                 self.merging = false;
                 match result {
                     Ok(segment) => self.replace(&inputs, segment),
-                    Err(_) => {
+                    Err(error) => {
                         self.stats.merge_failures += 1;
                         self.merge_not_before_s = self.clock.unix_s() + MERGE_PAUSE_S;
+                        self.failure = Some(error);
                     }
                 }
+            }
+        }
+    }
+
+    fn sealed_head(&mut self, seq: u64, result: Result<Vec<Arc<Segment>>, Error>) {
+        match result {
+            Ok(segments) => {
+                self.frozen.retain(|frozen| frozen.seq != seq);
+                Arc::make_mut(&mut self.segments).extend(segments);
+                if self.clears.is_changed() {
+                    Arc::make_mut(&mut self.clears).written(seq);
+                }
+                self.stats.seals += 1;
+                self.seal_failure = None;
+                self.seal_next();
+            }
+            Err(error) => {
+                self.stats.seal_failures += 1;
+                self.failure = Some(error.clone());
+                self.seal_failure = Some((error, self.clock.monotonic() + SEAL_PAUSE));
             }
         }
     }

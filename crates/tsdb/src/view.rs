@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, Timestamp, Trend, TrendValues};
 
+use crate::clears::Clears;
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::{Kind, Kinds, Span};
@@ -24,7 +25,7 @@ struct Copied {
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
     Segment(&'a Segment),
-    Frozen(&'a Head),
+    Frozen(u64, &'a Head),
     Copied,
 }
 
@@ -35,8 +36,9 @@ enum Source<'a> {
 pub struct View {
     span: Span,
     segments: Arc<Vec<Arc<Segment>>>,
-    /// Heads on their way to segments, oldest first.
-    frozen: Vec<Arc<Head>>,
+    /// Heads on their way to segments with their numbers, oldest first.
+    frozen: Vec<(u64, Arc<Head>)>,
+    clears: Arc<Clears>,
     /// Sorted by item: where the item's rows start and end in `rows`.
     items: Vec<(u64, usize, usize)>,
     rows: Vec<Copied>,
@@ -47,9 +49,11 @@ impl View {
     pub(crate) fn new(
         span: Span,
         segments: Arc<Vec<Arc<Segment>>>,
-        frozen: Vec<Arc<Head>>,
+        frozen: Vec<(u64, Arc<Head>)>,
+        clears: Arc<Clears>,
     ) -> Self {
-        Self { span, segments, frozen, items: Vec::new(), rows: Vec::new(), bytes: Vec::new() }
+        let (items, rows, bytes) = (Vec::new(), Vec::new(), Vec::new());
+        Self { span, segments, frozen, clears, items, rows, bytes }
     }
 
     /// Copies what the active head has of the items, of each at most the `newest`.
@@ -97,9 +101,9 @@ impl View {
     fn sources(&self) -> Vec<(u32, usize, Source<'_>)> {
         let segments = self.segments.iter().filter(|segment| segment.overlaps(self.span));
         let segments = segments.map(|segment| (segment.footer.last, Source::Segment(segment)));
-        let frozen = self.frozen.iter().filter_map(|head| {
+        let frozen = self.frozen.iter().filter_map(|(seq, head)| {
             let (_, last) = head.span()?;
-            Some((last, Source::Frozen(head)))
+            Some((last, Source::Frozen(*seq, head)))
         });
         let all = segments.chain(frozen).chain([(u32::MAX, Source::Copied)]);
         all.enumerate().map(|(order, (last, source))| (last, order, source)).collect()
@@ -116,8 +120,10 @@ impl View {
     ) -> Result<(), Error> {
         let damaged = |damaged: Damaged| damaged.of("the head in memory".as_ref());
         match source {
+            Source::Segment(segment) if self.clears.hides(segment, item.0) => Ok(()),
+            Source::Frozen(seq, _) if self.clears.hides_head(seq, item.0) => Ok(()),
             Source::Segment(segment) => segment.read(item.0, kinds, self.span, sink),
-            Source::Frozen(head) => {
+            Source::Frozen(_, head) => {
                 head.read(item, kinds, self.span, newest, sink).map_err(damaged)
             }
             Source::Copied => {

@@ -1,12 +1,14 @@
 //! What happens beside the owner's thread: sealing, merging, and `fdatasync` once a second.
 
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::clears::{self, Clears};
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
@@ -17,50 +19,41 @@ use crate::segment::{Segment, SegmentId};
 /// Jobs that may wait; the engine itself never has more under way.
 const JOBS_MAX: usize = 8;
 
-/// Whether writes are still safe. The first failure decides for the rest of the process.
-#[derive(Debug, Default)]
-pub(crate) struct Health {
-    cause: OnceLock<Arc<str>>,
-}
-
-impl Health {
-    pub(crate) fn check(&self) -> Result<(), Error> {
-        match self.cause.get() {
-            None => Ok(()),
-            Some(cause) => Err(Error::Poisoned { cause: Arc::clone(cause) }),
-        }
-    }
-
-    /// Notes a failure and gives it back.
-    pub(crate) fn poison(&self, error: Error) -> Error {
-        self.cause.get_or_init(|| error.to_string().into());
-        error
-    }
+/// A head to be sealed. Heads are sealed in the order of their numbers.
+pub(crate) struct Seal {
+    pub(crate) seq: u64,
+    pub(crate) head: Arc<Head>,
+    pub(crate) wal: PathBuf,
+    /// `None` = the file was closed and synced by an earlier process.
+    pub(crate) file: Option<Arc<dyn DiskFile>>,
+    /// The WAL has damage inside: it is renamed, not removed.
+    pub(crate) keep_wal: bool,
+    /// Cleared items, if their file has to be written before the WAL goes.
+    pub(crate) clears: Option<Vec<(u64, u64)>>,
 }
 
 /// Something for the worker to do.
 pub(crate) enum Job {
-    Seal { seq: u64, head: Arc<Head>, wal: PathBuf, file: Option<Arc<dyn DiskFile>> },
-    Merge(Vec<Arc<Segment>>),
+    Seal(Seal),
+    Merge(Vec<Arc<Segment>>, Arc<Clears>),
     Remove(Vec<PathBuf>),
 }
 
 /// What the worker has done.
 pub(crate) enum Done {
-    Sealed {
-        seq: u64,
-        segments: Vec<Arc<Segment>>,
-    },
-    /// Sealing failed, and the engine is poisoned.
-    NotSealed,
-    Merged {
-        inputs: Vec<SegmentId>,
-        result: Result<Arc<Segment>, Error>,
-    },
+    Sealed { seq: u64, result: Result<Vec<Arc<Segment>>, Error> },
+    Merged { inputs: Vec<SegmentId>, result: Result<Arc<Segment>, Error> },
 }
 
-/// The thread that seals and merges, one job after the other.
-pub(crate) struct Worker {
+/// Who seals and merges, one job after the other.
+pub(crate) enum Worker {
+    /// A thread.
+    Thread(Thread),
+    /// The owner itself, when it says so: everything happens in one order, as tests need it.
+    Owner { place: Place, jobs: VecDeque<Job>, done: VecDeque<Done> },
+}
+
+pub(crate) struct Thread {
     jobs: Option<SyncSender<Job>>,
     done: Receiver<Done>,
     stop: Arc<AtomicBool>,
@@ -75,10 +68,10 @@ fn spawn(
     builder.spawn(body).map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
 }
 
-impl Worker {
-    pub(crate) fn start(place: Place, health: Arc<Health>) -> Result<Self, Error> {
+impl Thread {
+    fn start(place: Place) -> Result<Self, Error> {
         let (jobs, todo) = sync_channel(JOBS_MAX);
-        // At most two heads and one merge are under way, so that this never fills.
+        // At most one head and one merge are under way, so that this never fills.
         let (report, done) = sync_channel(JOBS_MAX);
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
@@ -88,7 +81,7 @@ impl Worker {
                 if stopped.load(Ordering::Acquire) && !matches!(job, Job::Remove(_)) {
                     continue;
                 }
-                if let Some(result) = run(&place, &health, job)
+                if let Some(result) = run(&place, job)
                     && report.send(result).is_err()
                 {
                     break;
@@ -97,24 +90,59 @@ impl Worker {
         })?;
         Ok(Self { jobs: Some(jobs), done, stop, thread: Some(thread) })
     }
+}
 
-    pub(crate) fn submit(&self, job: Job) {
-        let jobs = self.jobs.as_ref().expect("BUG: jobs after the end");
-        // The worker ends before its engine only if it panicked; `wait` tells.
-        drop(jobs.send(job));
+impl Worker {
+    pub(crate) fn start(place: Place, thread: bool) -> Result<Self, Error> {
+        if thread {
+            return Thread::start(place).map(Self::Thread);
+        }
+        Ok(Self::Owner { place, jobs: VecDeque::new(), done: VecDeque::new() })
     }
 
-    pub(crate) fn poll(&self) -> Option<Done> {
-        self.done.try_recv().ok()
+    pub(crate) fn submit(&mut self, job: Job) {
+        match self {
+            Self::Thread(thread) => {
+                let jobs = thread.jobs.as_ref().expect("BUG: jobs after the end");
+                // The worker ends before its engine only if it panicked; `wait` tells.
+                drop(jobs.send(job));
+            }
+            Self::Owner { jobs, .. } => jobs.push_back(job),
+        }
+    }
+
+    /// Does one job that waits, if the owner has to; false = none did.
+    pub(crate) fn work(&mut self) -> bool {
+        let Self::Owner { place, jobs, done } = self else { return false };
+        let Some(job) = jobs.pop_front() else { return false };
+        done.extend(run(place, job));
+        true
+    }
+
+    pub(crate) fn poll(&mut self) -> Option<Done> {
+        match self {
+            Self::Thread(thread) => thread.done.try_recv().ok(),
+            Self::Owner { done, .. } => done.pop_front(),
+        }
     }
 
     /// Waits for the next result; `None` = the worker is gone.
-    pub(crate) fn wait(&self) -> Option<Done> {
-        self.done.recv().ok()
+    pub(crate) fn wait(&mut self) -> Option<Done> {
+        if let Self::Thread(thread) = self {
+            return thread.done.recv().ok();
+        }
+        loop {
+            if let Some(done) = self.poll() {
+                return Some(done);
+            }
+            if !self.work() {
+                return None;
+            }
+        }
     }
 }
 
-impl Drop for Worker {
+impl Drop for Thread {
     fn drop(&mut self) {
         // A job under way is finished, as nobody else may touch its files before.
         self.stop.store(true, Ordering::Release);
@@ -125,28 +153,11 @@ impl Drop for Worker {
     }
 }
 
-fn run(place: &Place, health: &Health, job: Job) -> Option<Done> {
+fn run(place: &Place, job: Job) -> Option<Done> {
     match job {
-        Job::Seal { seq, head, wal, file } => {
-            let sealed = health.check().and_then(|()| {
-                if let Some(file) = file {
-                    file.sync().map_err(Error::io("sync", &wal))?;
-                }
-                let segments = seal(place, &head, seq)?;
-                place.disk.remove(&wal).map_err(Error::io("remove", &wal))?;
-                place.disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;
-                Ok(segments)
-            });
-            Some(match sealed {
-                Ok(segments) => Done::Sealed { seq, segments },
-                Err(error) => {
-                    health.poison(error);
-                    Done::NotSealed
-                }
-            })
-        }
-        Job::Merge(inputs) => {
-            let result = health.check().and_then(|()| merge(place, &inputs));
+        Job::Seal(job) => Some(Done::Sealed { seq: job.seq, result: run_seal(place, &job) }),
+        Job::Merge(inputs, clears) => {
+            let result = merge(place, &inputs, &clears);
             Some(Done::Merged { inputs: inputs.iter().map(|s| s.id).collect(), result })
         }
         Job::Remove(paths) => {
@@ -159,6 +170,33 @@ fn run(place: &Place, health: &Health, job: Job) -> Option<Done> {
     }
 }
 
+/// May be done again after any failure, whatever it had done.
+fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
+    if let Some(file) = &job.file {
+        // Until it goes, the WAL is the truth. If it cannot be, a quick end is all the better:
+        // the head in memory has everything.
+        drop(file.sync());
+    }
+    let segments = seal(place, &job.head, job.seq)?;
+    if let Some(entries) = &job.clears {
+        clears::write(&place.dir, place.disk.as_ref(), entries)?;
+    }
+    let (wal, disk) = (&job.wal, place.disk.as_ref());
+    let gone = if job.keep_wal {
+        let aside = crate::recovery::aside(wal);
+        disk.rename(wal, &aside).map_err(Error::io("rename", wal))
+    } else {
+        disk.remove(wal).map_err(Error::io("remove", wal))
+    };
+    match gone {
+        // An earlier try came as far as this.
+        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
+        gone => gone?,
+    }
+    disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;
+    Ok(segments)
+}
+
 /// WAL files whose newest bytes may not be on the disk; the last one is being written.
 type Files = Mutex<Vec<Arc<dyn DiskFile>>>;
 
@@ -168,21 +206,31 @@ struct SyncShared {
     running: Mutex<()>,
     dirty: AtomicBool,
     stop: AtomicBool,
-    health: Arc<Health>,
+    /// A sync failed: what these files hold is not certain any more.
+    failed: Mutex<Option<Error>>,
 }
 
 impl SyncShared {
+    fn failed(&self) -> std::sync::MutexGuard<'_, Option<Error>> {
+        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn sync(&self) -> Result<(), Error> {
         let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(error) = self.failed().clone() {
+            // A later success would tell nothing.
+            return Err(error);
+        }
         // Cleared first: what is written from now on is for the next time.
         if !self.dirty.swap(false, Ordering::AcqRel) {
-            return self.health.check();
+            return Ok(());
         }
         let files = self.files.lock().unwrap_or_else(PoisonError::into_inner).clone();
         for file in &files {
             if let Err(cause) = file.sync() {
                 let error = Error::io("sync", std::path::Path::new("the WAL"))(cause);
-                return Err(self.health.poison(error));
+                *self.failed() = Some(error.clone());
+                return Err(error);
             }
         }
         let mut now = self.files.lock().unwrap_or_else(PoisonError::into_inner);
@@ -201,13 +249,13 @@ pub(crate) struct Syncer {
 }
 
 impl Syncer {
-    pub(crate) fn start(interval: Option<Duration>, health: Arc<Health>) -> Result<Self, Error> {
+    pub(crate) fn start(interval: Option<Duration>) -> Result<Self, Error> {
         let shared = Arc::new(SyncShared {
             files: Mutex::new(Vec::new()),
             running: Mutex::new(()),
             dirty: AtomicBool::new(false),
             stop: AtomicBool::new(false),
-            health,
+            failed: Mutex::new(None),
         });
         let thread = match interval {
             None => None,
@@ -216,7 +264,7 @@ impl Syncer {
                 Some(spawn("tsdb-sync", move || {
                     while !shared.stop.load(Ordering::Acquire) {
                         std::thread::park_timeout(interval);
-                        // A failure is kept in `health` and met by the next append.
+                        // A failure is kept and met by the engine's next step.
                         drop(shared.sync());
                     }
                 })?)
@@ -232,6 +280,20 @@ impl Syncer {
             files.clear();
         }
         files.push(file);
+    }
+
+    /// The failure of a sync since the last start with a new file.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        self.shared.failed().clone()
+    }
+
+    /// From now on only this file is written; those before are secured in another way.
+    pub(crate) fn start_anew(&self, file: Arc<dyn DiskFile>) {
+        let _running = self.shared.running.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = self.shared.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.clear();
+        files.push(file);
+        *self.shared.failed() = None;
     }
 
     /// Something was written.

@@ -166,13 +166,13 @@ fn a_newer_format_is_refused_and_nothing_is_touched() {
     let wal = files(dir.path()).into_iter().find(|path| path.extension().unwrap() == "wal");
     let wal = wal.unwrap();
     let mut bytes = std::fs::read(&wal).unwrap();
-    bytes[6] = 2;
+    bytes[6] = 3;
     let crc = crc32fast::hash(&bytes[..16]);
     bytes[16..20].copy_from_slice(&crc.to_le_bytes());
     std::fs::write(&wal, &bytes).unwrap();
     let before = files(dir.path());
     let error = reopened(dir.path()).unwrap_err();
-    assert!(matches!(error, Error::Newer { found: 2, known: 1, .. }), "{error}");
+    assert!(matches!(error, Error::Newer { found: 3, known: 2, .. }), "{error}");
     assert_eq!(files(dir.path()), before);
     assert_eq!(std::fs::read(&wal).unwrap(), bytes);
 }

@@ -13,6 +13,7 @@ use tsdb::{Class, Day};
 enum Step {
     Append(Vec<Sample>),
     Trends(Vec<Trend>),
+    Clear(Vec<ItemId>),
     Flush,
     /// Seconds pass, and background care is taken until it rests.
     Maintain(u64),
@@ -43,6 +44,7 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => prop::collection::vec(sample(), 0..30).prop_map(Step::Append),
         2 => prop::collection::vec(trends, 0..6).prop_map(Step::Trends),
+        1 => prop::collection::vec((0..ITEMS).prop_map(ItemId), 0..4).prop_map(Step::Clear),
         1 => Just(Step::Flush),
         2 => (0u64..200_000).prop_map(Step::Maintain),
         1 => Just(Step::Reopen),
@@ -69,6 +71,10 @@ proptest! {
                 Step::Trends(trends) => {
                     engine.append_trends(trends).unwrap();
                     model.append_trends(trends);
+                }
+                Step::Clear(items) => {
+                    engine.clear(items).unwrap();
+                    model.clear(items);
                 }
                 Step::Flush => engine.flush().unwrap(),
                 Step::Maintain(seconds) => {

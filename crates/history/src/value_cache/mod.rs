@@ -3,8 +3,8 @@
 //! Every item keeps its last two values (about 60 bytes). Items that functions look further back
 //! at ([`Need`]) keep a *window*, loaded from the driver at the first question and fed from then
 //! on. All windows together stay below a limit; what was not asked for longest goes first, and
-//! questions that memory cannot answer are answered by the driver. Order of the syncer: feed the
-//! cache, write to the driver, acknowledge, evaluate.
+//! questions that memory cannot answer are answered by the driver. Order of the syncer: write to
+//! the driver, feed the cache, acknowledge, evaluate; what the driver refuses was never there.
 
 mod latest;
 mod window;
@@ -110,7 +110,17 @@ impl ValueCache {
         }
     }
 
-    /// Forgets an item that was deleted, or whose stored values were.
+    /// Forgets the values of an item whose stored ones were deleted; what its functions need stays.
+    pub fn clear(&mut self, item: ItemId) {
+        self.latest.remove(item);
+        let Some(&at) = self.index.get(&item) else { return };
+        if let Some(window) = self.watched[at as usize].window.take() {
+            self.counters.bytes -= window.bytes();
+            self.counters.windows -= 1;
+        }
+    }
+
+    /// Forgets an item that was deleted.
     pub fn forget(&mut self, item: ItemId) {
         self.latest.remove(item);
         self.unwatch(item);
@@ -128,7 +138,7 @@ impl ValueCache {
         }
     }
 
-    /// Takes in new samples, before they are written to the driver.
+    /// Takes in new samples that the driver has.
     pub fn feed(&mut self, samples: &[Sample]) {
         for sample in samples {
             self.latest.put(sample);

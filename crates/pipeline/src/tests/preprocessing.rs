@@ -114,6 +114,9 @@ fn a_driver_that_refuses_acknowledges_nothing() {
         fn write_trends(&mut self, trends: &[model::Trend]) -> Result<(), history::Error> {
             self.0.write_trends(trends)
         }
+        fn clear(&mut self, items: &[ItemId]) -> Result<(), history::Error> {
+            self.0.clear(items)
+        }
         fn sync(&mut self) -> Result<(), history::Error> {
             self.0.sync()
         }

@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
 use stdx::clock::{SharedClock, SimClock};
-use tsdb::{Class, Day, Disk, DiskFile, Engine, Kind, Kinds, Options, OsDisk, Retention, Span};
+use tsdb::{
+    Class, Day, Disk, DiskFile, DiskRead, Engine, Kind, Kinds, Options, OsDisk, Retention, Span,
+};
 
 pub const DAY: u32 = 86_400;
 pub const TODAY: u32 = 19_675;
@@ -132,6 +134,11 @@ impl Model {
         self.samples
             .retain(|key, _| class_of(key.0, false) != class || Day::of(key.1.clock) >= day);
         self.trends.retain(|key, _| class_of(key.0, true) != class || Day::of(key.1) >= day);
+    }
+
+    pub fn clear(&mut self, items: &[ItemId]) {
+        self.samples.retain(|_, sample| !items.contains(&sample.item));
+        self.trends.retain(|_, trend| !items.contains(&trend.item));
     }
 
     pub fn samples_of(&self, item: ItemId, span: Span) -> Vec<Sample> {
@@ -289,6 +296,15 @@ impl DiskFile for CrashFile {
         done.map_err(|_| crashed())
     }
 
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.state.all_or_nothing()?;
+        self.file.truncate(len)?;
+        if let Some((written, synced)) = self.state.synced.lock().unwrap().get_mut(&self.path) {
+            (*written, *synced) = (len, len.min(*synced));
+        }
+        Ok(())
+    }
+
     fn sync(&self) -> io::Result<()> {
         // Nobody cuts the power of the machine that runs the tests: noting it is enough.
         self.state.all_or_nothing()?;
@@ -324,5 +340,14 @@ impl Disk for CrashDisk {
     }
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         self.state.all_or_nothing()
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        OsDisk.list(path)
+    }
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        OsDisk.read(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
+        OsDisk.open(path)
     }
 }
