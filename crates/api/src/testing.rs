@@ -112,6 +112,11 @@ impl Server {
         server
     }
 
+    /// The API, and what has to stay alive as long as it is used.
+    pub(crate) fn split(self) -> (Api, Box<dyn std::any::Any>) {
+        (self.api, Box::new(self._dir))
+    }
+
     /// Signs in; returns the session id.
     pub(crate) fn login(&self, username: &str, password: &str) -> String {
         let params = json!({ "username": username, "password": password });
