@@ -6,7 +6,7 @@ use std::time::Duration;
 use api::Json;
 use collect::AgentReply;
 use config::Snapshot;
-use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType};
+use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType};
 use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
 use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
@@ -288,7 +288,7 @@ fn interface(known: Option<&Host>, json: &Json) -> Result<Interface, String> {
 /// An item that is nowhere configured.
 fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
     let params = text(&item["params"]).unwrap_or_default();
-    Item {
+    Item::from(ItemParts {
         id: ItemId(0),
         host,
         key: text(&item["key"]).unwrap_or_default().into(),
@@ -306,7 +306,7 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
         history_days: 0,
         trends_days: 0,
         extra: Some(Arc::new(ItemExtra { params, ..ItemExtra::default() })),
-    }
+    })
 }
 
 fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, String> {

@@ -102,6 +102,7 @@ fn delay_s(item: &Item) -> Option<u32> {
     };
     if regular { item.interval.as_ref().and_then(next) } else { None }
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,7 +110,11 @@ mod tests {
 
     fn active(id: u64, key: &str, delay: &str) -> Item {
         let interval = Arc::new(eval::interval::UpdateInterval::parse(delay).unwrap());
-        Item { kind: ItemType::AgentActive, key: key.into(), interval: Some(interval), ..item(id) }
+        let mut item = item(id);
+        item.kind = ItemType::AgentActive;
+        item.key = key.into();
+        item.interval = Some(interval);
+        item
     }
 
     /// Late items and when they were due.
@@ -123,13 +128,15 @@ mod tests {
 
     #[test]
     fn silence_is_noticed() {
+        let mut off = active(6, "off", "10s");
+        off.enabled = false;
         let items = vec![
             active(1, "a", "10s"),
             active(2, "b", "20s"),
             active(3, "log[/x]", "10s"),
             active(4, "log.count[/x]", "10s"),
             active(5, "flexible", "0;10s/1-7,00:00-24:00"),
-            Item { enabled: false, ..active(6, "off", "10s") },
+            off,
             item(7),
         ];
         let before = snapshot(1, vec![host(1, items).into()]);
