@@ -17,13 +17,14 @@ use crate::calculated::Calculated;
 use crate::command::PeerMessage;
 use crate::environment::Environment;
 use crate::evaluator::Evaluator;
-use crate::foreign::ForeignItems;
+use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::{Compiler, History, PeerView};
 use crate::gauges::{Gauges, Sizes, Stage};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::preprocess::Preprocess;
+use crate::recent::Recent;
 use crate::refold::Refold;
 use crate::round::{Forward, Round};
 use crate::set::LetterBox;
@@ -61,6 +62,9 @@ pub(crate) struct Core {
     pub(crate) discovery: Outbox<DiscoveryValue>,
     pub(crate) live: Live,
     pub(crate) round: Round,
+    pub(crate) recent: Recent,
+    /// Trends of other shards that the evaluation at hand found missing.
+    pub(crate) missing: MissingTrends,
     pub(crate) started_s: u32,
     pub(crate) born: HashMap<ItemId, u32, FixedState>,
     /// Counted since the gauges were last written.
@@ -73,7 +77,9 @@ impl Core {
     /// One group commit: batches pass all stages in order. This is the journey of a value.
     pub(crate) fn run(&mut self, batches: &mut Vec<ValueBatch>) {
         let start = self.clock.monotonic();
+        self.drop_repeated(batches);
         self.preprocess(batches);
+        self.recent.prepare(&self.round, &self.slots, &self.cache);
         let preprocessed = self.clock.monotonic();
         self.gauges.busy(Stage::Preprocess, preprocessed.saturating_sub(start));
         let kept = self.syncer.commit(
@@ -85,6 +91,7 @@ impl Core {
         );
         if kept {
             self.forward();
+            self.recent.complete(&self.round, self.driver.as_ref());
             self.evaluate_round();
         }
         self.end_round();
@@ -148,6 +155,7 @@ impl Core {
             self.slots.get_mut(*slot).seen = 0;
         }
         self.round.clear();
+        self.recent.clear();
         self.gauges
             .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
     }
@@ -163,6 +171,7 @@ impl Core {
     }
 
     pub(crate) fn evaluator_with<'a>(&'a mut self, views: &'a [PeerView]) -> Evaluator<'a> {
+        self.missing.items.clear();
         Evaluator {
             snapshot: &self.snapshot,
             env: &self.env,
@@ -171,8 +180,13 @@ impl Core {
             history: History {
                 cache: &mut self.cache,
                 driver: self.driver.as_ref(),
+                recent: &self.recent,
                 foreign: &self.foreign,
                 views,
+                place: self.place,
+                snapshot: &self.snapshot,
+                now_s: self.second,
+                missing: &mut self.missing,
             },
             started_s: self.started_s,
             born: &self.born,
@@ -229,6 +243,7 @@ impl Core {
         }
         self.gauges
             .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+        self.gauges.trends_read(std::mem::take(&mut self.missing.reads));
         self.gauges.sizes(&Sizes {
             items: self.slots.len(),
             items_unsupported: self.slots.unsupported(),

@@ -35,6 +35,7 @@ impl Preprocess<'_> {
     pub(crate) fn batch(&mut self, batch: ValueBatch) {
         let total = batch.values.len() as u64;
         let mut processed = 0;
+        self.slots.next_batch();
         for value in batch.values {
             processed += u64::from(self.value(value));
         }
@@ -54,8 +55,9 @@ impl Preprocess<'_> {
         if matches!(value.payload, Payload::Meta) {
             return true;
         }
-        let outcome = self.steps(slot, &item, value.payload, value.at);
-        self.finish(slot, &item, value.at, outcome, 0);
+        let at = self.slots.moment(slot, value.at);
+        let outcome = self.steps(slot, &item, value.payload, at);
+        self.finish(slot, &item, at, outcome, 0);
         true
     }
 

@@ -165,7 +165,8 @@ impl Core {
         let mut reports = Vec::with_capacity(items.len());
         for id in items {
             let slot = self.slots.peek(*id);
-            let error = slot.and_then(|slot| slot.error.as_deref()).unwrap_or_default().to_owned();
+            let error = slot.and_then(|slot| slot.error.as_deref());
+            let error = error.map(ToString::to_string).unwrap_or_default();
             let last = self.cache.last_two(*id).map(|point| {
                 point.map(|point| Sample { item: *id, at: point.at, value: point.value })
             });

@@ -8,7 +8,7 @@ use config::snapshot::Item;
 use eval::preproc;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use model::{ItemId, shard_of};
+use model::{ItemId, Timestamp, shard_of};
 
 /// Place of an item in the slab; valid until the item is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -22,13 +22,18 @@ pub(crate) struct Slot {
     /// What the preprocessing steps remember, once they do.
     pub(crate) state: Option<Box<preproc::State>>,
     /// Why the item is unsupported; `None` = it is supported.
-    pub(crate) error: Option<Box<str>>,
+    #[expect(clippy::redundant_allocation, reason = "a thin pointer: errors are rare")]
+    pub(crate) error: Option<Box<Box<str>>>,
     /// Configuration that `item` and `watch` were taken from.
     revision: u32,
     /// Who evaluates triggers that name the item.
     pub(crate) watch: Watch,
     /// How many values of the item the current round of the syncer had.
     pub(crate) seen: u16,
+    /// The batch of the newest value, its moment (ns since 1970), and how many ns that was moved.
+    batch: u16,
+    moved: u16,
+    last_ns: u64,
 }
 
 /// Who evaluates triggers that name an item.
@@ -76,6 +81,7 @@ pub(crate) struct Slots {
     index: HashTable<u32>,
     free: Vec<u32>,
     revision: u32,
+    batch: u16,
     /// Where [`Self::sweep`] goes on.
     hand: usize,
     unsupported: usize,
@@ -93,6 +99,7 @@ impl Slots {
             index: HashTable::new(),
             free: Vec::new(),
             revision: 0,
+            batch: 0,
             hand: 0,
             unsupported: 0,
         }
@@ -136,8 +143,33 @@ impl Slots {
             revision: self.revision,
             watch: watch(self.place, snapshot, item),
             seen: 0,
+            batch: self.batch,
+            moved: 0,
+            last_ns: 0,
         };
         Some(self.add(slot))
+    }
+
+    /// Another message begins, see [`Self::moment`].
+    pub(crate) fn next_batch(&mut self) {
+        self.batch = self.batch.wrapping_add(1);
+    }
+
+    /// When the item's next value was measured: a value of one message that names the moment of
+    /// the one before gets the next free nanosecond, so that both are kept. Over messages the
+    /// moment stays: it is how a message that is sent again finds what it left the first time.
+    pub(crate) fn moment(&mut self, at: SlotId, named: Timestamp) -> Timestamp {
+        let batch = self.batch;
+        let slot = self.get_mut(at);
+        let ns = named.as_ns();
+        let taken = slot.last_ns.wrapping_sub(ns) <= u64::from(slot.moved);
+        if !taken || std::mem::replace(&mut slot.batch, batch) != batch {
+            (slot.batch, slot.moved, slot.last_ns) = (batch, 0, ns);
+            return named;
+        }
+        slot.moved = slot.moved.saturating_add(1);
+        slot.last_ns += 1;
+        Timestamp::from_unix(std::time::Duration::from_nanos(slot.last_ns))
     }
 
     fn refresh(&mut self, snapshot: &Snapshot, at: SlotId) -> Option<SlotId> {
@@ -192,8 +224,8 @@ impl Slots {
     pub(crate) fn set_error(&mut self, at: SlotId, error: Option<&str>) -> bool {
         let slot = self.get_mut(at);
         let before = slot.error.is_some();
-        if slot.error.as_deref() != error {
-            slot.error = error.map(Box::from);
+        if slot.error.as_deref().map(|text| &**text) != error {
+            slot.error = error.map(|text| Box::new(Box::from(text)));
         }
         let changed = before != error.is_some();
         if changed && before {
@@ -210,7 +242,7 @@ impl Slots {
             return Vec::new();
         }
         let slots = self.slab.iter().flatten();
-        slots.filter_map(|slot| Some((slot.item.id, slot.error.clone()?))).collect()
+        slots.filter_map(|slot| Some((slot.item.id, *slot.error.clone()?))).collect()
     }
 
     pub(crate) fn remove(&mut self, id: ItemId) {

@@ -15,12 +15,13 @@ use crate::calculated::Calculated;
 use crate::command::{Command, PeerMessage};
 use crate::core::Core;
 use crate::environment::Environment;
-use crate::foreign::ForeignItems;
+use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::Compiler;
 use crate::gauges::Gauges;
 use crate::live::{Live, LiveNote};
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
+use crate::recent::Recent;
 use crate::refold::Refold;
 use crate::round::Round;
 use crate::set::{LetterBox, ShardHandle, ShardSet};
@@ -203,6 +204,8 @@ impl Seed {
             discovery: Outbox::new(self.discovery),
             live: Live::new(self.live),
             round: Round::default(),
+            recent: Recent::default(),
+            missing: MissingTrends::default(),
             started_s,
             born: hashbrown::HashMap::default(),
             evaluations: 0,

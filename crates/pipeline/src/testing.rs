@@ -299,6 +299,6 @@ impl Rig {
 
     pub(crate) fn error_of(&self, item: u64) -> String {
         let slot = self.cores.iter().find_map(|core| core.slots.peek(ItemId(item)));
-        slot.and_then(|slot| slot.error.as_deref()).unwrap_or_default().to_owned()
+        slot.and_then(|slot| slot.error.as_deref()).map(ToString::to_string).unwrap_or_default()
     }
 }

@@ -128,6 +128,7 @@ impl Server {
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
         let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
+        let waiting = discoveries_in.gauge();
         let (notes, _) = broadcast::channel(NOTES_MAX);
         let hub = LiveHub::default();
         // The hooks need the shards, which need the problems: set right below.
@@ -176,6 +177,8 @@ impl Server {
             shards: Arc::clone(&shards),
             problems: problems.clone(),
             discovery: busy,
+            discoveries: waiting,
+            config: Arc::clone(&config),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -192,7 +195,6 @@ impl Server {
                     figures: Arc::clone(&figures),
                 }),
                 internals: figures,
-                calculated: None,
             },
         )
         .await?;
