@@ -8,7 +8,7 @@ use config::snapshot::Item;
 use eval::preproc;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use model::{ItemId, Timestamp, shard_of};
+use model::{HostId, ItemId, Timestamp, shard_of};
 
 /// Place of an item in the slab; valid until the item is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -59,7 +59,11 @@ impl Place {
     }
 
     pub(crate) fn owns(self, item: &Item) -> bool {
-        self.shards == 1 || self.owner(item) == self.index
+        self.owns_host(item.host)
+    }
+
+    pub(crate) fn owns_host(self, host: HostId) -> bool {
+        self.shards == 1 || shard_of(host, self.shards) == self.index
     }
 
     /// The shard that evaluates a trigger: that of its first function's host.
