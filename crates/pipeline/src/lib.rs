@@ -24,6 +24,7 @@ mod live;
 mod needs;
 mod outbox;
 mod peers;
+mod plain;
 mod preprocess;
 mod recent;
 mod refold;

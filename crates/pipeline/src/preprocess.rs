@@ -48,6 +48,9 @@ impl Preprocess<'_> {
     /// Returns whether the value was taken: its item exists and is enabled.
     fn value(&mut self, value: Value) -> bool {
         let Some(slot) = self.slots.take(self.snapshot, value.item) else { return false };
+        if self.plain(slot, &value) {
+            return true;
+        }
         let item = Arc::clone(&self.slots.get(slot).item);
         if !item.enabled {
             return false;
@@ -175,7 +178,7 @@ impl Preprocess<'_> {
         list.push(sample);
     }
 
-    fn job(&mut self, slot: SlotId, at: Timestamp) {
+    pub(crate) fn job(&mut self, slot: SlotId, at: Timestamp) {
         let state = self.slots.get_mut(slot);
         let turn = state.seen;
         if turn == 0 {

@@ -100,6 +100,8 @@ impl Meter {
         let known = self.lock().configuration;
         if known.0 != snapshot.revision || known.1 == 0 {
             self.lock().configuration = (snapshot.revision, snapshot.bytes());
+            // What stood where is gone, and so are the rows that it was read from.
+            stdx::sys::give_memory_back();
         }
         // Shards that have ended have nothing new to tell.
         let Ok(items) = self.parts.shards.unsupported() else { return };

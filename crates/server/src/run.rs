@@ -242,6 +242,7 @@ impl Server {
             tokio::task::spawn_blocking(move || first_start::hosts(&api, first, agent_address))
         };
         prepared.await??;
+        stdx::sys::give_memory_back();
         huge_pages(true);
         first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
         Ok(Self {
