@@ -94,6 +94,12 @@ impl Api {
         session::authenticate(self, Some(secret)).is_ok()
     }
 
+    /// Is this the session or token of an admin or a super admin?
+    pub fn is_admin(&self, secret: &str) -> bool {
+        session::authenticate(self, Some(secret))
+            .is_ok_and(|user| user.kind >= call::UserType::Admin)
+    }
+
     /// Is this the session or token of a super admin?
     pub fn is_super_admin(&self, secret: &str) -> bool {
         session::authenticate(self, Some(secret))

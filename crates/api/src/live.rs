@@ -76,6 +76,13 @@ pub trait Live: Send + Sync {
     fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String>;
     /// Checks the items at once.
     fn check_now(&self, items: &[ItemId]);
+    /// Tests an item or preprocessing steps: the members `data` of the trapper request
+    /// `item.test` and of its answer. The error says what is wrong with the request. Blocks as
+    /// long as the item's check takes.
+    fn test_item(&self, data: &Json) -> Result<Json, String>;
+    /// What is late: the member `data` of the trapper request `queue.get` of this type
+    /// (`overview`, `overview by proxy`, `details`), details with at most `limit` rows.
+    fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;
     /// Triggers were switched off or deleted: their problems close.

@@ -16,7 +16,7 @@ use collect::{
     Answer, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue, Internals,
 };
 use config::Snapshot;
-use config::snapshot::{Host, Interface, Item, ItemType, Tls};
+use config::snapshot::{Host, Interface, Item, ItemParts, ItemType, Tls};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
 use model::{HostId, InterfaceId, ItemId, ValueBatch, ValueType};
@@ -51,7 +51,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
     for id in 1..=hosts {
         let mut items: Vec<Arc<Item>> = (0..ITEMS_PER_HOST)
             .map(|n| {
-                Arc::new(Item {
+                Arc::new(Item::from(ItemParts {
                     id: ItemId(id * 100 + n),
                     host: HostId(id),
                     key: Arc::clone(&keys[usize::try_from(n).unwrap()]),
@@ -69,7 +69,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
                     history_days: 1,
                     trends_days: 1,
                     extra: None,
-                })
+                }))
             })
             .collect();
         items.sort_by(|a, b| a.key.cmp(&b.key));

@@ -20,6 +20,7 @@ use crate::status::Shared;
 use crate::tls::{PskTable, TlsContexts, TlsError};
 use crate::trapper::Trapper;
 use crate::trapper::active::ActiveAgents;
+use crate::trapper::expected::ExpectedValues;
 use crate::trapper::matching::KeyGuesses;
 use crate::trapper::sessions::Sessions;
 
@@ -95,6 +96,7 @@ impl Collector {
             counters: Counters::default(),
             availability: Availability::default(),
             active: ActiveAgents::default(),
+            expected: ExpectedValues::default(),
             sessions: Sessions::default(),
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),

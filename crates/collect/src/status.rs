@@ -21,6 +21,7 @@ use crate::settings::{CollectorConfig, Remembered};
 use crate::sink::Sink;
 use crate::tls::{Identity, TlsContexts};
 use crate::trapper::active::ActiveAgents;
+use crate::trapper::expected::ExpectedValues;
 use crate::trapper::matching::{KeyGuesses, Matcher, Peer, Source};
 use crate::trapper::sessions::Sessions;
 
@@ -32,6 +33,7 @@ pub(crate) struct Shared {
     pub(crate) counters: Counters,
     pub(crate) availability: Availability,
     pub(crate) active: ActiveAgents,
+    pub(crate) expected: ExpectedValues,
     pub(crate) sessions: Sessions,
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
@@ -127,6 +129,8 @@ impl Status {
                 report.merge(part);
             }
         }
+        let (snapshot, now) = (self.0.deps.snapshots.load(), self.0.now());
+        self.0.expected.report(&snapshot, now.clock, &mut report);
         report.limit(limit);
         report
     }
@@ -228,6 +232,11 @@ impl Status {
         };
         let results = values.iter().map(one).collect();
         (results, matcher.missing)
+    }
+
+    /// The value that an internal item would have now; the error is why there is none.
+    pub fn internal(&self, item: &Item) -> Result<crate::InternalValue, String> {
+        crate::internal::value(&self.0, item)
     }
 
     /// Runs one passive agent check right now, outside the schedule (`item.test`).

@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use config::snapshot::{Host, Interface, Item, ItemType, Tls};
+use config::snapshot::{Host, Interface, Item, ItemParts, ItemType, Tls};
 use eval::interval::UpdateInterval;
 use model::{HostId, InterfaceId, ItemId, ValueType};
 
 /// A passive agent item `key.<id>` of host 1, every 60 s.
 pub(crate) fn item(id: u64) -> Item {
-    Item {
+    Item::from(ItemParts {
         id: ItemId(id),
         host: HostId(1),
         key: format!("key.{id}").into(),
@@ -26,7 +26,7 @@ pub(crate) fn item(id: u64) -> Item {
         history_days: 90,
         trends_days: 365,
         extra: None,
-    }
+    })
 }
 
 /// A host with one agent interface (id = the host's) and these items.

@@ -199,7 +199,7 @@ impl Config {
             listeners: Mutex::default(),
             lld: crate::lld::Memory::default(),
         };
-        let snapshot = config.db.read(crate::snapshot::load)?;
+        let snapshot = crate::snapshot::load(&config.db)?;
         config.snapshot.store(Arc::new(snapshot));
         Ok(config)
     }
@@ -217,6 +217,12 @@ impl Config {
     /// Calls `listener` after each change, in order, on the changing thread. It must not block.
     pub fn subscribe(&self, listener: Listener) {
         lock(&self.listeners).push(listener);
+    }
+
+    /// Everything as a start would find it.
+    #[cfg(test)]
+    pub(crate) fn read_all(&self) -> DbResult<Snapshot> {
+        crate::snapshot::load(&self.db)
     }
 
     /// Reads committed data.
@@ -250,8 +256,11 @@ impl Config {
 
     fn rebuild(&self, touched: &Touched) -> DbResult<()> {
         let before = self.snapshot.load_full();
-        let mut next =
-            self.db.read(|connection| crate::snapshot::apply(connection, &before, touched))?;
+        let mut next = if touched.global {
+            crate::snapshot::load(&self.db)?
+        } else {
+            self.db.read(|connection| crate::snapshot::apply(connection, &before, touched))?
+        };
         next.revision = before.revision + 1;
         let next = Arc::new(next);
         self.snapshot.store(Arc::clone(&next));

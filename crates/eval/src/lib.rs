@@ -9,6 +9,7 @@
 //! | [`macros`] | texts with macros into texts without |
 //! | [`preproc`], [`script`] | a value as it arrived into the value that is kept |
 //! | [`jsonpath`], [`json`], [`xpath`], [`regex`] | documents into parts of them |
+//! | [`itemtest`] | a value and steps into what each step makes of it |
 //! | [`expr`] | an expression and its operands into a value |
 //! | [`func`] | an item's history into an operand |
 //! | [`lld`] | a discovery value into rows, a prototype and a row into a text |
@@ -18,6 +19,7 @@ pub mod calendar;
 pub mod expr;
 pub mod func;
 pub mod interval;
+pub mod itemtest;
 pub mod json;
 pub mod jsonpath;
 pub mod key;

@@ -41,7 +41,9 @@ impl From<tsdb::Error> for Error {
         // What the disk refuses now it may take later, and the engine tries.
         let retry = matches!(error, E::Io { .. } | E::Refused { .. });
         let fault = match &error {
-            E::Io { .. } | E::Refused { .. } | E::Poisoned { .. } | E::Damaged { .. } => Fault::Storage,
+            E::Io { .. } | E::Refused { .. } | E::Poisoned { .. } | E::Damaged { .. } => {
+                Fault::Storage
+            }
             E::Newer { .. } | E::Locked { .. } | E::Thread { .. } => Fault::Config,
             E::TooLarge { .. } => Fault::Us,
         };

@@ -9,8 +9,8 @@
 
 use std::collections::VecDeque;
 
-use hashbrown::{HashMap, HashSet};
 use hashbrown::hash_map::Entry;
+use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use crate::{Driver, Error, Span};

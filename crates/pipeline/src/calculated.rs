@@ -11,6 +11,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::Span;
 use model::{CompactString, ItemId, Payload, Timestamp, Value};
+use tokio::sync::oneshot;
 
 use crate::command::{Scope, is_calculated};
 use crate::core::Core;
@@ -33,7 +34,12 @@ struct Calculation {
     at: Timestamp,
     missing: usize,
     views: Vec<PeerView>,
+    /// Who asked, if it is not for the item itself.
+    reply: Option<Reply>,
 }
+
+/// Where the value of a test goes.
+type Reply = oneshot::Sender<Payload>;
 
 /// Schedule of this shard's calculated items, and calculations under way.
 #[derive(Default)]
@@ -88,7 +94,7 @@ impl Core {
             self.calculated.due.remove(&id);
             let Some(item) = self.snapshot.items.get(&id).cloned() else { continue };
             self.schedule_calculated(&item);
-            values.extend(self.calculate(&item));
+            values.extend(self.calculate(&item, &mut None));
         }
         self.run_own(values);
     }
@@ -102,14 +108,23 @@ impl Core {
                 && is_calculated(&item)
                 && self.place.owns(&item)
             {
-                values.extend(self.calculate(&item));
+                values.extend(self.calculate(&item, &mut None));
             }
         }
         self.run_own(values);
     }
 
-    /// The item's value, or `None` while other shards are asked.
-    fn calculate(&mut self, item: &Arc<Item>) -> Option<Value> {
+    /// Calculates an item for somebody who waits; nothing is stored.
+    pub(crate) fn calculate_for(&mut self, item: &Arc<Item>, reply: Reply) {
+        let mut reply = Some(reply);
+        if let (Some(value), Some(reply)) = (self.calculate(item, &mut reply), reply) {
+            // Nobody may wait any more.
+            drop(reply.send(value.payload));
+        }
+    }
+
+    /// The item's value, or `None` while other shards are asked; `reply` is taken then.
+    fn calculate(&mut self, item: &Arc<Item>, reply: &mut Option<Reply>) -> Option<Value> {
         let at = Timestamp::from_unix(self.clock.unix());
         let refused = |error: String| {
             Some(Value { item: item.id, at, payload: Payload::NotSupported(error.into()) })
@@ -139,8 +154,14 @@ impl Core {
             };
             missing += usize::from(self.ask(shard, items, scope, Purpose::Calculation(id)));
         }
-        let calculation =
-            Calculation { item: Arc::clone(item), formula, at, missing, views: Vec::new() };
+        let calculation = Calculation {
+            item: Arc::clone(item),
+            formula,
+            at,
+            missing,
+            views: Vec::new(),
+            reply: reply.take(),
+        };
         self.calculated.waiting.insert(id, calculation);
         None
     }
@@ -154,7 +175,10 @@ impl Core {
         }
         if let Some(done) = self.calculated.waiting.remove(&id) {
             let value = self.value_of(&done.item, &done.formula, done.at, &done.views);
-            self.run_own(vec![value]);
+            match done.reply {
+                Some(reply) => drop(reply.send(value.payload)),
+                None => self.run_own(vec![value]),
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::{Span, View};
-use model::{ItemId, Sample, Timestamp, TriggerId, TriggerState};
+use model::{ItemId, Payload, Sample, Timestamp, TriggerId, TriggerState};
 use tokio::sync::oneshot;
 
 use std::sync::Arc;
@@ -93,6 +93,13 @@ pub enum Command {
         /// The items.
         items: Vec<ItemId>,
     },
+    /// Calculates an item that need not exist, for tests of items; nothing is stored.
+    Calculate {
+        /// Its host and formula.
+        item: Arc<Item>,
+        /// Where to.
+        reply: oneshot::Sender<Payload>,
+    },
     /// A trigger's state was changed by others (closed by hand, problems left open).
     TriggerState {
         /// The trigger.
@@ -131,6 +138,7 @@ impl std::fmt::Debug for Command {
             Self::Unsupported { .. } => "Unsupported",
             Self::Triggers { .. } => "Triggers",
             Self::CheckNow { .. } => "CheckNow",
+            Self::Calculate { .. } => "Calculate",
             Self::TriggerState { .. } => "TriggerState",
             Self::Clear { .. } => "Clear",
             Self::Flush { .. } => "Flush",

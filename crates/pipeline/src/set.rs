@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use arc_swap::ArcSwap;
+use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::{Error, RangeQuery, Reader, Span, View, newest_of, range_of};
-use model::{ItemId, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
+use model::{ItemId, Payload, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
 use stdx::queue::{Gauge, Sender};
 use tokio::sync::oneshot;
 
@@ -164,6 +165,14 @@ impl ShardSet {
             self.send(shard, Command::CheckNow { items })?;
         }
         Ok(())
+    }
+
+    /// The value that a calculated item would have now; the item need not exist. Blocks.
+    pub fn calculate(&self, item: Item) -> Result<Payload, Error> {
+        let shard = shard_of(item.host, self.shards.len());
+        let (reply, answer) = oneshot::channel();
+        self.send(shard, Command::Calculate { item: Arc::new(item), reply })?;
+        receive(answer)
     }
 
     /// Deletes history and trends of items, deleted ones as well: nothing of them is seen again,

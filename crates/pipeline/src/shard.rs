@@ -126,6 +126,7 @@ impl Core {
                 drop(reply.send(triggers.iter().filter_map(report).collect()));
             }
             Command::CheckNow { items } => self.calculate_now(&items),
+            Command::Calculate { item, reply } => self.calculate_for(&item, reply),
             Command::TriggerState { trigger, state } => self.set_trigger(trigger, state),
             Command::Clear { items, reply } => drop(reply.send(self.clear(&items))),
             Command::Flush { reply } => drop(reply.send(self.driver.sync())),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Snapshot;
-use config::snapshot::{Function, Host, Item, ItemExtra, ItemType, Tls, Trigger};
+use config::snapshot::{Function, Host, Item, ItemExtra, ItemParts, ItemType, Tls, Trigger};
 use eval::expr::Expression;
 use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
@@ -62,7 +62,7 @@ pub(crate) fn trigger(id: u64, text: &str, items: &[u64]) -> Trigger {
 }
 
 pub(crate) fn item(id: u64, host: u64, key: &str, value_type: ValueType) -> Item {
-    Item {
+    Item::from(ItemParts {
         id: ItemId(id),
         host: HostId(host),
         key: key.into(),
@@ -80,17 +80,16 @@ pub(crate) fn item(id: u64, host: u64, key: &str, value_type: ValueType) -> Item
         history_days: 7,
         trends_days: 365,
         extra: None,
-    }
+    })
 }
 
 pub(crate) fn calculated(id: u64, host: u64, key: &str, formula: &str, delay: &str) -> Item {
     let extra = ItemExtra { params: formula.to_owned(), ..ItemExtra::default() };
-    Item {
-        kind: ItemType::Calculated,
-        interval: Some(Arc::new(UpdateInterval::parse(delay).unwrap())),
-        extra: Some(Arc::new(extra)),
-        ..item(id, host, key, ValueType::Float)
-    }
+    let mut item = item(id, host, key, ValueType::Float);
+    item.kind = ItemType::Calculated;
+    item.interval = Some(Arc::new(UpdateInterval::parse(delay).unwrap()));
+    item.extra = Some(Arc::new(extra));
+    item
 }
 
 pub(crate) fn host(id: u64) -> Host {

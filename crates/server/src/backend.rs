@@ -8,6 +8,17 @@ use collect::{Answer, Backend, Request};
 use serde_json::{Value as Json, json};
 
 use crate::internals::ServerFigures;
+use crate::{item_test, queue};
+
+const SERVED: [&str; 7] = [
+    "expressions.evaluate",
+    "history.push",
+    "item.test",
+    "preprocessing.test",
+    "queue.get",
+    "status.get",
+    "zabbix.stats",
+];
 
 /// Answers them.
 pub(crate) struct Requests {
@@ -22,7 +33,7 @@ fn failed(info: &str) -> String {
 impl Backend for Requests {
     fn request(&self, request: Request) -> Option<Answer> {
         let name = request.name.clone();
-        if !["history.push", "queue.get", "zabbix.stats", "status.get"].contains(&name.as_str()) {
+        if !SERVED.contains(&name.as_str()) {
             return None;
         }
         let api = self.api.get().cloned();
@@ -46,6 +57,8 @@ fn answer(api: &Api, figures: &ServerFigures, request: &Request) -> String {
         "zabbix.stats" => stats(figures, &message),
         "queue.get" => queue(api, figures, &message),
         "history.push" => push(api, request, &message),
+        "item.test" | "preprocessing.test" => test_item(api, request, &message),
+        "expressions.evaluate" => evaluate(api, figures, &message),
         _ => status(api, figures, &message),
     }
 }
@@ -71,51 +84,36 @@ fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
     if !api.is_super_admin(sid(message)) {
         return failed("Permission denied.");
     }
-    let report = figures.meter.queue();
     let kind = message.get("type").and_then(Json::as_str).unwrap_or("");
-    let names = ["delay5", "delay10", "delay30", "delay60", "delay300", "delay600"];
-    let row = |first: (&str, Json), delays: [u64; 6]| {
-        let mut row = serde_json::Map::new();
-        row.insert(first.0.to_owned(), first.1);
-        for (name, n) in names.iter().zip(delays) {
-            row.insert((*name).to_owned(), n.into());
+    let limit = message.get("limit").and_then(|n| n.as_u64().or_else(|| n.as_str()?.parse().ok()));
+    match queue::rows(&figures.meter.queue(), kind, limit, figures.meter.now()) {
+        Ok((rows, None)) => json!({ "response": "success", "data": rows }).to_string(),
+        Ok((rows, Some(total))) => {
+            json!({ "response": "success", "data": rows, "total": total }).to_string()
         }
-        Json::Object(row)
-    };
-    match kind {
-        "overview" => {
-            let rows = report
-                .rows
-                .iter()
-                .map(|(kind, of)| row(("itemtype", (*kind as u8).into()), of.delays));
-            json!({ "response": "success", "data": rows.collect::<Json>() }).to_string()
-        }
-        "overview by proxy" => {
-            // Everything is collected by the server itself.
-            let mut sum = [0; 6];
-            for of in report.rows.values() {
-                for (sum, n) in sum.iter_mut().zip(of.delays) {
-                    *sum += n;
-                }
-            }
-            json!({ "response": "success", "data": [row(("proxyid", 0.into()), sum)] }).to_string()
-        }
-        "details" => {
-            let limit = message.get("limit").and_then(Json::as_u64);
-            let limit = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(usize::MAX);
-            let now = figures.meter.now();
-            let rows = report.details.iter().take(limit).map(|late| {
-                json!({
-                    "itemid": late.item.0,
-                    "nextcheck": now.saturating_sub(u64::from(late.late_s)),
-                    "reason": late.reason.text(),
-                })
-            });
-            let rows: Json = rows.collect();
-            json!({ "response": "success", "data": rows, "total": report.details.len() })
-                .to_string()
-        }
-        other => failed(&format!("Unknown type of queue \"{other}\".")),
+        Err(error) => failed(&error),
+    }
+}
+
+fn test_item(api: &Api, request: &Request, message: &Json) -> String {
+    if !api.is_admin(sid(message)) {
+        return failed("Permission denied.");
+    }
+    let Some(data) = message.get("data") else { return failed("The member \"data\" is missing.") };
+    match api.call("item.test", data, sid(message), request.peer) {
+        Ok(data) => json!({ "response": "success", "data": data }).to_string(),
+        Err(error) => failed(&error.data),
+    }
+}
+
+fn evaluate(api: &Api, figures: &ServerFigures, message: &Json) -> String {
+    if !api.is_admin(sid(message)) {
+        return failed("Permission denied.");
+    }
+    let Some(data) = message.get("data") else { return failed("The member \"data\" is missing.") };
+    match item_test::expressions(data, figures.meter.timestamp()) {
+        Ok(data) => json!({ "response": "success", "data": data }).to_string(),
+        Err(error) => failed(&error),
     }
 }
 

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use alert::{AckRequest, Problems};
 use api::{Acknowledge, Availability, ItemState, PushValue};
 use collect::Status;
+use config::Config;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
+use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 
 use crate::discovery::Outcomes;
@@ -19,6 +21,8 @@ pub(crate) struct Running {
     pub(crate) problems: Problems,
     pub(crate) runtime: Handle,
     pub(crate) discoveries: Arc<Outcomes>,
+    pub(crate) config: Arc<Config>,
+    pub(crate) clock: SharedClock,
 }
 
 impl api::Live for Running {
@@ -100,6 +104,16 @@ impl api::Live for Running {
             cause: first.cause.unwrap_or_default(),
         };
         self.problems.acknowledge(&request).map_err(|error| error.to_string())
+    }
+
+    fn test_item(&self, data: &api::Json) -> Result<api::Json, String> {
+        crate::item_test::test(self, data)
+    }
+
+    fn queue(&self, kind: &str, limit: Option<u64>) -> Result<api::Json, String> {
+        let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+        let report = self.runtime.block_on(self.collector.queue(most));
+        crate::queue::rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
     }
 
     fn check_now(&self, items: &[ItemId]) {

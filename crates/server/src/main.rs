@@ -6,9 +6,12 @@ mod bench_command;
 mod discovery;
 mod first_start;
 mod internals;
+mod item_test;
 mod live;
 mod meter;
 mod params;
+mod password_command;
+mod queue;
 mod remember;
 mod run;
 mod store;
@@ -60,6 +63,7 @@ fn command() -> Command {
         .subcommand(params::add(server, params::SERVER))
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
+        .subcommand(password_command::command())
         .subcommand(bench)
         .subcommand(parameters)
         .subcommand(api)
@@ -86,6 +90,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             writeln!(std::io::stdout(), "{value}")?;
             Ok(())
         }
+        Some(("password", matches)) => password_command::run(matches),
         Some(("bench", matches)) => bench_command::run(matches),
         Some(("parameters", _)) => {
             std::io::stdout().write_all(params::page().as_bytes())?;

@@ -100,6 +100,11 @@ impl Meter {
         self.parts.clock.unix_s()
     }
 
+    /// The moment.
+    pub(crate) fn timestamp(&self) -> model::Timestamp {
+        model::Timestamp::from_unix(self.parts.clock.unix())
+    }
+
     /// What is late.
     pub(crate) fn queue(&self) -> Arc<QueueReport> {
         Arc::clone(&self.lock().queue)

@@ -108,8 +108,16 @@ impl Param {
     }
 }
 
+/// Parameters of the server that say where its configuration is, for commands that work on it.
+pub(crate) const PLACES: &[&str] = &["data", "database"];
+
+/// The server's parameter of that name.
+pub(crate) fn server(name: &str) -> &'static Param {
+    SERVER.iter().find(|param| param.name == name).unwrap_or_else(|| panic!("BUG: no {name}"))
+}
+
 /// Adds the parameters to a command.
-pub(crate) fn add(command: Command, params: &[Param]) -> Command {
+pub(crate) fn add<'a>(command: Command, params: impl IntoIterator<Item = &'a Param>) -> Command {
     let command = command.arg(
         Arg::new("config")
             .long("config")
@@ -117,7 +125,7 @@ pub(crate) fn add(command: Command, params: &[Param]) -> Command {
             .env("VEDETTE_CONFIG")
             .help("Read parameters from this file [default: vedette.toml, if there is one]"),
     );
-    params.iter().fold(command, |command, param| {
+    params.into_iter().fold(command, |command, param| {
         let mut help = param.help.to_owned();
         if !param.default.is_empty() {
             help += &format!(" [default: {}]", param.default);
@@ -149,8 +157,9 @@ impl Values {
             None => BTreeMap::new(),
         };
         let values = params.iter().map(|param| {
-            let value = matches
-                .get_one::<String>(param.name)
+            // A command may take fewer flags than the file has members.
+            let flag = matches.try_get_one::<String>(param.name).ok().flatten();
+            let value = flag
                 .cloned()
                 .or_else(|| file.get(param.name).cloned())
                 .unwrap_or_else(|| param.default.to_owned());

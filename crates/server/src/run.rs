@@ -1,6 +1,7 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
 use std::fs::File;
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -52,7 +53,9 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
 pub(crate) fn log(level: &str) -> anyhow::Result<()> {
     let level: tracing_subscriber::filter::LevelFilter =
         level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
-    tracing_subscriber::fmt().with_max_level(level).with_writer(std::io::stderr).init();
+    let colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt().with_max_level(level).with_ansi(colours);
+    lines.with_writer(std::io::stderr).init();
     Ok(())
 }
 
@@ -69,7 +72,7 @@ pub(crate) async fn stop_signal() {
 }
 
 /// Two servers on one folder would destroy each other's history.
-fn lock(data: &Path) -> anyhow::Result<File> {
+pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
     let path = data.join("lock");
     let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
     if file.try_lock().is_err() {
@@ -120,7 +123,7 @@ impl Server {
         let clock = RealClock::shared();
         let (http, tls) = bind_http(values).await?;
         let (mark, crashed) = RunningMark::set(data)?;
-        let config = Arc::new(open_config(values, data)?);
+        let config = Arc::new(Config::open(config_location(values, data))?);
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
@@ -202,6 +205,8 @@ impl Server {
                 problems: problems.clone(),
                 runtime: tokio::runtime::Handle::current(),
                 discoveries: outcomes,
+                config: Arc::clone(&config),
+                clock: Arc::clone(&clock),
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),
@@ -300,12 +305,12 @@ async fn bind_http(
     Ok((listener, tls))
 }
 
-fn open_config(values: &Values, data: &Path) -> anyhow::Result<Config> {
-    let location = match values.get("database") {
+/// Where the parameters say that the configuration is.
+pub(crate) fn config_location(values: &Values, data: &Path) -> Location {
+    match values.get("database") {
         "" => Location::Sqlite(data.join("config.db")),
         text => Location::parse(text),
-    };
-    Ok(Config::open(location)?)
+    }
 }
 
 fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {

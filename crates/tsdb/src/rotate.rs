@@ -140,4 +140,3 @@ pub(crate) fn create_wal(
     options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
     Ok(file)
 }
-

@@ -170,9 +170,9 @@ impl Segment {
         let mut bytes = [0; FOOTER];
         file.read_at(&mut bytes, tables_end).map_err(Error::io("read", path))?;
         let footer = Footer::decode(&bytes, path)?;
-        let len = footer.tables_len().filter(|len| {
-            footer.tables_at.checked_add(*len as u64) == Some(tables_end)
-        });
+        let len = footer
+            .tables_len()
+            .filter(|len| footer.tables_at.checked_add(*len as u64) == Some(tables_end));
         let mut tables = vec![0; len.ok_or_else(|| fail("the tables do not fit the file"))?];
         file.read_at(&mut tables, footer.tables_at).map_err(Error::io("read", path))?;
         if crc32fast::hash(&tables) != footer.tables_crc {

@@ -197,9 +197,8 @@ pub(crate) fn replay(
 /// Are there as many bytes as the block at their start says?
 fn is_whole(bytes: &[u8]) -> bool {
     let mut cursor = Cursor::new(bytes);
-    let header: Result<[u32; 5], Damaged> = (|| {
-        Ok([cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?])
-    })();
+    let header: Result<[u32; 5], Damaged> =
+        (|| Ok([cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?]))();
     header.is_ok_and(|[magic, .., len]| magic == BLOCK_MAGIC && cursor.take(len as usize).is_ok())
 }
 

@@ -1,6 +1,9 @@
 //! HTTP: the API's addresses, the live stream, the UI's files.
 
 mod connections;
+mod encoding;
+mod policy;
+mod redirect;
 mod ui;
 
 use std::convert::Infallible;
@@ -12,7 +15,7 @@ use std::time::Duration;
 use axum::Router;
 use axum::body::{Body, Bytes, to_bytes};
 use axum::extract::{ConnectInfo, Query, State};
-use axum::http::{HeaderMap, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get};
@@ -74,20 +77,24 @@ pub async fn serve(
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };
-    let router = Router::new()
-        .route("/api_jsonrpc.php", any(api_call))
-        .route("/zabbix/api_jsonrpc.php", any(api_call))
-        .route("/api/live", get(live))
-        .fallback(get(ui::file))
-        .with_state(state);
     tokio::select! {
-        () = connections::accept(listener, tls, router) => {}
+        () = connections::accept(listener, tls, router(state)) => {}
         () = stop => {}
     }
     Ok(())
 }
 
-const CORS: [(header::HeaderName, &str); 3] = [
+fn router(state: Http) -> Router {
+    Router::new()
+        .route("/api_jsonrpc.php", any(api_call))
+        .route("/zabbix/api_jsonrpc.php", any(api_call))
+        .route("/api/live", get(live))
+        .fallback(get(ui::file))
+        .layer(axum::middleware::map_response(policy::apply))
+        .with_state(state)
+}
+
+const CORS: [(HeaderName, &str); 3] = [
     (header::ACCESS_CONTROL_ALLOW_ORIGIN, "*"),
     (header::ACCESS_CONTROL_ALLOW_HEADERS, "Content-Type, Authorization"),
     (header::ACCESS_CONTROL_ALLOW_METHODS, "POST, OPTIONS"),
@@ -117,11 +124,23 @@ async fn api_call(
     let Ok(_permit) = Arc::clone(&http.calls).acquire_owned().await else {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     };
-    let call = move || http.api.handle(&body, bearer.as_deref(), peer.ip());
+    let call = move || {
+        let text = http.api.handle(&body, bearer.as_deref(), peer.ip());
+        encoding::encode(text.unwrap_or_default(), &headers)
+    };
     match tokio::task::spawn_blocking(call).await {
-        Ok(text) => {
-            let json = [(header::CONTENT_TYPE, "application/json")];
-            (StatusCode::OK, json, CORS, text.unwrap_or_default()).into_response()
+        Ok((encoding, bytes)) => {
+            let said = [
+                (header::CONTENT_TYPE, "application/json"),
+                (header::CACHE_CONTROL, "no-store"),
+                (header::VARY, "Accept-Encoding"),
+            ];
+            let mut answer = (StatusCode::OK, said, CORS, bytes).into_response();
+            if let Some(encoding) = encoding {
+                let name = HeaderValue::from_static(encoding.name());
+                answer.headers_mut().insert(header::CONTENT_ENCODING, name);
+            }
+            answer
         }
         Err(error) => {
             tracing::error!(%error, "an API call broke");
@@ -193,5 +212,11 @@ async fn live(State(http): State<Http>, Query(query): Query<LiveQuery>) -> Respo
         let event = Event::default().event(name).data(data.to_string());
         Some((Ok::<_, Infallible>(event), notes))
     });
-    Sse::new(stream).keep_alive(KeepAlive::default()).into_response()
+    // Each event leaves at once: nothing here encodes or collects the stream, and a reverse proxy in
+    // front is asked not to either.
+    let unbuffered = [(HeaderName::from_static("x-accel-buffering"), "no")];
+    (unbuffered, Sse::new(stream).keep_alive(KeepAlive::default())).into_response()
 }
+
+#[cfg(test)]
+mod tests;

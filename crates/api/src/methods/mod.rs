@@ -10,6 +10,7 @@ pub(crate) mod hostinterface;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod role;
+pub(crate) mod running;
 pub(crate) mod template;
 pub(crate) mod token;
 pub(crate) mod trigger;
@@ -35,6 +36,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::RULE_METHODS,
     login::METHODS,
     role::METHODS,
+    running::METHODS,
     template::METHODS,
     trigger::METHODS,
     token::METHODS,

@@ -18,6 +18,8 @@ pub enum Reason {
     InFlight,
     /// Other checks of the same interface come first.
     HostBusy,
+    /// The active agent has not sent it.
+    NotSent,
     /// The pollers do not keep up: all sockets are taken, or the shards push back.
     PollerBusy,
 }
@@ -29,6 +31,7 @@ impl Reason {
             Self::Unavailable => "the interface is not available",
             Self::InFlight => "the check is running",
             Self::HostBusy => "other checks of the interface come first",
+            Self::NotSent => "the active agent has not sent a value",
             Self::PollerBusy => "the pollers do not keep up",
         }
     }
@@ -88,6 +91,13 @@ impl QueueReport {
             return 0;
         }
         self.lateness.range(from..to).map(|(_, count)| count).sum()
+    }
+
+    /// Adds an item unless it is in time, or nearly.
+    pub(crate) fn add_if_late(&mut self, late: Late) {
+        if late.late_s >= BOUNDS[0] {
+            self.add(late);
+        }
     }
 
     fn add(&mut self, late: Late) {

@@ -127,6 +127,7 @@ impl Trapper {
         let mut split = self.shared.sink.split();
         let (mut done, mut repeated, mut newest) = (0, 0, known);
         let mut positions = Vec::new();
+        let mut heard = Vec::with_capacity(batch.rows.len());
         for row in batch.rows {
             if let Some(id) = row.id.filter(|_| last_id.is_some()) {
                 if id <= known {
@@ -137,10 +138,14 @@ impl Trapper {
             }
             positions.extend(row.position);
             match row.value {
-                Some(value) => split.push(row.host, value),
+                Some(value) => {
+                    heard.push((value.item, value.at.clock));
+                    split.push(row.host, value);
+                }
                 None => done += 1,
             }
         }
+        self.shared.expected.hear_all(heard);
         Counters::add(&counters.values_agent_active, split.len() as u64);
         Counters::add(&counters.values_repeated, repeated);
         Counters::add(&counters.values_refused, batch.failed as u64);

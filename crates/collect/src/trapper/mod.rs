@@ -4,6 +4,7 @@
 pub(crate) mod active;
 mod conn;
 mod dispatch;
+pub(crate) mod expected;
 pub(crate) mod matching;
 pub(crate) mod sessions;
 

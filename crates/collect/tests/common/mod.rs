@@ -14,7 +14,7 @@ use collect::{
     Internals, Request,
 };
 use config::Snapshot;
-use config::snapshot::{Host, Interface, Item, ItemExtra, ItemType, Tls};
+use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType, Tls};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
 use model::{HostId, InterfaceId, ItemId, Payload, Value, ValueBatch, ValueType};
@@ -28,7 +28,7 @@ pub(crate) const WAIT: Duration = Duration::from_secs(20);
 
 /// An item with an update interval (empty = none).
 pub(crate) fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
-    Item {
+    Item::from(ItemParts {
         id: ItemId(id),
         host: HostId(0),
         key: key.into(),
@@ -46,7 +46,7 @@ pub(crate) fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
         history_days: 90,
         trends_days: 365,
         extra: None,
-    }
+    })
 }
 
 pub(crate) fn with_extra(mut item: Item, change: impl FnOnce(&mut ItemExtra)) -> Item {

@@ -11,7 +11,7 @@ mod value;
 use std::path::PathBuf;
 use std::sync::{Condvar, Mutex, MutexGuard};
 
-pub use value::{Row, Value};
+pub use value::{Cells, Row, Value};
 
 /// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
@@ -62,6 +62,18 @@ pub type DbResult<T> = Result<T, DbError>;
 pub trait Connection: Send {
     /// Rows of a SELECT.
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>>;
+    /// Shows each row of a SELECT to `row`: for large results, whose texts are seldom kept.
+    fn each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        row: &mut dyn FnMut(&dyn Cells),
+    ) -> DbResult<()> {
+        self.query(sql, params)?.iter().for_each(|found| row(found));
+        Ok(())
+    }
+    /// Gives back what memory the connection holds for later.
+    fn rest(&mut self) {}
     /// Runs one statement; returns the number of rows that it changed.
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64>;
     /// Runs several statements without parameters.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-use super::{Connection, DbError, DbResult, Row, Value};
+use super::{Cells, Connection, DbError, DbResult, Row, Value};
 
 /// Statements kept prepared per connection.
 const STATEMENTS_MAX: usize = 256;
@@ -67,6 +67,26 @@ impl Connection for Sqlite {
         Ok(result)
     }
 
+    fn each(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        row: &mut dyn FnMut(&dyn Cells),
+    ) -> DbResult<()> {
+        let mut statement = self.0.prepare_cached(sql).map_err(|e| fail(sql, e))?;
+        let mut rows =
+            statement.query(rusqlite::params_from_iter(params)).map_err(|e| fail(sql, e))?;
+        while let Some(found) = rows.next().map_err(|e| fail(sql, e))? {
+            row(&Found(found));
+        }
+        Ok(())
+    }
+
+    fn rest(&mut self) {
+        // Only a cache: whether it shrinks makes no difference to what is read.
+        drop(self.0.execute_batch("PRAGMA shrink_memory"));
+    }
+
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
         let mut statement = self.0.prepare_cached(sql).map_err(|e| fail(sql, e))?;
         let changed =
@@ -76,6 +96,22 @@ impl Connection for Sqlite {
 
     fn batch(&mut self, sql: &str) -> DbResult<()> {
         self.0.execute_batch(sql).map_err(|e| fail(sql, e))
+    }
+}
+
+struct Found<'a>(&'a rusqlite::Row<'a>);
+
+impl Cells for Found<'_> {
+    fn int(&self, at: usize) -> i64 {
+        match self.0.get_ref(at) {
+            Ok(ValueRef::Integer(v)) => v,
+            Ok(other) => from_sqlite(other).as_int(),
+            Err(_) => 0,
+        }
+    }
+
+    fn text(&self, at: usize) -> &str {
+        self.0.get_ref(at).ok().and_then(|value| value.as_str().ok()).unwrap_or_default()
     }
 }
 

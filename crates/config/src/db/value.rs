@@ -80,6 +80,38 @@ impl From<String> for Value {
     }
 }
 
+/// Columns of the row at hand, by their place in the query.
+pub trait Cells {
+    /// A number; 0 if there is none.
+    fn int(&self, at: usize) -> i64;
+
+    /// A text; empty if there is none.
+    fn text(&self, at: usize) -> &str;
+
+    /// An id; 0 = none.
+    fn id(&self, at: usize) -> u64 {
+        u64::try_from(self.int(at)).unwrap_or(0)
+    }
+
+    /// A number of one byte; 255 if it is none.
+    fn small(&self, at: usize) -> u8 {
+        u8::try_from(self.int(at)).unwrap_or(u8::MAX)
+    }
+}
+
+impl Cells for Row {
+    fn int(&self, at: usize) -> i64 {
+        self.values.get(at).map_or(0, Value::as_int)
+    }
+
+    fn text(&self, at: usize) -> &str {
+        match self.values.get(at) {
+            Some(Value::Text(text)) => text,
+            _ => "",
+        }
+    }
+}
+
 /// A row: columns by name.
 #[derive(Debug, Clone)]
 pub struct Row {

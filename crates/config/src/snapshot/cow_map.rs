@@ -57,6 +57,25 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         before
     }
 
+    /// Sets many values: each bucket grows once, to what it needs.
+    pub fn extend(&mut self, entries: impl IntoIterator<Item = (K, V)>) {
+        let entries: Vec<(usize, K, V)> =
+            entries.into_iter().map(|(key, value)| (Self::bucket(&key), key, value)).collect();
+        let mut counts = vec![0; self.buckets.len()];
+        for (at, ..) in &entries {
+            counts[*at] += 1;
+        }
+        for (bucket, count) in self.buckets.iter_mut().zip(counts) {
+            if count > 0 {
+                Arc::make_mut(bucket).reserve(count);
+            }
+        }
+        for (at, key, value) in entries {
+            let bucket = Arc::get_mut(&mut self.buckets[at]).expect("BUG: made its own above");
+            self.len += usize::from(bucket.insert(key, value).is_none());
+        }
+    }
+
     /// Removes `key`; returns its value.
     pub fn remove<Q>(&mut self, key: &Q) -> Option<V>
     where

@@ -4,6 +4,7 @@
 //! 450,000 is live within 0.2 s; everything else is shared with the snapshot before.
 
 mod cow_map;
+mod item;
 mod load;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::sync::Arc;
 use model::{HostId, ItemId, TriggerId};
 
 pub use cow_map::{CowMap, Same};
+pub use item::*;
 pub(crate) use load::{apply, load};
 pub use types::*;
 

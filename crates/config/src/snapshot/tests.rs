@@ -100,7 +100,7 @@ fn a_delta_equals_a_full_load() {
         Ok(())
     });
     let delta = config.snapshot();
-    let full = config.read(load).unwrap();
+    let full = config.read_all().unwrap();
     let shown = |snapshot: &Snapshot| {
         let mut items: Vec<String> = snapshot.items.values().map(|i| format!("{i:?}")).collect();
         items.sort();
@@ -115,6 +115,36 @@ fn a_delta_equals_a_full_load() {
     assert_eq!(&*item.triggers, [TriggerId(t)]);
     let trigger = delta.triggers.get(&TriggerId(t)).unwrap();
     assert!(!trigger.enabled, "one of its items is switched off");
+}
+
+#[test]
+fn equal_items_share_their_shape_and_know_their_tags() {
+    let (_dir, config) = open();
+    let ids = write(&config, |edit| {
+        let mut ids = Vec::new();
+        for (host_name, tag) in [("a", "cpu"), ("b", "cpu"), ("c", "disk")] {
+            let h = host(edit, host_name)?;
+            let id = item(edit, h, "k[{HOST.HOST}]", &[("units", "B".into())])?;
+            let plain = item(edit, h, "plain", &[("units", "B".into())])?;
+            for id in [id, plain] {
+                let row = [("itemid", id.into()), ("tag", "part".into()), ("value", tag.into())];
+                edit.insert_new("item_tags", &row)?;
+            }
+            ids.push((ItemId(id), ItemId(plain)));
+        }
+        Ok(ids)
+    });
+    for snapshot in [config.snapshot(), Arc::new(config.read_all().unwrap())] {
+        let item = |id: ItemId| Arc::clone(snapshot.items.get(&id).unwrap());
+        let [a, b, c] = [0, 1, 2].map(|n| item(ids[n].1));
+        assert!(Arc::ptr_eq(&a.shape, &b.shape) && !Arc::ptr_eq(&a.shape, &c.shape));
+        let tags = |item: &Item| {
+            let tags = &item.extra.as_ref().unwrap().tags;
+            tags.iter().map(|(tag, value)| format!("{tag}:{value}")).collect::<Vec<_>>()
+        };
+        assert_eq!((tags(&a), tags(&c)), (vec!["part:cpu".into()], vec!["part:disk".into()]));
+        assert_eq!((&*item(ids[0].0).key, &*item(ids[1].0).key), ("k[a]", "k[b]"));
+    }
 }
 
 #[test]

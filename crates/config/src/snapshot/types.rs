@@ -4,82 +4,10 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use eval::expr::Expression;
-use eval::interval::UpdateInterval;
 use eval::macros::{MacroDef, MacroNodes};
-use eval::preproc::Step;
-use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId, ValueType};
+use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
-/// How an item gets its values. The numbers are the API's `type`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(u8)]
-pub enum ItemType {
-    /// Passive agent check.
-    Agent = 0,
-    /// Trapper: somebody sends.
-    Trapper = 2,
-    /// Simple check.
-    Simple = 3,
-    /// `zabbix[...]`.
-    Internal = 5,
-    /// Active agent.
-    AgentActive = 7,
-    /// Value of a web scenario.
-    Web = 9,
-    /// External script.
-    External = 10,
-    /// Database monitor.
-    Database = 11,
-    /// IPMI.
-    Ipmi = 12,
-    /// SSH.
-    Ssh = 13,
-    /// Telnet.
-    Telnet = 14,
-    /// Calculated from other items.
-    Calculated = 15,
-    /// JMX.
-    Jmx = 16,
-    /// SNMP trap.
-    SnmpTrap = 17,
-    /// Part of a master item's value.
-    Dependent = 18,
-    /// HTTP agent.
-    HttpAgent = 19,
-    /// SNMP agent.
-    Snmp = 20,
-    /// Script.
-    Script = 21,
-    /// Browser.
-    Browser = 22,
-}
-
-impl ItemType {
-    /// From the API's number.
-    pub const fn from_api(number: u8) -> Option<Self> {
-        Some(match number {
-            0 => Self::Agent,
-            2 => Self::Trapper,
-            3 => Self::Simple,
-            5 => Self::Internal,
-            7 => Self::AgentActive,
-            9 => Self::Web,
-            10 => Self::External,
-            11 => Self::Database,
-            12 => Self::Ipmi,
-            13 => Self::Ssh,
-            14 => Self::Telnet,
-            15 => Self::Calculated,
-            16 => Self::Jmx,
-            17 => Self::SnmpTrap,
-            18 => Self::Dependent,
-            19 => Self::HttpAgent,
-            20 => Self::Snmp,
-            21 => Self::Script,
-            22 => Self::Browser,
-            _ => return None,
-        })
-    }
-}
+use super::Item;
 
 /// A host.
 #[derive(Debug, Clone)]
@@ -171,69 +99,6 @@ pub struct Interface {
     pub port: u16,
     /// SNMP details as the API gives them (JSON), empty otherwise.
     pub details: Arc<str>,
-}
-
-/// An item or a discovery rule of a host.
-#[derive(Debug, Clone)]
-pub struct Item {
-    /// Its id.
-    pub id: ItemId,
-    /// The host.
-    pub host: HostId,
-    /// Key with user macros resolved; shared between hosts when equal.
-    pub key: Arc<str>,
-    /// How it gets its values.
-    pub kind: ItemType,
-    /// How its values are kept.
-    pub value_type: ValueType,
-    /// It is a low-level discovery rule.
-    pub discovery_rule: bool,
-    /// Item and host are both switched on.
-    pub enabled: bool,
-    /// Update interval; `None` for items that are not polled, or with an invalid interval (then
-    /// `invalid` tells why).
-    pub interval: Option<Arc<UpdateInterval>>,
-    /// Why the item cannot work (bad interval, bad step), for its error text.
-    pub invalid: Option<Box<str>>,
-    /// Interface to poll; 0 = none.
-    pub interface: InterfaceId,
-    /// Master of a dependent item; 0 = none.
-    pub master: ItemId,
-    /// Items that depend on this one.
-    pub dependents: Box<[ItemId]>,
-    /// Preprocessing; shared between the items of one template item.
-    pub steps: Arc<[Step]>,
-    /// Triggers whose expressions name this item.
-    pub triggers: Box<[TriggerId]>,
-    /// Days of history to keep; 0 = do not store.
-    pub history_days: u16,
-    /// Days of trends to keep; 0 = none.
-    pub trends_days: u16,
-    /// Seldom used members.
-    pub extra: Option<Arc<ItemExtra>>,
-}
-
-/// Members that few items have.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct ItemExtra {
-    /// Formula of a calculated item, script of a script item (macros resolved).
-    pub params: String,
-    /// Own timeout, with suffix; empty = the default.
-    pub timeout: String,
-    /// Who may send values, for trapper items; empty = everybody.
-    pub trapper_hosts: String,
-    /// Time format of log items.
-    pub logtimefmt: String,
-    /// The HTTP agent item accepts sent values.
-    pub allow_traps: bool,
-    /// Host inventory field that the value fills; 0 = none.
-    pub inventory_link: u8,
-    /// Units, for texts for people.
-    pub units: String,
-    /// Value map, for texts for people; 0 = none.
-    pub valuemap: u64,
-    /// Tags of the item, for filters of aggregate functions.
-    pub tags: Box<[(Arc<str>, Arc<str>)]>,
 }
 
 /// A trigger of a host.

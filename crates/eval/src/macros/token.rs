@@ -93,7 +93,7 @@ pub fn token_at(text: &str, at: usize) -> Option<Token<'_>> {
         b'#' => {
             let len = name_len(rest, 2);
             (len > 2 && bytes.get(len) == Some(&b'}'))
-                .then_some((len + 1, TokenKind::Lld(&rest[..=len])))?
+                .then(|| (len + 1, TokenKind::Lld(&rest[..=len])))?
         }
         b'?' => {
             let end = expression_end(rest)?;
@@ -251,6 +251,7 @@ mod tests {
             ("{{HOST.NAME} x", vec!["{HOST.NAME}"]),
             ("{", vec![]),
             ("{$", vec![]),
+            ("{#𝋀", vec![]),
         ] {
             let got: Vec<_> = tokens(text).map(|t| &text[t.span]).collect();
             assert_eq!(got, found, "{text}");

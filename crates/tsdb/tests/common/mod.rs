@@ -11,7 +11,9 @@ use std::time::Duration;
 
 use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
 use stdx::clock::{SharedClock, SimClock};
-use tsdb::{Class, Day, Disk, DiskFile, DiskRead, Engine, Kind, Kinds, Options, OsDisk, Retention, Span};
+use tsdb::{
+    Class, Day, Disk, DiskFile, DiskRead, Engine, Kind, Kinds, Options, OsDisk, Retention, Span,
+};
 
 pub const DAY: u32 = 86_400;
 pub const TODAY: u32 = 19_675;

@@ -119,7 +119,7 @@ fn dependent_items_hang_on_the_items_of_their_row() {
     assert_eq!(b.shown(masters), "d[a]<m[a]|d[b]<m[b]|e[a]<d[a]|e[b]<d[b]|p[a]<plain|p[b]<plain");
     let snapshot = b.config.snapshot();
     let host = snapshot.hosts.get(&model::HostId(b.host)).unwrap();
-    assert_eq!(host.item("m[a]").unwrap().dependents, [host.item("d[a]").unwrap().id].into());
+    assert_eq!(*host.item("m[a]").unwrap().dependents, [host.item("d[a]").unwrap().id]);
     b.stays(&rows("a b"));
 }
 

@@ -1,59 +1,119 @@
 //! Items and discovery rules of hosts.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use model::{HostId, InterfaceId, ItemId, TriggerId, ValueType};
+use model::{HostId, InterfaceId, ItemId, TriggerId};
 
-use super::text::{Resolver, Texts, days};
-use super::{PORTION, Scope};
-use crate::db::{Connection, DbResult, Row, Value, query_by_ids};
-use crate::snapshot::{Host, Item, ItemExtra, ItemType, Snapshot};
+use super::shapes::{self, Shapes, Tag};
+use super::text::{Resolver, StepRow};
+use crate::db::{Cells, Connection, Db, DbResult, Value, query_by_ids};
+use crate::snapshot::{Host, Item, ItemType, Snapshot};
 
-const COLUMNS: &str = "i.itemid, i.hostid, i.flags, i.type, i.key_, i.delay, i.history, i.trends, \
-    i.status, i.value_type, i.units, i.interfaceid, i.master_itemid, i.valuemapid, \
-    i.inventory_link, i.logtimefmt, i.trapper_hosts, i.params, i.timeout, i.allow_traps";
+/// What is read of an item before the columns of its shape.
+const OWN: &str = "i.itemid, i.hostid, i.interfaceid, i.master_itemid";
+/// The first column of the shape.
+const SHAPE: usize = 4;
 
-/// Neither prototypes (2) nor anything of templates.
-const REAL: &str = "i.flags IN (0, 1, 4) AND h.kind = 0";
+/// No prototypes (2).
+const REAL: &str = "i.flags IN (0, 1, 4)";
 
-/// The items in scope; their hosts are in the snapshot already.
+/// Ranges of ids that are read one by one, by whichever reader is free: as many as keep all busy
+/// to the end, and so few that what a range costs by itself does not show.
+const RANGES: u64 = 48;
+
+/// SQLite takes 32,766 parameters, PostgreSQL 65,535; 5,000 plan quickly in both.
+const PORTION: usize = 5_000;
+
+/// Readers at most: more wait for the disk and for each other.
+const READERS_MAX: usize = 4;
+
+/// All items; their hosts are in the snapshot already. Read over several connections at once,
+/// while nothing is written.
+pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Arc<Item>>> {
+    let bounds = db.read(|connection| {
+        connection.query("SELECT MIN(itemid) AS low, MAX(itemid) AS high FROM items", &[])
+    })?;
+    let (low, high) = bounds.first().map_or((0, 0), |row| (row.id("low"), row.id("high")));
+    let width = ((high + 1).saturating_sub(low)).div_ceil(RANGES).max(1);
+    let next = AtomicU64::new(0);
+    let found: Mutex<Vec<Vec<Arc<Item>>>> = Mutex::default();
+    let work = || {
+        let mut shapes = Shapes::default();
+        db.read(|connection| {
+            loop {
+                let from = low + next.fetch_add(1, Ordering::Relaxed) * width;
+                if from > high {
+                    break;
+                }
+                let items = between(connection, snapshot, (from, from + width), &mut shapes)?;
+                match found.lock() {
+                    Ok(mut found) => found.push(items),
+                    Err(poisoned) => poisoned.into_inner().push(items),
+                }
+            }
+            connection.rest();
+            Ok(())
+        })
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    std::thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(READERS_MAX)).map(|_| scope.spawn(work)).collect();
+        let mut result = work();
+        for other in others {
+            result =
+                result.and(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        result
+    })?;
+    let found = match found.into_inner() {
+        Ok(found) => found,
+        Err(poisoned) => poisoned.into_inner(),
+    };
+    Ok(found.into_iter().flatten().collect())
+}
+
+/// The items with these ids.
 pub(super) fn read(
     connection: &mut dyn Connection,
     snapshot: &Snapshot,
-    scope: &Scope,
-    texts: &mut Texts,
-) -> DbResult<Vec<Item>> {
+    ids: &[u64],
+) -> DbResult<Vec<Arc<Item>>> {
     let mut found = Vec::new();
-    match scope {
-        Scope::All => {
-            let mut after = 0;
-            loop {
-                // A cross join keeps SQLite from starting at the hosts, which would read and
-                // sort all items again for every portion.
-                let sql = format!(
-                    "SELECT {COLUMNS} FROM items i CROSS JOIN hosts h \
-                     WHERE h.hostid = i.hostid AND i.itemid > ? AND {REAL} \
-                     ORDER BY i.itemid LIMIT {PORTION}"
-                );
-                let rows = connection.query(&sql, &[Value::from(after)])?;
-                let Some(last) = rows.last() else { break };
-                let (from, to) = (after, last.id("itemid"));
-                let around = Around::between(connection, from, to)?;
-                found.extend(rows.iter().filter_map(|r| item(r, snapshot, &around, texts)));
-                after = to;
-            }
-        }
-        Scope::Ids(ids) => {
-            let sql = format!(
-                "SELECT {COLUMNS} FROM items i JOIN hosts h ON h.hostid = i.hostid \
-                 WHERE {REAL} AND i.itemid IN ({{ids}})"
-            );
-            let rows = query_by_ids(connection, &sql, &[], ids)?;
-            let around = Around::of(connection, ids)?;
-            found.extend(rows.iter().filter_map(|r| item(r, snapshot, &around, texts)));
-        }
+    let mut shapes = Shapes::default();
+    for portion in ids.chunks(PORTION) {
+        let marks = crate::db::placeholders(portion.len());
+        let params = crate::db::id_params(portion.iter().copied());
+        let mut around = Around::default();
+        around.read(connection, &format!("IN ({marks})"), &params)?;
+        let sql = format!(
+            "SELECT {OWN}, {} FROM items i WHERE {REAL} AND i.itemid IN ({marks}) \
+             ORDER BY i.itemid",
+            shapes::COLUMNS
+        );
+        around.items(connection, (&sql, &params), snapshot, &mut shapes, &mut found)?;
     }
+    Ok(found)
+}
+
+/// The items with ids from the first bound to before the second.
+fn between(
+    connection: &mut dyn Connection,
+    snapshot: &Snapshot,
+    (from, before): (u64, u64),
+    shapes: &mut Shapes,
+) -> DbResult<Vec<Arc<Item>>> {
+    let params = [Value::from(from), Value::from(before - 1)];
+    let mut around = Around::default();
+    around.read(connection, "BETWEEN ? AND ?", &params)?;
+    let sql = format!(
+        "SELECT {OWN}, {} FROM items i WHERE {REAL} AND i.itemid BETWEEN ? AND ? \
+         ORDER BY i.itemid",
+        shapes::COLUMNS
+    );
+    let mut found = Vec::new();
+    around.items(connection, (&sql, &params), snapshot, shapes, &mut found)?;
     Ok(found)
 }
 
@@ -79,179 +139,144 @@ pub(super) fn ids_of_hosts(
     Ok(rows.iter().map(|row| row.id("itemid")).collect())
 }
 
-type StepRow = (u8, String, u8, String);
+/// Rows that belong to items, in order of these.
+struct Sorted<T> {
+    items: Vec<u64>,
+    rows: Vec<T>,
+    /// Rows before this one belong to items that were asked for.
+    next: usize,
+}
 
-/// What stands around items in other tables.
+impl<T> Default for Sorted<T> {
+    fn default() -> Self {
+        Self { items: Vec::new(), rows: Vec::new(), next: 0 }
+    }
+}
+
+impl<T> Sorted<T> {
+    fn push(&mut self, item: u64, row: T) {
+        self.items.push(item);
+        self.rows.push(row);
+    }
+
+    /// The rows of an item; the next one asked for has a higher id.
+    fn of(&mut self, item: u64) -> &[T] {
+        let mut at = self.next;
+        while self.items.get(at).is_some_and(|owner| *owner < item) {
+            at += 1;
+        }
+        let first = at;
+        while self.items.get(at).is_some_and(|owner| *owner == item) {
+            at += 1;
+        }
+        self.next = at;
+        self.rows.get(first..at).unwrap_or_default()
+    }
+}
+
+/// What stands around items in other tables, in order of the items.
+#[derive(Default)]
 struct Around {
-    steps: HashMap<u64, Vec<StepRow>>,
-    dependents: BTreeMap<u64, Vec<ItemId>>,
-    triggers: BTreeMap<u64, Vec<TriggerId>>,
+    steps: Sorted<StepRow>,
+    tags: Sorted<Tag>,
+    dependents: Sorted<ItemId>,
+    triggers: Sorted<TriggerId>,
 }
 
 impl Around {
-    fn between(connection: &mut dyn Connection, after: u64, to: u64) -> DbResult<Self> {
-        let range = [Value::from(after), Value::from(to)];
-        Ok(Self::from_rows(
-            &connection.query(
+    /// Reads the rows of items whose ids meet `condition`.
+    fn read(
+        &mut self,
+        connection: &mut dyn Connection,
+        condition: &str,
+        params: &[Value],
+    ) -> DbResult<()> {
+        connection.each(
+            &format!(
                 "SELECT itemid, type, params, error_handler, error_handler_params \
-                 FROM item_preprocessing WHERE itemid > ? AND itemid <= ? ORDER BY itemid, step",
-                &range,
-            )?,
-            &connection.query(
-                "SELECT itemid, master_itemid FROM items \
-                 WHERE master_itemid > ? AND master_itemid <= ? AND flags IN (0, 1, 4)",
-                &range,
-            )?,
-            &connection.query(
+                 FROM item_preprocessing WHERE itemid {condition} ORDER BY itemid, step"
+            ),
+            params,
+            &mut |row| {
+                let step =
+                    (row.small(1), row.text(2).to_owned(), row.small(3), row.text(4).to_owned());
+                self.steps.push(row.id(0), step);
+            },
+        )?;
+        connection.each(
+            &format!(
+                "SELECT itemid, tag, value FROM item_tags WHERE itemid {condition} \
+                 ORDER BY itemid, itemtagid"
+            ),
+            params,
+            &mut |row| {
+                let tag = (row.text(1).to_owned(), row.text(2).to_owned());
+                self.tags.push(row.id(0), tag);
+            },
+        )?;
+        connection.each(
+            &format!(
+                "SELECT master_itemid, itemid FROM items \
+                 WHERE master_itemid {condition} AND flags IN (0, 1, 4) \
+                 ORDER BY master_itemid, itemid"
+            ),
+            params,
+            &mut |row| self.dependents.push(row.id(0), ItemId(row.id(1))),
+        )?;
+        connection.each(
+            &format!(
                 "SELECT DISTINCT itemid, triggerid FROM functions \
-                 WHERE itemid > ? AND itemid <= ?",
-                &range,
-            )?,
-        ))
+                 WHERE itemid {condition} ORDER BY itemid, triggerid"
+            ),
+            params,
+            &mut |row| self.triggers.push(row.id(0), TriggerId(row.id(1))),
+        )
     }
 
-    fn of(connection: &mut dyn Connection, ids: &[u64]) -> DbResult<Self> {
-        Ok(Self::from_rows(
-            &query_by_ids(
-                connection,
-                "SELECT itemid, type, params, error_handler, error_handler_params \
-                 FROM item_preprocessing WHERE itemid IN ({ids}) ORDER BY itemid, step",
-                &[],
-                ids,
-            )?,
-            &query_by_ids(
-                connection,
-                "SELECT itemid, master_itemid FROM items \
-                 WHERE flags IN (0, 1, 4) AND master_itemid IN ({ids})",
-                &[],
-                ids,
-            )?,
-            &query_by_ids(
-                connection,
-                "SELECT DISTINCT itemid, triggerid FROM functions WHERE itemid IN ({ids})",
-                &[],
-                ids,
-            )?,
-        ))
-    }
-
-    fn from_rows(steps: &[Row], dependents: &[Row], triggers: &[Row]) -> Self {
-        let mut around =
-            Self { steps: HashMap::new(), dependents: BTreeMap::new(), triggers: BTreeMap::new() };
-        let small = |row: &Row, name: &str| u8::try_from(row.int(name)).unwrap_or(u8::MAX);
-        for row in steps {
-            around.steps.entry(row.id("itemid")).or_default().push((
-                small(row, "type"),
-                row.text("params").to_owned(),
-                small(row, "error_handler"),
-                row.text("error_handler_params").to_owned(),
-            ));
-        }
-        for row in dependents {
-            let of = around.dependents.entry(row.id("master_itemid")).or_default();
-            of.push(ItemId(row.id("itemid")));
-        }
-        for row in triggers {
-            let of = around.triggers.entry(row.id("itemid")).or_default();
-            of.push(TriggerId(row.id("triggerid")));
-        }
-        around
-    }
-}
-
-/// One item; `None` when its host is not in the snapshot or its type is none that we know.
-fn item(row: &Row, snapshot: &Snapshot, around: &Around, texts: &mut Texts) -> Option<Item> {
-    let host_ids = [HostId(row.id("hostid"))];
-    let host: &Host = snapshot.hosts.get(&host_ids[0])?;
-    let kind = ItemType::from_api(u8::try_from(row.int("type")).ok()?)?;
-    let id = row.id("itemid");
-    let interface = InterfaceId(row.id("interfaceid"));
-    let resolver = Resolver::new(snapshot, &host_ids).with_interface(host.interface(interface));
-    let mut invalid = None;
-    let interval = interval(row, kind, &resolver, texts).unwrap_or_else(|error| {
-        invalid = Some(error);
-        None
-    });
-    let steps = steps(around.steps.get(&id), &resolver, texts).unwrap_or_else(|error| {
-        invalid = Some(error);
-        Arc::from([])
-    });
-    let kept = |name: &str, global: Option<u16>| {
-        global.or_else(|| days(&resolver.text(row.text(name)))).unwrap_or(0)
-    };
-    let value_type = ValueType::from_api(u8::try_from(row.int("value_type")).ok()?)?;
-    Some(Item {
-        id: ItemId(id),
-        host: host.id,
-        key: texts.share(&resolver.key(row.text("key_"))),
-        kind,
-        value_type,
-        discovery_rule: row.int("flags") == 1,
-        enabled: row.int("status") == 0 && host.monitored,
-        interval,
-        invalid: invalid.map(String::into_boxed_str),
-        interface,
-        master: ItemId(if kind == ItemType::Dependent { row.id("master_itemid") } else { 0 }),
-        dependents: around.dependents.get(&id).cloned().unwrap_or_default().into(),
-        steps,
-        triggers: around.triggers.get(&id).cloned().unwrap_or_default().into(),
-        history_days: kept("history", snapshot.settings.history_days_global),
-        trends_days: if value_type.is_numeric() {
-            kept("trends", snapshot.settings.trends_days_global)
-        } else {
-            0
-        },
-        extra: extra(row, kind, &resolver),
-    })
-}
-
-fn interval(
-    row: &Row,
-    kind: ItemType,
-    resolver: &Resolver<'_>,
-    texts: &mut Texts,
-) -> Result<Option<Arc<eval::interval::UpdateInterval>>, String> {
-    use ItemType::{AgentActive, Dependent, SnmpTrap, Trapper};
-    if matches!(kind, Trapper | SnmpTrap | Dependent) {
-        return Ok(None);
-    }
-    let delay = resolver.text(row.text("delay"));
-    if kind == AgentActive && (delay == "0" || row.text("key_").starts_with("mqtt.get")) {
-        return Ok(None);
-    }
-    texts.interval(&delay).map(Some)
-}
-
-fn steps(
-    rows: Option<&Vec<StepRow>>,
-    resolver: &Resolver<'_>,
-    texts: &mut Texts,
-) -> Result<Arc<[eval::preproc::Step]>, String> {
-    let Some(rows) = rows else { return texts.steps(&[]) };
-    let resolved: Vec<StepRow> = rows
-        .iter()
-        .map(|(kind, params, handler, handler_params)| {
-            (*kind, resolver.text(params), *handler, resolver.text(handler_params))
+    /// Reads the items themselves, in order of their ids.
+    fn items(
+        &mut self,
+        connection: &mut dyn Connection,
+        (sql, params): (&str, &[Value]),
+        snapshot: &Snapshot,
+        shapes: &mut Shapes,
+        found: &mut Vec<Arc<Item>>,
+    ) -> DbResult<()> {
+        let mut host: Option<&Arc<Host>> = None;
+        connection.each(sql, params, &mut |row| {
+            let id = HostId(row.id(1));
+            if host.is_none_or(|host| host.id != id) {
+                host = snapshot.hosts.get(&id);
+            }
+            // Those of templates have a host that is not in the snapshot.
+            let Some(host) = host else { return };
+            found.extend(self.item(row, snapshot, host, shapes).map(Arc::new));
         })
-        .collect();
-    texts.steps(&resolved)
-}
+    }
 
-fn extra(row: &Row, kind: ItemType, resolver: &Resolver<'_>) -> Option<Arc<ItemExtra>> {
-    let text = |name: &str| resolver.text(row.text(name));
-    // A formula keeps its macros: they are resolved as operands, where a text needs no quotes.
-    let params =
-        if kind == ItemType::Calculated { row.text("params").to_owned() } else { text("params") };
-    let extra = ItemExtra {
-        params,
-        timeout: text("timeout"),
-        trapper_hosts: text("trapper_hosts"),
-        logtimefmt: row.text("logtimefmt").to_owned(),
-        allow_traps: row.int("allow_traps") == 1,
-        inventory_link: u8::try_from(row.int("inventory_link")).unwrap_or(0),
-        units: row.text("units").to_owned(),
-        valuemap: row.id("valuemapid"),
-        tags: Box::default(),
-    };
-    (extra != ItemExtra::default()).then(|| Arc::new(extra))
+    /// One item; `None` when its type is none that we know.
+    fn item(
+        &mut self,
+        row: &dyn Cells,
+        snapshot: &Snapshot,
+        host: &Host,
+        shapes: &mut Shapes,
+    ) -> Option<Item> {
+        let id = row.id(0);
+        let hosts = [host.id];
+        let interface = InterfaceId(row.id(2));
+        let resolver =
+            Resolver::of(snapshot, host, &hosts).with_interface(host.interface(interface));
+        let around = (self.steps.of(id), self.tags.of(id));
+        let shape = shapes.of((row, SHAPE), host, &resolver, around, &snapshot.settings)?;
+        Some(Item {
+            id: ItemId(id),
+            host: host.id,
+            interface,
+            master: ItemId(if shape.kind == ItemType::Dependent { row.id(3) } else { 0 }),
+            dependents: self.dependents.of(id).iter().copied().collect(),
+            triggers: self.triggers.of(id).iter().copied().collect(),
+            shape,
+        })
+    }
 }

@@ -3,6 +3,7 @@
 mod global;
 mod hosts;
 mod items;
+mod shapes;
 mod text;
 mod triggers;
 
@@ -12,9 +13,8 @@ use std::sync::Arc;
 use model::{HostId, ItemId, TriggerId};
 
 use super::{Host, Item, Macros, Snapshot, Trigger};
-use crate::db::{Connection, DbResult};
+use crate::db::{Connection, Db, DbError, DbResult};
 use crate::store::Touched;
-use text::Texts;
 
 /// Which rows to read.
 #[derive(Debug, Clone)]
@@ -29,38 +29,35 @@ pub(super) enum Scope {
 /// twice: once as rows, once as objects.
 const PORTION: u64 = 20_000;
 
-/// Reads everything.
-pub(crate) fn load(connection: &mut dyn Connection) -> DbResult<Snapshot> {
-    let mut next = Snapshot {
-        macros: Arc::new(global::macros(connection, &Scope::All)?),
-        regexps: Arc::new(global::regexps(connection)?),
-        valuemaps: Arc::new(global::valuemaps(connection, None)?),
-        settings: Arc::new(global::settings(connection)?),
-        ..Snapshot::default()
-    };
-    let hosts = hosts::read(connection, &next, &Scope::All)?;
-    for host in hosts.values() {
-        next.hosts.insert(host.id, Arc::new(host.clone()));
-    }
-    let items = items::read(connection, &next, &Scope::All, &mut Texts::default())?;
-    assemble(&mut next, hosts, items);
-    let triggers = triggers::read(connection, &next, &Scope::All)?;
-    for trigger in triggers {
-        next.triggers.insert(trigger.id, Arc::new(trigger));
-    }
+/// Reads everything, while nothing is written.
+pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
+    let mut next = db.read(|connection| {
+        let mut next = Snapshot {
+            macros: Arc::new(global::macros(connection, &Scope::All)?),
+            regexps: Arc::new(global::regexps(connection)?),
+            valuemaps: Arc::new(global::valuemaps(connection, None)?),
+            settings: Arc::new(global::settings(connection)?),
+            ..Snapshot::default()
+        };
+        let hosts = hosts::read(connection, &next, &Scope::All)?;
+        next.hosts.extend(hosts.into_iter().map(|(id, host)| (id, Arc::new(host))));
+        Ok::<_, DbError>(next)
+    })?;
+    let items = items::read_all(db, &next)?;
+    assemble(&mut next, None, items);
+    let triggers = db.read(|connection| triggers::read(connection, &next, &Scope::All))?;
+    next.triggers.extend(triggers.into_iter().map(|trigger| (trigger.id, Arc::new(trigger))));
     Ok(next)
 }
 
-/// The next snapshot: what `touched` names is read again, all else is shared.
+/// The next snapshot: what `touched` names is read again, all else is shared. For changes that are
+/// not global; those may stand in any key, interval or expression, so that everything is to be
+/// read again.
 pub(crate) fn apply(
     connection: &mut dyn Connection,
     before: &Arc<Snapshot>,
     touched: &Touched,
 ) -> DbResult<Snapshot> {
-    if touched.global {
-        // A global macro may stand in any key, interval or expression.
-        return load(connection);
-    }
     let mut next = Snapshot::clone(before);
     let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
     if !touched.hosts.is_empty() {
@@ -123,10 +120,10 @@ fn reload_hosts(
         next.hosts.insert(host.id, Arc::new(host.clone()));
     }
     let of_hosts = items::ids_of_hosts(connection, hosts.keys().copied())?;
-    let scope = Scope::Ids(of_hosts);
-    let items = items::read(connection, next, &scope, &mut Texts::default())?;
+    let items = items::read(connection, next, &of_hosts)?;
     triggers.extend(items.iter().flat_map(|item| item.triggers.iter().copied()));
-    assemble(next, hosts, items);
+    let hosts: Vec<HostId> = hosts.into_keys().collect();
+    assemble(next, Some(&hosts), items);
     Ok(triggers)
 }
 
@@ -158,8 +155,8 @@ fn reload_items(
     next: &mut Snapshot,
     ids: &BTreeSet<ItemId>,
 ) -> DbResult<()> {
-    let scope = Scope::Ids(ids.iter().map(|id| id.0).collect());
-    let read = items::read(connection, next, &scope, &mut Texts::default())?;
+    let read: Vec<u64> = ids.iter().map(|id| id.0).collect();
+    let read = items::read(connection, next, &read)?;
     let mut of_host: BTreeMap<HostId, Vec<Arc<Item>>> = BTreeMap::new();
     for id in ids {
         if let Some(item) = next.items.remove(id) {
@@ -167,7 +164,6 @@ fn reload_items(
         }
     }
     for item in read {
-        let item = Arc::new(item);
         next.items.insert(item.id, Arc::clone(&item));
         of_host.entry(item.host).or_default().push(item);
     }
@@ -202,19 +198,27 @@ fn reload_triggers(
     Ok(())
 }
 
-/// Puts items on their hosts and both into the snapshot.
-fn assemble(next: &mut Snapshot, hosts: BTreeMap<HostId, Host>, items: Vec<Item>) {
-    let mut of_host: BTreeMap<HostId, Vec<Arc<Item>>> = BTreeMap::new();
-    for item in items {
-        let item = Arc::new(item);
-        next.items.insert(item.id, Arc::clone(&item));
-        of_host.entry(item.host).or_default().push(item);
-    }
-    for (id, mut host) in hosts {
-        let mut items = of_host.remove(&id).unwrap_or_default();
-        items.sort_by(|a, b| a.key.cmp(&b.key));
-        host.items = items.into_boxed_slice();
-        next.host_ids.insert(Arc::clone(&host.host), id);
-        next.hosts.insert(id, Arc::new(host));
+/// Puts items on their hosts, and both into the snapshot's tables; `hosts` = whose items these
+/// are, `None` = all.
+fn assemble(next: &mut Snapshot, hosts: Option<&[HostId]>, mut items: Vec<Arc<Item>>) {
+    next.items.extend(items.iter().map(|item| (item.id, Arc::clone(item))));
+    items.sort_unstable_by(|a, b| a.host.cmp(&b.host).then_with(|| a.key.cmp(&b.key)));
+    let all: Vec<HostId>;
+    let hosts = match hosts {
+        Some(hosts) => hosts,
+        None => {
+            all = next.hosts.iter().map(|(id, _)| *id).collect();
+            &all
+        }
+    };
+    for id in hosts {
+        let Some(host) = next.hosts.get(id) else { continue };
+        let first = items.partition_point(|item| item.host < *id);
+        let own = items.get(first..).unwrap_or_default();
+        let own = own.get(..own.partition_point(|item| item.host == *id)).unwrap_or_default();
+        let mut host = Host::clone(host);
+        host.items = own.into();
+        next.host_ids.insert(Arc::clone(&host.host), *id);
+        next.hosts.insert(*id, Arc::new(host));
     }
 }

@@ -1,5 +1,6 @@
 //! Texts: shared when equal, user macros and host macros resolved.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,6 +11,9 @@ use eval::preproc::Step;
 use model::HostId;
 
 use crate::snapshot::{Host, Interface, Snapshot};
+
+/// A preprocessing step: type, parameters, error handler, its parameters.
+pub(super) type StepRow = (u8, String, u8, String);
 
 /// Equal texts, intervals and lists of steps are kept once: 10,000 hosts with one template share
 /// the keys, intervals and steps of its items.
@@ -41,11 +45,8 @@ impl Texts {
         parsed
     }
 
-    /// The one copy of these steps (type, parameters, error handler, its parameters).
-    pub(super) fn steps(
-        &mut self,
-        steps: &[(u8, String, u8, String)],
-    ) -> Result<Arc<[Step]>, String> {
+    /// The one copy of these steps.
+    pub(super) fn steps(&mut self, steps: &[StepRow]) -> Result<Arc<[Step]>, String> {
         let key = format!("{steps:?}");
         if let Some(shared) = self.steps.get(&key) {
             return shared.clone();
@@ -78,33 +79,39 @@ impl<'a> Resolver<'a> {
         Self { scope: MacroScope { nodes: &*snapshot.macros, hosts }, host, interface: None }
     }
 
+    /// For texts of `host`, whose id is all that `hosts` holds.
+    pub(super) fn of(snapshot: &'a Snapshot, host: &'a Host, hosts: &'a [HostId]) -> Self {
+        let scope = MacroScope { nodes: &*snapshot.macros, hosts };
+        Self { scope, host: Some(host), interface: None }
+    }
+
     /// `{HOST.CONN}` and its kin mean this interface.
     pub(super) fn with_interface(self, interface: Option<&'a Interface>) -> Self {
         Self { interface, ..self }
     }
 
     /// User macros resolved; unknown ones stay.
-    pub(super) fn text(&self, text: &str) -> String {
+    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
         self.replace(text, false)
     }
 
     /// User macros and host macros resolved in the parameters of an item key.
-    pub(super) fn key(&self, key: &str) -> String {
+    pub(super) fn key<'t>(&self, key: &'t str) -> Cow<'t, str> {
         if !key.contains('{') {
-            return key.to_owned();
+            return Cow::Borrowed(key);
         }
         match ItemKey::parse(key) {
             Ok(mut parsed) => {
-                parsed.map_params(&mut |param| self.replace(param, true));
-                parsed.to_string()
+                parsed.map_params(&mut |param| self.replace(param, true).into_owned());
+                parsed.to_string().into()
             }
             Err(_) => self.replace(key, true),
         }
     }
 
-    fn replace(&self, text: &str, host_macros: bool) -> String {
+    fn replace<'t>(&self, text: &'t str, host_macros: bool) -> Cow<'t, str> {
         if !text.contains('{') {
-            return text.to_owned();
+            return Cow::Borrowed(text);
         }
         let tz = jiff::tz::TimeZone::UTC;
         substitute(text, &FunctionEnv { tz: &tz }, &mut |token| match &token.kind {
@@ -112,6 +119,7 @@ impl<'a> Resolver<'a> {
             _ if host_macros => self.host_macro(&text[token.span.clone()]),
             _ => None,
         })
+        .into()
     }
 
     fn host_macro(&self, name: &str) -> Option<String> {

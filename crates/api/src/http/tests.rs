@@ -1,0 +1,112 @@
+//! Requests to the router, answered by a whole API.
+
+use std::sync::Arc;
+
+use axum::body::to_bytes;
+use axum::http::Request;
+use tower::ServiceExt;
+
+use super::*;
+use crate::testing::Server;
+
+struct Site {
+    router: Router,
+    api: Arc<Api>,
+    token: String,
+    _server: Box<dyn std::any::Any>,
+}
+
+fn site() -> Site {
+    let server = Server::start();
+    let token = server.login("Admin", "zabbix");
+    let (api, rest) = server.split();
+    let api = Arc::new(api);
+    let config = HttpConfig::default();
+    let state = Http {
+        api: Arc::clone(&api),
+        calls: Arc::new(Semaphore::new(config.calls_max)),
+        bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
+        config: Arc::new(config),
+    };
+    Site { router: router(state), api, token, _server: rest }
+}
+
+impl Site {
+    async fn ask(&self, request: axum::http::request::Builder, body: String) -> Response {
+        let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 40_000)));
+        let request: Request<Body> = request.extension(peer).body(Body::from(body)).unwrap();
+        self.router.clone().oneshot(request).await.unwrap()
+    }
+
+    async fn get(&self, address: &str) -> Response {
+        self.ask(Request::get(address), String::new()).await
+    }
+
+    async fn call(&self, method: &str, accept: &str) -> Response {
+        let request = Request::post("/api_jsonrpc.php")
+            .header(header::CONTENT_TYPE, "application/json-rpc")
+            .header(header::AUTHORIZATION, format!("Bearer {}", self.token))
+            .header(header::ACCEPT_ENCODING, accept);
+        let body = serde_json::json!({ "jsonrpc": "2.0", "method": method, "params": {}, "id": 1 });
+        self.ask(request, body.to_string()).await
+    }
+}
+
+fn told(answer: &Response, name: HeaderName) -> &str {
+    answer.headers().get(name).map_or("", |value| value.to_str().unwrap())
+}
+
+#[tokio::test]
+async fn long_answers_of_the_api_are_encoded() {
+    let site = site();
+    for n in 0..60 {
+        let params = serde_json::json!({ "name": format!("A group with the number {n}") });
+        site.api.call("hostgroup.create", &params, &site.token, [127, 0, 0, 1].into()).unwrap();
+    }
+    let plain = site.call("hostgroup.get", "").await;
+    assert_eq!(told(&plain, header::CONTENT_ENCODING), "");
+    let text = to_bytes(plain.into_body(), 1 << 20).await.unwrap();
+    let packed = site.call("hostgroup.get", "gzip, deflate").await;
+    assert_eq!(told(&packed, header::CONTENT_ENCODING), "gzip");
+    assert_eq!(told(&packed, header::VARY), "Accept-Encoding");
+    assert_eq!(told(&packed, header::CACHE_CONTROL), "no-store");
+    let packed = to_bytes(packed.into_body(), 1 << 20).await.unwrap();
+    assert!(packed.len() * 2 < text.len(), "{} of {} bytes", packed.len(), text.len());
+    let mut back = Vec::new();
+    std::io::copy(&mut flate2::read::GzDecoder::new(&packed[..]), &mut back).unwrap();
+    assert_eq!(back, text);
+    let short = site.call("apiinfo.version", "gzip").await;
+    assert_eq!(told(&short, header::CONTENT_ENCODING), "");
+}
+
+#[tokio::test]
+async fn bookmarks_are_redirected_and_the_api_is_not() {
+    let site = site();
+    let answer = site.get("/zabbix/zabbix.php?action=problem.view&hostids[]=10084").await;
+    assert_eq!(answer.status(), StatusCode::TEMPORARY_REDIRECT);
+    assert_eq!(told(&answer, header::LOCATION), "/problems?host=10084");
+    let answer = site.get("/zabbix/api_jsonrpc.php").await;
+    assert_eq!(answer.status(), StatusCode::PRECONDITION_FAILED);
+    assert_eq!(told(&answer, header::X_CONTENT_TYPE_OPTIONS), "nosniff");
+}
+
+#[tokio::test]
+async fn the_live_stream_is_neither_encoded_nor_collected() {
+    let site = site();
+    let address = format!("/api/live?token={}", site.token);
+    let request = Request::get(address).header(header::ACCEPT_ENCODING, "gzip, br");
+    let answer = site.ask(request, String::new()).await;
+    assert_eq!(answer.status(), StatusCode::OK);
+    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/event-stream");
+    assert_eq!(told(&answer, header::CONTENT_ENCODING), "");
+    assert_eq!(told(&answer, HeaderName::from_static("x-accel-buffering")), "no");
+    let mut stream = answer.into_body().into_data_stream();
+    for _ in 0..2 {
+        // One note, one piece of the stream: it does not wait for a second note.
+        site.api.deps.hub.tell(crate::LiveNote::Problems);
+        let piece = futures_util::StreamExt::next(&mut stream).await.unwrap().unwrap();
+        assert_eq!(&piece[..], b"event: problems\ndata: {}\n\n");
+    }
+    let answer = site.get("/api/live?token=nobody").await;
+    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+}

@@ -1,0 +1,227 @@
+//! What equal items have in common, made once: 10,000 hosts with one template share the shapes of
+//! its items.
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::hash::BuildHasher;
+use std::sync::Arc;
+
+use foldhash::fast::RandomState;
+use model::ValueType;
+
+use super::text::{Resolver, StepRow, Texts, days};
+use crate::db::Cells;
+use crate::snapshot::{Host, ItemExtra, ItemShape, ItemType, Settings};
+
+/// A tag and its value.
+pub(super) type Tag = (String, String);
+
+/// Columns of `items` that shapes are made of, by their place in the query.
+pub(super) const COLUMNS: &str = "i.flags, i.type, i.key_, i.delay, i.history, i.trends, \
+    i.status, i.value_type, i.units, i.valuemapid, i.inventory_link, i.logtimefmt, \
+    i.trapper_hosts, i.params, i.timeout, i.allow_traps";
+
+/// A row in the eyes of its host: macros resolved, nothing parsed yet.
+struct Seen<'a> {
+    kind: ItemType,
+    value_type: ValueType,
+    discovery_rule: bool,
+    enabled: bool,
+    allow_traps: bool,
+    inventory_link: u8,
+    valuemap: u64,
+    /// The key in the database.
+    raw_key: &'a str,
+    key: Cow<'a, str>,
+    delay: Cow<'a, str>,
+    history: Cow<'a, str>,
+    trends: Cow<'a, str>,
+    params: Cow<'a, str>,
+    timeout: Cow<'a, str>,
+    trapper_hosts: Cow<'a, str>,
+    units: &'a str,
+    logtimefmt: &'a str,
+}
+
+impl<'a> Seen<'a> {
+    /// `None` when its type is none that we know.
+    fn read(
+        row: &'a dyn Cells,
+        first: usize,
+        host: &Host,
+        resolver: &Resolver<'_>,
+    ) -> Option<Self> {
+        let at = |n: usize| first + n;
+        let text = |n: usize| resolver.text(row.text(at(n)));
+        let kind = ItemType::from_api(row.small(at(1)))?;
+        Some(Self {
+            kind,
+            value_type: ValueType::from_api(row.small(at(7)))?,
+            discovery_rule: row.int(at(0)) == 1,
+            enabled: row.int(at(6)) == 0 && host.monitored,
+            allow_traps: row.int(at(15)) == 1,
+            inventory_link: u8::try_from(row.int(at(10))).unwrap_or(0),
+            valuemap: row.id(at(9)),
+            raw_key: row.text(at(2)),
+            key: resolver.key(row.text(at(2))),
+            delay: text(3),
+            history: text(4),
+            trends: text(5),
+            // A formula keeps its macros: they are resolved as operands, where a text needs no
+            // quotes.
+            params: if kind == ItemType::Calculated {
+                Cow::Borrowed(row.text(at(13)))
+            } else {
+                text(13)
+            },
+            timeout: text(14),
+            trapper_hosts: text(12),
+            units: row.text(at(8)),
+            logtimefmt: row.text(at(11)),
+        })
+    }
+
+    /// Writes all of it in a form that differs where anything differs.
+    fn print(&self, steps: &[StepRow], tags: &[Tag], out: &mut String) {
+        out.clear();
+        let numbers = [
+            self.kind as u64,
+            self.value_type as u64,
+            self.discovery_rule.into(),
+            self.enabled.into(),
+            self.allow_traps.into(),
+            self.inventory_link.into(),
+            self.valuemap,
+            steps.len() as u64,
+            tags.len() as u64,
+        ];
+        for number in numbers {
+            // A text takes whatever is written into it.
+            let _ = write!(out, "{number},");
+        }
+        let texts = [self.raw_key, self.units, self.logtimefmt];
+        let resolved = [&self.key, &self.delay, &self.history, &self.trends, &self.params];
+        let more = [&self.timeout, &self.trapper_hosts];
+        let texts = texts.into_iter().chain(resolved.into_iter().chain(more).map(|text| &**text));
+        let tags = tags.iter().flat_map(|(tag, value)| [tag.as_str(), value]);
+        for text in texts.chain(tags) {
+            let _ = write!(out, "{}:{text}", text.len());
+        }
+        for (kind, params, handler, more) in steps {
+            let (length, end) = (params.len(), more.len());
+            let _ = write!(out, "{kind},{length}:{params}{handler},{end}:{more}");
+        }
+    }
+
+    fn interval(
+        &self,
+        texts: &mut Texts,
+    ) -> Result<Option<Arc<eval::interval::UpdateInterval>>, String> {
+        use ItemType::{AgentActive, Dependent, SnmpTrap, Trapper};
+        if matches!(self.kind, Trapper | SnmpTrap | Dependent) {
+            return Ok(None);
+        }
+        if self.kind == AgentActive && (self.delay == "0" || self.raw_key.starts_with("mqtt.get")) {
+            return Ok(None);
+        }
+        texts.interval(&self.delay).map(Some)
+    }
+
+    fn extra(&self, tags: &[Tag], texts: &mut Texts) -> Option<Arc<ItemExtra>> {
+        let extra = ItemExtra {
+            params: self.params.clone().into_owned(),
+            timeout: self.timeout.clone().into_owned(),
+            trapper_hosts: self.trapper_hosts.clone().into_owned(),
+            logtimefmt: self.logtimefmt.to_owned(),
+            allow_traps: self.allow_traps,
+            inventory_link: self.inventory_link,
+            units: self.units.to_owned(),
+            valuemap: self.valuemap,
+            tags: tags.iter().map(|(tag, value)| (texts.share(tag), texts.share(value))).collect(),
+        };
+        (extra != ItemExtra::default()).then(|| Arc::new(extra))
+    }
+
+    fn shape(
+        &self,
+        steps: &[StepRow],
+        tags: &[Tag],
+        settings: &Settings,
+        texts: &mut Texts,
+    ) -> ItemShape {
+        let mut invalid = None;
+        let interval = self.interval(texts).unwrap_or_else(|error| {
+            invalid = Some(error);
+            None
+        });
+        let steps = texts.steps(steps).unwrap_or_else(|error| {
+            invalid = Some(error);
+            Arc::from([])
+        });
+        let kept = |text: &str, global: Option<u16>| global.or_else(|| days(text)).unwrap_or(0);
+        ItemShape {
+            key: texts.share(&self.key),
+            kind: self.kind,
+            value_type: self.value_type,
+            discovery_rule: self.discovery_rule,
+            enabled: self.enabled,
+            interval,
+            invalid: invalid.map(String::into_boxed_str),
+            steps,
+            history_days: kept(&self.history, settings.history_days_global),
+            trends_days: if self.value_type.is_numeric() {
+                kept(&self.trends, settings.trends_days_global)
+            } else {
+                0
+            },
+            extra: self.extra(tags, texts),
+        }
+    }
+}
+
+/// All shapes made so far.
+#[derive(Default)]
+pub(super) struct Shapes {
+    texts: Texts,
+    /// By two hashes with seeds of this process, which nobody can aim at: a table of the texts
+    /// themselves would be larger than what is shared.
+    known: HashMap<(u64, u64), Arc<ItemShape>, RandomState>,
+    other: RandomState,
+    printed: String,
+}
+
+impl Shapes {
+    /// The shape of a row of an item of `host`; `first` = the place of the first of [`COLUMNS`].
+    /// `None` when its type is none that we know.
+    pub(super) fn of(
+        &mut self,
+        (row, first): (&dyn Cells, usize),
+        host: &Host,
+        resolver: &Resolver<'_>,
+        (steps, tags): (&[StepRow], &[Tag]),
+        settings: &Settings,
+    ) -> Option<Arc<ItemShape>> {
+        let seen = Seen::read(row, first, host, resolver)?;
+        let steps = resolved(steps, resolver);
+        seen.print(&steps, tags, &mut self.printed);
+        let hashes =
+            (self.known.hasher().hash_one(&self.printed), self.other.hash_one(&self.printed));
+        if let Some(known) = self.known.get(&hashes) {
+            return Some(Arc::clone(known));
+        }
+        let shape = Arc::new(seen.shape(&steps, tags, settings, &mut self.texts));
+        self.known.insert(hashes, Arc::clone(&shape));
+        Some(shape)
+    }
+}
+
+fn resolved<'s>(steps: &'s [StepRow], resolver: &Resolver<'_>) -> Cow<'s, [StepRow]> {
+    if !steps.iter().any(|(_, params, _, more)| params.contains('{') || more.contains('{')) {
+        return Cow::Borrowed(steps);
+    }
+    let text = |text: &str| resolver.text(text).into_owned();
+    let step =
+        |(kind, params, handler, more): &StepRow| (*kind, text(params), *handler, text(more));
+    Cow::Owned(steps.iter().map(step).collect())
+}

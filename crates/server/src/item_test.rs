@@ -1,0 +1,348 @@
+//! The request `item.test`: fetches a value if none is given, runs the steps, shows each.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use api::Json;
+use collect::AgentReply;
+use config::Snapshot;
+use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType};
+use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
+use eval::preproc::{STEPS_MAX, Step};
+use eval::script::Scripts;
+use model::{HostId, InterfaceId, ItemId, Payload, Timestamp, ValueType};
+use serde_json::{Map, json};
+
+use crate::live::Running;
+
+/// A check of a test may last this long, whatever the item says.
+const TIMEOUT_MAX_S: u32 = 600;
+
+/// Answers the member `data` of a request; the error names the member that is wrong.
+pub(crate) fn test(running: &Running, data: &Json) -> Result<Json, String> {
+    let item = object(data, "item").ok_or("The member \"item\" is missing.")?;
+    let empty = Json::Null;
+    let options = data.get("options").unwrap_or(&empty);
+    let kind = number(&item["value_type"]).ok_or("The member \"value_type\" is missing.")?;
+    let steps = steps(&item["steps"])?;
+    let now = Timestamp::from_unix(running.clock.unix());
+    let before = before(options, now)?;
+    let state = options.get("state").and_then(number).unwrap_or(0);
+    let given = text(&item["value"]).or_else(|| {
+        // Of a failed item its error takes the place of the value.
+        if state == 1 { options.get("runtime_error").and_then(text) } else { None }
+    });
+    let mut answer = Map::new();
+    let value = match given {
+        Some(value) if state == 1 => Payload::NotSupported(value.into()),
+        Some(value) => Payload::Text(value.into()),
+        None if text(&item["key"]).is_none() => {
+            return Err("Give a value to test, or the key of an item to fetch it.".to_owned());
+        }
+        None => {
+            let fetched = fetch(running, item, data.get("host").unwrap_or(&empty));
+            answer.insert("item".to_owned(), shown_item(&fetched));
+            match fetched {
+                Ok(value) => Payload::Text(value.into()),
+                Err(error) => Payload::NotSupported(error.into()),
+            }
+        }
+    };
+    let single = options.get("single").is_some_and(flag);
+    let known = u8::try_from(kind).ok().and_then(ValueType::from_api);
+    let value_type = if single { None } else { Some(known.unwrap_or(ValueType::Text)) };
+    let test = StepsTest { steps: &steps, value, at: now, before, value_type };
+    let mut tested = itemtest::run(&test, &mut Scripts::new(Arc::clone(&running.clock)));
+    if known.is_none() && !single && tested.result.is_ok() {
+        tested.result = Err(format!("Unknown value type \"{kind}\"."));
+    }
+    answer.insert("preprocessing".to_owned(), shown(tested));
+    Ok(Json::Object(answer))
+}
+
+fn object<'a>(json: &'a Json, name: &str) -> Option<&'a Json> {
+    json.get(name).filter(|member| member.is_object())
+}
+
+/// A number, or a text that is one: front ends send both.
+fn number(json: &Json) -> Option<i64> {
+    json.as_i64().or_else(|| json.as_str()?.parse().ok())
+}
+
+fn text(json: &Json) -> Option<String> {
+    match json {
+        Json::String(text) => Some(text.clone()),
+        Json::Number(number) => Some(number.to_string()),
+        _ => None,
+    }
+}
+
+fn flag(json: &Json) -> bool {
+    match json {
+        Json::Bool(flag) => *flag,
+        other => text(other).is_some_and(|text| text == "1" || text == "true"),
+    }
+}
+
+fn steps(json: &Json) -> Result<Vec<Step>, String> {
+    let list = match json {
+        Json::Null => return Ok(Vec::new()),
+        Json::Array(list) if list.len() <= STEPS_MAX => list,
+        _ => return Err(format!("The member \"steps\" must be a list of {STEPS_MAX} at most.")),
+    };
+    let missing = |name: &str| format!("The member \"{name}\" of a preprocessing step is missing.");
+    let small = |step: &Json, name: &str| {
+        let value = number(&step[name]).ok_or_else(|| missing(name))?;
+        u8::try_from(value).map_err(|_| format!("The member \"{name}\" of a step is out of range."))
+    };
+    list.iter()
+        .map(|step| {
+            let params = text(&step["params"]).ok_or_else(|| missing("params"))?;
+            let handler = small(step, "error_handler")?;
+            let set = text(&step["error_handler_params"])
+                .ok_or_else(|| missing("error_handler_params"))?;
+            Step::from_api(small(step, "type")?, &params, handler, &set).map_err(|e| e.to_string())
+        })
+        .collect()
+}
+
+type Before = Option<(model::CompactString, Timestamp)>;
+
+fn before(options: &Json, now: Timestamp) -> Result<Before, String> {
+    let Some(history) = object(options, "history") else { return Ok(None) };
+    let value = text(&history["value"]).ok_or("The member \"value\" of \"history\" is missing.")?;
+    let when =
+        text(&history["timestamp"]).ok_or("The member \"timestamp\" of \"history\" is missing.")?;
+    let ago = itemtest::seconds_ago(&when).ok_or_else(|| {
+        format!("The time \"{when}\" of the value before is not like \"now\" or \"now-5m\".")
+    })?;
+    let at = Timestamp { clock: now.clock.saturating_sub(ago), ns: now.ns };
+    Ok(Some((value.into(), at)))
+}
+
+/// A text, cut where it gets too long to be shown.
+fn put_text(out: &mut Map<String, Json>, name: &str, text: String) {
+    if text.len() <= SHOWN_BYTES_MAX {
+        out.insert(name.to_owned(), Json::String(text));
+        return;
+    }
+    let end = (0..=SHOWN_BYTES_MAX).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
+    out.insert(name.to_owned(), text[..end].into());
+    out.insert("truncated".to_owned(), true.into());
+    out.insert("original_size".to_owned(), text.len().into());
+}
+
+fn shown_item(fetched: &Result<String, String>) -> Json {
+    let mut out = Map::new();
+    let windows = fetched.as_ref().is_ok_and(|value| value.contains("\r\n"));
+    match fetched {
+        Ok(value) => put_text(&mut out, "result", value.clone()),
+        Err(error) => put_text(&mut out, "error", error.clone()),
+    }
+    out.insert("eol".to_owned(), if windows { "CRLF" } else { "LF" }.into());
+    Json::Object(out)
+}
+
+fn put_value(out: &mut Map<String, Json>, value: Option<String>) {
+    match value {
+        Some(value) => put_text(out, "result", value),
+        None => drop(out.insert("result".to_owned(), Json::Null)),
+    }
+}
+
+fn shown(tested: Tested) -> Json {
+    let mut out = Map::new();
+    if tested.previous {
+        out.insert("previous".to_owned(), true.into());
+    }
+    out.insert("steps".to_owned(), tested.steps.into_iter().map(shown_step).collect());
+    match tested.result {
+        Ok(value) => put_value(&mut out, value),
+        Err(error) => put_text(&mut out, "error", error),
+    }
+    Json::Object(out)
+}
+
+fn shown_step(step: StepReport) -> Json {
+    let mut out = Map::new();
+    if let Some(handler) = step.handler {
+        out.insert("action".to_owned(), handler.into());
+    }
+    if let Some(error) = step.error {
+        let mut value = Map::new();
+        put_text(&mut value, "value", error);
+        out.insert("error".to_owned(), Json::Object(value));
+    }
+    match step.result {
+        Ok(value) => put_value(&mut out, value),
+        Err(error) if step.handler.is_some() => put_text(&mut out, "failed", error),
+        Err(_) => {}
+    }
+    Json::Object(out)
+}
+
+/// The value of an item as its check would bring it now.
+fn fetch(running: &Running, item: &Json, host: &Json) -> Result<String, String> {
+    let snapshot = running.config.snapshot();
+    let id = HostId(host.get("hostid").and_then(number).map_or(0, i64::cast_unsigned));
+    let number = number(&item["type"]).unwrap_or(0);
+    let Some(kind) = u8::try_from(number).ok().and_then(ItemType::from_api) else {
+        return Err(format!("There is no item type {number}."));
+    };
+    match kind {
+        ItemType::Agent => agent(running, &snapshot, item, host, id),
+        ItemType::Internal => internal(running, item, id),
+        ItemType::Calculated => calculated(running, item, id),
+        _ => Err(format!(
+            "Items of type {number} have no check that the server could run for a test. \
+             Give a value instead."
+        )),
+    }
+}
+
+fn agent(
+    running: &Running,
+    snapshot: &Snapshot,
+    item: &Json,
+    json: &Json,
+    id: HostId,
+) -> Result<String, String> {
+    let known = snapshot.hosts.get(&id);
+    let host = Arc::new(host(known, json, id));
+    let interface = interface(known.map(Arc::as_ref), &json["interface"])?;
+    let wanted = text(&item["timeout"]).filter(|text| !text.is_empty());
+    let global = snapshot.settings.timeouts.get(&(ItemType::Agent as u8)).cloned();
+    let seconds = wanted.or(global).as_deref().and_then(eval::num::parse_seconds);
+    let seconds = seconds.filter(|s| (1..=TIMEOUT_MAX_S).contains(s)).unwrap_or(3);
+    let limit = Duration::from_secs(seconds.into());
+    let key = text(&item["key"]).unwrap_or_default();
+    let check = running.collector.agent_get(&host, &interface, &key, limit);
+    match running.runtime.block_on(check) {
+        AgentReply::Value(value) => Ok(value),
+        AgentReply::Nothing => Err("The agent has no value now.".to_owned()),
+        AgentReply::NotSupported(why)
+        | AgentReply::NetworkError(why)
+        | AgentReply::ConfigError(why)
+        | AgentReply::LocalError(why) => Err(why),
+    }
+}
+
+/// The host with the protection that the request gives, for the rest as it is configured.
+fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
+    let mut host = known.map_or_else(
+        || Host {
+            id,
+            host: "".into(),
+            name: "".into(),
+            monitored: true,
+            groups: Box::default(),
+            group_names: Box::default(),
+            tags: Box::default(),
+            interfaces: Box::default(),
+            items: Box::default(),
+            tls: config::snapshot::Tls::default(),
+            templates: Box::default(),
+        },
+        |host| (**host).clone(),
+    );
+    if let Some(connect) = json.get("tls_connect").and_then(number) {
+        let of = |name: &str| text(&json[name]).unwrap_or_default().into();
+        host.tls.connect = u8::try_from(connect).unwrap_or(host.tls.connect);
+        host.tls.issuer = of("tls_issuer");
+        host.tls.subject = of("tls_subject");
+        // Keys are never shown, so that a form sends them only when they were typed in.
+        let (identity, key): (Arc<str>, Arc<str>) = (of("tls_psk_identity"), of("tls_psk"));
+        if !identity.is_empty() && !key.is_empty() {
+            (host.tls.psk_identity, host.tls.psk) = (identity, key);
+        }
+    }
+    host
+}
+
+fn interface(known: Option<&Host>, json: &Json) -> Result<Interface, String> {
+    let id = json.get("interfaceid").and_then(number).map_or(0, i64::cast_unsigned);
+    let configured = known.and_then(|host| {
+        let main = || host.interfaces.iter().find(|one| one.main && one.kind == 1);
+        host.interface(InterfaceId(id)).or_else(main)
+    });
+    let Some(address) = json.get("address").and_then(text) else {
+        let none = "The host has no agent interface. Give an address, or a value to test.";
+        return configured.cloned().ok_or_else(|| none.to_owned());
+    };
+    let port = json.get("port").and_then(number).and_then(|port| u16::try_from(port).ok());
+    let port = port.ok_or("The port of the interface must be a number up to 65535.")?;
+    let use_ip = json.get("useip").is_none_or(flag);
+    let (ip, dns) = if use_ip { (address, String::new()) } else { (String::new(), address) };
+    Ok(Interface {
+        id: InterfaceId(id),
+        kind: 1,
+        main: true,
+        use_ip,
+        ip: ip.into(),
+        dns: dns.into(),
+        port,
+        details: "".into(),
+    })
+}
+
+/// An item that is nowhere configured.
+fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
+    let params = text(&item["params"]).unwrap_or_default();
+    Item::from(ItemParts {
+        id: ItemId(0),
+        host,
+        key: text(&item["key"]).unwrap_or_default().into(),
+        kind,
+        value_type: ValueType::Text,
+        discovery_rule: false,
+        enabled: true,
+        interval: None,
+        invalid: None,
+        interface: InterfaceId(0),
+        master: ItemId(0),
+        dependents: Box::default(),
+        steps: Arc::new([]),
+        triggers: Box::default(),
+        history_days: 0,
+        trends_days: 0,
+        extra: Some(Arc::new(ItemExtra { params, ..ItemExtra::default() })),
+    })
+}
+
+fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, String> {
+    let item = made_up(item, ItemType::Internal, host);
+    Ok(match running.collector.internal(&item)? {
+        collect::InternalValue::Unsigned(value) => value.to_string(),
+        collect::InternalValue::Float(value) => format!("{value:.6}"),
+        collect::InternalValue::Text(text) => text,
+    })
+}
+
+fn calculated(running: &Running, item: &Json, host: HostId) -> Result<String, String> {
+    let item = made_up(item, ItemType::Calculated, host);
+    let value = running.shards.calculate(item).map_err(|error| error.to_string())?;
+    match value {
+        Payload::Unsigned(value) => Ok(value.to_string()),
+        // Six decimals, as front ends of the field know it.
+        Payload::Float(value) => Ok(format!("{value:.6}")),
+        Payload::Text(text) => Ok(text.into()),
+        Payload::Log(log) => Ok(log.0.into()),
+        Payload::NotSupported(error) => Err(error.into()),
+        Payload::Meta => Err("The formula gave no value.".to_owned()),
+    }
+}
+
+/// The request `expressions.evaluate`: which expressions are true.
+pub(crate) fn expressions(data: &Json, now: Timestamp) -> Result<Json, String> {
+    let list = data.get("expressions").and_then(Json::as_array);
+    let list = list.ok_or("The member \"expressions\" is missing.")?;
+    let tz = jiff::tz::TimeZone::system();
+    let one = |expression: &Json| {
+        let source = text(expression).unwrap_or_default();
+        match itemtest::truth(&source, now, &tz) {
+            Ok(value) => json!({ "expression": source, "value": u8::from(value) }),
+            Err(error) => json!({ "expression": source, "error": error }),
+        }
+    };
+    Ok(list.iter().map(one).collect())
+}

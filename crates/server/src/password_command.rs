@@ -1,0 +1,112 @@
+//! `vedette password`: gives a user a new password when nobody can sign in any more.
+
+use std::io::Write;
+
+use anyhow::{Context, bail};
+use clap::{Arg, ArgMatches, Command};
+use config::db::{Db, Value};
+
+use crate::params::{self, Values};
+use crate::run;
+
+/// The command's help and arguments.
+pub(crate) fn command() -> Command {
+    let command = Command::new("password")
+        .about("Give a user a new password, for when nobody can sign in any more")
+        .long_about(
+            "Give a user a new password, for when nobody can sign in any more. The server must be \
+             stopped. The password is generated and printed, or read from standard input with \
+             --stdin. The user's sessions end and a block after wrong passwords is lifted.",
+        )
+        .arg(Arg::new("user").default_value("Admin").help("Name of the user"))
+        .arg(
+            Arg::new("stdin")
+                .long("stdin")
+                .action(clap::ArgAction::SetTrue)
+                .help("Read the new password from the first line of standard input"),
+        );
+    params::add(command, params::PLACES.iter().map(|name| params::server(name)))
+}
+
+/// Sets the password in the configuration that the parameters name.
+pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
+    let values = Values::read(matches, params::SERVER)?;
+    let user = matches.get_one::<String>("user").map_or("Admin", String::as_str);
+    let (password, given) = if matches.get_flag("stdin") {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).context("cannot read standard input")?;
+        (line.trim_end_matches(['\r', '\n']).to_owned(), true)
+    } else {
+        (api::generate_password()?, false)
+    };
+    if password.is_empty() {
+        bail!("the new password is empty: give one on the first line of standard input");
+    }
+    let data = values.path("data").context("parameter data: a folder is needed")?;
+    if !data.is_dir() {
+        bail!("there is no folder {}: name the server's with --data", data.display());
+    }
+    let _lock = run::lock(&data)?;
+    set(&Db::open(run::config_location(&values, &data))?, user, &api::hash_password(&password)?)?;
+    let mut out = std::io::stdout();
+    if given {
+        writeln!(out, "{user} has the new password.")?;
+    } else {
+        writeln!(out, "User      {user}\nPassword  {password}   (shown only this once)")?;
+    }
+    Ok(())
+}
+
+/// One transaction: the new hash, no block, no session.
+fn set(db: &Db, user: &str, hash: &str) -> anyhow::Result<()> {
+    db.write(|connection| {
+        let rows = connection
+            .query("SELECT userid FROM users WHERE username = ?", &[Value::from(user)])?;
+        let Some(row) = rows.first() else {
+            let rows = connection.query("SELECT username FROM users ORDER BY username", &[])?;
+            if rows.is_empty() {
+                bail!("there is no user yet: the first start of the server makes Admin");
+            }
+            let known: Vec<String> =
+                rows.iter().map(|row| row.text("username").to_owned()).collect();
+            bail!("there is no user \"{user}\"; known are {}", known.join(", "));
+        };
+        let id = Value::from(row.id("userid"));
+        connection.execute(
+            "UPDATE users SET passwd = ?, attempt_failed = 0, attempt_clock = 0 WHERE userid = ?",
+            &[Value::from(hash), id.clone()],
+        )?;
+        connection.execute("DELETE FROM sessions WHERE userid = ?", &[id])?;
+        Ok(())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use config::Config;
+    use config::db::Location;
+
+    use super::*;
+
+    #[test]
+    fn only_a_known_user_gets_the_new_password() {
+        let dir = tempfile::tempdir().unwrap();
+        let location = Location::Sqlite(dir.path().join("config.db"));
+        let config = Config::open(location.clone()).unwrap();
+        config.write(|edit| config::seed(edit, "old")).unwrap();
+        drop(config);
+        let db = Db::open(location).unwrap();
+
+        let unknown = set(&db, "admin", "new").unwrap_err().to_string();
+        assert_eq!(unknown, "there is no user \"admin\"; known are Admin, guest");
+        set(&db, "Admin", "new").unwrap();
+
+        let passwords = db
+            .read(|c| c.query("SELECT username, passwd FROM users ORDER BY username", &[]))
+            .unwrap();
+        let shown: Vec<_> =
+            passwords.iter().map(|row| (row.text("username"), row.text("passwd"))).collect();
+        assert_eq!(shown[0], ("Admin", "new"));
+        assert_ne!(shown[1].1, "new");
+    }
+}
