@@ -176,7 +176,7 @@ impl Engine {
 
     fn end_of_batch(&mut self, committed: Committed) -> Result<Committed, Error> {
         self.stats.batches += 1;
-        if self.options.durable && committed.rows > 0 {
+        if self.options.durable && committed.wal_bytes > 0 {
             self.sync()?;
         }
         Ok(committed)

@@ -1,0 +1,602 @@
+//! One shard's history, its trends, and a day in a life that a seed decides.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use history::trends::{self, Folded, Folder, open_hours};
+use history::{Driver, Embedded, Kinds, Options, Span};
+use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
+use stdx::clock::{Clock, SharedClock, SimClock};
+
+use crate::disk::{Faults, SimDisk};
+use crate::model::{Classes, ITEMS, Model, NUMBERS, same};
+use crate::random::Random;
+
+const START: u32 = 19_675 * 86_400 + 40_000;
+const STEPS: u64 = 120;
+
+/// What this seed is about.
+#[derive(Debug, Clone, Copy)]
+struct Plan {
+    durable: bool,
+    kills: bool,
+    power_cuts: bool,
+    write_errors: bool,
+    full_disk: bool,
+    read_errors: bool,
+    flips: bool,
+}
+
+impl Plan {
+    fn new(random: &mut Random) -> Self {
+        let flips = random.one_in(6);
+        Self {
+            durable: random.one_in(4),
+            kills: random.one_in(2),
+            power_cuts: random.one_in(3),
+            write_errors: random.one_in(2),
+            full_disk: random.one_in(2),
+            read_errors: random.one_in(4),
+            flips,
+        }
+    }
+}
+
+/// What a run did, so that a test can tell that it did something.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub struct Tally {
+    pub acknowledged: u64,
+    pub refused: u64,
+    pub restarts: u64,
+    pub seals: u64,
+    pub merges: u64,
+    pub injected: u64,
+    pub flips: u64,
+    pub missing: u64,
+    pub hours: u64,
+}
+
+pub struct World {
+    random: Random,
+    plan: Plan,
+    disk: SimDisk,
+    clock: Arc<SimClock>,
+    dir: tempfile::TempDir,
+    driver: Option<Embedded>,
+    folder: Folder,
+    folded: Vec<Folded>,
+    model: Model,
+    /// Batches that were refused; senders try again.
+    resend: Vec<Vec<Sample>>,
+    /// Steps that the present fault goes on for.
+    trouble: u64,
+    reads_fail: bool,
+    /// Errors and events that an operator sees.
+    reported: u64,
+    unique: u32,
+    tally: Tally,
+    /// `TRACE=1` tells the story of a seed.
+    trace: bool,
+}
+
+type Outcome = Result<(), String>;
+
+impl World {
+    pub fn new(seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let plan = Plan::new(&mut random);
+        let clock = SimClock::at(Duration::from_secs(START.into()));
+        Self {
+            disk: SimDisk::new(random.next()),
+            random,
+            plan,
+            clock,
+            dir: tempfile::tempdir().unwrap(),
+            driver: None,
+            folder: Folder::new(START),
+            folded: Vec::new(),
+            model: Model::new(),
+            resend: Vec::new(),
+            trouble: 0,
+            reads_fail: false,
+            reported: 0,
+            unique: 0,
+            trace: std::env::var_os("TRACE").is_some(),
+            tally: Tally::default(),
+        }
+    }
+
+    /// Everything from the first start to the last check.
+    pub fn run(mut self) -> Result<Tally, String> {
+        self.open(true)?;
+        for _ in 0..STEPS {
+            self.step()?;
+            if self.disk.is_off() {
+                self.restart()?;
+            }
+        }
+        self.finish()?;
+        Ok(self.tally)
+    }
+
+    fn now(&self) -> u32 {
+        u32::try_from(self.clock.unix_s()).unwrap()
+    }
+
+    fn driver(&mut self) -> &mut Embedded {
+        self.driver.as_mut().unwrap()
+    }
+
+    fn options(&self) -> Options {
+        Options {
+            head_rows: 60,
+            head_bytes: 4_000,
+            durable: self.plan.durable,
+            sync_interval: None,
+            merge_rows: 2_000,
+            merge_fanout: 3,
+            background: false,
+            retention: Arc::new(Classes),
+            disk: Arc::new(self.disk.clone()),
+        }
+    }
+
+    /// Starts the shard; after a crash trends of the open hours are folded anew.
+    fn open(&mut self, orderly: bool) -> Outcome {
+        let clock: SharedClock = Arc::clone(&self.clock) as SharedClock;
+        let (driver, recovery) = match Embedded::open(self.dir.path(), self.options(), clock) {
+            Ok(opened) => opened,
+            Err(_) if self.disk.is_off() || self.trouble > 0 => {
+                // A start that fails harms nothing; somebody mends the disk.
+                self.reported += 1;
+                self.disk.restart();
+                self.trouble = 0;
+                self.reads_fail = false;
+                return self.open(orderly);
+            }
+            Err(error) => return Err(format!("the store does not open: {error}")),
+        };
+        if self.trace {
+            eprintln!("open {orderly} {:?} {recovery:?}", self.disk.names());
+        }
+        self.reported += u64::from(!recovery.clean);
+        let damaged = recovery.damaged_blocks > 0 || !recovery.set_aside.is_empty();
+        if damaged && self.tally.flips == 0 && !self.plan.power_cuts {
+            return Err(format!("damage out of nothing: {recovery:?}"));
+        }
+        self.folded.clear();
+        self.driver = Some(driver);
+        let now = self.now();
+        if orderly {
+            self.folder = Folder::new(now);
+            return Ok(());
+        }
+        let span = open_hours(now);
+        self.folder = Folder::starting_at(span.from);
+        for item in (0..NUMBERS).map(ItemId) {
+            let view = self.driver().view(&[item], Span::new(span.from, u32::MAX));
+            match view.samples(item, Kinds::VALUES) {
+                Ok(samples) => self.folder.refold(item, &samples),
+                Err(error) => self.bad_read(&error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn restart(&mut self) -> Outcome {
+        self.tally.restarts += 1;
+        self.driver = None;
+        if self.plan.power_cuts && (!self.plan.kills || self.random.one_in(2)) {
+            if self.trace {
+                eprintln!("power cut");
+            }
+            self.disk.cut_power();
+            self.model.power_cut();
+        } else {
+            self.disk.restart();
+        }
+        self.trouble = 0;
+        self.reads_fail = false;
+        if self.plan.read_errors && self.random.one_in(3) {
+            self.disk.set_faults(Faults { read: 5, ..Faults::default() });
+            self.trouble = 3;
+            self.reads_fail = true;
+        }
+        if self.plan.kills && self.random.one_in(4) {
+            // The next start does not come far.
+            let operations = 1 + self.random.below(12);
+            self.disk.end_after(operations);
+        }
+        self.open(false)?;
+        if self.disk.is_off() { self.restart() } else { self.check_all() }
+    }
+
+    fn bad_read(&mut self, error: &history::Error) -> Outcome {
+        self.reported += 1;
+        let expected = self.reads_fail || self.tally.flips > 0 || self.disk.is_off();
+        if expected { Ok(()) } else { Err(format!("reading fails out of nothing: {error}")) }
+    }
+
+    fn step(&mut self) -> Outcome {
+        self.change_trouble();
+        let what = self.random.below(20);
+        if self.trace {
+            let stats = self.driver().stats();
+            eprintln!("{} {what} trouble {} {stats:?}", self.now(), self.trouble);
+        }
+        match what {
+            0..9 => self.write(),
+            9 => self.clear(),
+            10 | 11 => self.sync(),
+            12 => self.read(),
+            13 => self.housekeep(),
+            14 => self.stop()?,
+            _ => self.pass_time(),
+        }
+        for _ in 0..self.random.below(3) {
+            self.driver().work();
+        }
+        let item = ItemId(self.random.below(ITEMS));
+        self.check_item(item)?;
+        let stats = self.driver().stats();
+        if stats.head_rows > 60 + 25 || stats.sealing > 8 {
+            return Err(format!("memory is not bounded: {stats:?}"));
+        }
+        Ok(())
+    }
+
+    /// Faults begin and end.
+    fn change_trouble(&mut self) {
+        if self.trouble > 0 {
+            self.trouble -= 1;
+            if self.trouble == 0 {
+                self.disk.set_faults(Faults::default());
+                self.reads_fail = false;
+            }
+            return;
+        }
+        if self.random.one_in(8) {
+            let mut faults = Faults::default();
+            if self.plan.write_errors {
+                let one_in = 1 + self.random.below(6);
+                (faults.write, faults.sync, faults.name) = (one_in, one_in, one_in * 2);
+            }
+            if self.plan.full_disk && self.random.one_in(2) {
+                let room = self.random.below(3_000);
+                faults.space = self.disk.used() + usize::try_from(room).unwrap() + 1;
+            }
+            if self.plan.read_errors {
+                faults.read = 1 + self.random.below(4);
+                self.reads_fail = true;
+            }
+            self.disk.set_faults(faults);
+            self.trouble = 1 + self.random.below(12);
+        }
+        if (self.plan.kills || self.plan.power_cuts) && self.random.one_in(10) {
+            let operations = 1 + self.random.below(40);
+            self.disk.end_after(operations);
+        }
+        if self.plan.flips && self.random.one_in(30) {
+            let flipped = self.disk.flip(|name| !name.ends_with(".tmp"));
+            self.tally.flips += u64::from(flipped.is_some());
+        }
+    }
+
+    fn value(&mut self, item: u64) -> SampleValue {
+        let bits = self.random.next();
+        match item {
+            0..4 => SampleValue::Unsigned(bits >> (bits % 60)),
+            4..NUMBERS => SampleValue::Float((bits >> 40) as f64 / 100.0),
+            8 => SampleValue::Text("y".repeat(usize::try_from(bits % 300).unwrap()).into()),
+            9 => {
+                let meta =
+                    LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
+                SampleValue::Log(Box::new((format!("line {bits}").into(), meta)))
+            }
+            _ if bits % 2 == 0 => SampleValue::Unsigned(bits >> 8),
+            _ => SampleValue::Float(f64::from_bits(bits)),
+        }
+    }
+
+    fn sample(&mut self) -> Sample {
+        let item = self.random.below(ITEMS);
+        let now = self.now();
+        let at = if item < NUMBERS {
+            self.unique += 1;
+            let late = if self.random.one_in(20) { 3_600 } else { 60 };
+            let clock = now - u32::try_from(self.random.below(late)).unwrap();
+            Timestamp { clock, ns: self.unique }
+        } else {
+            // Few times, so that many are written again; sometimes days away.
+            let days = if self.random.one_in(10) { self.random.below(40) } else { 0 };
+            let days = u32::try_from(days).unwrap() * 86_400;
+            Timestamp { clock: now - now % 60 - days, ns: u32::try_from(item % 3).unwrap() }
+        };
+        Sample { item: ItemId(item), at, value: self.value(item) }
+    }
+
+    fn write(&mut self) {
+        let batch = match self.resend.pop() {
+            Some(batch) if self.random.one_in(2) => batch,
+            other => {
+                self.resend.extend(other);
+                (0..1 + self.random.below(25)).map(|_| self.sample()).collect()
+            }
+        };
+        let result = self.driver().write(&batch);
+        self.model.write(&batch, result.is_ok());
+        if self.trace {
+            let rows = batch.iter().map(|s| (s.item.0, s.at.clock, s.at.ns)).collect::<Vec<_>>();
+            eprintln!("  write {result:?} {rows:?}");
+        }
+        match result {
+            Ok(()) => {
+                self.tally.acknowledged += batch.len() as u64;
+                self.acknowledged();
+                let numbers = batch.iter().filter(|sample| sample.item.0 < NUMBERS);
+                numbers.for_each(|sample| self.folder.fold(sample));
+            }
+            Err(_) => {
+                self.tally.refused += batch.len() as u64;
+                self.reported += 1;
+                self.resend.push(batch);
+            }
+        }
+    }
+
+    fn acknowledged(&mut self) {
+        if self.plan.durable {
+            self.model.synced();
+        }
+    }
+
+    fn clear(&mut self) {
+        let items: Vec<ItemId> =
+            (0..1 + self.random.below(3)).map(|_| ItemId(self.random.below(ITEMS))).collect();
+        let result = self.driver().clear(&items);
+        self.model.clear(&items, result.is_ok());
+        if self.trace {
+            eprintln!("  clear {items:?} {result:?}");
+        }
+        if result.is_ok() {
+            self.acknowledged();
+            self.folder.clear(&items);
+            self.folded.retain(|folded| !items.contains(&folded.trend.item));
+            for batch in &mut self.resend {
+                batch.retain(|sample| !items.contains(&sample.item));
+            }
+        } else {
+            self.reported += 1;
+        }
+    }
+
+    fn sync(&mut self) {
+        match self.driver().sync() {
+            Ok(()) => self.model.synced(),
+            Err(_) => self.reported += 1,
+        }
+    }
+
+    fn housekeep(&mut self) {
+        let now = self.now();
+        let result = history::housekeeping::run(self.driver(), now);
+        self.reported += u64::from(result.is_err());
+        self.model.dropped(history::Day::of(now));
+    }
+
+    /// An orderly stop and a start; if the disk does not let it, it counts as a crash.
+    fn stop(&mut self) -> Outcome {
+        self.folder.drain(&mut self.folded);
+        let written = self.write_trends();
+        let synced = self.driver().sync();
+        let orderly = written && synced.is_ok();
+        if orderly {
+            self.model.synced();
+        }
+        self.reported += u64::from(synced.is_err());
+        self.driver = None;
+        if self.disk.is_off() {
+            return self.restart();
+        }
+        self.open(orderly)?;
+        if self.disk.is_off() { self.restart() } else { Ok(()) }
+    }
+
+    fn write_trends(&mut self) -> bool {
+        if self.folded.is_empty() {
+            return true;
+        }
+        let folded = std::mem::take(&mut self.folded);
+        let written = trends::write(self.driver(), &folded);
+        if self.trace {
+            eprintln!("  trends {written:?} {folded:?}");
+        }
+        if written.is_err() {
+            self.reported += 1;
+            self.folded = folded;
+        }
+        written.is_ok()
+    }
+
+    fn pass_time(&mut self) {
+        let seconds = match self.random.below(10) {
+            _ if self.trouble > 0 => self.random.below(20),
+            0 => 86_400,
+            1 | 2 => 3_600,
+            _ => self.random.below(300),
+        };
+        for _ in 0..seconds.div_ceil(900).max(1) {
+            self.clock.advance(Duration::from_secs(seconds.min(900)));
+            self.tick();
+        }
+    }
+
+    /// What a shard does each second, as often as nothing waits any more.
+    fn tick(&mut self) {
+        let now = self.now();
+        for _ in 0..2 * ITEMS {
+            self.folder.take(now, &mut self.folded);
+        }
+        self.write_trends();
+        let result = self.driver().maintain();
+        self.reported += u64::from(result.is_err());
+    }
+
+    fn read(&mut self) {
+        let items: Vec<ItemId> = (0..ITEMS).map(ItemId).collect();
+        let view = self.driver().view_newest(&items, 2);
+        for item in items {
+            let newest = view.newest(item, Kinds::VALUES, 2);
+            self.reported += u64::from(newest.is_err());
+        }
+    }
+
+    fn check_item(&mut self, item: ItemId) -> Outcome {
+        if self.disk.is_off() {
+            return Ok(());
+        }
+        let view = self.driver().view(&[item], Span::ALL);
+        let samples = match view.samples(item, Kinds::VALUES) {
+            Ok(samples) => samples,
+            Err(error) => return self.bad_read(&error),
+        };
+        let missing = self.model.check(item, &samples, self.tally.flips > 0)?;
+        self.tally.missing += missing as u64;
+        if !self.random.one_in(4) {
+            return Ok(());
+        }
+        let newest = self.driver().newest(item, 2);
+        match newest {
+            Err(error) => self.bad_read(&error),
+            Ok(newest) => {
+                let all = samples.iter().rev().zip(&newest);
+                let equal = newest.len() == samples.len().min(2)
+                    && all.into_iter().all(|(a, b)| a.at == b.at && same(&a.value, &b.value));
+                if equal || self.disk.is_off() {
+                    Ok(())
+                } else {
+                    Err(format!("newest of {item:?} is {newest:?}, there is {samples:?}"))
+                }
+            }
+        }
+    }
+
+    fn check_all(&mut self) -> Outcome {
+        (0..ITEMS).map(ItemId).try_for_each(|item| self.check_item(item))
+    }
+
+    /// The disk is well again: so is the shard, without a restart and after one.
+    fn finish(&mut self) -> Outcome {
+        self.disk.restart();
+        (self.trouble, self.reads_fail) = (0, false);
+        self.clock.advance(Duration::from_secs(6));
+        self.tick();
+        while self.driver().work() {}
+        let batch = vec![self.sample()];
+        let written = self.driver().write(&batch);
+        written.map_err(|error| format!("the disk is well, the shard is not: {error}"))?;
+        self.model.write(&batch, true);
+        batch.iter().filter(|s| s.item.0 < NUMBERS).for_each(|s| self.folder.fold(s));
+        self.check_all()?;
+        self.driver().sync().map_err(|error| format!("the last sync: {error}"))?;
+        let flushed = self.driver().flush();
+        if self.tally.flips == 0 {
+            flushed.map_err(|error| format!("the last flush: {error}"))?;
+        }
+        let stats = self.driver().stats();
+        (self.tally.seals, self.tally.merges) = (stats.seals, stats.merges);
+        self.check_all()?;
+        self.stop()?;
+        self.check_all()?;
+        self.check_trends()?;
+        self.tally.injected = self.disk.injected();
+        if (self.tally.injected > 0 || self.tally.missing > 0) && self.reported == 0 {
+            return Err(format!("faults, but nothing was reported: {:?}", self.tally));
+        }
+        Ok(())
+    }
+
+    /// Every hour of which all is certain has the trend that its samples give.
+    fn check_trends(&mut self) -> Outcome {
+        if self.tally.flips > 0 {
+            return Ok(());
+        }
+        for item in (0..NUMBERS).map(ItemId) {
+            let view = self.driver().view(&[item], Span::ALL);
+            let samples = view.samples(item, Kinds::VALUES).map_err(|e| e.to_string())?;
+            let stored = view.trends(item).map_err(|e| e.to_string())?;
+            let mut expected: Vec<Trend> = Vec::new();
+            for sample in &samples {
+                add(&mut expected, sample);
+            }
+            for trend in &mut expected {
+                finish(trend, &samples);
+                if !self.model.is_certain(item, trend.hour) {
+                    continue;
+                }
+                self.tally.hours += 1;
+                let found = stored.iter().find(|stored| stored.hour == trend.hour);
+                if !found.is_some_and(|found| alike(found, trend)) {
+                    return Err(format!("{item:?}: trend {found:?}, history gives {trend:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn add(trends: &mut Vec<Trend>, sample: &Sample) {
+    let hour = trends::hour_of(sample.at.clock);
+    if let Some(trend) = trends.iter_mut().find(|trend| trend.hour == hour) {
+        trend.num += 1;
+        return;
+    }
+    let values = match sample.value {
+        SampleValue::Unsigned(_) => TrendValues::Unsigned { min: 0, avg: 0, max: 0 },
+        _ => TrendValues::Float { min: 0.0, avg: 0.0, max: 0.0 },
+    };
+    trends.push(Trend { item: sample.item, hour, num: 1, values });
+}
+
+fn finish(trend: &mut Trend, samples: &[Sample]) {
+    let of_hour = samples.iter().filter(|s| trends::hour_of(s.at.clock) == trend.hour);
+    match &mut trend.values {
+        TrendValues::Unsigned { min, avg, max } => {
+            let values: Vec<u64> = of_hour.filter_map(|s| unsigned(&s.value)).collect();
+            let sum: u128 = values.iter().copied().map(u128::from).sum();
+            *min = values.iter().copied().min().unwrap_or(0);
+            *max = values.iter().copied().max().unwrap_or(0);
+            *avg = u64::try_from(sum / values.len() as u128).unwrap();
+        }
+        TrendValues::Float { min, avg, max } => {
+            let values: Vec<f64> = of_hour.filter_map(|s| s.value.as_f64()).collect();
+            *min = values.iter().copied().fold(f64::INFINITY, f64::min);
+            *max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            *avg = values.iter().sum::<f64>() / values.len() as f64;
+        }
+    }
+}
+
+fn unsigned(value: &SampleValue) -> Option<u64> {
+    if let SampleValue::Unsigned(value) = value { Some(*value) } else { None }
+}
+
+/// Equal but for what merging of stored parts may round.
+fn alike(a: &Trend, b: &Trend) -> bool {
+    let parts = u64::from(a.num);
+    a.num == b.num
+        && match (a.values, b.values) {
+            (
+                TrendValues::Unsigned { min, avg, max },
+                TrendValues::Unsigned { min: min2, avg: avg2, max: max2 },
+            ) => min == min2 && max == max2 && avg.abs_diff(avg2) <= parts,
+            (
+                TrendValues::Float { min, avg, max },
+                TrendValues::Float { min: min2, avg: avg2, max: max2 },
+            ) => {
+                let near = (avg - avg2).abs() <= avg2.abs() * 1e-9;
+                min.to_bits() == min2.to_bits() && max.to_bits() == max2.to_bits() && near
+            }
+            _ => false,
+        }
+}
