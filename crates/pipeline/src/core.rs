@@ -171,6 +171,7 @@ impl Core {
             history: History {
                 cache: &mut self.cache,
                 driver: self.driver.as_ref(),
+                folder: &self.folder,
                 foreign: &self.foreign,
                 views,
             },

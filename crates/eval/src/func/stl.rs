@@ -59,7 +59,7 @@ impl Params {
 /// are `NaN` and filled with the mean.
 pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, FuncError> {
     let known: Vec<f64> = series.iter().copied().filter(|v| !v.is_nan()).collect();
-    if known.is_empty() || series.len() < 2 * params.season || params.detection > series.len() {
+    if known.is_empty() || series.len() <= 2 * params.season || params.detection > series.len() {
         return Err(FuncError::NotEnoughData);
     }
     let mean = stats::avg(&known).ok_or(FuncError::NotFinite)?;
