@@ -23,8 +23,6 @@ import reference  # noqa: E402
 from differ import compare, explained, expressions, history, steps  # noqa: E402
 
 WORKERS = 4
-#: Expressions of one request.
-BATCH = 50
 #: Results that depend on the second of evaluation, relative.
 BY_THE_SECOND = {"forecast": 1e-4, "timeleft": 1e-3, "rate": 1e-5, "now(": 1e-6, "time(": 1e-2, "rand(": 9e99}
 
@@ -64,10 +62,9 @@ class Side:
                 for key, kind, tags in items])["itemids"]
             self.ids[host] = hostid
             self.ids.update({(host, item[0]): (itemid, item[1]) for item, itemid in zip(items, made)})
-        first = next(iter(rows))
-        bed.wait_for("the items to be known", lambda: self._push(first, rows[first][:1]), 60)
         for target, values in rows.items():
-            assert self._push(target, values), "values of %s/%s were not taken" % target
+            bed.wait_for("%s/%s to be known" % target, lambda: self._push(target, values[:1]), 60)
+            assert self._push(target, values[1:]), "values of %s/%s were not taken" % target
         for (host, key), values in rows.items():
             itemid, kind = self.ids[(host, key)]
             bed.wait_for("history of " + key, lambda: int(self.api.call(
@@ -156,16 +153,9 @@ def run_parts(sides, seed, tally, only):
              lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("calculated", texts, lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("steps", steps.cases(rng), lambda data: both(sides, "item.test", lambda side: data))
-        batches = [texts[n:n + BATCH] for n in range(0, len(texts), BATCH)]
-        if not only or "evaluated" in only:
-            for batch in batches:
-                answers = both(sides, "expressions.evaluate", lambda side: {"expressions": batch})
-                for text, one, other in zip(batch, *(answer["data"] for answer in answers)):
-                    if "value" in one:
-                        one = dict(one, truth=str(one.pop("value")))
-                    if "value" in other:
-                        other = dict(other, truth=str(other.pop("value")))
-                    tally.take("evaluated", text, one, other)
+        # One at a time: a wrong expression spoils those behind it in the reference.
+        each("evaluated", texts, lambda text: both(
+            sides, "expressions.evaluate", lambda side: {"expressions": [text]}))
 
 
 def replay(side, tally):

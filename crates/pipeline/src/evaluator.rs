@@ -161,14 +161,22 @@ impl Evaluator<'_> {
         }
         func::check_foreach(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
         let percentile = call.function == "bucket_percentile";
-        let percent = if percentile && params.len() == 2 { params.pop() } else { None };
+        let second = if base == "rate" && params.len() == 2 { params.pop() } else { None };
+        let (percent, which) = if percentile { (second, None) } else { (None, second) };
+        let which = match which {
+            Some(which) => match which.value.parse::<usize>() {
+                Ok(which @ 1..) => which,
+                _ => return Err(failed("invalid parameter #2")),
+            },
+            None => 1,
+        };
         let usable: Vec<func::Item> = items
             .iter()
             .filter(|item| self.usable(item, &call.function).is_ok())
             .map(facts)
             .collect();
         let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
-        let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id);
+        let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id, which);
         let bucket: Option<&Bucket<'_>> = if base == "rate" { Some(&bucket) } else { None };
         let rates = function
             .eval_foreach(&usable, bucket, &mut self.history, &moment)
@@ -275,11 +283,10 @@ fn key_fits(pattern: &ItemKey, key: &str) -> bool {
     })
 }
 
-/// `bucket_rate_foreach` takes the bound from the last parameter of the key.
-fn bucket_bound(snapshot: &Snapshot, item: ItemId) -> Option<String> {
+/// The bound of a bucket is the `which`-th parameter of the item's key, counted from 1.
+fn bucket_bound(snapshot: &Snapshot, item: ItemId, which: usize) -> Option<String> {
     let item = snapshot.items.get(&item)?;
-    let key = ItemKey::parse(&item.key).ok()?;
-    key.param(key.param_count().checked_sub(1)?)
+    ItemKey::parse(&item.key).ok()?.param(which.checked_sub(1)?)
 }
 
 struct Candidate<'a> {

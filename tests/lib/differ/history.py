@@ -81,8 +81,9 @@ PATTERNS = ["5", "0", "100", "50.5", "1K", "ok", "error", "^error", "17", "6/7",
 FITS = ["linear", "polynomial1", "polynomial2", "polynomial3", "exponential", "logarithmic", "power", "nosuch",
         "polynomial7", ""]
 MODES = ["value", "max", "min", "delta", "avg", "nosuch", ""]
-TREND_PERIODS = ["1h:now/h", "1d:now/d", "1d:now/d-1d", "2h:now/h-3h", "1d:now/h", "1h:now/h-25h", "1w:now/w",
-                 "1h", "30m:now/h", "1d", "1h:now/M", "24h:now/d"]
+#: None ends with the hour that is just over: the reference writes its trends a little later.
+TREND_PERIODS = ["1h:now/h-1h", "1d:now/d", "1d:now/d-1d", "2h:now/h-3h", "1d:now/h", "1h:now/h-25h", "1w:now/w",
+                 "1h", "30m:now/h-1h", "1d", "1h:now/M", "24h:now/d", "6h:now/h-1h", "3h:now/d+6h-1d"]
 FILTERS = ['group="G one"', 'group="G two"', 'group="nosuch"', 'tag="kind:load"', 'tag="kind"', 'tag="n:1"',
            'group="G one" and tag="kind:load"', 'group="G one" or group="G two"', 'not tag="kind:load"',
            'tag="kind:load" and not tag="n:1"', '(group="G one" or tag="n:2") and tag="kind:load"',
@@ -149,10 +150,10 @@ def _trend(rng):
         lambda: "trend%s(/first/%s,%s)" % (pick(["avg", "count", "max", "min", "sum"]), key, period),
         lambda: "trend%s(/first/%s,%s)" % (pick(["avg", "count", "max", "min", "sum"]), key, period),
         lambda: "baseline%s(/first/%s,%s,%s,%s)" % (
-            pick(["wma", "dev"]), key, pick(["1h:now/h", "2h:now/h-1h", "1d:now/d", "1h"]),
+            pick(["wma", "dev"]), key, pick(["1h:now/h-1h", "2h:now/h-1h", "1d:now/d", "1h"]),
             _quoted(pick(["h", "d", "w", "x", "M"])), pick(["2", "3", "6", "0", "x"])),
         lambda: "trendstl(/first/%s,%s,%s,%s%s)" % (
-            key, pick(["48h:now/h", "96h:now/h-24h", "100h:now/h"]), pick(["4h", "24h", "1h"]),
+            key, pick(["49h:now/h-1h", "48h:now/h-1h", "96h:now/h-24h", "100h:now/h-1h", "150h:now/h-2h"]), pick(["4h", "24h", "1h"]),
             pick(["24h", "12h"]), pick(["", ",2", ",3,\"stddevpop\"", ",1.5,\"mad\"", ",,,7", ",x"])),
     ])()
 

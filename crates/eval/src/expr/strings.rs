@@ -90,6 +90,7 @@ fn one_value(args: &[ExprValue], per_byte: u64, per_number: u64) -> Called {
 
 fn char_of(code: &ExprValue) -> Called {
     match code.as_u64().and_then(|c| u8::try_from(c).ok()).filter(u8::is_ascii) {
+        Some(0) => text(String::new()),
         Some(code) => text(char::from(code).to_string()),
         None => wrong_argument(),
     }

@@ -74,6 +74,16 @@ pub(super) fn eval(
     }
 }
 
+/// Whether an item has no value in a period.
+pub(super) fn is_empty(
+    period: Option<&Period>,
+    item: &Item,
+    view: &mut dyn HistoryView,
+    moment: &Moment<'_>,
+) -> Result<bool, FuncError> {
+    Ok(Reader { period, item, view, moment }.values()?.is_empty())
+}
+
 impl Reader<'_, '_> {
     fn end(&self) -> Result<Timestamp, FuncError> {
         match self.period {

@@ -218,6 +218,15 @@ pub fn check_foreach(name: &str, params: &[HistoryParam]) -> Result<(), FuncErro
     }
 }
 
+/// Compiles a call for each of the items that it names; see [`foreach_base`]. What stands behind
+/// the period of bucket functions is not for single items.
+pub fn parse_call(name: &str, params: &[HistoryParam]) -> Result<Function, FuncError> {
+    match foreach_base(name) {
+        Some(base @ "rate") => Function::parse(base, params.get(..1).unwrap_or(params)),
+        base => Function::parse(base.unwrap_or(name), params),
+    }
+}
+
 /// The functions over expressions that change with time alone.
 pub fn is_date_function(name: &str) -> bool {
     matches!(name, "date" | "dayofmonth" | "dayofweek" | "now" | "time")
@@ -414,6 +423,10 @@ impl Function {
         }
     }
 
+    fn is_statistic(&self) -> bool {
+        matches!(self.kind, Kind::Avg | Kind::Min | Kind::Max | Kind::Sum)
+    }
+
     /// Evaluates a `*_foreach` function: one element per item that has data. `bucket` gives
     /// an item's bucket bound for `bucket_rate_foreach`; its elements are pairs of bound and
     /// rate.
@@ -431,6 +444,13 @@ impl Function {
         for item in items {
             let value = match self.eval(item, view, moment) {
                 Ok(value) => value,
+                Err(FuncError::ValueType) if self.is_statistic() => {
+                    // Texts count as 0 where they are there at all.
+                    if history::is_empty(self.period.as_ref(), item, view, moment)? {
+                        continue;
+                    }
+                    ExprValue::Float(0.0)
+                }
                 Err(FuncError::NotEnoughData | FuncError::ValueType) => continue,
                 Err(error) => return Err(error),
             };

@@ -39,11 +39,7 @@ pub(super) fn parse(name: &str, params: &[HistoryParam]) -> Result<Option<Kind>,
             if seasons.fract() != 0.0 || !(1.0..=SEASONS_MAX).contains(&seasons) {
                 return Err(FuncError::Param(3));
             }
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked"
-            )]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
             let period = period()?;
             let season = season.filter(|season| *season >= period.base_unit());
             return Ok(Some(Kind::Baseline {
