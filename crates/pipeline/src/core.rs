@@ -181,6 +181,7 @@ impl Core {
                 cache: &mut self.cache,
                 driver: self.driver.as_ref(),
                 recent: &self.recent,
+                folder: &self.folder,
                 foreign: &self.foreign,
                 views,
                 place: self.place,

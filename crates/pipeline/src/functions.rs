@@ -8,6 +8,7 @@ use eval::expr::{ExprValue, HistoryParam, parse_history_params};
 use eval::func::{FuncError, Function, HistoryValue, HistoryView, Item, Moment};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use history::trends::{Folder, with_pending};
 use history::value_cache::Point;
 use history::{Driver, Kinds, Span, ValueCache, View};
 use model::{ItemId, Sample, Timestamp, Trend};
@@ -81,6 +82,7 @@ pub(crate) struct History<'a> {
     pub(crate) driver: &'a dyn Driver,
     /// The past of items with several values in the round at hand.
     pub(crate) recent: &'a Recent,
+    pub(crate) folder: &'a Folder,
     pub(crate) foreign: &'a ForeignItems,
     /// Fetched for this evaluation alone.
     pub(crate) views: &'a [PeerView],
@@ -181,7 +183,9 @@ impl HistoryView for History<'_> {
             trends
         } else {
             let view = self.driver.view(&[item], Span::new(first_hour, last_hour));
-            view.trends(item).map_err(|e| text(&e))?
+            let stored = view.trends(item).map_err(|e| text(&e))?;
+            // Hours are written in the course of the next one, functions look at once.
+            with_pending(stored, &self.folder.pending(item, first_hour, last_hour))
         };
         trends.reverse();
         Ok(trends)
