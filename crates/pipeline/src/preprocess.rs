@@ -4,11 +4,10 @@ use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
-use eval::preproc::{self, Outcome};
+use eval::preproc::{self, Outcome, convert, into_text};
 use eval::script::Scripts;
 use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
 
-use crate::convert::{convert, into_text};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::round::{Forward, Job, Kept, Round};
