@@ -26,6 +26,7 @@ mod peers;
 mod preprocess;
 mod refold;
 mod round;
+mod scripts;
 mod set;
 mod shard;
 mod slots;

@@ -11,6 +11,7 @@ use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, Valu
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::round::{Forward, Job, Kept, Round};
+use crate::scripts::{Desk, Done, Held, has_script};
 use crate::slots::{Place, SlotId, Slots};
 use crate::step_error;
 
@@ -27,6 +28,7 @@ pub(crate) struct Preprocess<'a> {
     /// While somebody looks.
     pub(crate) live: Option<&'a mut Live>,
     pub(crate) scripts: &'a mut Scripts,
+    pub(crate) desk: &'a mut Desk,
 }
 
 impl Preprocess<'_> {
@@ -53,9 +55,55 @@ impl Preprocess<'_> {
         if matches!(value.payload, Payload::Meta) {
             return true;
         }
-        let outcome = self.steps(slot, &item, value.payload, value.at);
-        self.finish(slot, &item, value.at, outcome, 0);
+        self.process(slot, &item, value.payload, value.at, 0);
         true
+    }
+
+    /// Runs the item's steps here, or has them run where a script may take its time.
+    fn process(
+        &mut self,
+        slot: SlotId,
+        item: &Arc<Item>,
+        payload: Payload,
+        at: Timestamp,
+        depth: usize,
+    ) {
+        if !has_script(&item.steps) {
+            let outcome = self.steps(slot, item, payload, at);
+            return self.finish(slot, item, at, outcome, depth);
+        }
+        let held = Held { item: Arc::clone(item), payload, at, depth };
+        let state = &mut self.slots.get_mut(slot).state;
+        if self.desk.wants(item) {
+            let state = || state.take().map_or_else(preproc::State::default, |state| *state);
+            return self.desk.take(held, state);
+        }
+        let before = state.as_deref().cloned().unwrap_or_default();
+        let outcome = self.steps(slot, item, held.payload.clone(), at);
+        if self.scripts.ran_out() {
+            // What the steps did so far does not count.
+            self.slots.get_mut(slot).state = None;
+            self.desk.is_slow(item.id);
+            return self.desk.take(held, || before);
+        }
+        self.finish(slot, item, at, outcome, depth);
+    }
+
+    /// A value comes back from a worker.
+    pub(crate) fn done(&mut self, done: Done) {
+        let Done { item: then, at, depth, outcome, state } = done;
+        let left = self.desk.back(then.id, state);
+        let Some(slot) = self.slots.take(self.snapshot, then.id) else { return };
+        let item = Arc::clone(&self.slots.get(slot).item);
+        if let Some(state) = left
+            && Arc::ptr_eq(&item.steps, &then.steps)
+            && state != preproc::State::default()
+        {
+            self.slots.get_mut(slot).state = Some(Box::new(state));
+        }
+        if item.enabled {
+            self.finish(slot, &item, at, outcome, depth);
+        }
     }
 
     fn steps(&mut self, slot: SlotId, item: &Item, payload: Payload, at: Timestamp) -> Outcome {
@@ -122,8 +170,7 @@ impl Preprocess<'_> {
             let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };
             let item = Arc::clone(&self.slots.get(slot).item);
             if item.enabled {
-                let outcome = self.steps(slot, &item, value.clone(), at);
-                self.finish(slot, &item, at, outcome, depth);
+                self.process(slot, &item, value.clone(), at, depth);
             }
         }
     }

@@ -232,11 +232,17 @@ impl Rig {
         waiter.blocking_wait()
     }
 
-    /// Carries messages between shards until none is left.
+    /// Carries messages between shards and results of scripts until none is left.
     pub(crate) fn settle(&mut self) {
         loop {
             let mut moved = false;
             for (core, inbox) in self.cores.iter_mut().zip(&mut self.inboxes) {
+                while core.desk.held() > 0
+                    && let Some(done) = inbox.scripts.blocking_recv()
+                {
+                    core.run_done(vec![done]);
+                    moved = true;
+                }
                 core.send_waiting();
                 while let Some(message) = inbox.peers.try_recv() {
                     core.hear(message);

@@ -3,9 +3,12 @@
 
 use std::borrow::Cow;
 
-/// Module, name, OID. Sorted by nothing: looked up once per step, some hundred rows.
+/// Module, OID of a parent, and the objects below it with their last numbers.
+type Objects = (&'static str, &'static str, &'static [(&'static str, u32)]);
+
+/// Some hundred rows, looked through once for each value of a step that names an object.
 #[rustfmt::skip]
-const OBJECTS: &[(&str, &str, &[(&str, u32)])] = &[
+const OBJECTS: &[Objects] = &[
     ("SNMPv2-SMI", "1", &[("org", 3)]),
     ("SNMPv2-SMI", "1.3", &[("dod", 6)]),
     ("SNMPv2-SMI", "1.3.6", &[("internet", 1)]),

@@ -411,7 +411,7 @@ impl Run<'_> {
                 }
             },
             (Action::Text(source), StepKind::JavaScript) => {
-                match self.scripts.engine()?.call(source, value)? {
+                match self.scripts.call(source, value)? {
                     Some(result) => text_outcome(result),
                     None => Ok(Outcome::Discarded),
                 }

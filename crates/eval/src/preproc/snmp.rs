@@ -230,6 +230,9 @@ pub(super) fn walk_value(data: &str, oid: &str, how: SnmpFormat) -> Result<Strin
     Err(NO_DATA.to_owned())
 }
 
+/// Names and values of one row.
+type Row<'a> = Vec<(&'a str, Option<Cow<'a, str>>)>;
+
 /// Rows by index: each field's values stand below its OID.
 pub(super) fn walk_to_json(
     data: &str,
@@ -240,7 +243,7 @@ pub(super) fn walk_to_json(
         return Ok("[]".to_owned());
     }
     let mut order: Vec<&str> = Vec::new();
-    let mut rows: HashMap<&str, Vec<(&str, Option<Cow<'_, str>>)>> = HashMap::new();
+    let mut rows: HashMap<&str, Row<'_>> = HashMap::new();
     for (name, oid, how) in fields {
         let prefix = mib::numeric(oid)?;
         let prefix = prefix.strip_suffix('.').unwrap_or(&prefix);

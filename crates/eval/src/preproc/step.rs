@@ -245,6 +245,16 @@ impl Step {
         Ok(Self { kind, on_error, action })
     }
 
+    /// A script that asks the world or sleeps: whoever runs it has to be able to wait.
+    pub fn waits(&self) -> bool {
+        match (&self.action, self.kind) {
+            (Action::Text(source), StepKind::JavaScript) => {
+                source.contains("HttpRequest") || source.contains("sleep")
+            }
+            _ => false,
+        }
+    }
+
     /// Why the step can never succeed, if its parameters are wrong.
     pub fn defect(&self) -> Option<String> {
         match &self.action {

@@ -3,6 +3,7 @@
 mod calculated;
 mod configuration;
 mod preprocessing;
+mod scripts;
 mod shards;
 mod texts;
 mod triggers;
