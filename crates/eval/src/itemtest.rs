@@ -79,9 +79,7 @@ fn pass(
         preproc::run_traced(test.steps, state, value, at, kind, scripts, Some(&mut trace));
     let checked = test.steps.first().is_some_and(|step| step.kind == StepKind::CheckNotSupported);
     let result = match outcome {
-        Outcome::Value(value) => {
-            preproc::to_sample_value(value, kind).map(|v| Some(text(&v))).map_err(|e| e.to_string())
-        }
+        Outcome::Value(value) => preproc::convert(value, kind).map(|v| Some(text(&v))),
         Outcome::Discarded => Ok(None),
         Outcome::NotSupported(_) if failed && !checked => Err(NOT_SUPPORTED.to_owned()),
         Outcome::NotSupported(error) => Err(error.into()),

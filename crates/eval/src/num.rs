@@ -88,6 +88,9 @@ pub fn parse_seconds(text: &str) -> Option<u32> {
 /// A float as the field prints it: 15 significant digits if they give the same value back,
 /// else 17; upper-case exponent (`2.25E+20`). Whole numbers have up to 17 digits.
 pub fn format_f64(value: f64) -> String {
+    if !value.is_finite() {
+        return format_significant(value, 15);
+    }
     if value.fract() == 0.0 && value.abs() < 1e17 {
         #[expect(clippy::cast_possible_truncation, reason = "below 1e17")]
         let whole = value as i64;
@@ -100,7 +103,8 @@ pub fn format_f64(value: f64) -> String {
 /// C's `%.*G`: `digits` significant digits, no trailing zeros.
 pub fn format_significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
-        return value.to_string();
+        let word = if value.is_nan() { "NAN" } else { "INF" };
+        return if value < 0.0 { format!("-{word}") } else { word.to_owned() };
     }
     let scientific = format!("{:.*e}", digits - 1, value);
     let (mantissa, exponent) =

@@ -27,6 +27,7 @@ use crate::preprocess::Preprocess;
 use crate::recent::Recent;
 use crate::refold::Refold;
 use crate::round::{Forward, Round};
+use crate::scripts::{Desk, Done};
 use crate::set::LetterBox;
 use crate::slots::{Place, Slots};
 use crate::syncer::Syncer;
@@ -45,6 +46,7 @@ pub(crate) struct Core {
     pub(crate) env: Environment,
     pub(crate) compiler: Compiler,
     pub(crate) scripts: Scripts,
+    pub(crate) desk: Desk,
     pub(crate) slots: Slots,
     pub(crate) cache: ValueCache,
     pub(crate) driver: Box<dyn Driver>,
@@ -78,7 +80,18 @@ impl Core {
     pub(crate) fn run(&mut self, batches: &mut Vec<ValueBatch>) {
         let start = self.clock.monotonic();
         self.drop_repeated(batches);
-        self.preprocess(batches);
+        self.stage(|stage| batches.drain(..).for_each(|batch| stage.batch(batch)));
+        self.commit(start);
+    }
+
+    /// A group commit of values that come back from scripts.
+    pub(crate) fn run_done(&mut self, done: Vec<Done>) {
+        let start = self.clock.monotonic();
+        self.stage(|stage| done.into_iter().for_each(|done| stage.done(done)));
+        self.commit(start);
+    }
+
+    fn commit(&mut self, start: Duration) {
         self.recent.prepare(&self.round, &self.slots, &self.cache);
         let preprocessed = self.clock.monotonic();
         self.gauges.busy(Stage::Preprocess, preprocessed.saturating_sub(start));
@@ -105,7 +118,7 @@ impl Core {
         }
     }
 
-    fn preprocess(&mut self, batches: &mut Vec<ValueBatch>) {
+    fn stage(&mut self, work: impl FnOnce(&mut Preprocess<'_>)) {
         let listened = self.live.listened();
         let mut stage = Preprocess {
             place: self.place,
@@ -115,10 +128,10 @@ impl Core {
             discovery: &mut self.discovery,
             live: listened.then_some(&mut self.live),
             scripts: &mut self.scripts,
+            desk: &mut self.desk,
+            ack: None,
         };
-        for batch in batches.drain(..) {
-            stage.batch(batch);
-        }
+        work(&mut stage);
     }
 
     /// Samples that triggers of other shards need.
@@ -196,7 +209,7 @@ impl Core {
 
     /// Whether the shard may take new values: not while much waits to go out.
     pub(crate) fn takes_values(&self) -> bool {
-        self.waiting() < OUTBOX_MAX
+        self.waiting() < OUTBOX_MAX && !self.desk.is_full()
     }
 
     /// Messages in outboxes.
@@ -216,6 +229,7 @@ impl Core {
     pub(crate) fn tick(&mut self) {
         let now = self.clock.monotonic();
         self.live.tick(now);
+        self.desk.flush();
         self.send_waiting();
         self.refold_some();
         let second = self.clock.unix_s();
@@ -249,7 +263,7 @@ impl Core {
             items: self.slots.len(),
             items_unsupported: self.slots.unsupported(),
             triggers: self.triggers.len(),
-            outbox: self.waiting(),
+            outbox: self.waiting() + self.desk.held(),
             trends_waiting: self.folder.waiting(),
             cache: self.cache.counters(),
         });

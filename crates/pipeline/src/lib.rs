@@ -13,7 +13,6 @@
 mod calculated;
 mod command;
 mod configure;
-mod convert;
 mod core;
 mod environment;
 mod evaluator;
@@ -30,6 +29,7 @@ mod recent;
 mod refold;
 mod resent;
 mod round;
+mod scripts;
 mod set;
 mod shard;
 mod slots;
@@ -45,7 +45,6 @@ mod triggers;
 mod wheel;
 
 pub use command::{Command, ItemReport, ItemReports, Scope, TriggerReport};
-pub use convert::{CHAR_CHARS_MAX, TEXT_BYTES_MAX, convert};
 pub use gauges::{GaugeReading, Gauges, STAGES, Stage, VALUE_TYPES};
 pub use live::LiveNote;
 pub use set::{ShardHandle, ShardSet};

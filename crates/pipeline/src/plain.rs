@@ -2,9 +2,9 @@
 //! most of them. It reads nothing of the configuration, whose lines other threads read as well,
 //! and counts no references to it, which would take these lines away from them.
 
+use eval::preproc::convert;
 use model::{Payload, Sample, Value};
 
-use crate::convert::convert;
 use crate::preprocess::Preprocess;
 use crate::round::Kept;
 use crate::slots::SlotId;

@@ -106,6 +106,13 @@ impl Part {
         self.shared.processed.fetch_add(values, Ordering::AcqRel);
     }
 
+    /// Another part of the same message, for values that are done later than the rest.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.shared.parts.fetch_add(1, Ordering::AcqRel);
+        Self { shared: Arc::clone(&self.shared), reported: false }
+    }
+
     /// Reports this part as done.
     pub fn report(mut self, processed: u64, failed: u64) {
         self.shared.processed.fetch_add(processed, Ordering::AcqRel);
@@ -131,6 +138,11 @@ impl Waiter {
         self.done.await.unwrap_or(Outcome { lost: true, ..Outcome::default() })
     }
 
+    /// Whether the last part is done.
+    pub fn is_done(&self) -> bool {
+        !self.done.is_empty() || self.done.is_terminated()
+    }
+
     /// For threads without a runtime.
     pub fn blocking_wait(self) -> Outcome {
         self.done.blocking_recv().unwrap_or(Outcome { lost: true, ..Outcome::default() })
@@ -148,6 +160,21 @@ mod tests {
         parts.pop().unwrap().report(4, 0);
         let sum = Outcome { processed: 7, failed: 1, ..Outcome::default() };
         assert_eq!(waiter.blocking_wait(), sum);
+    }
+
+    #[test]
+    fn a_forked_part_is_waited_for() {
+        let (mut parts, waiter) = split(1);
+        let part = parts.pop().unwrap();
+        let later = part.fork();
+        part.report(5, 0);
+        assert!(!waiter.is_done());
+        later.report(1, 0);
+        assert_eq!(waiter.blocking_wait(), Outcome { processed: 6, ..Outcome::default() });
+
+        let (mut parts, waiter) = split(1);
+        drop(parts.pop().unwrap().fork());
+        assert!(waiter.blocking_wait().lost);
     }
 
     #[test]

@@ -289,8 +289,7 @@ impl World {
             4..NUMBERS => SampleValue::Float((bits >> 40) as f64 / 100.0),
             8 => SampleValue::Text("y".repeat(usize::try_from(bits % 300).unwrap()).into()),
             9 => {
-                let meta =
-                    LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
+                let meta = LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
                 SampleValue::Log(Box::new((format!("line {bits}").into(), meta)))
             }
             _ if bits % 2 == 0 => SampleValue::Unsigned(bits >> 8),

@@ -4,6 +4,7 @@ mod calculated;
 mod configuration;
 mod preprocessing;
 mod repeats;
+mod scripts;
 mod shards;
 mod texts;
 mod triggers;
