@@ -7,6 +7,7 @@ pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
+pub(crate) mod hostprototype;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod role;
@@ -31,6 +32,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     history::METHODS,
     host::METHODS,
     hostinterface::METHODS,
+    hostprototype::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
@@ -56,6 +58,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &item::ITEM,
     &item::PROTOTYPE,
     &item::RULE,
+    &hostprototype::HOST_PROTOTYPE,
     &trigger::TRIGGER,
     &trigger::PROTOTYPE,
     &usermacro::HOST_MACRO,

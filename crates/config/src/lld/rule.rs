@@ -84,7 +84,7 @@ pub(super) fn load(
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
     let items = item_prototypes(connection, id)?;
     let triggers = trigger_prototypes(connection, id)?;
-    let hosts = super::hosts::prototypes(connection, id, row.id("templateid"))?;
+    let hosts = super::hosts::prototypes(connection, id)?;
     Ok(assemble(row, snapshot, items, triggers, hosts).map(Some))
 }
 

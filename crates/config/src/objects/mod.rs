@@ -6,6 +6,7 @@
 //! functions, dependencies, and what the snapshot has to read again.
 
 mod expression;
+mod host_prototype;
 mod item;
 mod trigger;
 mod trigger_delete;
@@ -14,6 +15,10 @@ use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
 
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use host_prototype::{
+    HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,
+    update_host_prototype,
+};
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
 pub use trigger::{
     NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,
