@@ -21,7 +21,7 @@ use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
 pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
-pub(crate) use interfaces::remap_interfaces;
+pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,

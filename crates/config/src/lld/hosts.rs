@@ -16,8 +16,8 @@ use crate::objects::{Columns, Tag};
 const HOST_CHARS_MAX: usize = 128;
 
 /// A host prototype.
-pub(super) struct HostPrototype {
-    pub(super) row: Row,
+pub(crate) struct HostPrototype {
+    pub(crate) row: Row,
     /// What its hosts are, with LLD macros.
     shape: Shape,
     /// Names of groups with LLD macros.
@@ -27,7 +27,7 @@ pub(super) struct HostPrototype {
 }
 
 impl HostPrototype {
-    pub(super) fn id(&self) -> u64 {
+    pub(crate) fn id(&self) -> u64 {
         self.row.id("hostid")
     }
 }
@@ -61,7 +61,7 @@ pub(super) struct NewHost {
 }
 
 /// Host prototypes of the rule.
-pub(super) fn prototypes(
+pub(crate) fn prototypes(
     connection: &mut dyn Connection,
     rule: u64,
 ) -> DbResult<Vec<HostPrototype>> {

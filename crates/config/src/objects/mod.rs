@@ -5,6 +5,7 @@
 //! look after what concerns several objects: unique keys, children on linked hosts, master items,
 //! functions, dependencies, and what the snapshot has to read again.
 
+mod copy;
 mod expression;
 mod host_prototype;
 mod item;
@@ -14,6 +15,7 @@ mod trigger_delete;
 use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
 
+pub use copy::copy_discovery_rule;
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
 pub use host_prototype::{
     HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,
