@@ -1497,6 +1497,26 @@ export interface TokenInput {
   expires_at?: string | number;
 }
 
+/** As `regexp.get` shows it with `output: "extend"`. */
+export interface Regexp {
+  /** Id of the global regular expression. */
+  regexpid: string;
+  /** Name; used as `@name`. */
+  name: string;
+  /** Text to try it with. */
+  test_string: string;
+}
+
+/** As `regexp.create` takes it. */
+export interface RegexpInput {
+  /** Name; used as `@name`. */
+  name: string;
+  /** Text to try it with. */
+  test_string?: string;
+  /** `[{expression, expression_type, exp_delimiter, case_sensitive}]`, all must hold. */
+  expressions: unknown;
+}
+
 /** All methods. */
 export type MethodName =
   | "apiinfo.version"
@@ -1550,6 +1570,10 @@ export type MethodName =
   | "itemprototype.update"
   | "problem.get"
   | "queue.get"
+  | "regexp.create"
+  | "regexp.delete"
+  | "regexp.get"
+  | "regexp.update"
   | "role.create"
   | "role.delete"
   | "role.get"

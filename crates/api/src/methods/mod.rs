@@ -10,6 +10,7 @@ pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
 pub(crate) mod item;
 pub(crate) mod login;
+pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
 pub(crate) mod template;
@@ -37,6 +38,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
+    regexp::METHODS,
     role::METHODS,
     running::METHODS,
     template::METHODS,
@@ -70,4 +72,5 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &usergroup::USER_GROUP,
     &role::ROLE,
     &token::TOKEN,
+    &regexp::REGEXP,
 ];

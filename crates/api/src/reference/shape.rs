@@ -27,6 +27,7 @@ const TYPES: &[(&str, &str)] = &[
     ("usergroup", "UserGroup"),
     ("role", "Role"),
     ("token", "Token"),
+    ("regexp", "Regexp"),
 ];
 
 /// Global macros share their methods' object with macros of hosts.
