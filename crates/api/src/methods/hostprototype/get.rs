@@ -9,6 +9,7 @@ use super::HOST_PROTOTYPE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
+use crate::methods::item::RULE;
 use crate::owned::shown;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -53,7 +54,14 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// What a list option asks for; unknown fields are refused.
 fn wants(found: &Found<'_, '_>, option: &str, fields: &[&str]) -> ApiResult<Option<Output>> {
     let wanted = found.wants_list(option)?;
-    if let Some(Output::Fields(names)) = &wanted
+    if let Some(wanted) = &wanted {
+        check_fields(wanted, option, fields)?;
+    }
+    Ok(wanted)
+}
+
+fn check_fields(wanted: &Output, option: &str, fields: &[&str]) -> ApiResult<()> {
+    if let Output::Fields(names) = wanted
         && let Some(n) = names.iter().position(|name| !fields.contains(&name.as_str()))
     {
         let list: Vec<String> = fields.iter().map(|name| format!("\"{name}\"")).collect();
@@ -63,8 +71,45 @@ fn wants(found: &Found<'_, '_>, option: &str, fields: &[&str]) -> ApiResult<Opti
             format_args!("value must be {one_of}{}", list.join(", ")),
         ));
     }
-    Ok(wanted)
+    Ok(())
 }
+
+/// Fields of hosts and templates that the options on them take.
+const OF_HOSTS: &[&str] = &[
+    "hostid",
+    "proxyid",
+    "host",
+    "status",
+    "ipmi_authtype",
+    "ipmi_privilege",
+    "ipmi_username",
+    "ipmi_password",
+    "maintenanceid",
+    "maintenance_status",
+    "maintenance_type",
+    "maintenance_from",
+    "name",
+    "flags",
+    "templateid",
+    "description",
+    "tls_connect",
+    "tls_accept",
+    "tls_issuer",
+    "tls_subject",
+    "tls_psk_identity",
+    "tls_psk",
+    "discover",
+    "custom_interfaces",
+    "uuid",
+    "name_upper",
+    "vendor_name",
+    "vendor_version",
+    "proxy_groupid",
+    "monitored_by",
+];
+
+/// Fields of rules that are none of the object's own.
+const OF_RULES: &[&str] = &["formula", "evaltype", "history", "trends", "units", "output_format"];
 
 fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     attach_groups(found)?;
@@ -72,14 +117,17 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let pairs = |found: &Found<'_, '_>, column: &str| -> Vec<(u64, u64)> {
         found.rows.iter().map(|row| (row.id, row.row.id(column))).collect()
     };
-    if let Some(wanted) = found.wants_list("selectDiscoveryRule")? {
+    let fields: Vec<&str> =
+        RULE.columns().map(|field| field.name).chain(OF_RULES.iter().copied()).collect();
+    if let Some(wanted) = wants(found, "selectDiscoveryRule", &fields)? {
         let relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
         found.relate_one(&relation.bare(), &wanted, &pairs(found, "ruleid"))?;
     }
-    if let Some(wanted) = found.wants_list("selectParentHost")? {
+    if let Some(wanted) = wants(found, "selectParentHost", OF_HOSTS)? {
         attach_parents(found, &wanted, &pairs(found, "parent_hostid"))?;
     }
     let Some(wanted) = found.wants("selectTemplates")? else { return Ok(()) };
+    check_fields(&wanted, "selectTemplates", OF_HOSTS)?;
     let pairs = found.call.pairs(
         "SELECT hostid, templateid FROM host_templates WHERE hostid IN ({ids}) ORDER BY templateid",
         &found.ids(),

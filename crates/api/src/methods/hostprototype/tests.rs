@@ -282,6 +282,9 @@ fn get_shows_all() {
         ),
         get(json!({ "selectTags": "count" }), "\"/selectTags\": value must be \"extend\"."),
         get(json!({ "selectInterfaces": ["interfaceid"] }), "value must be one of \"type\", "),
+        get(json!({ "selectTemplates": ["x"] }), "value must be one of \"hostid\", \"proxyid\", "),
+        get(json!({ "selectParentHost": ["x"] }), "value must be one of \"hostid\", \"proxyid\""),
+        get(json!({ "selectDiscoveryRule": ["x"] }), "value must be one of \"itemid\", "),
     ]);
 }
 

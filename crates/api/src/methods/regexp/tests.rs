@@ -88,7 +88,7 @@ fn they_live_and_are_live() {
     server.answers(&[
         (
             "regexp.get",
-            shown.clone(),
+            shown,
             json!([{ "name": "n", "test_string": "t", "expressions": [first, second] }]),
         ),
         (
