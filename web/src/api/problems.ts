@@ -12,6 +12,7 @@ export interface ProblemFilter {
   severities?: number[];
   groupids?: string[];
   hostids?: string[];
+  triggerids?: string[];
   text?: string;
   tags?: TagFilter[];
   acknowledged?: boolean;
@@ -84,6 +85,7 @@ function narrowed(filter: ProblemFilter): object {
     severities: filter.severities?.length ? filter.severities : undefined,
     groupids: filter.groupids?.length ? filter.groupids : undefined,
     hostids: filter.hostids?.length ? filter.hostids : undefined,
+    objectids: filter.triggerids?.length ? filter.triggerids : undefined,
     tags: filter.tags?.length ? filter.tags : undefined,
     acknowledged: filter.acknowledged,
     suppressed: filter.suppressed,

@@ -13,7 +13,7 @@ import { formatCount, plural } from "~/util/format";
 import type { Tag } from "~/util/tags";
 import { problemColumns } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
-import { isNarrowed, type ProblemSearch, toFilter } from "./problems-parts/filter";
+import { isNarrowed, NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
 import { FilterBar } from "./problems-parts/filter-bar";
 import { UpdateDialog, useUpdateProblems } from "./problems-parts/update-dialog";
 
@@ -133,21 +133,7 @@ export function ProblemsPage() {
                 onKey={onKey}
                 sort={{ id: filter.sort ?? "time", desc: true }}
                 onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
-                empty={
-                  <NoProblems
-                    search={search}
-                    onClear={() =>
-                      change({
-                        text: undefined,
-                        severity: undefined,
-                        group: undefined,
-                        host: undefined,
-                        tags: undefined,
-                        ack: undefined,
-                      })
-                    }
-                  />
-                }
+                empty={<NoProblems search={search} onClear={() => change(NO_FILTERS)} />}
               />
             )}
           </Sheet>

@@ -6,7 +6,9 @@ import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type TemplateItem, templateItemsQuery, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
-import { DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { CreateLink, DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { MacrosView } from "~/parts/macros-view";
+import { ValueMaps } from "~/parts/value-maps";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
@@ -18,11 +20,11 @@ import { formatCount } from "~/util/format";
 import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./templates-parts/link-dialog";
-import { Hosts, Macros } from "./templates-parts/tabs";
+import { Hosts } from "./templates-parts/tabs";
 
 const route = getRouteApi("/inside/templates/$templateid");
-type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros";
-const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "hosts"];
+type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros" | "valuemaps";
+const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "valuemaps", "hosts"];
 const CELL = "px-3 py-2 align-top break-words";
 
 function Items({ templateid }: { templateid: string }) {
@@ -43,7 +45,15 @@ function Items({ templateid }: { templateid: string }) {
           key={item.itemid}
           className={`border-t hover:bg-hover ${item.status === "1" ? "opacity-60" : ""}`}
         >
-          <td className={`${CELL} font-medium`}>{item.name}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link
+              to="/items/$itemid/edit"
+              params={{ itemid: item.itemid }}
+              className="hover:underline"
+            >
+              {item.name}
+            </Link>
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{item.key_}</code>
           </td>
@@ -133,6 +143,7 @@ export function TemplatePage() {
                 ["triggers", "Triggers", formatCount(Number(template.triggers))],
                 ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
                 ["macros", "Macros", formatCount(template.macros.length)],
+                ["valuemaps", "Value maps"],
                 ["hosts", "Hosts", formatCount(template.hosts.length)],
               ]}
             />
@@ -149,13 +160,30 @@ export function TemplatePage() {
       ) : !template ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (
-        <Items templateid={templateid} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/items/new" ownerid={templateid}>
+            Create item
+          </CreateLink>
+          <Items templateid={templateid} />
+        </div>
       ) : tab === "triggers" ? (
-        <TriggerTable query={triggers} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/triggers/new" ownerid={templateid}>
+            Create trigger
+          </CreateLink>
+          <TriggerTable query={triggers} />
+        </div>
       ) : tab === "discovery" ? (
-        <DiscoveryTable query={rules} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/rules/new" ownerid={templateid}>
+            Create discovery rule
+          </CreateLink>
+          <DiscoveryTable query={rules} />
+        </div>
       ) : tab === "macros" ? (
-        <Macros template={template} />
+        <MacrosView ownerid={templateid} template own={template.macros} />
+      ) : tab === "valuemaps" ? (
+        <ValueMaps ownerid={templateid} />
       ) : (
         <Hosts template={template} onLink={() => setLinking(true)} />
       )}

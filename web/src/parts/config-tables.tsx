@@ -1,16 +1,18 @@
-import type { UseQueryResult } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
+import { buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { itemTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
 
 interface TableProps<T> {
-  query: Pick<UseQueryResult<T[]>, "data" | "error" | "refetch">;
+  query: { data: T[] | undefined; error: Error | null; refetch: () => unknown };
   head: readonly (readonly [title: string, className: string])[];
   row: (entry: T) => ReactNode;
   empty: ReactNode;
@@ -27,7 +29,7 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
       ) : data.length === 0 ? (
         empty
       ) : (
-        <table className="w-full table-fixed">
+        <table className="w-full table-fixed max-md:min-w-[44rem]">
           <thead>
             <tr className="bg-sunken text-xs text-soft">
               {head.map(([title, className]) => (
@@ -64,7 +66,7 @@ export function TriggerTable({
       ]}
       empty={
         <Empty icon="problems" title="No triggers">
-          Triggers come with templates: link one.
+          Triggers come with templates: link one. Or create one here.
         </Empty>
       }
       row={(trigger) => (
@@ -72,7 +74,18 @@ export function TriggerTable({
           <td className={CELL}>
             <SeverityBadge severity={toSeverity(trigger.priority)} />
           </td>
-          <td className={`${CELL} font-medium`}>{trigger.description}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link
+              to="/triggers/$triggerid/edit"
+              params={{ triggerid: trigger.triggerid }}
+              className="hover:underline"
+            >
+              {trigger.description}
+            </Link>
+            {trigger.templateid !== "0" && (
+              <span className="block text-xs font-normal text-faint">from a template</span>
+            )}
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
           </td>
@@ -90,6 +103,32 @@ export function TriggerTable({
         </tr>
       )}
     />
+  );
+}
+
+function PrototypeLink({ ruleid, tab, count }: { ruleid: string; tab: string; count: string }) {
+  return (
+    <Link to="/rules/$ruleid" params={{ ruleid }} search={{ tab }} className="hover:underline">
+      {count}
+    </Link>
+  );
+}
+
+/** Where parts of a host or template are made. */
+export function CreateLink({
+  to,
+  ownerid,
+  children,
+}: {
+  to: "/items/new" | "/triggers/new" | "/rules/new";
+  ownerid: string;
+  children: ReactNode;
+}) {
+  return (
+    <Link to={to} search={{ owner: ownerid }} className={`${buttonClass("plain")} self-start`}>
+      <Icon name="plus" size={15} />
+      {children}
+    </Link>
   );
 }
 
@@ -113,14 +152,22 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
       }
       row={(rule) => (
         <tr key={rule.itemid} className="border-t hover:bg-hover">
-          <td className={`${CELL} font-medium`}>{rule.name}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link to="/rules/$ruleid" params={{ ruleid: rule.itemid }} className="hover:underline">
+              {rule.name}
+            </Link>
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{rule.key_}</code>
           </td>
           <td className={`${CELL} text-soft`}>{itemTypeName(rule.type)}</td>
           <td className={`${CELL} text-soft`}>{rule.delay === "0" ? "" : rule.delay}</td>
-          <td className={`${CELL} tabular`}>{rule.items}</td>
-          <td className={`${CELL} tabular`}>{rule.triggers}</td>
+          <td className={`${CELL} tabular`}>
+            <PrototypeLink ruleid={rule.itemid} tab="items" count={rule.items} />
+          </td>
+          <td className={`${CELL} tabular`}>
+            <PrototypeLink ruleid={rule.itemid} tab="triggers" count={rule.triggers} />
+          </td>
           <td className={CELL}>
             {rule.status === "1" ? (
               <span className="text-faint">Disabled</span>

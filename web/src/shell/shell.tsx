@@ -1,5 +1,6 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
+import { Questions } from "~/ui/confirm";
 import { Toasts } from "~/ui/toast";
 import { DESTINATIONS, Nav } from "./nav";
 import { Topbar } from "./topbar";
@@ -89,6 +90,7 @@ export function Shell() {
         {overlay === "palette" && <Palette onClose={close} />}
         {overlay === "shortcuts" && <Shortcuts onClose={close} />}
       </Suspense>
+      <Questions />
       <Toasts />
     </div>
   );
