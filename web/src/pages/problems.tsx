@@ -108,6 +108,7 @@ export function ProblemsPage() {
           />
         )
       }
+      filters
       bar={<FilterBar search={search} onChange={change} />}
     >
       {error ? (

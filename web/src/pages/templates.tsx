@@ -124,6 +124,7 @@ export function TemplatesPage() {
         </>
       }
       actions={importButton}
+      filters
       bar={
         <>
           <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />

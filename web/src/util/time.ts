@@ -217,3 +217,14 @@ export function periodSeconds(text: string): number | null {
   if (!match) return null;
   return Number(match[1]) * (match[2] ? (UNIT_SECONDS[match[2]] ?? 1) : 1);
 }
+
+/** The zone that times are shown in: `Europe/Riga (UTC+2)`. */
+export function zoneName(at = new Date()): string {
+  const minutes = -at.getTimezoneOffset();
+  const rest = Math.abs(minutes) % 60;
+  const sign = minutes < 0 ? "−" : "+";
+  const offset = `UTC${sign}${Math.floor(Math.abs(minutes) / 60)}${rest ? `:${two(rest)}` : ""}`;
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  if (minutes === 0) return zone && zone !== "UTC" ? `${zone} (UTC)` : "UTC";
+  return zone ? `${zone} (${offset})` : offset;
+}

@@ -40,12 +40,12 @@ export function NewestProblems() {
               <Link
                 to="/problems"
                 search={{ event: row.eventid }}
-                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,9rem)_1rem_4.5rem] items-center gap-3 px-4 hover:bg-hover"
+                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_4.5rem] items-center gap-3 px-4 sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,9rem)_1rem_4.5rem] hover:bg-hover"
               >
                 <SeverityBadge severity={row.severity} className="w-fit" />
                 <span className="truncate font-medium">{row.name}</span>
-                <span className="truncate text-soft">{row.hosts[0]?.name}</span>
-                <span className="text-good-ink">
+                <span className="truncate text-soft max-sm:hidden">{row.hosts[0]?.name}</span>
+                <span className="text-good-ink max-sm:hidden">
                   {row.acknowledged && (
                     <span title="Acknowledged">
                       <Icon name="check" size={14} />

@@ -11,7 +11,10 @@ export function SeverityTiles() {
   const { data, error, refetch } = useQuery(severityCountsQuery());
   if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
-    <section aria-label="Open problems by severity" className="grid grid-cols-6 gap-3">
+    <section
+      aria-label="Open problems by severity"
+      className="grid grid-cols-3 gap-2 sm:gap-3 lg:grid-cols-6"
+    >
       {SEVERITIES.map((severity) => {
         const count = data?.[severity];
         const some = (count ?? 0) > 0;

@@ -27,6 +27,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   },
   {
     id: "host",
+    on: "wide",
     header: "Host",
     width: "minmax(9rem, 0.8fr)",
     cell: (item) => (
@@ -43,7 +44,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "name",
     header: "Item",
-    width: "minmax(14rem, 1.6fr)",
+    width: "minmax(8rem, 1.6fr)",
     cell: (item) => (
       <span className="flex items-baseline gap-2">
         <span className="truncate font-medium">{item.name}</span>
@@ -56,7 +57,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "reason",
     header: "Reason",
-    width: "minmax(12rem, 1.4fr)",
+    width: "minmax(8rem, 1.4fr)",
     cell: (item) => (
       <span className="text-soft" title={item.reason}>
         {item.reason}
@@ -65,18 +66,21 @@ const COLUMNS: Column<DelayedItem>[] = [
   },
   {
     id: "type",
+    on: "wide",
     header: "Type",
     width: "8rem",
     cell: (item) => <span className="text-soft">{itemTypeName(item.type)}</span>,
   },
   {
     id: "delay",
+    on: "wide",
     header: "Interval",
     width: "5rem",
     cell: (item) => <span className="text-soft">{item.delay}</span>,
   },
   {
     id: "last",
+    on: "wide",
     header: "Last value",
     width: "6.5rem",
     cell: (item) => (
