@@ -22,7 +22,7 @@ export function FormBar(props: FormBarProps) {
   const router = useRouter();
   const problem = Object.values(props.problems)[0];
   return (
-    <div className="sticky -bottom-8 z-10 -mx-4 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-3 sm:-mx-6 sm:px-6">
+    <div className="sticky -bottom-8 z-10 max-sm:bottom-0 -mx-4 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-3 sm:-mx-6 sm:px-6">
       <Button type="submit" look="primary" busy={props.busy}>
         {props.save}
       </Button>

@@ -78,7 +78,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
       width: "minmax(12rem, 2fr)",
       cell: (item) => (
         <span className="flex min-w-0 items-baseline gap-2">
-          <span className="truncate font-medium" title={item.name}>
+          <span className="max-w-full shrink-0 truncate font-medium" title={item.name}>
             {item.name}
           </span>
           <span

@@ -121,7 +121,11 @@ export function MacrosView(props: MacrosViewProps) {
           >
             <td className={`${CELL} font-mono text-xs break-all`}>{row.macro}</td>
             <td className={`${CELL} font-mono text-xs break-all`}>
-              {row.overridden ? <s>{row.value}</s> : row.value}
+              {row.overridden ? (
+                <s>{row.value}</s>
+              ) : (
+                row.value || <span className="font-sans text-faint">(empty)</span>
+              )}
             </td>
             <td className={`${CELL} text-soft`}>
               {row.from || (template ? "this template" : "this host")}

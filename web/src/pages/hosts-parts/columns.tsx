@@ -44,7 +44,7 @@ export function hostColumns(
             to="/hosts/$hostid"
             params={{ hostid: row.hostid }}
             onClick={(event) => event.stopPropagation()}
-            className="truncate font-medium hover:underline"
+            className="max-w-[calc(100%-1rem)] shrink-0 truncate font-medium hover:underline"
           >
             {row.name}
           </Link>

@@ -9,8 +9,8 @@ function Text({ text, tone }: { text: string; tone?: "bad" }) {
   return (
     <pre
       className={cx(
-        "max-h-40 overflow-auto rounded bg-sunken px-2 py-1 font-mono text-xs break-all whitespace-pre-wrap",
-        tone === "bad" && "bg-bad-soft text-bad-ink",
+        "max-h-40 overflow-auto rounded px-2 py-1 font-mono text-xs break-all whitespace-pre-wrap",
+        tone === "bad" ? "bg-bad-soft text-bad-ink" : "bg-sunken",
       )}
     >
       {text === "" ? <span className="text-faint">(empty)</span> : text}
@@ -26,7 +26,7 @@ const STATES: Record<ShownStep["state"], string> = {
 };
 
 function Outcome({ step }: { step: ShownStep }) {
-  if (step.state === "skipped") return <p className="text-xs text-faint">Not run.</p>;
+  if (step.state === "skipped") return null;
   return (
     <div className="flex flex-col gap-1.5">
       {step.input !== null && (

@@ -47,7 +47,7 @@ const COLUMNS: Column<DelayedItem>[] = [
     width: "minmax(8rem, 1.6fr)",
     cell: (item) => (
       <span className="flex items-baseline gap-2">
-        <span className="truncate font-medium">{item.name}</span>
+        <span className="max-w-full shrink-0 truncate font-medium">{item.name}</span>
         <span className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint">
           {item.key}
         </span>
