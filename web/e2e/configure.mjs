@@ -1,6 +1,6 @@
 // Configuration by hand: tests of preprocessing, triggers, discovery, macros, value maps, users.
 
-import { base, dataRows, expect, go, heading, link, page, stamp, step } from "./lib.mjs";
+import { base, dataRows, expect, go, heading, link, openHost, page, stamp, step } from "./lib.mjs";
 
 const dialog = () => page.getByRole("dialog");
 const button = (name) => page.getByRole("button", { name, exact: true });
@@ -50,11 +50,30 @@ async function testDialog() {
   });
 }
 
+/** Asks a real agent; `machine` has one. */
+export async function testAgainst(machine) {
+  await step("test against a host", async () => {
+    await openHost(machine);
+    await tab(/Latest data/).click();
+    await page.getByRole("searchbox", { name: "Search names and keys" }).fill("agent.version");
+    await page.waitForURL(/text=agent.version/);
+    const row = dataRows("Items").filter({ hasText: "agent.version" });
+    await row.hover();
+    await row.getByRole("link", { name: /^Edit/ }).click();
+    await button("Test").click();
+    await dialog().getByRole("radio", { name: "Get value from host" }).click();
+    await dialog().getByRole("button", { name: "Get value and test" }).click();
+    await dialog()
+      .getByRole("status", { name: "Result" })
+      .getByText(/^\d+\.\d+/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+  });
+}
+
 async function triggers(name, host) {
   await step("create trigger", async () => {
-    await go("/hosts");
-    await page.getByRole("searchbox", { name: "Search hosts" }).fill(name);
-    await dataRows("Hosts").getByRole("link", { name, exact: true }).click();
+    await openHost(name);
     await tab(/Triggers/).click();
     await link("Create trigger").click();
     await heading(/Create trigger/).waitFor();
@@ -301,9 +320,6 @@ export async function configure(name, host) {
   await words();
   await users();
   await step("back to the host", async () => {
-    await go("/hosts");
-    await page.getByRole("searchbox", { name: "Search hosts" }).fill(name);
-    await dataRows("Hosts").getByRole("link", { name, exact: true }).click();
-    await heading(new RegExp(name)).waitFor();
+    await openHost(name);
   });
 }

@@ -4,10 +4,10 @@
 //   BASE_URL=http://127.0.0.1:8080 USER=Admin PASSWORD=… OUT=/tmp/pictures node e2e/flows.mjs
 //
 // CHROMIUM names the browser (default /usr/bin/chromium), THEME is light or dark, HOST the visible
-// name of a host with data (default: the first one that is not Vedette itself), ONLY runs the steps
+// name of a host with an agent (default: the first one that is not Vedette itself), ONLY runs the steps
 // whose name contains it. Creates things named "e2e …" and deletes most of them again.
 
-import { configure } from "./configure.mjs";
+import { configure, testAgainst } from "./configure.mjs";
 import {
   dataRows,
   drawn,
@@ -95,6 +95,8 @@ await step("host discovery rules", async () => {
     .first()
     .waitFor();
 });
+
+if (process.env.HOST) await testAgainst(host);
 
 await step("latest data", async () => {
   await link("Latest data").click();
@@ -390,6 +392,12 @@ await step("dark", async () => {
   await go("/");
   await heading("Overview").waitFor();
   await drawn(page.getByRole("figure", { name: "New values per second" }));
+});
+
+await step("bookmark of another interface", async () => {
+  await go("/zabbix/zabbix.php?action=problem.view&severities[4]=4&name=load");
+  await heading(/^Problems/).waitFor();
+  await page.waitForURL(/\/problems\?severity=4&text=load$/);
 });
 
 await step("no such page", async () => {

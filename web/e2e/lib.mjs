@@ -84,3 +84,10 @@ export async function drawn(locator) {
   await locator.first().waitFor();
   await locator.first().locator("canvas").waitFor();
 }
+
+/** Opens the page of a host by its visible name. */
+export async function openHost(name) {
+  await go(`/hosts?text=${encodeURIComponent(name)}`);
+  await dataRows("Hosts").getByRole("link", { name, exact: true }).first().click();
+  await heading(new RegExp(name)).waitFor();
+}

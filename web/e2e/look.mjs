@@ -1,6 +1,6 @@
 // Every page on a phone and in the dark: pictures to look at, and no page wider than its window.
 
-import { dataRows, expect, go, heading, page, step } from "./lib.mjs";
+import { dataRows, expect, go, heading, openHost, page, step } from "./lib.mjs";
 
 const PAGES = [
   ["overview", "/", /^Overview/],
@@ -43,9 +43,7 @@ export async function look(host) {
         });
       }
       await step(`${size} ${tone} host`, async () => {
-        await go("/hosts");
-        await dataRows("Hosts").getByRole("link", { name: host, exact: true }).first().click();
-        await heading(new RegExp(host)).waitFor();
+        await openHost(host);
         await page.waitForTimeout(1500);
         await fits();
       });

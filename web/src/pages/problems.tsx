@@ -29,8 +29,8 @@ function useProblemIds(search: ProblemSearch) {
   const key = JSON.stringify({ ...search, event: undefined });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the open event does not change the list
   const filter = useMemo(() => toFilter(search), [key]);
-  const head = useQuery({ ...problemIdsQuery(filter, HEAD_ROWS), enabled: filter.sort === "time" });
-  const more = filter.sort === "severity" || (head.data?.length ?? 0) >= HEAD_ROWS;
+  const head = useQuery(problemIdsQuery(filter, HEAD_ROWS));
+  const more = (head.data?.length ?? 0) >= HEAD_ROWS;
   const all = useQuery({ ...problemIdsQuery(filter), enabled: more });
   const ids = (more ? all.data : undefined) ?? head.data;
   const complete = !more || all.isSuccess;
