@@ -226,10 +226,8 @@ async function users() {
     await go("/users?tab=groups");
     await button("Create user group").click();
     await dialog().getByLabel("Name").fill(user);
-    await dialog()
-      .getByRole("button", { name: /Add host groups/ })
-      .click();
-    await page.getByRole("option").first().click();
+    await dialog().getByRole("button", { name: "Host groups" }).click();
+    await page.getByRole("listbox", { name: "Host groups" }).getByRole("option").first().click();
     await page.keyboard.press("Escape");
     await dialog().getByRole("button", { name: "Save group" }).click();
     await page.getByRole("cell", { name: user, exact: true }).first().waitFor();
@@ -252,7 +250,7 @@ async function users() {
     await dialog()
       .getByRole("button", { name: /^Groups/ })
       .click();
-    await page.getByRole("option", { name: user }).click();
+    await page.getByRole("listbox", { name: "Groups" }).getByRole("option", { name: user }).click();
     await page.keyboard.press("Escape");
     await dialog().getByLabel("Password *", { exact: true }).fill("first secret 1");
     await dialog().getByLabel("Password again").fill("first secret 2");

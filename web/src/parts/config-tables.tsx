@@ -29,7 +29,7 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
       ) : data.length === 0 ? (
         empty
       ) : (
-        <table className="w-full table-fixed max-md:min-w-[44rem]">
+        <table className="w-full table-fixed max-md:min-w-[56rem]">
           <thead>
             <tr className="bg-sunken text-xs text-soft">
               {head.map(([title, className]) => (
@@ -147,7 +147,8 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
       ]}
       empty={
         <Empty icon="search" title="No discovery rules">
-          Rules come with templates: link one that discovers file systems, interfaces and so on.
+          Rules find file systems, interfaces and so on. They come with templates: link one. Or
+          create one here.
         </Empty>
       }
       row={(rule) => (

@@ -70,9 +70,7 @@ export function Questions() {
       onClose={() => question.answer(null)}
       footer={
         <>
-          <Button autoFocus onClick={() => question.answer(null)}>
-            Cancel
-          </Button>
+          <Button onClick={() => question.answer(null)}>Cancel</Button>
           {question.choices.map((choice) => (
             <Button
               key={choice.value}

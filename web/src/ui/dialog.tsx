@@ -16,6 +16,12 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // The browser would choose the button that closes it.
+    const box = "textarea, select, input:not([type=checkbox])";
+    const first =
+      dialog?.querySelector<HTMLElement>(`:is(${box}):not(:disabled)`) ??
+      dialog?.querySelector<HTMLElement>("footer button:not(:disabled)");
+    first?.focus();
     return () => dialog?.close();
   }, []);
   return (

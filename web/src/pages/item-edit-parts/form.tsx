@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import {
   type ConfigItem,
@@ -154,7 +155,25 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
           This {word} comes from a template. Interval, storage, tags and state can be changed here;
-          the rest in the template.
+          the rest{" "}
+          {kind === "rule" ? (
+            <Link
+              to="/rules/$ruleid"
+              params={{ ruleid: item?.templateid ?? "" }}
+              className="underline"
+            >
+              in the template
+            </Link>
+          ) : (
+            <Link
+              to="/items/$itemid/edit"
+              params={{ itemid: item?.templateid ?? "" }}
+              className="underline"
+            >
+              in the template
+            </Link>
+          )}
+          .
         </p>
       )}
       <FormSection

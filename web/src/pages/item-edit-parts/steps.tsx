@@ -98,7 +98,7 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
               error_handler_params: "",
             })
           }
-          className="w-60! shrink-0"
+          className="w-66! shrink-0"
         />
         <div className="flex min-w-0 flex-1 flex-wrap gap-2">
           {kind?.params.map((param, i) => (

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Owner } from "~/api/owners";
 import {
@@ -234,7 +235,15 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
           This {word} comes from a template. Severity, tags, dependencies and state can be changed
-          here; the rest in the template.
+          here; the rest{" "}
+          <Link
+            to="/triggers/$triggerid/edit"
+            params={{ triggerid: trigger?.templateid ?? "" }}
+            className="underline"
+          >
+            in the template
+          </Link>
+          .
         </p>
       )}
       <FormSection

@@ -71,7 +71,7 @@ function Rights({
           ))}
           <Pick
             id={id}
-            label={`Add ${label.toLowerCase()}`}
+            label={label}
             values={[]}
             options={options
               .filter((group) => !rights.some((right) => right.id === group.groupid))
