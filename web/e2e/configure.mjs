@@ -121,6 +121,11 @@ async function triggers(name, host) {
     await page.getByRole("row", { name: /Disaster.*It is too warm/ }).waitFor();
   });
 
+  await step("switch a trigger off", async () => {
+    await page.getByRole("button", { name: "Disable It is too warm" }).click();
+    await page.getByRole("button", { name: "Enable It is too warm" }).waitFor();
+  });
+
   await step("delete trigger", async () => {
     await link("It is too warm").click();
     await button("Delete trigger").click();
@@ -220,6 +225,46 @@ async function words() {
   });
 }
 
+async function templates() {
+  const name = `e2e template ${stamp}`;
+  await step("create template", async () => {
+    await go("/templates");
+    await button("Create template").click();
+    await dialog().getByLabel("Template name").fill(name);
+    await dialog()
+      .getByRole("button", { name: /^Template groups/ })
+      .click();
+    await page
+      .getByRole("listbox", { name: "Template groups" })
+      .getByRole("option")
+      .first()
+      .click();
+    await page.keyboard.press("Escape");
+    await dialog().getByRole("button", { name: "Save template" }).click();
+    await heading(new RegExp(name)).waitFor();
+  });
+
+  await step("create item of a template", async () => {
+    await link("Create item").click();
+    await page.getByLabel("Name").first().fill("Answer time");
+    await page.getByLabel("Type", { exact: true }).selectOption({ label: "HTTP agent" });
+    await page.getByRole("textbox", { name: /^Key/ }).fill("answer.time");
+    await page.getByLabel("URL").fill("http://{HOST.CONN}/health");
+    await page.getByLabel("Headers").fill("Accept: application/json");
+    await button("Create item").click();
+    await link("Answer time").click();
+    const headers = await page.getByLabel("Headers").inputValue();
+    expect(headers === "Accept: application/json", `the headers are ${headers}`);
+    await button("Cancel").click();
+  });
+
+  await step("delete template", async () => {
+    await button("Delete template").click();
+    await dialog().getByRole("button", { name: "Delete", exact: true }).click();
+    await heading(/^Templates/).waitFor();
+  });
+}
+
 async function users() {
   const user = `e2e-${stamp}`;
   await step("create user group", async () => {
@@ -265,7 +310,7 @@ async function users() {
     await dialog().getByLabel("New password", { exact: true }).fill("second secret");
     await dialog().getByLabel("New password again").fill("second secret");
     await dialog().getByRole("button", { name: "Save user" }).click();
-    await told(`${user} was saved.`);
+    await dialog().waitFor({ state: "detached" });
     const body = {
       jsonrpc: "2.0",
       method: "user.login",
@@ -316,6 +361,7 @@ export async function configure(name, host) {
   await triggers(name, host);
   await discovery();
   await words();
+  await templates();
   await users();
   await step("back to the host", async () => {
     await openHost(name);

@@ -206,10 +206,6 @@ export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
     staleTime: 10_000,
   });
 
-export function setItemStatus(itemid: string, status: "0" | "1"): Promise<unknown> {
-  return rpc("item.update", { itemid, status });
-}
-
 /** The value map's rows of an item; the API writes "none" as an empty array. */
 export function mappingsOf(item: Pick<ItemRow, "valuemap">): Mapping[] {
   return Array.isArray(item.valuemap) ? [] : item.valuemap.mappings;

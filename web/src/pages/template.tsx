@@ -4,10 +4,16 @@ import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
-import { type TemplateItem, templateItemsQuery, templateQuery } from "~/api/templates";
+import {
+  deleteTemplate,
+  type TemplateItem,
+  templateItemsQuery,
+  templateQuery,
+} from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
+import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
@@ -21,6 +27,7 @@ import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./templates-parts/link-dialog";
 import { Hosts } from "./templates-parts/tabs";
+import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates/$templateid");
 type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros" | "valuemaps";
@@ -83,6 +90,8 @@ export function TemplatePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [linking, setLinking] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";
   const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
@@ -112,6 +121,19 @@ export function TemplatePage() {
         template && (
           <>
             <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <IconButton
+              icon="trash"
+              label="Delete template"
+              onClick={async () => {
+                const loss =
+                  "Items and triggers that it brought to hosts go with it, and their history.";
+                if (await remove(template.templateid, template.name, loss, "Delete"))
+                  void navigate({ to: "/templates" });
+              }}
+            />
+            <Button icon="edit" onClick={() => setEditing(true)}>
+              Edit template
+            </Button>
             <Button look="primary" icon="link" onClick={() => setLinking(true)}>
               Link to hosts
             </Button>
@@ -186,6 +208,9 @@ export function TemplatePage() {
         <ValueMaps ownerid={templateid} />
       ) : (
         <Hosts template={template} onLink={() => setLinking(true)} />
+      )}
+      {editing && template && (
+        <TemplateDialog template={template} onClose={() => setEditing(false)} />
       )}
       {linking && template && <LinkDialog template={template} onClose={() => setLinking(false)} />}
     </Page>

@@ -1,13 +1,17 @@
+import { useMutation } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
+import { explain } from "~/api/errors";
+import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
-import { buttonClass } from "~/ui/button";
+import { buttonClass, IconButton } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
+import { toast } from "~/ui/toast";
 import { itemTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
 
@@ -55,6 +59,12 @@ export function TriggerTable({
   query: TableProps<TriggerRow>["query"];
   showState?: boolean;
 }) {
+  const toggle = useMutation({
+    mutationFn: (trigger: TriggerRow) =>
+      setTriggerStatus(trigger.triggerid, trigger.status === "1" ? "0" : "1"),
+    onError: (error) => toast(explain(error).what, "bad"),
+    onSettled: () => query.refetch(),
+  });
   return (
     <PlainTable
       query={query}
@@ -90,15 +100,23 @@ export function TriggerTable({
             <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
           </td>
           <td className={CELL}>
-            {trigger.status === "1" ? (
-              <span className="text-faint">Disabled</span>
-            ) : !showState ? (
-              <span className="text-soft">Enabled</span>
-            ) : trigger.value === "1" ? (
-              <span className="font-medium text-bad-ink">Problem</span>
-            ) : (
-              <span className="text-good-ink">OK</span>
-            )}
+            <span className="flex items-center justify-between gap-1">
+              {trigger.status === "1" ? (
+                <span className="text-faint">Disabled</span>
+              ) : !showState ? (
+                <span className="text-soft">Enabled</span>
+              ) : trigger.value === "1" ? (
+                <span className="font-medium text-bad-ink">Problem</span>
+              ) : (
+                <span className="text-good-ink">OK</span>
+              )}
+              <IconButton
+                small
+                icon="power"
+                label={`${trigger.status === "1" ? "Enable" : "Disable"} ${trigger.description}`}
+                onClick={() => toggle.mutate(trigger)}
+              />
+            </span>
           </td>
         </tr>
       )}

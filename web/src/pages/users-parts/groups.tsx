@@ -10,12 +10,12 @@ import {
   usersQuery,
 } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
+import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
 import { Checkbox, Field, Input, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
-import { SaveDialog, useDelete } from "./save-dialog";
 
 const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["usergroups"], ["users"]];

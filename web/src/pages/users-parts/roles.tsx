@@ -2,11 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
+import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
 import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
-import { SaveDialog, useDelete } from "./save-dialog";
 
 const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["roles"], ["users"]];

@@ -12,6 +12,7 @@ import {
   usersQuery,
 } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
+import { useDelete } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
@@ -20,7 +21,6 @@ import { Field, Input, Select } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { formatDate } from "~/util/time";
-import { useDelete } from "./save-dialog";
 
 const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["tokens"]];

@@ -12,12 +12,12 @@ import {
   usersQuery,
 } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
+import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Button, IconButton } from "~/ui/button";
 import { Checkbox, Field, Input, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
-import { SaveDialog, useDelete } from "./save-dialog";
 import { passwordProblem, type UserDraft, userParams } from "./user-draft";
 
 const CELL = "px-3 py-2 align-top break-words";

@@ -13,6 +13,7 @@ interface SaveDialogProps {
   word: string;
   /** Why it cannot be saved yet. */
   problem?: string;
+  /** False as its answer: nothing was saved after all, and the dialog stays. */
   save: () => Promise<unknown>;
   saved: string;
   /** The lists that change. */
@@ -27,7 +28,8 @@ export function SaveDialog(props: SaveDialogProps) {
   const client = useQueryClient();
   const saving = useMutation({
     mutationFn: save,
-    onSuccess: () => {
+    onSuccess: (done) => {
+      if (done === false) return;
       toast(saved);
       for (const queryKey of keys) void client.invalidateQueries({ queryKey });
       onClose();
@@ -68,17 +70,20 @@ export function SaveDialog(props: SaveDialogProps) {
   );
 }
 
-/** Deletes after asking, and says how it went. */
+/** Deletes after asking, and says how it went; the answer is whether it is gone. */
 export function useDelete(remove: (id: string) => Promise<unknown>, keys: readonly QueryKey[]) {
   const client = useQueryClient();
   return async (id: string, name: string, loss: string, action: string) => {
-    if (!(await confirmed(`${action} ${name}?`, <p>{loss}</p>, action))) return;
+    if (!(await confirmed(`${action} ${name}?`, <p>{loss}</p>, action))) return false;
+    let done = true;
     try {
       await remove(id);
       toast(`${name} was ${action === "Revoke" ? "revoked" : "deleted"}.`);
     } catch (error) {
       toast(explain(error).what, "bad");
+      done = false;
     }
     for (const queryKey of keys) void client.invalidateQueries({ queryKey });
+    return done;
   };
 }
