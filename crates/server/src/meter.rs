@@ -184,8 +184,8 @@ impl Meter {
     pub(crate) fn busy(&self, process: &str) -> Option<f64> {
         if let Some(collector) = self.collector() {
             match process {
-                "agent poller" => return Some(collector.counters().agent_poller.share() * 100.0),
-                "trapper" => return Some(collector.counters().trapper.share() * 100.0),
+                "agent poller" => return Some(collector.counters().agent_poller.busy_percent()),
+                "trapper" => return Some(collector.counters().trapper.busy_percent()),
                 _ => {}
             }
         }
