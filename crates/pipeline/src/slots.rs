@@ -25,7 +25,6 @@ pub(crate) struct Slot {
     /// What the preprocessing steps remember, once they do.
     pub(crate) state: Option<Box<preproc::State>>,
     /// Why the item is unsupported; `None` = it is supported.
-    #[expect(clippy::redundant_allocation, reason = "a thin pointer: errors are rare")]
     pub(crate) error: Option<Box<Box<str>>>,
     /// Configuration that `item` and `watch` were taken from.
     revision: u32,

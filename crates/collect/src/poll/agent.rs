@@ -123,19 +123,11 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
         }
     };
     if target.host.tls.connect == tls::NONE {
-        let mut stream = stream;
-        let asked = talk(&mut stream, target, dialect, stage).await;
-        if matches!(asked, Asked::Reply(AgentReply::Value(_))) {
-            // The whole answer is here and nothing is left to say. A reset ends the connection on
-            // both sides at once; a polite end is four packets, and a minute of waiting for the
-            // port. Where it cannot be had the polite end does as well.
-            let _ = stream.set_zero_linger();
-        }
-        return asked;
+        return talk(stream, target, dialect, stage).await;
     }
     stage.set(Stage::Tls);
     match target.shared.tls.connect(stream, &target.host.tls).await {
-        Ok(mut stream) => talk(&mut stream, target, dialect, stage).await,
+        Ok(stream) => talk(stream, target, dialect, stage).await,
         Err(error @ (tls::TlsError::BadPsk | tls::TlsError::NoCertificate)) => {
             Asked::Reply(AgentReply::ConfigError(error.to_string()))
         }
@@ -168,7 +160,7 @@ async fn connect(target: &Target<'_>) -> std::io::Result<TcpStream> {
 }
 
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
-    stream: &mut S,
+    mut stream: S,
     target: &Target<'_>,
     dialect: passive::Dialect,
     stage: &Cell<Stage>,
@@ -186,7 +178,7 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     let limits = zbxd::Limits::ANSWER.with_bytes_max(max).with_text_bytes_max(max);
     let mut decoder = Decoder::new(limits);
     let frame = loop {
-        let read = read_some(stream, |bytes| {
+        let read = read_some(&mut stream, |bytes| {
             if bytes.is_empty() {
                 return decoder.end().map(|frame| (true, frame));
             }
