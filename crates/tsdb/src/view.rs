@@ -177,6 +177,64 @@ impl View {
         Ok(newest)
     }
 
+    /// For each item, in the order asked, what [`View::newest`] gives; for views of all time. Blocks
+    /// that many of them share are read once.
+    pub fn newest_many(
+        &self,
+        items: &[ItemId],
+        kinds: Kinds,
+        n: usize,
+    ) -> Result<Vec<Vec<Sample>>, Error> {
+        if n == 0 || items.len() < 2 || self.span != Span::ALL {
+            return items.iter().map(|&item| self.newest(item, kinds, n)).collect();
+        }
+        let mut sources = self.sources();
+        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
+        let mut all: BTreeMap<u64, (BTreeMap<usize, Vec<Sample>>, Vec<Sample>)> =
+            items.iter().map(|item| (item.0, Default::default())).collect();
+        for (last, order, source) in sources {
+            let is_open = |newest: &[Sample]| newest.len() < n || newest[n - 1].at.clock <= last;
+            let open = all.iter().filter(|(_, (_, newest))| is_open(newest));
+            let open: Vec<u64> = open.map(|(&item, _)| item).collect();
+            if open.is_empty() {
+                break;
+            }
+            let mut got: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
+            self.read_many(source, &open, kinds, n, &mut got)?;
+            for (item, samples) in got {
+                let Some((found, newest)) = all.get_mut(&item) else { continue };
+                found.insert(order, samples);
+                *newest = merge_newest(found, n);
+            }
+        }
+        let newest = |item: &ItemId| all.get(&item.0).map(|(_, n)| n.clone()).unwrap_or_default();
+        Ok(items.iter().map(newest).collect())
+    }
+
+    fn read_many(
+        &self,
+        source: Source<'_>,
+        items: &[u64],
+        kinds: Kinds,
+        n: usize,
+        got: &mut BTreeMap<u64, Vec<Sample>>,
+    ) -> Result<(), Error> {
+        let mut put = |item: u64, kind, at, raw: Raw<'_>| {
+            let sample = Sample { item: ItemId(item), at, value: value_of(kind, raw)? };
+            got.entry(item).or_default().push(sample);
+            Ok(())
+        };
+        if let Source::Segment(segment) = source {
+            let seen = items.iter().copied().filter(|&item| !self.clears.hides(segment, item));
+            let seen: Vec<u64> = seen.collect();
+            return segment.read_newest(&seen, kinds, n, &mut put);
+        }
+        items.iter().try_for_each(|&item| {
+            let mut sink = |kind, at, raw: Raw<'_>| put(item, kind, at, raw);
+            self.read(source, ItemId(item), kinds, n, &mut sink)
+        })
+    }
+
     /// Hourly trends of an item that the view was made for, by hour, oldest first.
     pub fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
         let mut hours: BTreeMap<(u32, bool), [Option<u64>; 4]> = BTreeMap::new();

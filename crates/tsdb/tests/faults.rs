@@ -166,8 +166,8 @@ fn durable_appends_survive_a_power_cut() {
 #[test]
 fn a_dead_disk_takes_nothing_but_reading_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    // Create, header, directory, then the third batch.
-    let disk = CrashDisk::new(6);
+    // Directory, create, header, directory, then the third batch.
+    let disk = CrashDisk::new(7);
     let clock = sim_clock();
     let options = Options { disk: Arc::new(disk), ..small() };
     let (mut engine, _) = open(dir.path(), options, &clock);

@@ -177,11 +177,14 @@ impl Model {
         }
         for n in [1, 3] {
             let view = engine.view_newest(&items, n);
+            let many = view.newest_many(&items, Kinds::VALUES, n).unwrap();
             for &item in &items {
                 let all = self.samples_of(item, Span::ALL);
                 let expected: Vec<Sample> = all.iter().rev().take(n).cloned().collect();
                 let got = view.newest(item, Kinds::VALUES, n).unwrap();
                 assert_same(&got, &expected, &format!("{what}: newest {n} of {item:?}"));
+                let got = &many[usize::try_from(item.0).unwrap()];
+                assert_same(got, &expected, &format!("{what}: newest {n} of many {item:?}"));
             }
         }
         let mut scanned = Vec::new();
