@@ -25,7 +25,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    pub(crate) fn new(file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+    pub(crate) fn over(file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
         Arc::new(Self { file, failed: Mutex::new(None) })
     }
 }

@@ -137,7 +137,7 @@ pub(crate) fn open(
             let path = wal_path(dir, last.seq);
             let file = options.disk.reopen(&path, last.valid_len);
             let file = file.map_err(Error::io("open", &path))?;
-            (last.seq, last.head, Some(Watched::new(file)), last.valid_len)
+            (last.seq, last.head, Some(Watched::over(file)), last.valid_len)
         }
         // A full disk is no reason not to serve what there is: the first append tries again.
         None => (newest + 1, Head::with_capacity(options.head_rows), None, 0),
@@ -148,7 +148,7 @@ pub(crate) fn open(
     for read in &heads {
         let path = wal_path(dir, read.seq);
         let file = options.disk.reopen(&path, read.len);
-        files.push(Watched::new(file.map_err(Error::io("open", &path))?));
+        files.push(Watched::over(file.map_err(Error::io("open", &path))?));
     }
     syncer.touch();
     for file in files.iter().chain(&wal) {

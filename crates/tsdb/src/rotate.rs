@@ -136,7 +136,7 @@ pub(crate) fn create_wal(
 ) -> Result<Arc<dyn DiskFile>, Error> {
     let path = wal_path(dir, seq);
     let file = options.disk.create(&path).map_err(Error::io("create", &path))?;
-    let file = Watched::new(file);
+    let file = Watched::over(file);
     file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
     options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
     Ok(file)

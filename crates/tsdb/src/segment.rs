@@ -13,8 +13,7 @@ use crate::column::{Cursor, put_u32, put_u64, unpack};
 use crate::disk::{Disk, DiskRead};
 use crate::error::{Damaged, Error};
 use crate::kind::{Class, Day, Kind, Kinds, Span, at};
-use crate::rows::{Raw, Run, Sink};
-use model::Timestamp;
+use crate::rows::{ItemSink, Raw, Run, Sink};
 
 /// Newest format of segments that this release reads, and the one it writes.
 pub(crate) const FORMAT: u16 = 1;
@@ -308,7 +307,7 @@ impl Segment {
         items: &[u64],
         kinds: Kinds,
         n: usize,
-        sink: &mut dyn FnMut(u64, Kind, Timestamp, Raw<'_>) -> Result<(), Damaged>,
+        sink: &mut ItemSink<'_>,
     ) -> Result<(), Error> {
         let (mut wanted, mut kept) = (Vec::new(), None);
         for &item in items {

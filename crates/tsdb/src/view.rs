@@ -21,6 +21,9 @@ struct Copied {
     bits: u64,
 }
 
+/// Samples by the order in which their sources were written.
+type BySource = BTreeMap<usize, Vec<Sample>>;
+
 /// Where a view finds rows.
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
@@ -58,10 +61,12 @@ impl View {
 
     /// Copies what the active head has of the items, of each at most the `newest`.
     pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], newest: usize) {
+        // Trends are not asked for by number.
+        let kinds = if newest == usize::MAX { Kinds::ALL } else { Kinds::VALUES };
         for &item in items {
             let start = self.rows.len();
             let (rows, bytes) = (&mut self.rows, &mut self.bytes);
-            let copied = head.read(item, Kinds::ALL, self.span, newest, &mut |kind, at, raw| {
+            let copied = head.read(item, kinds, self.span, newest, &mut |kind, at, raw| {
                 let bits = match raw {
                     Raw::Bits(bits) => bits,
                     Raw::Bytes(text) => {
@@ -158,7 +163,7 @@ impl View {
         // What may hold the youngest comes first.
         sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
         // By the order in which they were written.
-        let mut found: BTreeMap<usize, Vec<Sample>> = BTreeMap::new();
+        let mut found = BySource::new();
         let mut newest: Vec<Sample> = Vec::new();
         for (last, order, source) in sources {
             if newest.len() == n && newest[n - 1].at.clock > last {
@@ -190,7 +195,7 @@ impl View {
         }
         let mut sources = self.sources();
         sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
-        let mut all: BTreeMap<u64, (BTreeMap<usize, Vec<Sample>>, Vec<Sample>)> =
+        let mut all: BTreeMap<u64, (BySource, Vec<Sample>)> =
             items.iter().map(|item| (item.0, Default::default())).collect();
         for (last, order, source) in sources {
             let is_open = |newest: &[Sample]| newest.len() < n || newest[n - 1].at.clock <= last;
@@ -285,7 +290,7 @@ fn kind_order(sample: &Sample) -> u8 {
     }
 }
 
-fn merge_newest(found: &BTreeMap<usize, Vec<Sample>>, n: usize) -> Vec<Sample> {
+fn merge_newest(found: &BySource, n: usize) -> Vec<Sample> {
     let mut all: Vec<Sample> = found.values().flatten().cloned().collect();
     // Written later comes later, and `settle` keeps the last of equals.
     settle(&mut all);

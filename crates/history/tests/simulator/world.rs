@@ -101,7 +101,7 @@ impl World {
             reads_fail: false,
             reported: 0,
             unique: 0,
-            trace: std::env::var_os("TRACE").is_some(),
+            trace: crate::number("TRACE", 0) > 0,
             tally: Tally::default(),
         }
     }
@@ -295,7 +295,7 @@ impl World {
                 let meta = LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
                 SampleValue::Log(Box::new((format!("line {bits}").into(), meta)))
             }
-            _ if bits % 2 == 0 => SampleValue::Unsigned(bits >> 8),
+            _ if bits.is_multiple_of(2) => SampleValue::Unsigned(bits >> 8),
             _ => SampleValue::Float(f64::from_bits(bits)),
         }
     }
