@@ -50,6 +50,13 @@ pub trait Driver: Send {
     /// The retention classes in which something is stored.
     fn classes(&self) -> Vec<Class>;
 
+    /// The youngest second not after `till` at which something is stored, about; `None` = unknown.
+    /// After a crash it tells from when on trends are to be folded anew.
+    fn newest_clock(&self, till: u32) -> Option<u32> {
+        let _ = till;
+        None
+    }
+
     /// What this store is.
     fn describe(&self) -> DriverInfo;
 
@@ -68,6 +75,17 @@ pub trait View: Send {
         samples.drain(..samples.len().saturating_sub(n));
         samples.reverse();
         Ok(samples)
+    }
+
+    /// For each item, in the order asked, its newest `n` samples, newest first. Stores that keep
+    /// many items together read what they share once.
+    fn newest_many(
+        &self,
+        items: &[ItemId],
+        kinds: Kinds,
+        n: usize,
+    ) -> Result<Vec<Vec<Sample>>, Error> {
+        items.iter().map(|&item| self.newest(item, kinds, n)).collect()
     }
 
     /// Hourly trends of an item whose hour starts within the view's span, oldest first. An item

@@ -123,6 +123,10 @@ impl Driver for Embedded {
         Ok(bytes + self.engine.drop_before(class, day))
     }
 
+    fn newest_clock(&self, till: u32) -> Option<u32> {
+        self.engine.newest_clock(till)
+    }
+
     fn classes(&self) -> Vec<Class> {
         let retired = self.retired.iter().flat_map(Engine::classes);
         let mut classes: Vec<Class> = self.engine.classes().into_iter().chain(retired).collect();
@@ -167,6 +171,15 @@ impl View for tsdb::View {
 
     fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         Ok(Self::newest(self, item, kinds, n)?)
+    }
+
+    fn newest_many(
+        &self,
+        items: &[ItemId],
+        kinds: Kinds,
+        n: usize,
+    ) -> Result<Vec<Vec<Sample>>, Error> {
+        Ok(Self::newest_many(self, items, kinds, n)?)
     }
 
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {

@@ -65,5 +65,5 @@ pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Erro
 
 /// Answers [`Reader::newest`] from a view made for these items.
 pub fn newest_of(view: &dyn View, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {
-    items.iter().map(|&item| view.newest(item, Kinds::VALUES, n)).collect()
+    view.newest_many(items, Kinds::VALUES, n)
 }

@@ -334,23 +334,40 @@ pub fn with_pending(mut stored: Vec<Trend>, pending: &[Folded]) -> Vec<Trend> {
     stored
 }
 
-/// Writes what a folder handed out, merged with what is stored where that may be part of it.
-pub fn write(driver: &mut dyn Driver, folded: &[Folded]) -> Result<(), Error> {
-    let mut trends = Vec::with_capacity(folded.len());
-    for Folded { trend, merge: maybe_stored } in folded {
-        let mut trend = *trend;
-        if *maybe_stored {
-            let view = driver.view(&[trend.item], Span::new(trend.hour, trend.hour));
-            let same_type = |stored: &Trend| {
-                std::mem::discriminant(&stored.values) == std::mem::discriminant(&trend.values)
-            };
-            if let Some(stored) = view.trends(trend.item)?.into_iter().find(same_type) {
-                trend = merge(&stored, &trend);
+/// Writes what a folder handed out, merged with what is stored where that may be part of it. After
+/// an error, call it again with the same, and what was handed out meanwhile: what it had merged
+/// it notes, so that nothing counts twice.
+pub fn write(driver: &mut dyn Driver, folded: &mut Vec<Folded>) -> Result<(), Error> {
+    let mut places: HashMap<Key, usize> = HashMap::new();
+    let mut merged: Vec<Folded> = Vec::with_capacity(folded.len());
+    for next in folded.iter() {
+        let Trend { item, hour, values, .. } = next.trend;
+        let key = (item, hour, matches!(values, TrendValues::Unsigned { .. }));
+        match places.entry(key) {
+            Entry::Occupied(place) if next.merge => {
+                let earlier = &mut merged[*place.get()].trend;
+                *earlier = merge(earlier, &next.trend);
+            }
+            Entry::Occupied(place) => merged[*place.get()] = *next,
+            Entry::Vacant(place) => {
+                place.insert(merged.len());
+                let trend = if next.merge { with_stored(driver, &next.trend)? } else { next.trend };
+                merged.push(Folded { trend, merge: false });
             }
         }
-        trends.push(trend);
     }
+    *folded = merged;
+    let trends: Vec<Trend> = folded.iter().map(|folded| folded.trend).collect();
     driver.write_trends(&trends)
+}
+
+/// The trend with what is stored of its hour.
+fn with_stored(driver: &dyn Driver, trend: &Trend) -> Result<Trend, Error> {
+    let view = driver.view(&[trend.item], Span::new(trend.hour, trend.hour));
+    let kind = std::mem::discriminant(&trend.values);
+    let stored = view.trends(trend.item)?;
+    let same_type = stored.iter().find(|stored| std::mem::discriminant(&stored.values) == kind);
+    Ok(same_type.map_or(*trend, |stored| merge(stored, trend)))
 }
 
 #[cfg(test)]

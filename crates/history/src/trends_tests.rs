@@ -73,7 +73,7 @@ fn late_samples_join_their_hour_before_and_after_it_was_written() {
     folder.fold(&unsigned(1, NOON + 1, 20));
     let mut out = Vec::new();
     folder.take(NOON + 7199, &mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let values = TrendValues::Unsigned { min: 10, avg: 15, max: 20 };
     let hour = Trend { item: ItemId(1), hour: NOON, num: 2, values };
     assert_eq!(stored(&driver, 1), [hour]);
@@ -81,7 +81,7 @@ fn late_samples_join_their_hour_before_and_after_it_was_written() {
     out.clear();
     folder.take(NOON + 7199, &mut out);
     assert_eq!((out.len(), out[0].merge), (1, true));
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let values = TrendValues::Unsigned { min: 10, avg: 30, max: 60 };
     assert_eq!(stored(&driver, 1), [Trend { num: 3, values, ..hour }]);
 }
@@ -99,7 +99,7 @@ fn what_waits_is_read_with_what_is_stored() {
     assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 1), (3600, 1)]);
     let mut out = Vec::new();
     folder.take(NOON + 7199, &mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     folder.fold(&unsigned(1, NOON + 1, 20));
     assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 2), (3600, 1)]);
     assert!(folder.pending(ItemId(2), NOON, NOON + 3600).is_empty());
@@ -112,12 +112,12 @@ fn an_orderly_stop_loses_nothing_of_the_open_hour() {
     let mut folder = Folder::new(NOON + 10);
     folder.fold(&float(NOON + 10, 1.0));
     folder.drain(&mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let mut folder = Folder::new(NOON + 20);
     folder.fold(&float(NOON + 20, 3.0));
     out.clear();
     folder.take(NOON + 2 * 3600 - 1, &mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let values = TrendValues::Float { min: 1.0, avg: 2.0, max: 3.0 };
     assert_eq!(stored(&driver, 1), [Trend { item: ItemId(1), hour: NOON, num: 2, values }]);
 }
@@ -139,7 +139,7 @@ fn after_a_crash_the_open_hours_are_folded_anew_and_replace() {
     }
     let mut out = Vec::new();
     folder.drain(&mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let trends = stored(&driver, 1);
     let nums: Vec<_> = trends.iter().map(|t| (t.hour, t.num)).collect();
     assert_eq!(nums, [(NOON, 2), (NOON + 3600, 1)]);
@@ -155,7 +155,7 @@ fn a_changed_value_type_keeps_both_halves_of_the_hour() {
     folder.fold(&unsigned(1, NOON + 4, 8));
     let mut out = Vec::new();
     folder.drain(&mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let mut got: Vec<_> = stored(&driver, 1).iter().map(|t| (t.num, t.values)).collect();
     got.sort_by_key(|(num, _)| *num);
     assert_eq!(got[0], (2, TrendValues::Float { min: 1.5, avg: 2.0, max: 2.5 }));
@@ -172,14 +172,14 @@ fn folding_anew_replaces_what_was_folded_and_stored_since_the_start() {
     folder.fold(&all[2]);
     folder.fold(&all[1]);
     folder.take(NOON + 7199, &mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     assert_eq!(stored(&driver, 1)[0].num, 1);
     folder.fold(&all[1]);
     folder.refold(ItemId(1), &all);
     out.clear();
     folder.drain(&mut out);
     assert!(out.iter().all(|folded| !folded.merge), "{out:?}");
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     let nums: Vec<_> = stored(&driver, 1).iter().map(|t| (t.hour, t.num)).collect();
     assert_eq!(nums, [(NOON, 2), (NOON + 3600, 1)]);
     folder.fold(&all[0]);
@@ -187,4 +187,66 @@ fn folding_anew_replaces_what_was_folded_and_stored_since_the_start() {
     out.clear();
     folder.drain(&mut out);
     assert_eq!(out, []);
+}
+
+/// A store that takes trends but says that it failed, as one whose sync fails does.
+struct Unsure(Memory, bool);
+
+impl Driver for Unsure {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        self.0.write(samples)
+    }
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        self.0.write_trends(trends)?;
+        if self.1 { Ok(()) } else { Err(Error::storage_away("not synced")) }
+    }
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        self.0.clear(items)
+    }
+    fn sync(&mut self) -> Result<(), Error> {
+        self.0.sync()
+    }
+    fn maintain(&mut self) -> Result<(), Error> {
+        self.0.maintain()
+    }
+    fn view(&self, items: &[ItemId], span: Span) -> Box<dyn crate::View> {
+        self.0.view(items, span)
+    }
+    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn crate::View> {
+        self.0.view_newest(items, n)
+    }
+    fn drop_before(&mut self, class: Class, day: crate::Day) -> Result<u64, Error> {
+        self.0.drop_before(class, day)
+    }
+    fn classes(&self) -> Vec<Class> {
+        self.0.classes()
+    }
+    fn describe(&self) -> crate::DriverInfo {
+        self.0.describe()
+    }
+    fn counters(&self) -> crate::Counters {
+        self.0.counters()
+    }
+}
+
+#[test]
+fn a_write_that_failed_is_tried_again_without_counting_twice() {
+    let mut driver = Unsure(store(), true);
+    let values = TrendValues::Unsigned { min: 5, avg: 5, max: 5 };
+    let part =
+        |num, merge| Folded { trend: Trend { item: ItemId(1), hour: NOON, num, values }, merge };
+    let mut out = vec![part(1, false)];
+    write(&mut driver, &mut out).unwrap();
+    driver.1 = false;
+    let mut out = vec![part(2, true)];
+    for _ in 0..3 {
+        write(&mut driver, &mut out).unwrap_err();
+    }
+    // Meanwhile a late value was handed out.
+    out.push(part(1, true));
+    write(&mut driver, &mut out).unwrap_err();
+    driver.1 = true;
+    write(&mut driver, &mut out).unwrap();
+    let nums: Vec<u32> = stored(&driver.0, 1).iter().map(|t| t.num).collect();
+    assert_eq!(nums, [4]);
 }

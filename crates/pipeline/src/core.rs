@@ -53,6 +53,8 @@ pub(crate) struct Core {
     pub(crate) syncer: Syncer,
     pub(crate) folder: Folder,
     pub(crate) refold: Refold,
+    /// Items whose last values are still to be fetched from history.
+    pub(crate) warm: Vec<ItemId>,
     pub(crate) folded: Vec<Folded>,
     pub(crate) triggers: Triggers,
     pub(crate) calculated: Calculated,
@@ -232,6 +234,7 @@ impl Core {
         self.desk.flush();
         self.send_waiting();
         self.refold_some();
+        self.warm_some();
         let second = self.clock.unix_s();
         if second == self.second {
             return;
@@ -283,7 +286,7 @@ impl Core {
         if self.folded.is_empty() {
             return;
         }
-        match history::trends::write(self.driver.as_mut(), &self.folded) {
+        match history::trends::write(self.driver.as_mut(), &mut self.folded) {
             Ok(()) => {
                 self.folded.clear();
                 self.folded.shrink_to(4_096);

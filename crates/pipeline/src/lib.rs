@@ -42,6 +42,7 @@ mod testing;
 mod tests;
 mod texts;
 mod triggers;
+mod warm;
 mod wheel;
 
 pub use command::{Command, ItemReport, ItemReports, Scope, TriggerReport};

@@ -205,6 +205,7 @@ impl Seed {
             syncer: Syncer::default(),
             folder,
             refold,
+            warm: Vec::new(),
             folded: Vec::new(),
             triggers: Triggers::default(),
             calculated: Calculated::default(),
@@ -241,6 +242,7 @@ impl Seed {
             }
         }
         core.configure_all(None);
+        core.warm = core.own_items();
         core
     }
 }
@@ -249,7 +251,9 @@ fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
     if !seed.config.after_crash {
         return (Folder::new(now_s), Refold::none());
     }
-    let span = open_hours(now_s);
+    // The process before may have ended long ago, with hours that it had not written.
+    let last_s = seed.driver.newest_clock(now_s).unwrap_or(now_s);
+    let span = open_hours(last_s);
     let items = seed.snapshot.items.values();
     let folds = items.filter(|item| {
         item.value_type.is_numeric() && item.trends_days > 0 && seed.place.owns(item)

@@ -30,6 +30,9 @@ type Seqs = HashMap<u64, u64>;
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Clears {
     own: Seqs,
+    /// Of items cleared again before the file had the later number: earlier ones, which the file
+    /// must have until then.
+    earlier: HashMap<u64, Vec<u64>>,
     /// By directory of segments that belong to other engines.
     attached: Vec<(PathBuf, Seqs)>,
     /// The file has other entries.
@@ -39,7 +42,9 @@ pub(crate) struct Clears {
 impl Clears {
     /// The item was cleared in the head with this number.
     pub(crate) fn insert(&mut self, item: u64, seq: u64) {
-        self.own.insert(item, seq);
+        if let Some(before) = self.own.insert(item, seq).filter(|&before| before != seq) {
+            self.earlier.entry(item).or_default().push(before);
+        }
         for (_, seqs) in &mut self.attached {
             // Other engines do not write items of this one.
             seqs.insert(item, u64::MAX);
@@ -92,14 +97,19 @@ impl Clears {
     pub(crate) fn prune(&mut self, oldest: Option<u64>) {
         let before = self.own.len();
         self.own.retain(|_, cleared| oldest.is_some_and(|oldest| oldest < *cleared));
+        self.earlier.retain(|item, _| self.own.contains_key(item));
         self.changed |= before != self.own.len();
     }
 
     /// What the file must hold before the WAL with this number goes; `None` = what it holds.
     pub(crate) fn to_write(&self, seq: u64) -> Option<Vec<(u64, u64)>> {
         self.changed.then(|| {
-            let entries = self.own.iter().map(|(&item, &cleared)| (item, cleared));
-            let mut entries: Vec<_> = entries.filter(|&(_, cleared)| cleared <= seq).collect();
+            let entries = self.own.iter().filter_map(|(&item, &cleared)| {
+                let earlier = self.earlier.get(&item).into_iter().flatten().copied();
+                let cleared = earlier.chain([cleared]).filter(|&cleared| cleared <= seq).max()?;
+                Some((item, cleared))
+            });
+            let mut entries: Vec<_> = entries.collect();
             entries.sort_unstable();
             entries
         })
@@ -107,6 +117,11 @@ impl Clears {
 
     /// The file was written for the WAL with this number.
     pub(crate) fn written(&mut self, seq: u64) {
+        self.earlier.retain(|item, earlier| {
+            let newest = earlier.iter().copied().filter(|&cleared| cleared <= seq).max();
+            earlier.retain(|&cleared| cleared > seq || Some(cleared) == newest);
+            self.own.get(item).is_some_and(|&cleared| cleared > seq)
+        });
         // Entries that came meanwhile are in younger WALs.
         self.changed = self.own.values().any(|&cleared| cleared > seq);
     }
@@ -204,6 +219,22 @@ mod tests {
             std::fs::write(path(dir.path()), &bytes[..at]).unwrap();
             assert!(read(dir.path(), &disk()).is_err(), "cut at {at}");
         }
+    }
+
+    #[test]
+    fn an_item_cleared_again_is_not_lost_with_a_younger_wal() {
+        let mut clears = Clears::default();
+        for seq in [3, 5, 5, 8] {
+            clears.insert(1, seq);
+        }
+        for (seq, written) in [(2, vec![]), (3, vec![(1, 3)]), (4, vec![(1, 3)]), (6, vec![(1, 5)])]
+        {
+            assert_eq!(clears.to_write(seq), Some(written), "{seq}");
+            clears.written(seq);
+        }
+        assert_eq!(clears.to_write(8), Some(vec![(1, 8)]));
+        clears.written(8);
+        assert!(clears.earlier.is_empty() && !clears.is_changed());
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A file being written.
 pub trait DiskFile: Send + Sync {
@@ -16,6 +16,34 @@ pub trait DiskFile: Send + Sync {
     /// Waits until all that was appended is on the disk. After an error nobody knows what is,
     /// even if a later call succeeds.
     fn sync(&self) -> io::Result<()>;
+}
+
+/// A file that remembers a failed sync: the system forgets it with the first who asks.
+pub(crate) struct Watched {
+    file: Arc<dyn DiskFile>,
+    failed: Mutex<Option<String>>,
+}
+
+impl Watched {
+    pub(crate) fn over(file: Arc<dyn DiskFile>) -> Arc<dyn DiskFile> {
+        Arc::new(Self { file, failed: Mutex::new(None) })
+    }
+}
+
+impl DiskFile for Watched {
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        self.file.append(bytes)
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.file.truncate(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(earlier) = &*failed {
+            return Err(io::Error::other(format!("it failed before: {earlier}")));
+        }
+        self.file.sync().inspect_err(|error| *failed = Some(error.to_string()))
+    }
 }
 
 /// A file being read in parts. It stays readable after it was unlinked.

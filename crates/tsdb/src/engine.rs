@@ -251,11 +251,22 @@ impl Engine {
     /// Waits until everything appended so far is on the disk.
     pub fn sync(&mut self) -> Result<(), Error> {
         self.take_results();
+        self.secure()?;
+        if self.syncer.sync().is_ok() {
+            return Ok(());
+        }
+        // Memory has everything that the files may lack.
+        self.secure()?;
+        self.syncer.sync()
+    }
+
+    /// Waits until what no sync can save any more is sealed.
+    fn secure(&mut self) -> Result<(), Error> {
         self.mend()?;
         while self.frozen.iter().any(|frozen| frozen.suspect) {
             self.wait_for_sealing()?;
         }
-        self.syncer.sync()
+        Ok(())
     }
 
     /// Seals the head and waits until all that was sealed or merged is taken in.
@@ -362,6 +373,15 @@ impl Engine {
         classes.sort_unstable();
         classes.dedup();
         classes
+    }
+
+    /// The youngest second not after `till` of what is stored, about: of segments whose last row
+    /// is younger nothing counts.
+    pub fn newest_clock(&self, till: u32) -> Option<u32> {
+        let sealed = self.segments.iter().map(|segment| segment.footer.last);
+        let sealed = sealed.filter(|&last| last <= till);
+        let frozen = self.frozen.iter().filter_map(|frozen| frozen.head.newest_clock(till));
+        sealed.chain(frozen).chain(self.head.newest_clock(till)).max()
     }
 
     /// The sealed segments, to be attached to another engine of this process.

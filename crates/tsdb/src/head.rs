@@ -134,6 +134,11 @@ impl Head {
         Raw::Bytes(self.bytes.get(start..start + len).expect("BUG: a text outside of its head"))
     }
 
+    /// The youngest second that is not after `till`.
+    pub(crate) fn newest_clock(&self, till: u32) -> Option<u32> {
+        self.clock.iter().copied().filter(|&clock| clock <= till).max()
+    }
+
     /// First and last second of what is here.
     pub(crate) fn span(&self) -> Option<(u32, u32)> {
         self.span

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use stdx::clock::SharedClock;
 
 use crate::clears::{self, Clears};
+use crate::disk::Watched;
 use crate::engine::{Engine, Frozen, Stats, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
@@ -136,13 +137,22 @@ pub(crate) fn open(
             let path = wal_path(dir, last.seq);
             let file = options.disk.reopen(&path, last.valid_len);
             let file = file.map_err(Error::io("open", &path))?;
-            (last.seq, last.head, Some(file), last.valid_len)
+            (last.seq, last.head, Some(Watched::over(file)), last.valid_len)
         }
         // A full disk is no reason not to serve what there is: the first append tries again.
         None => (newest + 1, Head::with_capacity(options.head_rows), None, 0),
     };
-    if let Some(wal) = &wal {
-        syncer.rotate(Arc::clone(wal));
+    // What a crash left may be in the system's memory alone: names here, contents at the next sync.
+    options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
+    let mut files = Vec::new();
+    for read in &heads {
+        let path = wal_path(dir, read.seq);
+        let file = options.disk.reopen(&path, read.len);
+        files.push(Watched::over(file.map_err(Error::io("open", &path))?));
+    }
+    syncer.touch();
+    for file in files.iter().chain(&wal) {
+        syncer.rotate(Arc::clone(file));
     }
     let head_day = head.span().map(|(_, last)| Day::of(last).min(today(&clock)));
     let mut engine = Engine {
@@ -172,9 +182,9 @@ pub(crate) fn open(
         stats: Stats::default(),
         _lock: lock,
     };
-    for Read { seq, head, damaged, .. } in heads {
-        let head = Arc::new(head);
-        engine.freeze(Frozen { seq, head, file: None, keep_wal: damaged, suspect: false });
+    for (Read { seq, head, damaged, .. }, file) in heads.into_iter().zip(files) {
+        let (head, file) = (Arc::new(head), Some(file));
+        engine.freeze(Frozen { seq, head, file, keep_wal: damaged, suspect: false });
     }
     if let Err(error) = engine.mend() {
         engine.failure = Some(error);
@@ -246,6 +256,8 @@ struct Read {
     seq: u64,
     head: Head,
     valid_len: u64,
+    /// With what follows the last whole block.
+    len: u64,
     damaged: bool,
 }
 
@@ -277,7 +289,8 @@ fn read_wals(
             continue;
         }
         let damaged = found.damaged_blocks > 0;
-        heads.push(Read { seq, head, valid_len: found.valid_len, damaged });
+        let valid_len = found.valid_len;
+        heads.push(Read { seq, head, valid_len, len: valid_len + found.torn, damaged });
     }
     Ok(heads)
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::disk::DiskFile;
+use crate::disk::{DiskFile, Watched};
 use crate::engine::{Engine, FROZEN_MAX, Frozen, wal_path};
 use crate::error::Error;
 use crate::head::Head;
@@ -136,6 +136,7 @@ pub(crate) fn create_wal(
 ) -> Result<Arc<dyn DiskFile>, Error> {
     let path = wal_path(dir, seq);
     let file = options.disk.create(&path).map_err(Error::io("create", &path))?;
+    let file = Watched::over(file);
     file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
     options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
     Ok(file)

@@ -34,6 +34,9 @@ pub(crate) enum Raw<'a> {
     Bytes(&'a [u8]),
 }
 
+/// Takes rows of many items that are read.
+pub(crate) type ItemSink<'s> = dyn FnMut(u64, Kind, Timestamp, Raw<'_>) -> Result<(), Damaged> + 's;
+
 /// Takes rows that are read.
 pub(crate) type Sink<'s> = dyn FnMut(Kind, Timestamp, Raw<'_>) -> Result<(), Damaged> + 's;
 

@@ -13,7 +13,7 @@ use crate::column::{Cursor, put_u32, put_u64, unpack};
 use crate::disk::{Disk, DiskRead};
 use crate::error::{Damaged, Error};
 use crate::kind::{Class, Day, Kind, Kinds, Span, at};
-use crate::rows::{Raw, Run, Sink};
+use crate::rows::{ItemSink, Raw, Run, Sink};
 
 /// Newest format of segments that this release reads, and the one it writes.
 pub(crate) const FORMAT: u16 = 1;
@@ -237,8 +237,12 @@ impl Segment {
         Block::decode(&self.at(place)?).map_err(|damaged| self.damaged(damaged))
     }
 
-    /// All runs of an item.
-    fn lookup(&self, item: u64) -> Result<Vec<Entry>, Error> {
+    /// All runs of an item. The page read last is kept for the next item.
+    fn lookup(
+        &self,
+        item: u64,
+        kept: &mut Option<(usize, Vec<Entry>)>,
+    ) -> Result<Vec<Entry>, Error> {
         let pages = self.footer.pages as usize;
         let first_of = |page| self.page_place(page).map_or(u64::MAX, |(first, _)| first);
         // Binary search for the first page that starts with this item or a later one.
@@ -252,7 +256,10 @@ impl Segment {
             if first_of(page) > item {
                 break;
             }
-            let entries = self.page(page)?;
+            if kept.as_ref().is_none_or(|(number, _)| *number != page) {
+                *kept = Some((page, self.page(page)?));
+            }
+            let entries = kept.as_ref().map_or(&[][..], |(_, entries)| entries);
             let start = entries.partition_point(|entry| entry.item < item);
             found.extend(entries[start..].iter().take_while(|entry| entry.item == item));
         }
@@ -270,7 +277,7 @@ impl Segment {
         if !self.overlaps(span) {
             return Ok(());
         }
-        let entries = self.lookup(item)?;
+        let entries = self.lookup(item, &mut None)?;
         let mut run = Run::default();
         for (place, entry) in entries.iter().enumerate() {
             let ends_before = entries
@@ -287,6 +294,47 @@ impl Segment {
                 .and_then(|at| block.read(at, entry.kind, &mut run))
                 .and_then(|()| hand_over(&run, entry.kind, span, sink))
                 .map_err(|damaged| self.damaged(damaged))?;
+        }
+        Ok(())
+    }
+}
+
+impl Segment {
+    /// Hands over the newest `n` rows of each kind of many items, which come sorted. Every page and
+    /// every block is read once.
+    pub(crate) fn read_newest(
+        &self,
+        items: &[u64],
+        kinds: Kinds,
+        n: usize,
+        sink: &mut ItemSink<'_>,
+    ) -> Result<(), Error> {
+        let (mut wanted, mut kept) = (Vec::new(), None);
+        for &item in items {
+            let entries = self.lookup(item, &mut kept)?;
+            let entries = entries.into_iter().filter(|entry| kinds.has(entry.kind));
+            wanted.extend(entries.map(|entry| (entry.block, item, entry.kind)));
+        }
+        wanted.sort_unstable();
+        let mut run = Run::default();
+        for of_block in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let block = self.block(of_block[0].0)?;
+            for &(_, item, kind) in of_block {
+                run.clear();
+                block
+                    .find(item, kind)
+                    .ok_or(Damaged("a run is missing"))
+                    .and_then(|at| block.read(at, kind, &mut run))
+                    .and_then(|()| {
+                        let from = run.clock.len().saturating_sub(n);
+                        let mut row = 0;
+                        hand_over(&run, kind, Span::ALL, &mut |kind, at, raw| {
+                            row += 1;
+                            if row > from { sink(item, kind, at, raw) } else { Ok(()) }
+                        })
+                    })
+                    .map_err(|damaged| self.damaged(damaged))?;
+            }
         }
         Ok(())
     }

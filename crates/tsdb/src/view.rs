@@ -21,6 +21,9 @@ struct Copied {
     bits: u64,
 }
 
+/// Samples by the order in which their sources were written.
+type BySource = BTreeMap<usize, Vec<Sample>>;
+
 /// Where a view finds rows.
 #[derive(Debug, Clone, Copy)]
 enum Source<'a> {
@@ -58,10 +61,12 @@ impl View {
 
     /// Copies what the active head has of the items, of each at most the `newest`.
     pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], newest: usize) {
+        // Trends are not asked for by number.
+        let kinds = if newest == usize::MAX { Kinds::ALL } else { Kinds::VALUES };
         for &item in items {
             let start = self.rows.len();
             let (rows, bytes) = (&mut self.rows, &mut self.bytes);
-            let copied = head.read(item, Kinds::ALL, self.span, newest, &mut |kind, at, raw| {
+            let copied = head.read(item, kinds, self.span, newest, &mut |kind, at, raw| {
                 let bits = match raw {
                     Raw::Bits(bits) => bits,
                     Raw::Bytes(text) => {
@@ -158,7 +163,7 @@ impl View {
         // What may hold the youngest comes first.
         sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
         // By the order in which they were written.
-        let mut found: BTreeMap<usize, Vec<Sample>> = BTreeMap::new();
+        let mut found = BySource::new();
         let mut newest: Vec<Sample> = Vec::new();
         for (last, order, source) in sources {
             if newest.len() == n && newest[n - 1].at.clock > last {
@@ -175,6 +180,64 @@ impl View {
             }
         }
         Ok(newest)
+    }
+
+    /// For each item, in the order asked, what [`View::newest`] gives; for views of all time. Blocks
+    /// that many of them share are read once.
+    pub fn newest_many(
+        &self,
+        items: &[ItemId],
+        kinds: Kinds,
+        n: usize,
+    ) -> Result<Vec<Vec<Sample>>, Error> {
+        if n == 0 || items.len() < 2 || self.span != Span::ALL {
+            return items.iter().map(|&item| self.newest(item, kinds, n)).collect();
+        }
+        let mut sources = self.sources();
+        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
+        let mut all: BTreeMap<u64, (BySource, Vec<Sample>)> =
+            items.iter().map(|item| (item.0, Default::default())).collect();
+        for (last, order, source) in sources {
+            let is_open = |newest: &[Sample]| newest.len() < n || newest[n - 1].at.clock <= last;
+            let open = all.iter().filter(|(_, (_, newest))| is_open(newest));
+            let open: Vec<u64> = open.map(|(&item, _)| item).collect();
+            if open.is_empty() {
+                break;
+            }
+            let mut got: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
+            self.read_many(source, &open, kinds, n, &mut got)?;
+            for (item, samples) in got {
+                let Some((found, newest)) = all.get_mut(&item) else { continue };
+                found.insert(order, samples);
+                *newest = merge_newest(found, n);
+            }
+        }
+        let newest = |item: &ItemId| all.get(&item.0).map(|(_, n)| n.clone()).unwrap_or_default();
+        Ok(items.iter().map(newest).collect())
+    }
+
+    fn read_many(
+        &self,
+        source: Source<'_>,
+        items: &[u64],
+        kinds: Kinds,
+        n: usize,
+        got: &mut BTreeMap<u64, Vec<Sample>>,
+    ) -> Result<(), Error> {
+        let mut put = |item: u64, kind, at, raw: Raw<'_>| {
+            let sample = Sample { item: ItemId(item), at, value: value_of(kind, raw)? };
+            got.entry(item).or_default().push(sample);
+            Ok(())
+        };
+        if let Source::Segment(segment) = source {
+            let seen = items.iter().copied().filter(|&item| !self.clears.hides(segment, item));
+            let seen: Vec<u64> = seen.collect();
+            return segment.read_newest(&seen, kinds, n, &mut put);
+        }
+        items.iter().try_for_each(|&item| {
+            let mut sink = |kind, at, raw: Raw<'_>| put(item, kind, at, raw);
+            self.read(source, ItemId(item), kinds, n, &mut sink)
+        })
     }
 
     /// Hourly trends of an item that the view was made for, by hour, oldest first.
@@ -227,7 +290,7 @@ fn kind_order(sample: &Sample) -> u8 {
     }
 }
 
-fn merge_newest(found: &BTreeMap<usize, Vec<Sample>>, n: usize) -> Vec<Sample> {
+fn merge_newest(found: &BySource, n: usize) -> Vec<Sample> {
     let mut all: Vec<Sample> = found.values().flatten().cloned().collect();
     // Written later comes later, and `settle` keeps the last of equals.
     settle(&mut all);

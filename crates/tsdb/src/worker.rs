@@ -24,7 +24,7 @@ pub(crate) struct Seal {
     pub(crate) seq: u64,
     pub(crate) head: Arc<Head>,
     pub(crate) wal: PathBuf,
-    /// `None` = the file was closed and synced by an earlier process.
+    /// `None` = it could not be created, and nothing was written.
     pub(crate) file: Option<Arc<dyn DiskFile>>,
     /// The WAL has damage inside: it is renamed, not removed.
     pub(crate) keep_wal: bool,
@@ -173,8 +173,8 @@ fn run(place: &Place, job: Job) -> Option<Done> {
 /// May be done again after any failure, whatever it had done.
 fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
     if let Some(file) = &job.file {
-        // Until it goes, the WAL is the truth. If it cannot be, a quick end is all the better:
-        // the head in memory has everything.
+        // Until it goes, the WAL is the truth. If it cannot be, a quick end is all the better: the
+        // head in memory has everything. The file remembers, for whoever asks for a sync.
         drop(file.sync());
     }
     let segments = seal(place, &job.head, job.seq)?;

@@ -166,8 +166,8 @@ fn durable_appends_survive_a_power_cut() {
 #[test]
 fn a_dead_disk_takes_nothing_but_reading_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    // Create, header, directory, then the third batch.
-    let disk = CrashDisk::new(6);
+    // Directory, create, header, directory, then the third batch.
+    let disk = CrashDisk::new(7);
     let clock = sim_clock();
     let options = Options { disk: Arc::new(disk), ..small() };
     let (mut engine, _) = open(dir.path(), options, &clock);
@@ -182,6 +182,95 @@ fn a_dead_disk_takes_nothing_but_reading_goes_on() {
         assert!(engine.maintain().is_err() && engine.flush().is_err() && engine.sync().is_err());
     }
     model.check(&engine, "the disk is dead");
+}
+
+/// Full in the middle of a batch, of a sealing, of a start: what was taken is served, no more is
+/// taken, and with space it goes on, without a restart or with one.
+#[test]
+fn a_full_disk_refuses_and_goes_on_when_it_has_space() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = FlakyDisk::default();
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.clone()), ..small() };
+    let (mut engine, _) = open(dir.path(), options.clone(), &clock);
+    let mut model = Model::default();
+    let mut refused = 0;
+    for number in 0..60 {
+        let full = number % 10 >= 6;
+        disk.full.store(full, std::sync::atomic::Ordering::SeqCst);
+        if number == 28 {
+            drop(engine);
+            engine = open(dir.path(), options.clone(), &clock).0;
+        }
+        match engine.append(&batch(number)) {
+            Ok(_) => model.append(&batch(number)),
+            Err(error) => {
+                assert!(
+                    full && matches!(error, Error::Io { .. } | Error::Refused { .. }),
+                    "{error}"
+                );
+                refused += 1;
+            }
+        }
+        if number == 27 {
+            engine.clear(&[ItemId(3)]).unwrap_err();
+        }
+        // Whatever it tells, it goes on.
+        drop(engine.maintain());
+        if number % 10 > 7 {
+            model.check(&engine, &format!("batch {number}"));
+        }
+        clock.advance(Duration::from_secs(6));
+    }
+    assert_eq!(refused, 24);
+    disk.full.store(false, std::sync::atomic::Ordering::SeqCst);
+    engine.flush().unwrap();
+    model.check(&engine, "space again");
+    drop(engine);
+    let (engine, recovery) = open(dir.path(), small(), &clock);
+    assert!(recovery.clean, "{recovery:?}");
+    model.check(&engine, "after a restart");
+}
+
+/// After a failed sync a later one proves nothing about the file: what memory has is sealed.
+#[test]
+fn a_failed_sync_is_put_right_by_sealing() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = FlakyDisk::default();
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.clone()), ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    engine.append(&batch(0)).unwrap();
+    disk.bad_sync.store(true, std::sync::atomic::Ordering::SeqCst);
+    assert!(matches!(engine.sync(), Err(Error::Io { .. } | Error::Refused { .. })));
+    disk.bad_sync.store(false, std::sync::atomic::Ordering::SeqCst);
+    clock.advance(Duration::from_secs(6));
+    drop(engine.maintain());
+    engine.sync().unwrap();
+    assert_eq!((engine.stats().sealing, engine.stats().seals), (0, 1));
+    engine.append(&batch(1)).unwrap();
+    let mut model = Model::default();
+    model.append(&batch(0));
+    model.append(&batch(1));
+    model.check(&engine, "synced in the end");
+}
+
+#[test]
+fn clears_survive_a_power_cut_where_appends_are_durable() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = CrashDisk::new(usize::MAX);
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.handle()), durable: true, ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    let mut model = Model::default();
+    engine.append(&batch(0)).unwrap();
+    model.append(&batch(0));
+    engine.clear(&[ItemId(2), ItemId(5)]).unwrap();
+    model.clear(&[ItemId(2), ItemId(5)]);
+    drop(engine);
+    disk.cut_power();
+    let (engine, _) = open(dir.path(), small(), &clock);
+    model.check(&engine, "cleared");
 }
 
 #[test]

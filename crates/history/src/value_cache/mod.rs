@@ -157,6 +157,11 @@ impl ValueCache {
         self.evict();
     }
 
+    /// Takes in newest values that the driver has, newest first, after a start.
+    pub fn warm(&mut self, newest: &[Sample]) {
+        newest.iter().rev().for_each(|sample| self.latest.put(sample));
+    }
+
     /// The newest value and the one before, as far as they came since the start of the process.
     pub fn last_two(&self, item: ItemId) -> [Option<Point>; 2] {
         self.latest.get(item)

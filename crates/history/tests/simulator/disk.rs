@@ -224,11 +224,13 @@ impl SimDisk {
     pub fn restart(&self) {
         let mut state = self.state();
         (state.off, state.left, state.faults) = (false, None, Faults::default());
+        // A failed sync, the end of the process before it could put that right, and a power cut
+        // before it was sealed: against all three together there is no promise.
+        state.files.iter_mut().for_each(|file| file.doomed = None);
     }
 
     /// The machine is there again after a power cut: of what no sync had reached, some is there.
     pub fn cut_power(&self) {
-        self.restart();
         let mut state = self.state();
         let State { random, files, names, durable_names, pending, .. } = &mut *state;
         for file in files.iter_mut() {
@@ -253,6 +255,8 @@ impl SimDisk {
         pending[..kept].iter().for_each(|change| apply(names, change));
         pending.clear();
         *durable_names = names.clone();
+        drop(state);
+        self.restart();
     }
 
     /// Flips a bit of some file whose name the filter takes; returns the name.

@@ -1,11 +1,13 @@
 //! The simulator: one seed decides over clock, load, disk faults, crashes and how slow the work in
 //! the background is; what was promised is checked all the time.
 //!
-//! `cargo test -p history --test simulator` runs a few hundred seeds; `SEEDS=10000` as many, from
-//! `SEED` on (default 0). A failure names its seed: `SEED=<n> SEEDS=1` repeats it exactly.
+//! `cargo test -p history --test simulator` runs two hundred seeds; `SEEDS=10000` as many (with
+//! `--release`), from `SEED` on (default 0). A failure names its seed: `SEED=<n> SEEDS=1` repeats
+//! it exactly, `TRACE=1` tells its story.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 #![allow(unreachable_pub, reason = "modules of a test binary")]
 #![allow(clippy::cast_precision_loss, reason = "test values")]
+#![allow(clippy::print_stderr, reason = "a test tells what it did")]
 
 mod disk;
 mod model;
@@ -14,6 +16,7 @@ mod world;
 
 use world::{Tally, World};
 
+#[expect(clippy::disallowed_methods, reason = "whoever runs the tests by hand chooses")]
 fn number(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
@@ -27,7 +30,7 @@ fn run(seed: u64) -> Result<Tally, String> {
 
 #[test]
 fn nothing_promised_is_lost_whatever_the_disk_does() {
-    let (first, count) = (number("SEED", 0), number("SEEDS", 300));
+    let (first, count) = (number("SEED", 0), number("SEEDS", 200));
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let results: Vec<Result<Tally, String>> = std::thread::scope(|scope| {
         let part = |thread: u64| (first + thread..first + count).step_by(threads as usize);
@@ -60,7 +63,7 @@ fn nothing_promised_is_lost_whatever_the_disk_does() {
 
 #[test]
 fn a_seed_is_the_same_every_time() {
-    for seed in 0..20 {
+    for seed in 0..4 {
         assert_eq!(run(seed), run(seed));
     }
 }
@@ -68,7 +71,7 @@ fn a_seed_is_the_same_every_time() {
 /// Seeds that found something once.
 #[test]
 fn seeds_that_failed_before_pass() {
-    for seed in [0] {
+    for seed in [18, 32, 66, 70, 151, 170, 215, 269] {
         run(seed).unwrap();
     }
 }

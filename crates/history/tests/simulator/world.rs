@@ -101,7 +101,7 @@ impl World {
             reads_fail: false,
             reported: 0,
             unique: 0,
-            trace: std::env::var_os("TRACE").is_some(),
+            trace: crate::number("TRACE", 0) > 0,
             tally: Tally::default(),
         }
     }
@@ -171,7 +171,8 @@ impl World {
             self.folder = Folder::new(now);
             return Ok(());
         }
-        let span = open_hours(now);
+        let last = self.driver().newest_clock(now).unwrap_or(now);
+        let span = open_hours(last);
         self.folder = Folder::starting_at(span.from);
         for item in (0..NUMBERS).map(ItemId) {
             let view = self.driver().view(&[item], Span::new(span.from, u32::MAX));
@@ -236,10 +237,12 @@ impl World {
         for _ in 0..self.random.below(3) {
             self.driver().work();
         }
-        let item = ItemId(self.random.below(ITEMS));
-        self.check_item(item)?;
+        if self.random.one_in(3) {
+            let item = ItemId(self.random.below(ITEMS));
+            self.check_item(item)?;
+        }
         let stats = self.driver().stats();
-        if stats.head_rows > 60 + 25 || stats.sealing > 8 {
+        if stats.head_rows > 60 + 100 || stats.sealing > 8 {
             return Err(format!("memory is not bounded: {stats:?}"));
         }
         Ok(())
@@ -292,7 +295,7 @@ impl World {
                 let meta = LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
                 SampleValue::Log(Box::new((format!("line {bits}").into(), meta)))
             }
-            _ if bits % 2 == 0 => SampleValue::Unsigned(bits >> 8),
+            _ if bits.is_multiple_of(2) => SampleValue::Unsigned(bits >> 8),
             _ => SampleValue::Float(f64::from_bits(bits)),
         }
     }
@@ -405,8 +408,8 @@ impl World {
         if self.folded.is_empty() {
             return true;
         }
-        let folded = std::mem::take(&mut self.folded);
-        let written = trends::write(self.driver(), &folded);
+        let mut folded = std::mem::take(&mut self.folded);
+        let written = trends::write(self.driver(), &mut folded);
         if self.trace {
             eprintln!("  trends {written:?} {folded:?}");
         }
@@ -424,9 +427,18 @@ impl World {
             1 | 2 => 3_600,
             _ => self.random.below(300),
         };
+        // Trends that cannot be written are remembered until the end of the hour after theirs; a
+        // shard ticks each second, and has long written the others.
+        self.tick();
+        if !self.folded.is_empty() && self.now() % 3_600 + 900 >= 3_600 {
+            return;
+        }
         for _ in 0..seconds.div_ceil(900).max(1) {
             self.clock.advance(Duration::from_secs(seconds.min(900)));
             self.tick();
+            if self.disk.is_off() {
+                return;
+            }
         }
     }
 

@@ -16,6 +16,8 @@ pub(crate) enum Shape {
     A,
     /// 4,500 items each 60 s for 40 h.
     B,
+    /// Like A, for an hour: 162 million values.
+    L,
 }
 
 impl Shape {
@@ -23,20 +25,21 @@ impl Shape {
         match word {
             "A" => Ok(Self::A),
             "B" => Ok(Self::B),
-            other => Err(format!("no shape {other}: A or B")),
+            "L" => Ok(Self::L),
+            other => Err(format!("no shape {other}: A, B or L")),
         }
     }
 
     pub(crate) fn items(self) -> u64 {
         match self {
-            Self::A => 450_000,
+            Self::A | Self::L => 450_000,
             Self::B => 4_500,
         }
     }
 
     fn interval(self) -> u32 {
         match self {
-            Self::A => 10,
+            Self::A | Self::L => 10,
             Self::B => 60,
         }
     }
@@ -45,13 +48,14 @@ impl Shape {
         match self {
             Self::A => 240,
             Self::B => 144_000,
+            Self::L => 3600,
         }
     }
 
     /// Seconds that make a batch of 45,000 values.
     fn batch_seconds(self) -> u32 {
         match self {
-            Self::A => 1,
+            Self::A | Self::L => 1,
             Self::B => 600,
         }
     }

@@ -1,8 +1,9 @@
-//! Measures the engine: `cargo run --release -p tsdb --example ingest -- --shape A|B`.
+//! Measures the engine: `cargo run --release -p tsdb --example ingest -- --shape A|B|L`.
 //!
 //! Shape A is 450,000 items with a value each 10 s for 4 min, shape B 4,500 items with a value each
-//! minute for 40 h; both 10.8 million values in batches of 45,000. One line per figure. CPU
-//! seconds are those of the whole process, generating the values excluded.
+//! minute for 40 h; both 10.8 million values in batches of 45,000. Shape L is A for an hour, 162
+//! million values: what does not depend on the beginning. One line per figure. CPU seconds are
+//! those of the whole process, generating the values excluded.
 
 mod generator;
 
@@ -60,7 +61,11 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout().lock();
     let clock = RealClock::shared();
     std::fs::create_dir(&arguments.dir)?;
-    let result = measure(&arguments, &clock, &mut out);
+    let result = if arguments.shape == Shape::L {
+        long(&arguments, &clock, &mut out)
+    } else {
+        measure(&arguments, &clock, &mut out)
+    };
     std::fs::remove_dir_all(&arguments.dir)?;
     result
 }
@@ -143,6 +148,78 @@ fn measure(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> R
     Ok(())
 }
 
+/// 162 million values as they come, with merging while idle; then start, reads and the deletion of
+/// a day while another thread writes and syncs.
+fn long(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> Result<()> {
+    // What generating costs is measured alone, since it cannot be told apart afterwards.
+    let cpu = cpu_time();
+    let values: usize = Batches::new(arguments.shape, arguments.ms).map(|batch| batch.len()).sum();
+    let generating = cpu_time() - cpu;
+    let millions = values as f64 / 1e6;
+    writeln!(out, "shape L, ms {}: {values} values", arguments.ms)?;
+    let open = || Engine::open(&arguments.dir, options(arguments), SharedClock::clone(clock));
+    let (mut engine, _) = open()?;
+    let (cpu, wall) = (cpu_time(), clock.monotonic());
+    for (number, batch) in Batches::new(arguments.shape, arguments.ms).enumerate() {
+        engine.append(&batch)?;
+        if number % 10 == 0 {
+            engine.maintain()?;
+        }
+    }
+    engine.sync()?;
+    let stats = engine.stats();
+    let own = (cpu_time() - cpu).saturating_sub(generating).as_secs_f64() / millions;
+    let wall = (clock.monotonic() - wall).as_secs_f64();
+    writeln!(
+        out,
+        "write, seal and merge: {own:.3} CPU s/M, {wall:.1} s with generating, {} seals, {} merges",
+        stats.seals, stats.merges
+    )?;
+    writeln!(out, "memory of heads: {:.0} MB", stats.memory_bytes as f64 / 1e6)?;
+    newest_of_thousand(&engine, clock, arguments, "head", out)?;
+    engine.flush()?;
+    sizes(&engine, values, "sealed", out)?;
+    drop(engine);
+    let start = clock.monotonic();
+    let (engine, recovery) = open()?;
+    let ms = (clock.monotonic() - start).as_secs_f64() * 1e3;
+    writeln!(out, "open: {ms:.2} ms with {} sealed values", recovery.segment_rows)?;
+    reads(&engine, clock, arguments, out)?;
+    delete_beside_writer(engine, arguments, clock, out)
+}
+
+/// The longest sync of somebody else's small writes, without and with a deletion beside it.
+fn delete_beside_writer(
+    mut engine: Engine,
+    arguments: &Arguments,
+    clock: &SharedClock,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let path = arguments.dir.join("other");
+    let mut file = std::fs::File::create(&path)?;
+    let mut longest = |seconds: f64| -> Result<f64> {
+        let (begin, mut longest) = (clock.monotonic(), 0f64);
+        while (clock.monotonic() - begin).as_secs_f64() < seconds {
+            let start = clock.monotonic();
+            file.write_all(&[7; 4096])?;
+            file.sync_data()?;
+            longest = longest.max((clock.monotonic() - start).as_secs_f64() * 1e3);
+        }
+        Ok(longest)
+    };
+    let before = longest(3.0)?;
+    let start = clock.monotonic();
+    let bytes = engine.drop_before(Class(31), Day(u32::MAX));
+    let on_shard = (clock.monotonic() - start).as_secs_f64() * 1e3;
+    let beside = longest(3.0)?;
+    writeln!(
+        out,
+        "drop: {on_shard:.2} ms on the shard for {bytes} bytes; longest write and sync of \
+         somebody else: {before:.1} ms before, {beside:.1} ms beside it"
+    )?;
+    Ok(())
+}
+
 /// A start with a full head in the WAL.
 fn replay(
     engine: Engine,
@@ -198,10 +275,8 @@ fn newest_of_thousand(
     let start = clock.monotonic();
     let view = engine.view_newest(&items, 1);
     let copied = clock.monotonic() - start;
-    let mut found = 0;
-    for &item in &items {
-        found += view.newest(item, Kinds::VALUES, 1)?.len();
-    }
+    let newest = view.newest_many(&items, Kinds::VALUES, 1)?;
+    let found: usize = newest.iter().map(Vec::len).sum();
     let all = clock.monotonic() - start;
     writeln!(
         out,

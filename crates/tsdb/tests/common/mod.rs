@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -177,11 +177,14 @@ impl Model {
         }
         for n in [1, 3] {
             let view = engine.view_newest(&items, n);
+            let many = view.newest_many(&items, Kinds::VALUES, n).unwrap();
             for &item in &items {
                 let all = self.samples_of(item, Span::ALL);
                 let expected: Vec<Sample> = all.iter().rev().take(n).cloned().collect();
                 let got = view.newest(item, Kinds::VALUES, n).unwrap();
                 assert_same(&got, &expected, &format!("{what}: newest {n} of {item:?}"));
+                let got = &many[usize::try_from(item.0).unwrap()];
+                assert_same(got, &expected, &format!("{what}: newest {n} of many {item:?}"));
             }
         }
         let mut scanned = Vec::new();
@@ -340,6 +343,64 @@ impl Disk for CrashDisk {
     }
     fn sync_dir(&self, _: &Path) -> io::Result<()> {
         self.state.all_or_nothing()
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        OsDisk.list(path)
+    }
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        OsDisk.read(path)
+    }
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
+        OsDisk.open(path)
+    }
+}
+
+/// A disk that is full, or fails to sync, while its owner says so.
+#[derive(Clone, Default)]
+pub struct FlakyDisk {
+    pub full: Arc<AtomicBool>,
+    pub bad_sync: Arc<AtomicBool>,
+}
+
+struct FlakyFile {
+    file: Arc<dyn DiskFile>,
+    disk: FlakyDisk,
+}
+
+impl DiskFile for FlakyFile {
+    fn append(&self, bytes: &[u8]) -> io::Result<()> {
+        if self.disk.full.load(Ordering::SeqCst) {
+            self.file.append(&bytes[..bytes.len() / 3])?;
+            return Err(io::ErrorKind::StorageFull.into());
+        }
+        self.file.append(bytes)
+    }
+    fn truncate(&self, len: u64) -> io::Result<()> {
+        self.file.truncate(len)
+    }
+    fn sync(&self) -> io::Result<()> {
+        if self.disk.bad_sync.load(Ordering::SeqCst) {
+            return Err(io::Error::other("a bad sector"));
+        }
+        Ok(())
+    }
+}
+
+impl Disk for FlakyDisk {
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(FlakyFile { file: OsDisk.create(path)?, disk: self.clone() }))
+    }
+    fn reopen(&self, path: &Path, len: u64) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(Arc::new(FlakyFile { file: OsDisk.reopen(path, len)?, disk: self.clone() }))
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        OsDisk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        OsDisk.remove(path)
+    }
+    fn sync_dir(&self, _: &Path) -> io::Result<()> {
+        Ok(())
     }
     fn list(&self, path: &Path) -> io::Result<Vec<String>> {
         OsDisk.list(path)

@@ -1,0 +1,39 @@
+//! The value cache after a start: the last two values of every item are fetched from history, some
+//! items at a time and block by block, so that the server serves at once and the first evaluation
+//! of a trigger does not have to read.
+
+use history::newest_of;
+use model::ItemId;
+
+use crate::core::Core;
+
+/// Items per call. Neighbours share blocks, so that few are read twice.
+const ITEMS_PER_CALL: usize = 4_000;
+
+impl Core {
+    /// Items of this shard by id, the last first.
+    pub(crate) fn own_items(&self) -> Vec<ItemId> {
+        let own = self.snapshot.items.values().filter(|item| self.place.owns(item));
+        let mut items: Vec<ItemId> = own.map(|item| item.id).collect();
+        items.sort_unstable_by(|a, b| b.cmp(a));
+        items
+    }
+
+    /// What came since the start stays: the cache sorts by time.
+    pub(crate) fn warm_some(&mut self) {
+        if self.warm.is_empty() {
+            return;
+        }
+        let from = self.warm.len().saturating_sub(ITEMS_PER_CALL);
+        let mut items = self.warm.split_off(from);
+        if self.warm.is_empty() {
+            self.warm.shrink_to_fit();
+        }
+        items.retain(|item| self.cache.last_two(*item)[1].is_none());
+        let view = self.driver.view_newest(&items, 2);
+        match newest_of(view.as_ref(), &items, 2) {
+            Ok(newest) => newest.iter().for_each(|newest| self.cache.warm(newest)),
+            Err(error) => tracing::error!(%error, "newest values could not be read; trying later"),
+        }
+    }
+}
