@@ -63,6 +63,10 @@ EXPLAINED = [
      lambda case, one, other: "timeleft" in _text(case) and _far(one) and _far(other)),
     ("source of an earlier line", "logsource with #2 and more: the reference takes the pattern for a wrong one.",
      lambda case, one, other: "logsource" in _text(case) and "invalid regular expression" in str(_result(one))),
+    ("few seasons and a window", "trendstl with a seasonal window of its own over hardly more than two seasons: "
+     "fits over two or three points, whose ends the reference treats in another way.",
+     lambda case, one, other: _text(case).startswith("trendstl(/first/") and ",49h:" in _text(case)
+     and _text(case).endswith(",,,7)")),
     ("less than an hour of trends", "trendcount says 0 for such a period in the reference, where all others "
      "refuse it.",
      lambda case, one, other: _text(case).startswith("trendcount(") and ",30m" in _text(case)),
