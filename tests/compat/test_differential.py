@@ -10,11 +10,13 @@ import argparse
 import collections
 import concurrent.futures
 import glob
+import itertools
 import json
 import os
 import random
 import socket
 import sys
+import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
@@ -23,6 +25,7 @@ import reference  # noqa: E402
 from differ import compare, explained, expressions, history, steps  # noqa: E402
 
 WORKERS = 4
+NUMBERS = itertools.count()
 #: Results that depend on the second of evaluation, relative.
 BY_THE_SECOND = {"forecast": 1e-4, "timeleft": 1e-3, "rate": 1e-5, "now(": 1e-6, "time(": 1e-2, "rand(": 9e99}
 
@@ -34,6 +37,8 @@ class Side:
         self.api = api
         self.address = ("127.0.0.1", port)
         self.ids = {}
+        # The reference's frontend trips over itself when it makes two objects at once.
+        self.changing = threading.Lock()
 
     def ask(self, name, data):
         request = {"request": name, "sid": self.api.token, "data": data}
@@ -134,6 +139,27 @@ def formula(side, text, kind=4):
             "host": {"hostid": side.ids["first"]}, "options": {"single": False, "state": 0}}
 
 
+def validated(functions, texts):
+    """Expressions of triggers: every sixth formula, and plain expressions beside an item."""
+    yield from functions[::6]
+    for text in texts[::6]:
+        yield "(%s) or last(/first/f)=0" % text
+
+
+def create(sides, text):
+    """Whether both let a trigger of this expression be made."""
+    answers, name = [], "t%d" % next(NUMBERS)
+    for side in sides:
+        try:
+            with side.changing:
+                made = side.api.call("trigger.create", description=name, expression=text)
+                side.api.call("trigger.delete", made["triggerids"])
+            answers.append({"made": "yes"})
+        except bed.ApiError as problem:
+            answers.append({"error": problem.data})
+    return answers
+
+
 def run_parts(sides, seed, tally, only):
     """All parts, the one with history first: its periods count from the start."""
     rng = random.Random(seed)
@@ -153,6 +179,7 @@ def run_parts(sides, seed, tally, only):
              lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("calculated", texts, lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("steps", steps.cases(rng), lambda data: both(sides, "item.test", lambda side: data))
+        each("configuration", validated(functions, texts), lambda text: create(sides, text))
         # One at a time: a wrong expression spoils those behind it in the reference.
         each("evaluated", texts, lambda text: both(
             sides, "expressions.evaluate", lambda side: {"expressions": [text]}))

@@ -86,9 +86,10 @@ fn pass(
     };
     let mut steps: Vec<StepReport> =
         test.steps.iter().zip(trace).map(|(step, trace)| report(step, trace)).collect();
-    // The last step is shown with what is stored.
+    // The last step is shown with the number that is stored.
     if let (Some(last), Ok(stored @ Some(_))) = (steps.last_mut(), &result)
         && last.result.is_ok()
+        && kind.is_numeric()
     {
         last.result.clone_from(&Ok(stored.clone()));
     }

@@ -6,7 +6,7 @@ use eval::expr::Expression;
 use eval::func::Function;
 use model::ValueType;
 
-use super::TriggerFunction;
+use super::{TriggerFunction, plain};
 use crate::db::{Connection, DbError, Value, placeholders};
 
 /// An item that an expression names.
@@ -68,8 +68,11 @@ const NUMERIC: &[&str] = &[
     "forecast",
     "kurtosis",
     "mad",
+    "fuzzytime",
     "max",
     "min",
+    "monodec",
+    "monoinc",
     "percentile",
     "rate",
     "skewness",
@@ -86,77 +89,6 @@ const NUMERIC: &[&str] = &[
     "trendsum",
     "varpop",
     "varsamp",
-];
-
-/// Names of functions of the expression language that take no item.
-const PLAIN: &[&str] = &[
-    "abs",
-    "acos",
-    "ascii",
-    "asin",
-    "atan",
-    "atan2",
-    "avg",
-    "between",
-    "bitand",
-    "bitlength",
-    "bitlshift",
-    "bitnot",
-    "bitor",
-    "bitrshift",
-    "bitxor",
-    "bytelength",
-    "cbrt",
-    "ceil",
-    "char",
-    "concat",
-    "cos",
-    "cosh",
-    "cot",
-    "count",
-    "date",
-    "dayofmonth",
-    "dayofweek",
-    "degrees",
-    "e",
-    "exp",
-    "expm1",
-    "floor",
-    "in",
-    "insert",
-    "left",
-    "length",
-    "log",
-    "log10",
-    "ltrim",
-    "max",
-    "mid",
-    "min",
-    "mod",
-    "now",
-    "pi",
-    "power",
-    "radians",
-    "rand",
-    "repeat",
-    "replace",
-    "right",
-    "round",
-    "rtrim",
-    "signum",
-    "sin",
-    "sinh",
-    "sqrt",
-    "sum",
-    "tan",
-    "time",
-    "trim",
-    "truncate",
-    "jsonpath",
-    "xmlxpath",
-    "histogram_quantile",
-    "bucket_percentile",
-    "item_count",
 ];
 
 struct Parsed {
@@ -224,9 +156,13 @@ fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, Expressi
     {
         return Err(from(span.start));
     }
-    if let Some(name) = expression.functions().iter().find(|name| !PLAIN.contains(name)) {
-        return Err(fail(format!("unknown function \"{name}\"")));
+    if let Some((_, span)) = expression.macros().into_iter().find(|(m, _)| !is_operand(m)) {
+        return Err(from(span.start));
     }
+    if let Some(at) = plain::misplaced_operator(&expression) {
+        return Err(from(at));
+    }
+    plain::check_functions(&expression).map_err(fail)?;
     let calls = expression.item_calls();
     if calls.is_empty() {
         return Err(fail(
@@ -235,11 +171,29 @@ fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, Expressi
     }
     for call in calls {
         if call.query.is_wildcard() || call.query.host.is_empty() {
-            return Err(from(0));
+            return Err(from(call.span.start));
+        }
+        if !call.params.iter().all(|param| param.quoted || is_bare(&param.value)) {
+            return Err(from(call.span.start));
         }
         check_call(call).map_err(fail)?;
     }
     Ok(Parsed { expression, recovery })
+}
+
+/// Macros that may stand as operands; others are for texts.
+fn is_operand(token: &str) -> bool {
+    let inner = token.trim_start_matches('{');
+    token == "{TRIGGER.VALUE}" || inner.starts_with('$') || inner.starts_with('#')
+}
+
+/// A parameter without quotes: a number, a period, a macro or nothing.
+fn is_bare(text: &str) -> bool {
+    let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
+    match text.strip_prefix('#') {
+        Some(count) => digits(count),
+        None => text.is_empty() || digits(text) || text.starts_with(['-', '.', '{']),
+    }
 }
 
 /// At most so much of the expression is shown in messages.
@@ -268,12 +222,51 @@ fn operand_start(text: &str, at: usize) -> usize {
     open.iter().flatten().next().copied().unwrap_or(at)
 }
 
+/// Functions over operands that are functions over history as well.
+const HISTORY_TOO: &[&str] = &[
+    "avg",
+    "count",
+    "kurtosis",
+    "mad",
+    "max",
+    "min",
+    "skewness",
+    "stddevpop",
+    "stddevsamp",
+    "sum",
+    "sumofsquares",
+    "varpop",
+    "varsamp",
+];
+
 /// The function exists and its parameters can be read; those with macros are only known later.
 fn check_call(call: &eval::expr::ItemCall) -> Result<(), String> {
     use eval::func::FuncError;
     let name = &call.function;
     let ordinals = ["first", "second", "third", "fourth", "fifth", "sixth"];
     let has_macro = |text: &str| text.contains("{$") || text.contains("{#");
+    let invalid = |at: usize| {
+        // Counting starts behind the item, which is the first parameter.
+        let ordinal = ordinals.get(at + 1).copied().unwrap_or("last");
+        Err(format!("invalid {ordinal} parameter in function \"{name}\""))
+    };
+    if plain::is_plain(name) && !HISTORY_TOO.contains(&name.as_str()) {
+        return Err(format!("incorrect usage of function \"{name}\""));
+    }
+    let given = |at: usize| call.params.get(at).filter(|p| !has_macro(&p.value));
+    let counted = |at: usize| given(at).is_some_and(|p| p.value.starts_with('#'));
+    let timed = |at: usize| given(at).is_some_and(|p| !p.value.is_empty()) && !counted(at);
+    match name.as_str() {
+        "last" | "logeventid" | "logseverity" | "logsource" if timed(0) => return invalid(0),
+        "rate" if counted(0) => return invalid(0),
+        "forecast" | "timeleft" => {
+            let empty = |at: &usize| given(*at).is_some_and(|p| p.quoted && p.value.is_empty());
+            if let Some(at) = (2..call.params.len()).find(empty) {
+                return invalid(at);
+            }
+        }
+        _ => {}
+    }
     match Function::parse(name, &call.params) {
         Ok(_) => Ok(()),
         Err(FuncError::ParamCount) => {
@@ -283,11 +276,9 @@ fn check_call(call: &eval::expr::ItemCall) -> Result<(), String> {
             let given = n.checked_sub(1).and_then(|at| call.params.get(at));
             match given {
                 Some(param) if has_macro(&param.value) => Ok(()),
-                Some(param) if !param.value.is_empty() => {
-                    // Counting starts behind the item, which is the first parameter.
-                    let ordinal = ordinals.get(n).copied().unwrap_or("last");
-                    Err(format!("invalid {ordinal} parameter in function \"{name}\""))
-                }
+                // Where its end may lie shows when it is evaluated.
+                Some(param) if n == 1 && eval::func::is_trend_period(name, &param.value) => Ok(()),
+                Some(_) => invalid(n - 1),
                 _ => Err(format!("mandatory parameter is missing in function \"{name}\"")),
             }
         }

@@ -9,6 +9,7 @@ mod copy;
 mod expression;
 mod host_prototype;
 mod item;
+mod plain;
 mod trigger;
 mod trigger_delete;
 

@@ -227,6 +227,12 @@ pub fn parse_call(name: &str, params: &[HistoryParam]) -> Result<Function, FuncE
     }
 }
 
+/// Whether a text is a period of a trend function, though maybe one that ends at no border.
+pub fn is_trend_period(name: &str, text: &str) -> bool {
+    let trend = name.starts_with("trend") || name.starts_with("baseline");
+    trend && TrendPeriod::read(text).is_some()
+}
+
 /// The functions over expressions that change with time alone.
 pub fn is_date_function(name: &str) -> bool {
     matches!(name, "date" | "dayofmonth" | "dayofweek" | "now" | "time")

@@ -91,8 +91,13 @@ pub struct TrendPeriod {
 }
 
 impl TrendPeriod {
-    /// Parses `1h:now/h`; the longest period is a year.
+    /// Parses `1h:now/h`; the longest period is a year. Periods end at a border of their unit.
     pub fn parse(text: &str) -> Option<Self> {
+        Self::read(text).filter(Self::is_aligned)
+    }
+
+    /// Like [`Self::parse`], wherever the period ends.
+    pub(super) fn read(text: &str) -> Option<Self> {
         let (length, shift) = text.split_once(':')?;
         let shift = Shift::parse(shift.strip_prefix("now")?, Unit::Hour)?;
         let (&letter, digits) = length.as_bytes().split_last()?;
@@ -106,11 +111,12 @@ impl TrendPeriod {
             Unit::Month => 12,
             Unit::Year => 1,
         };
-        let period = Self { count, unit, shift };
-        // Months and years have no fixed length: their end must lie on a border of theirs.
-        let aligned = period.largest_floor() >= unit
-            || (unit == Unit::Year && period.largest_floor() >= Unit::Month);
-        ((1..=most).contains(&count) && aligned).then_some(period)
+        (1..=most).contains(&count).then_some(Self { count, unit, shift })
+    }
+
+    fn is_aligned(&self) -> bool {
+        self.largest_floor() >= self.unit
+            || (self.unit == Unit::Year && self.largest_floor() >= Unit::Month)
     }
 
     fn largest_floor(&self) -> Unit {

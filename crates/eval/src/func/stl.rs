@@ -88,7 +88,7 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     let mut seasonal = vec![0.0; n];
     for _ in 0..INNER_LOOPS {
         let detrended: Vec<f64> = series.iter().zip(&trend).map(|(y, t)| y - t).collect();
-        let cycle = smooth_cycles(&detrended, season, seasonal_window);
+        let cycle = smooth_cycles(&detrended, season, seasonal_window, params.window.is_some());
         let low = moving_average(&cycle, season);
         let low = moving_average(&low, season);
         let low = moving_average(&low, 3);
@@ -104,14 +104,14 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
 }
 
 /// Smooths each position of the season over the cycles and adds one cycle at both ends.
-fn smooth_cycles(series: &[f64], season: usize, window: usize) -> Vec<f64> {
+fn smooth_cycles(series: &[f64], season: usize, window: usize, linear: bool) -> Vec<f64> {
     let mut out = vec![0.0; series.len() + 2 * season];
     for position in 0..season {
         let line: Vec<f64> = series.iter().copied().skip(position).step_by(season).collect();
         let count = line.len();
         for index in 0..count + 2 {
             #[expect(clippy::cast_precision_loss, reason = "counts of cycles")]
-            let value = local_fit(&line, window, index as f64 - 1.0, false);
+            let value = local_fit(&line, window, index as f64 - 1.0, linear);
             if let Some(slot) = out.get_mut(index * season + position) {
                 *slot = value;
             }
@@ -126,7 +126,26 @@ fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
 
 #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
 fn loess(series: &[f64], window: usize) -> Vec<f64> {
-    (0..series.len()).map(|i| local_fit(series, window, i as f64, true)).collect()
+    let last = series.len().saturating_sub(1);
+    // Fitted at every tenth part of the window and at the end, straight lines between.
+    let step = window.div_ceil(10);
+    let mut out = vec![0.0; series.len()];
+    let mut from = 0;
+    let mut at_from = local_fit(series, window, 0.0, true);
+    while let Some(slot) = out.get_mut(from) {
+        *slot = at_from;
+        if from == last {
+            break;
+        }
+        let to = (from + step).min(last);
+        let at_to = local_fit(series, window, to as f64, true);
+        let slope = (at_to - at_from) / (to - from) as f64;
+        for (offset, slot) in out[from..to].iter_mut().enumerate() {
+            *slot = slope.mul_add(offset as f64, at_from);
+        }
+        (from, at_from) = (to, at_to);
+    }
+    out
 }
 
 /// Locally weighted fit at `at` over the `window` nearest points (tricube weights): linear, or a

@@ -39,14 +39,15 @@ pub(super) fn parse(name: &str, params: &[HistoryParam]) -> Result<Option<Kind>,
             if seasons.fract() != 0.0 || !(1.0..=SEASONS_MAX).contains(&seasons) {
                 return Err(FuncError::Param(3));
             }
-            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
             let period = period()?;
             let season = season.filter(|season| *season >= period.base_unit());
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+            let seasons = seasons as u32;
             return Ok(Some(Kind::Baseline {
                 deviations: name == "baselinedev",
                 period,
                 season: season.ok_or(FuncError::Param(2))?,
-                seasons: seasons as u32,
+                seasons,
             }));
         }
         "trendstl" => {
