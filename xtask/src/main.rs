@@ -5,19 +5,23 @@
 //!
 //! `cargo xtask conformance DIR` runs recorded cases of evaluation and framing, prints per file how
 //! many passed, failed and are not applicable, and every failure.
+//!
+//! `cargo xtask fuzz --seconds N` feeds every parser and evaluator with arbitrary input.
 
 mod conformance;
+mod fuzz;
 mod totals;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR\n";
+const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N] [--seed N] [TARGET...]\n";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let result = match arguments.next().as_deref() {
         Some("conformance") => conformance::run(arguments),
+        Some("fuzz") => fuzz::run(arguments),
         Some("totals") => totals::run(arguments),
         _ => Err(anyhow::anyhow!("{HELP}")),
     };

@@ -152,38 +152,33 @@ impl Pattern {
         }
     }
 
-    fn fits(&self, row: &Row<'_>) -> Result<bool, PrometheusError> {
-        if self.name.as_deref().is_some_and(|n| n != row.name) {
-            return Ok(false);
-        }
+    /// The metric's name fits: rows of others are not read any further.
+    fn fits_name(&self, metric: &str) -> bool {
+        self.name.as_deref().is_none_or(|name| name == metric)
+            && self.labels.iter().filter(|l| l.0 == "__name__").all(|l| fits_label(l, metric))
+    }
+
+    fn fits(&self, row: &Row<'_>) -> bool {
         if let Some(value) = &self.value
             && !same_value(value, row.value)
         {
-            return Ok(false);
+            return false;
         }
-        for (name, op, wanted) in &self.labels {
-            let label = if name == "__name__" {
-                Some(row.name)
-            } else {
-                row.labels.iter().find(|(n, _)| n == name).map(|(_, v)| v.as_str())
-            };
-            let fits = match (label, op) {
-                (Some(label), LabelOp::Equal) => label == wanted,
-                (Some(label), LabelOp::NotEqual) => label != wanted,
-                // A pattern that does not compile fits nothing.
-                (Some(label), LabelOp::Matches) => {
-                    regex::is_match(wanted, label, false).unwrap_or(false)
-                }
-                (Some(label), LabelOp::NotMatches) => {
-                    regex::is_match(wanted, label, false).is_ok_and(|matched| !matched)
-                }
-                (None, _) => false,
-            };
-            if !fits {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        self.labels.iter().filter(|l| l.0 != "__name__").all(|condition| {
+            let label = row.labels.iter().find(|(name, _)| *name == condition.0);
+            label.is_some_and(|(_, value)| fits_label(condition, value))
+        })
+    }
+}
+
+fn fits_label((_, op, wanted): &(String, LabelOp, String), value: &str) -> bool {
+    // A pattern that does not compile fits nothing.
+    let matched = || regex::is_match(wanted, value, false).ok();
+    match op {
+        LabelOp::Equal => value == wanted,
+        LabelOp::NotEqual => value != wanted,
+        LabelOp::Matches => matched() == Some(true),
+        LabelOp::NotMatches => matched() == Some(false),
     }
 }
 
@@ -199,7 +194,12 @@ fn is_value(text: &str) -> bool {
     parse_f64(text).is_some() || ["inf", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
 }
 
-fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
+/// `None` = the row is of a metric that the pattern does not mean.
+fn parse_row<'a>(
+    line: &'a str,
+    row: usize,
+    pattern: &Pattern,
+) -> Result<Option<Row<'a>>, PrometheusError> {
     let bad = |what| PrometheusError::Data { row, text: line.to_owned(), what };
     let text = blanks(line);
     let len = name_len(text, true);
@@ -207,6 +207,9 @@ fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
         return Err(bad("metric name"));
     }
     let (name, mut rest) = (&text[..len], blanks(&text[len..]));
+    if !pattern.fits_name(name) {
+        return Ok(None);
+    }
     let mut labels = Vec::new();
     if let Some(after) = rest.strip_prefix('{') {
         rest = blanks(after);
@@ -237,7 +240,7 @@ fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
     if !is_value(value) {
         return Err(bad("metric value"));
     }
-    Ok(Row { name, labels, value, line })
+    Ok(Some(Row { name, labels, value, line }))
 }
 
 #[derive(Default)]
@@ -304,10 +307,8 @@ fn rows<'a>(
             }
             continue;
         }
-        let row = parse_row(text, index + 1)?;
-        if pattern.fits(&row)? {
-            found.push(row);
-        }
+        let row = parse_row(text, index + 1, pattern)?;
+        found.extend(row.filter(|row| pattern.fits(row)));
     }
     Ok((found, hints))
 }

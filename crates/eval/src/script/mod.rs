@@ -231,11 +231,38 @@ impl Engine {
 fn compile(ctx: &Ctx<'_>, source: &str) -> Result<Persistent<Function<'static>>, String> {
     let mut options = EvalOptions::default();
     options.strict = false;
+    let source = widen_constants(source);
     let code = format!("(function(value){{{source}\n}})");
     match ctx.eval_with_options::<Function<'_>, _>(code, options) {
         Ok(function) => Ok(Persistent::save(ctx, function)),
         Err(_) => Err(exception(ctx)),
     }
+}
+
+/// `const name = …` becomes a variable of the whole function, which it is in the field's engine:
+/// scripts of its templates use one outside of the block that declares it.
+fn widen_constants(source: &str) -> std::borrow::Cow<'_, str> {
+    const WORD: &str = "const";
+    if !source.contains(WORD) {
+        return source.into();
+    }
+    let name_part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some(at) = rest.find(WORD) {
+        let (before, after) = (&rest[..at], &rest[at + WORD.len()..]);
+        out.push_str(before);
+        let line = out.trim_end_matches([' ', '\t', '\r']);
+        let begins = line.is_empty() || line.ends_with(['\n', ';', '{', '}']);
+        let name = after.trim_start();
+        let value = name.trim_start_matches(name_part).trim_start();
+        let declares = name.len() < after.len() && value.len() < name.len();
+        let declares = declares && value.starts_with('=') && !value.starts_with("==");
+        out.push_str(if begins && declares { "var  " } else { WORD });
+        rest = after;
+    }
+    out.push_str(rest);
+    out.into()
 }
 
 /// What the engine says when its memory is used up.
@@ -341,6 +368,9 @@ mod tests {
             ("return value * 2", Ok(Some("84"))),
             ("return value + 1", Ok(Some("421"))),
             ("x = 010; return x", Ok(Some("8"))),
+            ("if (true) { const a = 1 } return a", Ok(Some("1"))),
+            ("const b = 'x const c = 1'; return b", Ok(Some("x const c = 1"))),
+            ("var constant = 2; return constant", Ok(Some("2"))),
             ("return null", Ok(None)),
             ("return", Err("undefined return value")),
             ("throw 'a'", Err("a")),

@@ -1,0 +1,153 @@
+//! One function per parser and evaluator that meets bytes of others. Each takes any bytes and
+//! returns; it panics only where the code under test is wrong.
+//!
+//! `cargo xtask fuzz` feeds them on stable Rust for a bounded time; the folder above holds the same
+//! targets for `cargo fuzz`.
+
+mod documents;
+mod expressions;
+mod storage;
+mod wires;
+
+/// A target: its name, what it does with bytes, and inputs to begin with.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// As on the command line.
+    pub name: &'static str,
+    /// Must return for any input.
+    pub run: fn(&[u8]),
+    /// Inputs that go deep; a zero byte stands between the parts of one input.
+    pub seeds: &'static [&'static str],
+}
+
+/// All targets.
+pub const TARGETS: &[Target] = &[
+    Target { name: "zbxd", run: wires::zbxd, seeds: &["ZBXD\u{1}\u{3}\0\0\0\0\0\0\0abc"] },
+    Target {
+        name: "sender",
+        run: wires::sender,
+        seeds: &[
+            r#"{"request":"sender data","data":[{"host":"h","key":"k","value":"1","clock":5,"ns":7}],"clock":9,"ns":1}"#,
+            r#"{"request":"agent data","session":"0123456789abcdef0123456789abcdef","version":"7.0.0","host":"h","data":[{"itemid":1,"id":2,"value":"x","state":1,"lastlogsize":5,"mtime":0}]}"#,
+            r#"{"request":"history.push","sid":"a","clientip":"::1","data":[{"itemid":1,"value":"5","clock":1,"ns":0}]}"#,
+            r#"{"response":"success","info":"processed: 1; failed: 0; total: 1; seconds spent: 0.000055"}"#,
+        ],
+    },
+    Target {
+        name: "agent",
+        run: wires::agent,
+        seeds: &[
+            r#"{"request":"active checks","host":"h","host_metadata":"m","interface":"i","port":10050,"version":"7.0.0","config_revision":1,"session":"s"}"#,
+            r#"{"response":"success","config_revision":3,"data":[{"key":"k","itemid":1,"delay":"1m","lastlogsize":0,"mtime":0,"timeout":"3s"}],"commands":[{"command":"c","id":1,"wait":0}]}"#,
+            r#"{"request":"passive checks","data":[{"key":"agent.ping","timeout":3}]}"#,
+            r#"{"version":"7.0.0","variant":1,"data":[{"value":"1"}]}"#,
+            "ZBX_NOTSUPPORTED\0no such key",
+        ],
+    },
+    Target {
+        name: "trapper",
+        run: wires::trapper,
+        seeds: &[
+            r#"{"request":"item.test","sid":"s","data":{"item":{"value":"1","value_type":3,"key":"k","type":2,"steps":[{"type":1,"params":"2","error_handler":0,"error_handler_params":""}]},"host":{"hostid":"1"},"options":{"single":false,"state":0,"history":{"value":"1","timestamp":"now-5s"}}}}"#,
+            r#"{"request":"expressions.evaluate","sid":"s","data":{"expressions":["1=1"]}}"#,
+            r#"{"request":"queue.get","sid":"s","type":"details","limit":"10"}"#,
+            "<req><host>aA==</host><key>aw==</key><data>MQ==</data></req>",
+            "h:k:1",
+        ],
+    },
+    Target { name: "peers", run: wires::peers, seeds: &["127.0.0.1,::/0,10.0.0.0/8,host.name"] },
+    Target { name: "json", run: documents::json, seeds: &[documents::JSON] },
+    Target {
+        name: "jsonpath",
+        run: documents::jsonpath,
+        seeds: &[
+            "$.a[?(@.b > 1 && @.c =~ 'x')].d.first()\0{\"a\":[{\"b\":2,\"c\":\"x\",\"d\":3}]}",
+            "$..a[-1:]~\0{\"a\":[1,2]}",
+            "$['a','b'][0,1].sum()\0{\"a\":[1],\"b\":[2]}",
+            "$.a[?(!(@.b * 2 - $.c / 3 <= 4) || @.d == \"e\")].length()\0{\"a\":[],\"c\":6}",
+        ],
+    },
+    Target {
+        name: "xpath",
+        run: documents::xpath,
+        seeds: &[
+            "//b[@c='1' and position()<last()]/text()\0<a><b c=\"1\">x</b><b/></a>",
+            "count(//a|/b/..)*2 div 3 mod 4\0<?xml version=\"1.0\"?><a><![CDATA[x]]><!-- c --></a>",
+            "substring(translate(/a, 'x', 'y'), 1, 2)\0<a xmlns:n=\"u\"><n:b>&lt;&#65;</n:b></a>",
+        ],
+    },
+    Target {
+        name: "xml",
+        run: documents::xml,
+        seeds: &["<a b=\"1\">t<c/><c>5</c></a>", "{\"a\":{\"@b\":\"1\",\"c\":[1,null,{}]}}"],
+    },
+    Target {
+        name: "csv",
+        run: documents::csv,
+        seeds: &[",\0\"\01\0a,b\n\"1\"\"\",2\r\n", "\0\00\0sep=;\na;b"],
+    },
+    Target {
+        name: "prometheus",
+        run: documents::prometheus,
+        seeds: &[
+            "m{l=~\"a|b\",k!=\"c\"} == 1e5\0function\0sum\0# HELP m h\n# TYPE m gauge\nm{l=\"a\",k=\"b\"} 1e5 16\n",
+            "{__name__=~\"m.*\"}\0label\0l\0m{l=\"x\\n\"} NaN\nm2 +Inf\n",
+        ],
+    },
+    Target {
+        name: "snmp",
+        run: documents::snmp,
+        seeds: &[
+            "1.3.6.1\0.1.3.6.1 = Hex-STRING: 41 42\n43\n.1.3.6.2 = STRING: \"a\\\"b\"\n",
+            "IF-MIB::ifDescr\0.1.3.6.1.2.1.2.2.1.2.1 = BITS: 80 01\n.1.4 = NULL\n",
+        ],
+    },
+    Target {
+        name: "steps",
+        run: documents::steps,
+        seeds: &["\u{5}(\\d+)\n\\1\0a 12", "\u{1}1.5\00x", "\u{d}1\n5\03", "\u{1a}0\n(x)\0x"],
+    },
+    Target {
+        name: "script",
+        run: documents::script,
+        seeds: &["return JSON.parse(value).a + 1\0{}"],
+    },
+    Target {
+        name: "regex",
+        run: documents::regex,
+        seeds: &["(a+)(?<n>b)?$\0[\\1\\2]\0aab", "(?i)[[:alpha:]]{1,3}\0\\0\0XyZ"],
+    },
+    Target {
+        name: "lld",
+        run: documents::lld,
+        seeds: &["{#A}x{{#B}.regsub(\"(.*)\",\\1)}\0[{\"{#A}\":\"1\",\"{#B}\":\"2\"}]"],
+    },
+    Target {
+        name: "expression",
+        run: expressions::expression,
+        seeds: &[
+            "last(/h/k[\"a\"],#1:now-1h)>{$M:\"c\"} and not (min(/h/k,5m)*1K<=-2.5e3) or 1<>2",
+            "avg(last_foreach(/*/k?[group=\"g\" and tag=\"t:v\"],5m))",
+            "bitand(5,3)+length(\"ö\")+round(1.25,1)+mid(\"abc\",1,2)=jsonpath(\"{}\",\"$.a\",1)",
+        ],
+    },
+    Target {
+        name: "macros",
+        run: expressions::macros,
+        seeds: &["{$A:regex:\"^a\"} {{ITEM.VALUE}.fmtnum(2)} {#B} {HOST.NAME1} {?1+1}", "\\(a\\)"],
+    },
+    Target { name: "key", run: expressions::key, seeds: &["k[a,\"b\\\"\",[c,d], ]rest", "a.b[]"] },
+    Target {
+        name: "interval",
+        run: expressions::interval,
+        seeds: &["1m;10s/1-5,09:00-18:00;wd1-5h9-17/2m0,30;md1h0", "1-7,00:00-24:00", "{$D}"],
+    },
+    Target { name: "tsdb", run: storage::recovery, seeds: &["\0\u{1}WAL", "\u{1}\u{4}\u{ff}"] },
+];
+
+/// Runs the target of a name; nothing if there is none.
+pub fn run(name: &str, data: &[u8]) {
+    if let Some(target) = TARGETS.iter().find(|target| target.name == name) {
+        (target.run)(data);
+    }
+}
