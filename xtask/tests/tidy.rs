@@ -8,6 +8,9 @@ use std::path::{Path, PathBuf};
 /// Files may grow to this many lines; what is longer stands on [`LONG_FILES`].
 const FILE_LINES_MAX: usize = 500;
 
+/// Files that programs write, for programs to read.
+const GENERATED: &[&str] = &["web/src/api/schema.ts"];
+
 /// Files over the limit with their length when they were put here. The list may only shrink.
 const LONG_FILES: &[(&str, usize)] = &[];
 
@@ -95,6 +98,9 @@ fn files_stay_readable() {
     let mut problems = Vec::new();
     for path in files {
         let name = path.strip_prefix(&root).unwrap().to_str().unwrap().to_owned();
+        if GENERATED.contains(&name.as_str()) {
+            continue;
+        }
         let lines = read(&path).lines().count();
         match LONG_FILES.iter().find(|(listed, _)| *listed == name) {
             None if lines > FILE_LINES_MAX => {
