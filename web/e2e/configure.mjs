@@ -109,7 +109,7 @@ async function triggers(name, host) {
 
   await step("trigger created", async () => {
     await button("Create trigger").click();
-    await page.getByRole("cell", { name: "It is too warm" }).waitFor();
+    await page.getByRole("cell", { name: "It is too warm", exact: true }).waitFor();
   });
 
   await step("edit trigger", async () => {
@@ -249,7 +249,7 @@ async function templates() {
     await page.getByLabel("Name").first().fill("Answer time");
     await page.getByLabel("Type", { exact: true }).selectOption({ label: "HTTP agent" });
     await page.getByRole("textbox", { name: /^Key/ }).fill("answer.time");
-    await page.getByLabel("URL").fill("http://{HOST.CONN}/health");
+    await page.getByRole("textbox", { name: /^URL/ }).fill("http://{HOST.CONN}/health");
     await page.getByLabel("Headers").fill("Accept: application/json");
     await button("Create item").click();
     await link("Answer time").click();

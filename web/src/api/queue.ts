@@ -27,6 +27,13 @@ export const queueOverviewQuery = () =>
     refetchInterval: REFRESH_MS,
   });
 
+/** `reason`: why, in the server's words, where it tells. */
+interface Late {
+  itemid: string | number;
+  nextcheck: string | number;
+  reason?: string;
+}
+
 interface LateRow extends LateItem {
   itemid: string;
   name: string;
@@ -41,11 +48,7 @@ export const delayedItemsQuery = () =>
   queryOptions({
     queryKey: ["queue", "details"],
     queryFn: async ({ signal }): Promise<DelayedItem[]> => {
-      const queue = await rpc<{ itemid: string | number; nextcheck: string | number }[]>(
-        "queue.get",
-        { type: "details", limit: DETAILS_MAX },
-        signal,
-      );
+      const queue = await rpc<Late[]>("queue.get", { type: "details", limit: DETAILS_MAX }, signal);
       if (queue.length === 0) return [];
       const items = await rpc<LateRow[]>(
         "item.get",
@@ -58,7 +61,7 @@ export const delayedItemsQuery = () =>
         signal,
       );
       const byId = new Map(items.map((item) => [item.itemid, item]));
-      return queue.flatMap(({ itemid, nextcheck }) => {
+      return queue.flatMap(({ itemid, nextcheck, reason }) => {
         const item = byId.get(String(itemid));
         if (!item) return [];
         return [
@@ -72,7 +75,7 @@ export const delayedItemsQuery = () =>
             delay: item.delay,
             lastclock: Number(item.lastclock),
             due: Number(nextcheck),
-            reason: lateReason(item),
+            reason: lateReason(item, reason),
           },
         ];
       });

@@ -145,7 +145,11 @@ export function QueuePage() {
   const proxies = overview.data?.proxies;
   const names = useQuery(proxyNamesQuery(proxies?.map((line) => line.id) ?? []));
   const error = overview.error ?? details.error;
-  const total = overview.data && sumLines(overview.data.types).reduce((a, b) => a + b, 0);
+  const counted = overview.data && sumLines(overview.data.types).reduce((a, b) => a + b, 0);
+  const listed = details.data?.length ?? 0;
+  const total = counted === undefined ? undefined : Math.max(counted, listed);
+  // The server's counts leave out what waits for an interface that does not answer.
+  const waiting = counted === undefined ? 0 : listed - counted;
   const retry = () => {
     void overview.refetch();
     void details.refetch();
@@ -160,8 +164,7 @@ export function QueuePage() {
           {total !== undefined && (
             <span className="tabular text-sm font-normal text-faint">
               {plural(total, "item")} overdue
-              {(details.data?.length ?? 0) >= DETAILS_MAX &&
-                `, the ${formatCount(DETAILS_MAX)} latest are shown`}
+              {listed >= DETAILS_MAX && `, the ${formatCount(DETAILS_MAX)} latest are shown`}
             </span>
           )}
         </>
@@ -183,7 +186,14 @@ export function QueuePage() {
         {error ? (
           <QueryError error={error} onRetry={retry} />
         ) : (
-          <Buckets lines={overview.data?.types} />
+          <div className="flex flex-col gap-1.5">
+            <Buckets lines={overview.data?.types} />
+            {waiting > 0 && (
+              <p className="text-xs text-soft">
+                The counts leave out {plural(waiting, "item")} on interfaces that do not answer.
+              </p>
+            )}
+          </div>
         )}
         <History />
         {error ? null : view === "items" ? (

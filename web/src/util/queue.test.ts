@@ -37,6 +37,13 @@ describe("lateReason", () => {
   });
 });
 
+it("takes the server's words unless something failed", () => {
+  const item = { lastclock: "1", state: "0", error: "", hosts: [{}], interfaces: [] };
+  expect(lateReason(item, "the device answers slowly")).toBe("The device answers slowly");
+  const down = { ...item, interfaces: [{ available: "2", error: "refused" }] };
+  expect(lateReason(down, "the device answers slowly")).toBe("refused");
+});
+
 it("names the slowest devices", () => {
   const late = (hostid: string, due: number, reason: string) =>
     ({ hostid, host: `h${hostid}`, due, reason }) as DelayedItem;

@@ -60,11 +60,12 @@ export interface LateItem {
   interfaces: { available: string; error: string }[];
 }
 
-/** Why a value is late, from what is known of its item. */
-export function lateReason(item: LateItem): string {
+/** Why a value is late: what failed, else what the server says (`told`), else the likely. */
+export function lateReason(item: LateItem, told?: string): string {
   const failing = item.interfaces.find((iface) => iface.available === "2");
   if (failing) return failing.error || "The interface is not available";
   if (item.state === "1" && item.error) return item.error;
+  if (told) return `${told[0]?.toUpperCase()}${told.slice(1)}`;
   const proxyid = item.hosts[0]?.proxyid;
   if (proxyid && proxyid !== "0") return "Its proxy has not sent the value";
   if (item.lastclock === "0") return "No value has come yet";

@@ -8,14 +8,13 @@ use axum::response::Response;
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; object-src 'none'; base-uri 'none'; \
      form-action 'self'; frame-ancestors 'self'";
 
-const POLICIES: [(HeaderName, &str); 5] = [
+const POLICIES: [(HeaderName, &str); 4] = [
     (header::CONTENT_SECURITY_POLICY, CONTENT_SECURITY_POLICY),
     (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
     // For browsers that do not know frame-ancestors.
     (header::X_FRAME_OPTIONS, "SAMEORIGIN"),
     // Addresses carry filters with names of hosts: they are nobody else's business.
     (header::REFERRER_POLICY, "same-origin"),
-    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
 ];
 
 /// Adds the headers to any answer.

@@ -44,7 +44,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "name",
     header: "Item",
-    width: "minmax(8rem, 1.6fr)",
+    width: "minmax(8rem, 1.1fr)",
     cell: (item) => (
       <span className="flex items-baseline gap-2">
         <span className="max-w-full shrink-0 truncate font-medium">{item.name}</span>
@@ -57,7 +57,7 @@ const COLUMNS: Column<DelayedItem>[] = [
   {
     id: "reason",
     header: "Reason",
-    width: "minmax(8rem, 1.4fr)",
+    width: "minmax(8rem, 1.9fr)",
     cell: (item) => (
       <span className="text-soft" title={item.reason}>
         {item.reason}
