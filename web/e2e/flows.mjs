@@ -4,83 +4,26 @@
 //   BASE_URL=http://127.0.0.1:8080 USER=Admin PASSWORD=… OUT=/tmp/pictures node e2e/flows.mjs
 //
 // CHROMIUM names the browser (default /usr/bin/chromium), THEME is light or dark, HOST the visible
-// name of a host with data (default: the first one that is not Vedette itself), ONLY runs the steps
-// whose name contains it. Creates a host, an item and a group named "e2e …" and deletes the host.
+// name of a host with an agent (default: the first one that is not Vedette itself), ONLY runs the steps
+// whose name contains it. Creates things named "e2e …" and deletes most of them again.
 
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
-import { chromium } from "playwright-core";
-
-const base = process.env.BASE_URL ?? "http://127.0.0.1:8080";
-const user = process.env.USER ?? "Admin";
-const password = process.env.PASSWORD ?? "zabbix";
-const out = process.env.OUT ?? "e2e-pictures";
-const only = process.env.ONLY;
-const stamp = Date.now().toString(36);
-mkdirSync(out, { recursive: true });
-
-const browser = await chromium.launch({
-  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-  args: [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-    "--disable-dev-shm-usage",
-  ],
-});
-const context = await browser.newContext({
-  viewport: { width: 1440, height: 900 },
-  colorScheme: process.env.THEME === "dark" ? "dark" : "light",
-});
-context.setDefaultTimeout(15_000);
-const page = await context.newPage();
-const pageErrors = [];
-page.on("pageerror", (error) => pageErrors.push(error.message));
-
-let passed = 0;
-let failed = 0;
-let number = 0;
-
-function expect(condition, what) {
-  if (!condition) throw new Error(what);
-}
-
-async function step(name, run) {
-  if (only && !name.includes(only) && name !== "sign in") return;
-  number++;
-  const picture = join(out, `${String(number).padStart(2, "0")}-${name.replaceAll(" ", "-")}.png`);
-  pageErrors.length = 0;
-  try {
-    await run();
-    await page.waitForTimeout(500);
-    expect(pageErrors.length === 0, `error in the page: ${pageErrors[0]}`);
-    expect((await page.getByText("This page broke").count()) === 0, "the page broke");
-    passed++;
-    console.log(`ok      ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAILED  ${name}: ${error.message.split("\n").slice(0, 3).join(" | ")}`);
-  }
-  await page.screenshot({ path: picture }).catch(() => {});
-}
-
-const go = (path) => page.goto(base + path);
-const heading = (name) => page.getByRole("heading", { level: 1, name });
-const link = (name) => page.getByRole("link", { name, exact: true });
-const dataRows = (grid) =>
-  page
-    .getByRole("grid", { name: grid })
-    .getByRole("row")
-    .filter({ has: page.getByRole("gridcell") });
-
-async function drawn(locator) {
-  await locator.first().waitFor();
-  await locator.first().locator("canvas").waitFor();
-}
+import { configure, testAgainst } from "./configure.mjs";
+import {
+  dataRows,
+  drawn,
+  expect,
+  finish,
+  go,
+  heading,
+  link,
+  only,
+  page,
+  password,
+  stamp,
+  step,
+  user,
+} from "./lib.mjs";
+import { look } from "./look.mjs";
 
 await step("sign in refused", async () => {
   await go("/");
@@ -152,6 +95,8 @@ await step("host discovery rules", async () => {
     .first()
     .waitFor();
 });
+
+if (process.env.HOST) await testAgainst(host);
 
 await step("latest data", async () => {
   await link("Latest data").click();
@@ -375,6 +320,8 @@ await step("edit host", async () => {
   await heading(new RegExp(`E2E host ${stamp}`)).waitFor();
 });
 
+await configure(`E2E host ${stamp}`, newHost);
+
 await step("delete host", async () => {
   await page.getByRole("button", { name: "More actions" }).click();
   await page.getByRole("button", { name: "Delete host…" }).click();
@@ -384,7 +331,8 @@ await step("delete host", async () => {
 
 await step("queue", async () => {
   await link("Queue").click();
-  await heading(/^Queue.*polled/).waitFor();
+  await heading(/^Queue/).waitFor();
+  await page.getByText("Over 10 min").waitFor();
   await page.getByRole("grid", { name: "Delayed items" }).waitFor();
 });
 
@@ -398,6 +346,16 @@ await step("health", async () => {
 await step("users and tokens", async () => {
   await link("Users and tokens").click();
   await page.getByRole("cell", { name: user }).first().waitFor();
+});
+
+await step("queue by type", async () => {
+  await go("/queue?by=types");
+  await page
+    .getByRole("columnheader", { name: "Together" })
+    .or(page.getByText("Nothing is overdue"))
+    .first()
+    .waitFor();
+  await go("/users");
 });
 
 await step("palette", async () => {
@@ -436,6 +394,12 @@ await step("dark", async () => {
   await drawn(page.getByRole("figure", { name: "New values per second" }));
 });
 
+await step("bookmark of another interface", async () => {
+  await go("/zabbix/zabbix.php?action=problem.view&severities[4]=4&name=load");
+  await heading(/^Problems/).waitFor();
+  await page.waitForURL(/\/problems\?severity=4&text=load$/);
+});
+
 await step("no such page", async () => {
   await go("/no/such/page");
   await page.getByText("There is no page at this address").waitFor();
@@ -449,12 +413,12 @@ await step("narrow window", async () => {
   expect(wider <= 0, `the page is ${wider} px wider than the window`);
 });
 
+await look(host);
+
 await step("sign out", async () => {
   await page.getByRole("button", { name: /Signed in as/ }).click();
   await page.getByRole("button", { name: "Sign out" }).click();
   await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
 });
 
-await browser.close();
-console.log(`${passed} passed, ${failed} failed`);
-process.exit(failed ? 1 : 0);
+await finish();

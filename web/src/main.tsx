@@ -20,6 +20,16 @@ const client = new QueryClient({
   },
 });
 
+// After an upgrade the files that an open page still wants are gone: take the new page, but once.
+const RELOADED_KEY = "vedette.reloaded";
+addEventListener("vite:preloadError", (event) => {
+  const last = Number(sessionStorage.getItem(RELOADED_KEY) ?? 0);
+  if (Date.now() - last < 60_000) return;
+  sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
+  event.preventDefault();
+  location.reload();
+});
+
 startLive(client);
 subscribeSession(() => {
   if (session()) return;

@@ -45,6 +45,7 @@ const problems = createRoute({
       "severity",
       "group",
       "host",
+      "trigger",
       "text",
       "tags",
       "ack",
@@ -87,7 +88,41 @@ const hostEdit = createRoute({
 const itemNew = createRoute({
   getParentRoute: () => inside,
   path: "/hosts/$hostid/items/new",
+  component: lazyRouteComponent(() => import("~/pages/item-edit"), "HostItemNewPage"),
+});
+
+const ownedItemNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/items/new",
+  validateSearch: (search) => pickSearch(search, ["owner", "rule"]),
   component: lazyRouteComponent(() => import("~/pages/item-edit"), "ItemNewPage"),
+});
+
+const triggerNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/triggers/new",
+  validateSearch: (search) => pickSearch(search, ["owner", "rule"]),
+  component: lazyRouteComponent(() => import("~/pages/trigger-edit"), "TriggerNewPage"),
+});
+
+const triggerEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/triggers/$triggerid/edit",
+  component: lazyRouteComponent(() => import("~/pages/trigger-edit"), "TriggerEditPage"),
+});
+
+const ruleNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/rules/new",
+  validateSearch: (search) => pickSearch(search, ["owner"]),
+  component: lazyRouteComponent(() => import("~/pages/rule"), "RuleNewPage"),
+});
+
+const rule = createRoute({
+  getParentRoute: () => inside,
+  path: "/rules/$ruleid",
+  validateSearch: (search) => pickSearch(search, ["tab"]),
+  component: lazyRouteComponent(() => import("~/pages/rule"), "RulePage"),
 });
 
 const itemEdit = createRoute({
@@ -127,6 +162,7 @@ const template = createRoute({
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
+  validateSearch: (search) => pickSearch(search, ["by"]),
   component: lazyRouteComponent(() => import("~/pages/queue"), "QueuePage"),
 });
 
@@ -140,6 +176,7 @@ const health = createRoute({
 const users = createRoute({
   getParentRoute: () => inside,
   path: "/users",
+  validateSearch: (search) => pickSearch(search, ["tab"]),
   component: lazyRouteComponent(() => import("~/pages/users"), "UsersPage"),
 });
 
@@ -151,7 +188,12 @@ const pages = [
   host,
   hostEdit,
   itemNew,
+  ownedItemNew,
   itemEdit,
+  triggerNew,
+  triggerEdit,
+  ruleNew,
+  rule,
   latest,
   graph,
   templates,

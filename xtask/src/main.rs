@@ -2,17 +2,22 @@
 //!
 //! `cargo xtask totals FILE...` sums the results in logs of test runs, prints them, and fails when
 //! a test failed, when a run broke off, or when nothing ran.
+//!
+//! `cargo xtask conformance DIR` runs recorded cases of evaluation and framing, prints per file how
+//! many passed, failed and are not applicable, and every failure.
 
+mod conformance;
 mod totals;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "usage: cargo xtask totals LOG...\n";
+const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR\n";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let result = match arguments.next().as_deref() {
+        Some("conformance") => conformance::run(arguments),
         Some("totals") => totals::run(arguments),
         _ => Err(anyhow::anyhow!("{HELP}")),
     };

@@ -38,7 +38,7 @@ pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use http::{HttpConfig, serve};
 pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
-pub use reference::reference;
+pub use reference::{openrpc, reference, typescript};
 pub use session::{generate_password, hash_password};
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.

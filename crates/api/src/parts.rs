@@ -47,13 +47,6 @@ pub(crate) const DASHBOARD: PartKind = PartKind {
         .sorted("name"),
 };
 
-/// Prototypes of hosts.
-pub(crate) const HOST_PROTOTYPE: PartKind = PartKind {
-    kind: "host_prototype",
-    option: "selectHostPrototypes",
-    relation: Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid").bare(),
-};
-
 impl PartKind {
     /// Condition on hosts: those that have a part of this kind.
     pub(crate) fn of_hosts(&self, column: &str) -> String {

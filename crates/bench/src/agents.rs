@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::FakeAgents;
+use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, grouped};
@@ -22,8 +23,6 @@ const FULL_SPEED: f64 = 0.95;
 const FAREWELL: Duration = Duration::from_secs(1);
 /// Hosts that are looked at for items without value.
 const SAMPLE_HOSTS: usize = 50;
-/// Checks that are late by more than five seconds, as the server counts them.
-const QUEUE_KEY: &str = "zabbix[queue,5s]";
 
 /// What `vedette bench agent` is told.
 #[derive(Debug, Clone)]
@@ -100,12 +99,13 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
         trigger_every: 0,
     };
     let made = register(&api, &wanted, context)?;
-    let queue = queue_item(&api, &made);
-    if let Err(error) = &queue {
+    let hostid = made.hostids.first().context("--hosts 0 makes nothing to measure")?;
+    let probe = Probe::place(&api, hostid);
+    if let Err(error) = &probe {
         context.say(&format!("the queue is not measured: {error:#}"));
     }
     let measured = measure(options, &agents, &meter, context);
-    let rest = after(&api, &made, queue.ok().as_deref());
+    let rest = after(&api, &made, probe.ok().as_ref());
     if options.keep {
         context.say("the hosts stay on the server: vedette bench clean removes them");
     } else if let Err(error) = made.remove(&api) {
@@ -114,17 +114,6 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
         sleep(FAREWELL + options.delay);
     }
     Ok(report(options, &measured, before, &rest?))
-}
-
-/// An internal item that tells the server's queue.
-fn queue_item(api: &Api, made: &Registered) -> anyhow::Result<String> {
-    let hostid = made.hostids.first().context("there is no host")?;
-    let params = json!({
-        "hostid": hostid, "name": "Queue", "key_": QUEUE_KEY, "type": 5, "value_type": 3,
-        "delay": "1s",
-    });
-    let ids = api.create("item.create", &params, "itemids")?;
-    ids.into_iter().next().context("item.create gave no id")
 }
 
 struct Measured {
@@ -187,24 +176,21 @@ struct After {
     not_supported: usize,
 }
 
-fn after(api: &Api, made: &Registered, queue: Option<&str>) -> anyhow::Result<After> {
+fn after(api: &Api, made: &Registered, probe: Option<&Probe>) -> anyhow::Result<After> {
     let hostids = &made.hostids[..made.hostids.len().min(SAMPLE_HOSTS)];
     let params = json!({
-        "output": ["itemid", "lastclock", "lastvalue", "state"], "hostids": hostids,
+        "output": ["lastclock", "state"], "hostids": hostids, "filter": { "type": 0 },
     });
     let found = api.call("item.get", &params)?;
     let rows = found.as_array().context("item.get gave no array")?;
-    let of = |row: &Value, member: &str| scalar_text(&row[member]).unwrap_or_default();
-    let last_queue = rows
-        .iter()
-        .find(|row| queue.is_some_and(|id| of(row, "itemid") == id))
-        .filter(|row| of(row, "lastclock") != "0")
-        .and_then(|row| of(row, "lastvalue").parse().ok());
+    let is = |row: &Value, member: &str, text: &str| {
+        scalar_text(&row[member]).is_some_and(|value| value == text)
+    };
     Ok(After {
-        queue: last_queue,
+        queue: probe.map(|probe| probe.read(api)).transpose()?.and_then(|said| said.queue),
         items: rows.len(),
-        without_value: rows.iter().filter(|row| of(row, "lastclock") == "0").count(),
-        not_supported: rows.iter().filter(|row| of(row, "state") == "1").count(),
+        without_value: rows.iter().filter(|row| is(row, "lastclock", "0")).count(),
+        not_supported: rows.iter().filter(|row| is(row, "state", "1")).count(),
     })
 }
 

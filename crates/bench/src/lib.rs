@@ -9,13 +9,20 @@
 //! * [`ledger`]: the ledger, and its comparison with `history.get`.
 //! * [`agents`]: passive checks, answered by agents of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
+//! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
+//! * [`line`]: values written against the ideal line, for several numbers of targets.
 
 pub mod agents;
 mod api;
 pub mod configuration;
 mod fake_agent;
 pub mod ledger;
+pub mod limit;
+pub mod line;
+mod machine;
 mod payload;
+mod plot;
+mod probe;
 mod proc;
 mod register;
 pub mod report;

@@ -87,36 +87,74 @@ pub(crate) fn register(
     wanted: &Wanted,
     context: &mut Context<'_>,
 ) -> anyhow::Result<Registered> {
-    let tag = format!("{:x}", context.clock.unix().as_millis() & 0xff_ffff_ffff);
-    let group = group(api, "hostgroup")?;
-    let template_name = format!("Vedette bench {tag}");
-    let template = match wanted.through {
-        Through::Template => Some(template(api, &template_name, wanted)?),
-        Through::Items => None,
-    };
-    let hosts: Vec<String> =
-        (0..wanted.hosts).map(|index| format!("bench-{tag}-{index:06}")).collect();
-    let mut hostids = Vec::with_capacity(hosts.len());
-    let start = context.clock.monotonic();
-    for (chunk, names) in hosts.chunks(HOSTS_PER_CALL).enumerate() {
-        let rows: Vec<Value> = names
-            .iter()
-            .enumerate()
-            .map(|(index, name)| {
-                let number = chunk * HOSTS_PER_CALL + index;
-                host(name, &group, template.as_deref(), interface(wanted, number))
-            })
-            .collect();
-        hostids.extend(api.create("host.create", &json!(rows), "hostids")?);
-        let spent = (context.clock.monotonic() - start).as_secs_f64();
-        if hosts.len() > HOSTS_PER_CALL && (chunk + 1).is_multiple_of(10) {
-            context.say(&format!("{} hosts after {spent:.1} s", hostids.len()));
-        }
-    }
+    let mut estate = Estate::prepare(api, wanted.clone(), context)?;
+    estate.grow(api, wanted.hosts, context)?;
     if wanted.through == Through::Items {
-        items(api, &hostids, wanted)?;
+        items(api, &estate.made.hostids, wanted)?;
     }
-    Ok(Registered { hosts, hostids, template_name })
+    Ok(estate.made)
+}
+
+/// Hosts that become more while a measurement goes on.
+pub(crate) struct Estate {
+    wanted: Wanted,
+    tag: String,
+    group: String,
+    template: Option<String>,
+    /// What is there so far.
+    pub(crate) made: Registered,
+}
+
+impl Estate {
+    /// Makes the group and the template; no host yet.
+    pub(crate) fn prepare(
+        api: &Api,
+        wanted: Wanted,
+        context: &Context<'_>,
+    ) -> anyhow::Result<Self> {
+        let tag = format!("{:x}", context.clock.unix().as_millis() & 0xff_ffff_ffff);
+        let group = group(api, "hostgroup")?;
+        let template_name = format!("Vedette bench {tag}");
+        let template = match wanted.through {
+            Through::Template => Some(template(api, &template_name, &wanted)?),
+            Through::Items => None,
+        };
+        let made = Registered { hosts: Vec::new(), hostids: Vec::new(), template_name };
+        Ok(Self { wanted, tag, group, template, made })
+    }
+
+    /// Makes hosts until there are `total`.
+    pub(crate) fn grow(
+        &mut self,
+        api: &Api,
+        total: usize,
+        context: &mut Context<'_>,
+    ) -> anyhow::Result<()> {
+        let start = context.clock.monotonic();
+        let mut calls = 0_usize;
+        while self.made.hosts.len() < total {
+            let have = self.made.hosts.len();
+            let numbers = have..total.min(have + HOSTS_PER_CALL);
+            let names: Vec<String> =
+                numbers.clone().map(|number| format!("bench-{}-{number:06}", self.tag)).collect();
+            let rows: Vec<Value> = names
+                .iter()
+                .zip(numbers)
+                .map(|(name, number)| {
+                    let at = interface(&self.wanted, number);
+                    host(name, &self.group, self.template.as_deref(), at)
+                })
+                .collect();
+            self.made.hostids.extend(api.create("host.create", &json!(rows), "hostids")?);
+            self.made.hosts.extend(names);
+            calls += 1;
+            if calls.is_multiple_of(10) {
+                let spent = (context.clock.monotonic() - start).as_secs_f64();
+                context.say(&format!("{} hosts after {spent:.1} s", self.made.hosts.len()));
+            }
+        }
+        Ok(())
+    }
 }
 
 fn interface(wanted: &Wanted, host: usize) -> Option<SocketAddr> {

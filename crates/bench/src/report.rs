@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use anyhow::Context as _;
+use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
 /// One measured figure.
@@ -13,18 +13,30 @@ struct Row {
     value: Value,
 }
 
+/// Figures of several loads, one row each.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Steps {
+    /// Name in JSON and heading for people.
+    pub(crate) columns: &'static [(&'static str, &'static str)],
+    /// As many cells as columns; `None` = not measured.
+    pub(crate) rows: Vec<Vec<Option<f64>>>,
+}
+
 /// The figures of one command, in the order in which they are shown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     bench: &'static str,
     settings: Value,
     rows: Vec<Row>,
+    steps: Option<Steps>,
+    /// A plot of the steps, SVG.
+    plot: Option<String>,
 }
 
 impl Report {
     /// Without figures yet; `settings` are what the command was told.
     pub fn new(bench: &'static str, settings: Value) -> Self {
-        Self { bench, settings, rows: Vec::new() }
+        Self { bench, settings, rows: Vec::new(), steps: None, plot: None }
     }
 
     /// Adds a count.
@@ -54,29 +66,126 @@ impl Report {
         self.rows.iter().find(|row| row.name == name).map(|row| &row.value)
     }
 
-    /// `{"bench":…,"settings":{…},"results":{…}}`.
+    /// Adds figures of several loads and their plot.
+    pub(crate) fn steps(&mut self, steps: Steps, plot: String) {
+        self.steps = Some(steps);
+        self.plot = Some(plot);
+    }
+
+    /// `{"bench":…,"settings":{…},"results":{…}}`; with several loads also `"steps":[{…}]`.
     pub fn json(&self) -> Value {
         let results: Map<String, Value> =
             self.rows.iter().map(|row| (row.name.to_owned(), row.value.clone())).collect();
-        json!({ "bench": self.bench, "settings": self.settings, "results": results })
+        let mut json =
+            json!({ "bench": self.bench, "settings": self.settings, "results": results });
+        if let Some(steps) = &self.steps {
+            json["steps"] = steps.json();
+        }
+        json
     }
 
     /// Writes [`Report::json`] to a file.
     pub fn save(&self, path: &Path) -> anyhow::Result<()> {
-        let text = serde_json::to_string_pretty(&self.json())? + "\n";
-        std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+        write(path, &(serde_json::to_string_pretty(&self.json())? + "\n"))
+    }
+
+    /// Writes the plot to a file.
+    pub fn save_plot(&self, path: &Path) -> anyhow::Result<()> {
+        let Some(plot) = &self.plot else {
+            bail!("vedette bench {} has no plot: only limit and line have", self.bench);
+        };
+        write(path, plot)
     }
 
     /// A line per figure.
     pub fn text(&self) -> String {
         let width = self.rows.iter().map(|row| row.label.len()).max().unwrap_or(0);
         let mut text = format!("vedette bench {}\n", self.bench);
+        if let Some(steps) = &self.steps {
+            text += &steps.text();
+        }
         for row in &self.rows {
-            let shown = match row.value.as_u64() {
-                Some(n) => grouped(n),
-                None => row.value.as_f64().map_or_else(|| row.value.to_string(), grouped_number),
-            };
-            text += &format!("  {:width$}  {shown:>14}\n", row.label);
+            text += &format!("  {:width$}  {:>14}\n", row.label, shown(&row.value));
+        }
+        text
+    }
+
+    /// The figures beside those of an earlier run (its [`Report::json`]), as a Markdown table
+    /// with ratios; without an earlier run just the figures.
+    pub fn markdown(&self, earlier: Option<&Value>) -> anyhow::Result<String> {
+        let mut text = format!("## vedette bench {}\n\n", self.bench);
+        if let Some(earlier) = earlier
+            && earlier["bench"] != self.bench
+        {
+            bail!("the run to compare with is of bench {}, not {}", earlier["bench"], self.bench);
+        }
+        text += match earlier {
+            Some(_) => "| | this run | earlier run | ratio |\n| --- | ---: | ---: | ---: |\n",
+            None => "| | |\n| --- | ---: |\n",
+        };
+        for row in &self.rows {
+            text += &format!("| {} | {} |", row.label.trim(), shown(&row.value));
+            if let Some(earlier) = earlier {
+                let old = &earlier["results"][row.name];
+                let ratio = row.value.as_f64().zip(old.as_f64()).filter(|(_, old)| *old != 0.0);
+                let ratio = ratio.map(|(new, old)| format!("{:.2}", new / old));
+                let old = if old.is_null() { String::new() } else { shown(old) };
+                text += &format!(" {old} | {} |", ratio.unwrap_or_default());
+            }
+            text.push('\n');
+        }
+        if let Some(steps) = &self.steps {
+            text += &format!("\n{}", steps.markdown());
+        }
+        Ok(text)
+    }
+}
+
+fn write(path: &Path, text: &str) -> anyhow::Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+}
+
+fn shown(value: &Value) -> String {
+    match (value.as_u64(), value.as_f64(), value.as_str()) {
+        (Some(n), _, _) => grouped(n),
+        (_, Some(x), _) => grouped_number(x),
+        (_, _, Some(text)) => text.to_owned(),
+        _ => value.to_string(),
+    }
+}
+
+impl Steps {
+    fn json(&self) -> Value {
+        let row = |cells: &Vec<Option<f64>>| {
+            let members = self.columns.iter().zip(cells);
+            let cell = |x: &Option<f64>| x.map_or(Value::Null, |x| json!(rounded(x)));
+            members.map(|((name, _), x)| ((*name).to_owned(), cell(x))).collect::<Map<_, _>>()
+        };
+        self.rows.iter().map(|cells| Value::Object(row(cells))).collect()
+    }
+
+    fn cells(&self) -> impl Iterator<Item = Vec<String>> {
+        let shown = |x: &Option<f64>| x.map_or_else(String::new, |x| grouped_number(rounded(x)));
+        self.rows.iter().map(move |row| row.iter().map(shown).collect())
+    }
+
+    fn text(&self) -> String {
+        let head: Vec<String> = self.columns.iter().map(|(_, label)| (*label).to_owned()).collect();
+        let lines: Vec<Vec<String>> = std::iter::once(head).chain(self.cells()).collect();
+        let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
+        let widths: Vec<usize> = (0..self.columns.len()).map(width).collect();
+        let line = |cells: &Vec<String>| {
+            let padded = cells.iter().zip(&widths).map(|(cell, width)| format!("  {cell:>width$}"));
+            padded.collect::<String>() + "\n"
+        };
+        lines.iter().map(line).collect()
+    }
+
+    fn markdown(&self) -> String {
+        let head: Vec<&str> = self.columns.iter().map(|(_, label)| *label).collect();
+        let mut text = format!("| {} |\n|{}\n", head.join(" | "), " ---: |".repeat(head.len()));
+        for cells in self.cells() {
+            text += &format!("| {} |\n", cells.join(" | "));
         }
         text
     }
@@ -145,5 +254,29 @@ mod tests {
         report.save(&path).unwrap();
         let read: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
         assert_eq!(read, report.json());
+    }
+
+    #[test]
+    fn steps_and_comparisons() {
+        let mut report = Report::new("limit", json!({}));
+        report.count("hosts", "hosts", 2000);
+        report.note("limit", "limit", "queue");
+        assert!(report.save_plot(Path::new("nowhere")).is_err());
+        let rows = vec![vec![Some(1000.0), Some(0.5)], vec![Some(2000.0), None]];
+        let columns = &[("hosts", "hosts"), ("cpu", "CPU")];
+        report.steps(Steps { columns, rows }, "<svg/>".to_owned());
+        assert_eq!(
+            report.json()["steps"],
+            json!([{ "hosts": 1000.0, "cpu": 0.5 }, { "hosts": 2000.0, "cpu": null }])
+        );
+        assert!(report.text().contains("  hosts  CPU\n  1,000  0.5\n  2,000     \n"));
+        let earlier = json!({ "bench": "limit", "results": { "hosts": 1000, "limit": "cpu" } });
+        let markdown = report.markdown(Some(&earlier)).unwrap();
+        assert!(markdown.contains("| hosts | 2,000 | 1,000 | 2.00 |\n"), "{markdown}");
+        assert!(markdown.contains("| limit | queue | cpu |  |\n"), "{markdown}");
+        assert!(markdown.contains("| hosts | CPU |\n| ---: | ---: |\n| 1,000 | 0.5 |\n"));
+        assert!(report.markdown(None).unwrap().contains("| hosts | 2,000 |\n"));
+        let other = json!({ "bench": "agent", "results": {} });
+        assert!(report.markdown(Some(&other)).is_err());
     }
 }

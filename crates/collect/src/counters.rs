@@ -78,7 +78,7 @@ impl Counters {
     }
 }
 
-/// Seconds over which [`Busy::share`] averages.
+/// Seconds over which [`Busy::busy_percent`] averages.
 const WINDOW: usize = 60;
 
 /// How much of its time a kind of worker works: time in work over wall time, the average over
@@ -110,9 +110,9 @@ impl Busy {
         }
     }
 
-    /// Share of the last minute spent in work, 0 to 100 (%).
+    /// Share of the last minute spent in work, 0 to 100.
     #[expect(clippy::cast_precision_loss, reason = "a percentage for a graph")]
-    pub fn share(&self) -> f64 {
+    pub fn busy_percent(&self) -> f64 {
         let Ok(samples) = self.samples.lock() else { return 0.0 };
         let (Some(first), Some(last)) = (samples.front(), samples.back()) else { return 0.0 };
         let wall = last.0.saturating_sub(first.0).as_nanos() as f64;
@@ -142,11 +142,11 @@ mod tests {
     fn busy_is_time_in_work_over_wall_time_of_all_workers() {
         let busy = Busy::default();
         busy.workers(2);
-        assert!(busy.share().abs() < f64::EPSILON);
+        assert!(busy.busy_percent().abs() < f64::EPSILON);
         busy.sample(Duration::from_secs(10));
         busy.add(Duration::from_millis(500));
         busy.sample(Duration::from_secs(11));
-        assert!((busy.share() - 25.0).abs() < 1e-9, "{}", busy.share());
+        assert!((busy.busy_percent() - 25.0).abs() < 1e-9, "{}", busy.busy_percent());
     }
 
     #[test]
@@ -158,7 +158,7 @@ mod tests {
         for s in 6..200 {
             busy.sample(Duration::from_secs(s));
         }
-        assert!(busy.share().abs() < f64::EPSILON);
+        assert!(busy.busy_percent().abs() < f64::EPSILON);
         assert_eq!(busy.samples.lock().unwrap().len(), WINDOW + 1);
     }
 

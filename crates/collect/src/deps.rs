@@ -6,9 +6,9 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{Item, Tls};
+use config::snapshot::Tls;
 use eval::key::ItemKey;
-use model::{HostId, Timestamp, ValueBatch};
+use model::{HostId, ValueBatch};
 use stdx::clock::SharedClock;
 use stdx::queue;
 
@@ -96,12 +96,6 @@ pub trait Backend: Send + Sync + 'static {
     fn autoregister(&self, _seen: Autoregistration) {}
 }
 
-/// Items that collection schedules and others compute (calculated items).
-pub trait Due: Send + Sync + 'static {
-    /// The item is due. Called on a poller's thread: must not block.
-    fn due(&self, item: &Arc<Item>, at: Timestamp);
-}
-
 /// Everything that [`crate::Collector::start`] needs of the rest of the server.
 #[derive(Clone)]
 pub struct Deps {
@@ -115,8 +109,6 @@ pub struct Deps {
     pub backend: Arc<dyn Backend>,
     /// Figures of internal items.
     pub internals: Arc<dyn Internals>,
-    /// Calculated items; `None` = somebody else schedules them.
-    pub calculated: Option<Arc<dyn Due>>,
 }
 
 impl std::fmt::Debug for Deps {

@@ -36,7 +36,7 @@ mod testing;
 pub use availability::{Availability, Available, InterfaceState};
 pub use counters::{Busy, Counters};
 pub use deps::{
-    Answer, Autoregistration, Backend, Deps, Due, InternalValue, Internals, Request, Snapshots,
+    Answer, Autoregistration, Backend, Deps, InternalValue, Internals, Request, Snapshots,
 };
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;

@@ -52,11 +52,33 @@ impl Sink {
 
     /// Sends all values and waits until each is kept. A full queue makes this wait.
     pub(crate) async fn send(&self, split: Split) -> Outcome {
+        self.send_as(split, ack::split).await
+    }
+
+    /// The same for values that may have been kept before.
+    pub(crate) async fn send_doubtful(&self, split: Split) -> Outcome {
+        self.send_as(split, ack::split_doubtful).await
+    }
+
+    /// So much waits for the shard of a host that its active agent had better wait too.
+    pub(crate) fn is_congested(&self, host: HostId) -> bool {
+        let queue = self.shards.get(shard_of(host, self.shards.len()));
+        queue.is_some_and(|queue| {
+            let gauge = queue.gauge();
+            gauge.len() * 10 >= gauge.limit() * 8
+        })
+    }
+
+    async fn send_as(
+        &self,
+        split: Split,
+        acknowledge: fn(usize) -> (Vec<ack::Part>, ack::Waiter),
+    ) -> Outcome {
         let mut chunks = Vec::new();
         for (shard, values) in split.by_shard.into_iter().enumerate() {
             chunk(values, |values| chunks.push((shard, values)));
         }
-        let (parts, waiter) = ack::split(chunks.len());
+        let (parts, waiter) = acknowledge(chunks.len());
         for ((shard, values), part) in chunks.into_iter().zip(parts) {
             let batch = ValueBatch { values, ack: Some(part) };
             // A closed queue drops the part, which is reported as a loss.

@@ -58,8 +58,7 @@ pub fn run(test: &StepsTest<'_>, scripts: &mut Scripts) -> Tested {
     if let Some((value, at)) = &test.before {
         let value = Payload::Text(value.clone());
         let before = pass(test, &mut state, value, *at, scripts);
-        // A single step is tested with whatever the value before left behind.
-        if before.result.is_err() && test.value_type.is_some() {
+        if before.result.is_err() {
             return Tested { previous: true, ..before };
         }
     }
@@ -80,14 +79,19 @@ fn pass(
         preproc::run_traced(test.steps, state, value, at, kind, scripts, Some(&mut trace));
     let checked = test.steps.first().is_some_and(|step| step.kind == StepKind::CheckNotSupported);
     let result = match outcome {
-        Outcome::Value(value) => {
-            preproc::to_sample_value(value, kind).map(|v| Some(text(&v))).map_err(|e| e.to_string())
-        }
+        Outcome::Value(value) => preproc::convert(value, kind).map(|v| Some(text(&v))),
         Outcome::Discarded => Ok(None),
         Outcome::NotSupported(_) if failed && !checked => Err(NOT_SUPPORTED.to_owned()),
         Outcome::NotSupported(error) => Err(error.into()),
     };
-    let steps = test.steps.iter().zip(trace).map(|(step, trace)| report(step, trace)).collect();
+    let mut steps: Vec<StepReport> =
+        test.steps.iter().zip(trace).map(|(step, trace)| report(step, trace)).collect();
+    // The last step is shown with what is stored.
+    if let (Some(last), Ok(stored @ Some(_))) = (steps.last_mut(), &result)
+        && last.result.is_ok()
+    {
+        last.result.clone_from(&Ok(stored.clone()));
+    }
     Tested { previous: false, steps, result }
 }
 
@@ -230,8 +234,11 @@ mod tests {
     fn the_value_before_may_fail() {
         let steps = [step(1, "2", 0, "")];
         assert!(tested(&steps, "5", Some("x"), true).previous);
-        let single = tested(&steps, "5", Some("x"), false);
-        assert_eq!((single.previous, single.result), (false, Ok(Some("10".to_owned()))));
+        assert!(tested(&steps, "5", Some("x"), false).previous);
+        let single = tested(&[step(4, "$", 0, "")], "5$", Some("x"), false);
+        assert_eq!((single.previous, single.result), (false, Ok(Some("5".to_owned()))));
+        let whole = tested(&[step(4, "$", 0, "")], "5.7$", None, true);
+        assert_eq!(whole.steps[0].result, Ok(Some("5".to_owned())));
     }
 
     #[test]

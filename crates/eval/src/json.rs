@@ -53,6 +53,15 @@ pub fn parse_container(text: &str) -> Result<Json<'_>, JsonError> {
     parse(text)
 }
 
+/// Parses the object or array that the text starts with; what follows is not looked at.
+pub fn parse_first_container(text: &str) -> Result<Json<'_>, JsonError> {
+    let mut parser = Parser { text, at: text.len() - text.trim_start().len() };
+    if !matches!(parser.peek(), Some(b'{' | b'[')) {
+        return Err(parser.error("invalid object format, expected opening character '{' or '['"));
+    }
+    parser.value(0)
+}
+
 struct Parser<'a> {
     text: &'a str,
     at: usize,
@@ -157,8 +166,10 @@ impl<'a> Parser<'a> {
     fn number(&mut self) -> Result<Json<'a>, JsonError> {
         let start = self.at;
         let sign = usize::from(self.peek() == Some(b'-'));
+        let digits = &self.text.as_bytes()[start + sign..];
+        let padded = digits.first() == Some(&b'0') && digits.get(1).is_some_and(u8::is_ascii_digit);
         match crate::num::number_len(&self.text[start + sign..]) {
-            Some(len) if self.text.as_bytes()[start + sign].is_ascii_digit() => {
+            Some(len) if digits[0].is_ascii_digit() && !padded => {
                 self.at += sign + len;
                 Ok(Json::Number(&self.text[start..self.at]))
             }
@@ -169,7 +180,7 @@ impl<'a> Parser<'a> {
     fn string(&mut self) -> Result<Cow<'a, str>, JsonError> {
         let start = self.at + 1;
         let bytes = self.text.as_bytes();
-        let plain = bytes[start..].iter().take_while(|b| !matches!(b, b'"' | b'\\')).count();
+        let plain = plain_len(&bytes[start..]);
         if bytes.get(start + plain) == Some(&b'"') {
             self.at = start + plain + 1;
             return Ok(Cow::Borrowed(&self.text[start..start + plain]));
@@ -184,9 +195,9 @@ impl<'a> Parser<'a> {
                     self.at += 1;
                     self.escape(&mut out)?;
                 }
+                Some(0..b' ') => return Err(self.error("invalid control character in string")),
                 Some(_) => {
-                    let rest = &bytes[self.at..];
-                    let len = rest.iter().take_while(|b| !matches!(b, b'"' | b'\\')).count();
+                    let len = plain_len(&bytes[self.at..]);
                     out.push_str(&self.text[self.at..self.at + len]);
                     self.at += len;
                 }
@@ -212,11 +223,17 @@ impl<'a> Parser<'a> {
                 {
                     let low = self.hex4(self.at + 3)?;
                     self.at += 6;
-                    0x10000 + ((high - 0xD800) << 10) + low.wrapping_sub(0xDC00) % 0x400
+                    if (0xDC00..0xE000).contains(&low) {
+                        0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
+                    } else {
+                        high
+                    }
                 } else {
                     high
                 };
-                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+                // Half of a surrogate pair is no character.
+                let wrong = || self.error("invalid escape in JSON string");
+                char::from_u32(code).ok_or_else(wrong)?
             }
             _ => return Err(self.error("invalid escape in JSON string")),
         };
@@ -234,11 +251,16 @@ impl<'a> Parser<'a> {
     }
 }
 
+/// Bytes up to a quote, a backslash or a control character.
+fn plain_len(bytes: &[u8]) -> usize {
+    bytes.iter().take_while(|b| !matches!(b, b'"' | b'\\' | 0..b' ')).count()
+}
+
 impl Json<'_> {
-    /// The member of an object.
+    /// The member of an object; of several with this name the last.
     pub fn get(&self, name: &str) -> Option<&Self> {
         match self {
-            Self::Object(members) => members.iter().find(|(n, _)| n == name).map(|(_, v)| v),
+            Self::Object(members) => members.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v),
             _ => None,
         }
     }
@@ -292,14 +314,15 @@ impl Json<'_> {
     }
 }
 
-/// Whole numbers stay as written, others come in the field's form (`1.50` → `1.5`).
+/// Whole numbers that fit 64 bits stay exact, others come in the field's form (`1.50` → `1.5`).
 fn shown(number: &str) -> Cow<'_, str> {
-    match crate::num::parse_f64(number) {
-        Some(value) if number.contains(['.', 'e', 'E']) => {
-            Cow::Owned(crate::num::format_f64(value))
-        }
-        _ => Cow::Borrowed(number),
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if digits.len() < 20 && digits.bytes().all(|b| b.is_ascii_digit())
+        || crate::num::parse_u64(number).is_some()
+    {
+        return Cow::Borrowed(number);
     }
+    Cow::Owned(crate::num::format_f64(number.parse().unwrap_or(f64::NAN)))
 }
 
 /// Appends a quoted JSON string.
@@ -314,7 +337,7 @@ pub fn write_string(out: &mut String, text: &str) {
             '\n' => out.push_str("\\n"),
             '\r' => out.push_str("\\r"),
             '\t' => out.push_str("\\t"),
-            c if c < ' ' || c == '\u{7f}' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
+            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
             c => out.push(c),
         }
     }
@@ -332,7 +355,10 @@ mod tests {
             ("\"\\u00e9\\ud83d\\ude00\\n\\/\"", Some("\"é😀\\n/\"")),
             ("[]", Some("[]")),
             ("{}", Some("{}")),
-            ("\"\\ud800\"", Some("\"\u{fffd}\"")),
+            ("\"\\ud800\"", None),
+            ("[01]", None),
+            ("[\"a\tb\"]", None),
+            ("[1e400,12345678901234567890123]", Some("[INF,1.2345678901234568E+22]")),
             ("[1,]", None),
             ("{\"a\":}", None),
             ("{a:1}", None),

@@ -16,6 +16,8 @@
 //! | [`peers`] | a list of allowed hosts into yes or no |
 
 pub mod calendar;
+#[cfg(feature = "compat")]
+pub mod conformance;
 pub mod expr;
 pub mod func;
 pub mod interval;

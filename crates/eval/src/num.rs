@@ -86,10 +86,13 @@ pub fn parse_seconds(text: &str) -> Option<u32> {
 }
 
 /// A float as the field prints it: 15 significant digits if they give the same value back,
-/// else 17; upper-case exponent (`2.25E+20`).
+/// else 17; upper-case exponent (`2.25E+20`). Whole numbers have up to 17 digits.
 pub fn format_f64(value: f64) -> String {
-    if value.fract() == 0.0 && value.abs() < 1e15 {
-        #[expect(clippy::cast_possible_truncation, reason = "below 1e15")]
+    if !value.is_finite() {
+        return format_significant(value, 15);
+    }
+    if value.fract() == 0.0 && value.abs() < 1e17 {
+        #[expect(clippy::cast_possible_truncation, reason = "below 1e17")]
         let whole = value as i64;
         return whole.to_string();
     }
@@ -100,7 +103,8 @@ pub fn format_f64(value: f64) -> String {
 /// C's `%.*G`: `digits` significant digits, no trailing zeros.
 pub fn format_significant(value: f64, digits: usize) -> String {
     if !value.is_finite() {
-        return value.to_string();
+        let word = if value.is_nan() { "NAN" } else { "INF" };
+        return if value < 0.0 { format!("-{word}") } else { word.to_owned() };
     }
     let scientific = format!("{:.*e}", digits - 1, value);
     let (mantissa, exponent) =
@@ -140,7 +144,8 @@ mod tests {
             (-0.25, "-0.25"),
             (15.0, "15"),
             (2.25e20, "2.25E+20"),
-            (1e15, "1E+15"),
+            (1e15, "1000000000000000"),
+            (1e17, "1E+17"),
             (123_456_789_012_345.0, "123456789012345"),
             (1.581_138_830_084_189_8, "1.5811388300841898"),
             (0.000_01, "1E-05"),

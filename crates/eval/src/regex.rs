@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
-use pcre2::bytes::{Captures, Regex, RegexBuilder};
+use pcre2::bytes::{CaptureLocations, Regex, RegexBuilder};
 
 /// Longest pattern, bytes.
 pub const PATTERN_BYTES_MAX: usize = 65_536;
@@ -22,21 +22,37 @@ pub enum RegexError {
     Match(String),
 }
 
-/// Patterns that tell cases apart, and those that do not.
-type Cache = [HashMap<Box<str>, Regex>; 2];
+/// How a pattern is compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    /// `^` and `$` match at line ends: tests, filters, macro functions.
+    Lines = 0,
+    /// The same, whatever the case of letters.
+    Caseless = 1,
+    /// `^` and `$` match at the ends of the text: the steps that extract.
+    Whole = 2,
+}
+
+/// A compiled pattern with room for its groups.
+struct Entry {
+    regex: Regex,
+    found: CaptureLocations,
+}
+
+type Cache = [HashMap<Box<str>, Entry, foldhash::fast::RandomState>; 3];
 
 thread_local! {
     static CACHE: RefCell<Cache> = RefCell::default();
 }
 
-fn compile(pattern: &str, caseless: bool) -> Result<Regex, RegexError> {
+fn compile(pattern: &str, mode: Mode) -> Result<Regex, RegexError> {
     if pattern.len() > PATTERN_BYTES_MAX {
         return Err(RegexError::Pattern("too long".to_owned()));
     }
     RegexBuilder::new()
-        .multi_line(true)
+        .multi_line(mode != Mode::Whole)
         .utf(true)
-        .caseless(caseless)
+        .caseless(mode == Mode::Caseless)
         .jit_if_available(true)
         .build(pattern)
         .map_err(|e| {
@@ -48,32 +64,37 @@ fn compile(pattern: &str, caseless: bool) -> Result<Regex, RegexError> {
 }
 
 /// Calls `f` with the compiled pattern, compiled at most once per thread.
-pub fn with<R>(
+fn with<R>(
     pattern: &str,
-    caseless: bool,
-    f: impl FnOnce(&Regex) -> Result<R, RegexError>,
+    mode: Mode,
+    f: impl FnOnce(&mut Entry) -> Result<R, RegexError>,
 ) -> Result<R, RegexError> {
     CACHE.with_borrow_mut(|cache| {
-        let cache = &mut cache[usize::from(caseless)];
-        if let Some(regex) = cache.get(pattern) {
-            return f(regex);
+        let cache = &mut cache[mode as usize];
+        if let Some(entry) = cache.get_mut(pattern) {
+            return f(entry);
         }
-        let regex = compile(pattern, caseless)?;
+        let regex = compile(pattern, mode)?;
         if cache.len() >= CACHE_ENTRIES_MAX {
             cache.clear();
         }
-        f(cache.entry(pattern.into()).or_insert(regex))
+        let found = regex.capture_locations();
+        f(cache.entry(pattern.into()).or_insert(Entry { regex, found }))
     })
+}
+
+fn mode(caseless: bool) -> Mode {
+    if caseless { Mode::Caseless } else { Mode::Lines }
 }
 
 /// The pattern compiles.
 pub fn check(pattern: &str) -> Result<(), RegexError> {
-    with(pattern, false, |_| Ok(()))
+    with(pattern, Mode::Lines, |_| Ok(()))
 }
 
 /// The pattern is found in the text.
 pub fn is_match(pattern: &str, text: &str, caseless: bool) -> Result<bool, RegexError> {
-    with(pattern, caseless, |r| r.is_match(text.as_bytes()).map_err(failed))
+    with(pattern, mode(caseless), |e| e.regex.is_match(text.as_bytes()).map_err(failed))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
@@ -82,29 +103,57 @@ fn failed(error: pcre2::Error) -> RegexError {
 }
 
 /// The first match put into an output template (`\1`, `\0`, `\\`); `None` = no match. An empty
-/// template gives the whole match.
+/// template gives the whole text.
 pub fn substitute(
     pattern: &str,
     template: &str,
     text: &str,
     caseless: bool,
 ) -> Result<Option<String>, RegexError> {
-    with(pattern, caseless, |regex| {
-        let captures = regex.captures(text.as_bytes()).map_err(failed)?;
-        Ok(captures.map(|c| expand(template, &c)))
+    first_match(pattern, template, text, mode(caseless))
+}
+
+/// Like [`substitute`], as steps extract: `^` and `$` stand for the ends of the text.
+pub fn extract(pattern: &str, template: &str, text: &str) -> Result<Option<String>, RegexError> {
+    first_match(pattern, template, text, Mode::Whole)
+}
+
+fn first_match(
+    pattern: &str,
+    template: &str,
+    text: &str,
+    mode: Mode,
+) -> Result<Option<String>, RegexError> {
+    with(pattern, mode, |entry| {
+        let Entry { regex, found } = entry;
+        if regex.captures_read(found, text.as_bytes()).map_err(failed)?.is_none() {
+            return Ok(None);
+        }
+        if template.is_empty() {
+            return Ok(Some(text.to_owned()));
+        }
+        let group = |n| found.get(n).and_then(|(from, to)| text.get(from..to)).unwrap_or_default();
+        Ok(Some(expand(template, group)))
     })
 }
 
 /// Replaces every match.
 pub fn replace_all(pattern: &str, template: &str, text: &str) -> Result<String, RegexError> {
-    with(pattern, false, |regex| {
+    with(pattern, Mode::Lines, |entry| {
         let mut out = Vec::with_capacity(text.len());
         let mut last = 0;
-        for captures in regex.captures_iter(text.as_bytes()) {
+        for captures in entry.regex.captures_iter(text.as_bytes()) {
             let captures = captures.map_err(failed)?;
             let Some(whole) = captures.get(0) else { continue };
             out.extend_from_slice(&text.as_bytes()[last..whole.start()]);
-            out.extend_from_slice(expand(template, &captures).as_bytes());
+            let group = |n| {
+                let found = captures.get(n).map_or(&[][..], |m| m.as_bytes());
+                std::str::from_utf8(found).unwrap_or_default()
+            };
+            // Unlike elsewhere an empty template keeps what was found.
+            let new =
+                if template.is_empty() { group(0).to_owned() } else { expand(template, group) };
+            out.extend_from_slice(new.as_bytes());
             last = whole.end();
         }
         out.extend_from_slice(&text.as_bytes()[last..]);
@@ -112,13 +161,7 @@ pub fn replace_all(pattern: &str, template: &str, text: &str) -> Result<String, 
     })
 }
 
-fn expand(template: &str, captures: &Captures<'_>) -> String {
-    let group = |n: usize| {
-        captures.get(n).map_or("", |m| std::str::from_utf8(m.as_bytes()).unwrap_or_default())
-    };
-    if template.is_empty() {
-        return group(0).to_owned();
-    }
+fn expand<'t>(template: &str, group: impl Fn(usize) -> &'t str) -> String {
     let mut out = String::new();
     let mut chars = template.chars().peekable();
     while let Some(c) = chars.next() {
@@ -219,7 +262,7 @@ mod tests {
         for (pattern, template, text, out) in [
             ("([0-9]+)", "\\1", "a 12 b", Some("12")),
             ("([0-9]+)", "<\\0>", "a 12 b", Some("<12>")),
-            ("([0-9]+)", "", "a 12 b", Some("12")),
+            ("([0-9]+)", "", "a 12 b", Some("a 12 b")),
             ("(x)?(b)", "[\\1\\2\\3]", "ab", Some("[b]")),
             ("b", "\\\\", "ab", Some("\\")),
             ("b", "\\x", "ab", Some("\\x")),

@@ -263,7 +263,7 @@ proptest! {
         let value_type = ValueType::Text;
         let outcome = preproc::run(&steps, &mut state, payload, at, value_type, &mut scripts);
         if let Outcome::Value(value) = outcome {
-            let _ = preproc::to_sample_value(value, ValueType::Char);
+            let _ = preproc::convert(value, ValueType::Char);
         }
     }
 

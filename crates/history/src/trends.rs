@@ -259,6 +259,20 @@ impl Folder {
         self.closed.retain(|(item, ..), _| !items.contains(item));
     }
 
+    /// What is not written yet of an item's hours from `first_hour` to `last_hour`.
+    pub fn pending(&self, item: ItemId, first_hour: u32, last_hour: u32) -> Vec<Folded> {
+        let folded = |acc: &Acc| Folded { trend: acc.trend(item), merge: acc.merge };
+        let inside = |acc: &&Acc| (first_hour..=last_hour).contains(&acc.hour);
+        let mut pending: Vec<Folded> =
+            self.open.get(&item).filter(inside).map(folded).into_iter().collect();
+        if !self.closed.is_empty() {
+            let hours = (hour_of(first_hour)..=last_hour).step_by(HOUR_S as usize);
+            let keys = hours.flat_map(|hour| [(item, hour, false), (item, hour, true)]);
+            pending.extend(keys.filter_map(|key| self.closed.get(&key)).map(folded));
+        }
+        pending
+    }
+
     /// Trends waiting to be handed out.
     pub fn waiting(&self) -> usize {
         self.queue.len()
@@ -301,6 +315,23 @@ pub fn merge(one: &Trend, other: &Trend) -> Trend {
     };
     let num = one.num.saturating_add(other.num);
     Acc { hour: other.hour, num, merge: false, sums }.trend(other.item)
+}
+
+/// Stored trends of one item together with what waits to be written, oldest first.
+pub fn with_pending(mut stored: Vec<Trend>, pending: &[Folded]) -> Vec<Trend> {
+    for Folded { trend, merge: maybe_stored } in pending {
+        let same = |one: &&mut Trend| {
+            one.hour == trend.hour
+                && std::mem::discriminant(&one.values) == std::mem::discriminant(&trend.values)
+        };
+        match stored.iter_mut().find(same) {
+            Some(part) if *maybe_stored => *part = merge(part, trend),
+            Some(part) => *part = *trend,
+            None => stored.push(*trend),
+        }
+    }
+    stored.sort_by_key(|trend| trend.hour);
+    stored
 }
 
 /// Writes what a folder handed out, merged with what is stored where that may be part of it. After

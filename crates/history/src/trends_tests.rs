@@ -87,6 +87,25 @@ fn late_samples_join_their_hour_before_and_after_it_was_written() {
 }
 
 #[test]
+fn what_waits_is_read_with_what_is_stored() {
+    let (mut folder, mut driver) = (Folder::starting_at(NOON), store());
+    folder.fold(&unsigned(1, NOON, 10));
+    folder.fold(&unsigned(1, NOON + 3600, 7));
+    let read = |folder: &Folder, driver: &Memory, last: u32| {
+        let trends = with_pending(stored(driver, 1), &folder.pending(ItemId(1), NOON, last));
+        trends.iter().map(|t| (t.hour - NOON, t.num)).collect::<Vec<_>>()
+    };
+    assert_eq!(read(&folder, &driver, NOON), [(0, 1)]);
+    assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 1), (3600, 1)]);
+    let mut out = Vec::new();
+    folder.take(NOON + 7199, &mut out);
+    write(&mut driver, &out).unwrap();
+    folder.fold(&unsigned(1, NOON + 1, 20));
+    assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 2), (3600, 1)]);
+    assert!(folder.pending(ItemId(2), NOON, NOON + 3600).is_empty());
+}
+
+#[test]
 fn an_orderly_stop_loses_nothing_of_the_open_hour() {
     let mut driver = store();
     let mut out = Vec::new();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use config::snapshot::Item;
 use eval::expr::{ExprError, ExprValue, Expression, ItemCall};
-use eval::func::{self, Function};
+use eval::func;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::Span;
@@ -237,8 +237,9 @@ impl Core {
 fn scope_of(call: &ItemCall) -> ScopeKey {
     /// A period ends now, and the other shard's clock is the same; but it answers later.
     const SLACK_S: u32 = 60;
-    let name = func::foreach_base(&call.function).unwrap_or(&call.function);
-    let Ok(function) = Function::parse(name, &call.params) else { return ScopeKey::Newest(1) };
+    let Ok(function) = func::parse_call(&call.function, &call.params) else {
+        return ScopeKey::Newest(1);
+    };
     let back = function.lookback();
     if back.seconds > 0 {
         ScopeKey::Seconds(back.seconds.saturating_add(SLACK_S))

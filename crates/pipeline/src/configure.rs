@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::value_cache::Need;
 use model::{ItemId, Timestamp, TriggerId};
@@ -38,14 +39,37 @@ impl Core {
         for id in snapshot.triggers.iter().map(|(id, _)| *id) {
             self.configure_trigger(id);
         }
+        let Some(before) = before else {
+            self.configure_first(&snapshot);
+            return;
+        };
         for id in snapshot.items.iter().map(|(id, _)| *id) {
-            self.configure_item(before, id);
+            self.configure_item(Some(before), id);
         }
-        if let Some(before) = before {
-            self.triggers.retain(|id| snapshot.triggers.get(&id).is_some());
-            let gone = |id: &&ItemId| snapshot.items.get(*id).is_none();
-            for id in before.items.iter().map(|(id, _)| id).filter(gone) {
-                self.forget_item(*id);
+        self.triggers.retain(|id| snapshot.triggers.get(&id).is_some());
+        let gone = |id: &&ItemId| snapshot.items.get(*id).is_none();
+        for id in before.items.iter().map(|(id, _)| id).filter(gone) {
+            self.forget_item(*id);
+        }
+    }
+
+    /// At the start only items that somebody looks back at, or that the shard calculates, need
+    /// anything.
+    fn configure_first(&mut self, snapshot: &Snapshot) {
+        let place = self.place;
+        for host in snapshot.hosts.values().filter(|host| place.owns_host(host.id)) {
+            for item in &host.items {
+                if !item.triggers.is_empty() || is_calculated(item) {
+                    self.configure_item(None, item.id);
+                }
+            }
+        }
+        for trigger in snapshot.triggers.values().filter(|trigger| trigger.functions.len() > 1) {
+            for function in &trigger.functions {
+                let foreign = |item: &&Arc<Item>| !place.owns(item);
+                if snapshot.items.get(&function.item).filter(foreign).is_some() {
+                    self.configure_item(None, function.item);
+                }
             }
         }
     }

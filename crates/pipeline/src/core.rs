@@ -17,15 +17,17 @@ use crate::calculated::Calculated;
 use crate::command::PeerMessage;
 use crate::environment::Environment;
 use crate::evaluator::Evaluator;
-use crate::foreign::ForeignItems;
+use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::{Compiler, History, PeerView};
 use crate::gauges::{Gauges, Sizes, Stage};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::preprocess::Preprocess;
+use crate::recent::Recent;
 use crate::refold::Refold;
 use crate::round::{Forward, Round};
+use crate::scripts::{Desk, Done};
 use crate::set::LetterBox;
 use crate::slots::{Place, Slots};
 use crate::syncer::Syncer;
@@ -44,6 +46,7 @@ pub(crate) struct Core {
     pub(crate) env: Environment,
     pub(crate) compiler: Compiler,
     pub(crate) scripts: Scripts,
+    pub(crate) desk: Desk,
     pub(crate) slots: Slots,
     pub(crate) cache: ValueCache,
     pub(crate) driver: Box<dyn Driver>,
@@ -63,6 +66,9 @@ pub(crate) struct Core {
     pub(crate) discovery: Outbox<DiscoveryValue>,
     pub(crate) live: Live,
     pub(crate) round: Round,
+    pub(crate) recent: Recent,
+    /// Trends of other shards that the evaluation at hand found missing.
+    pub(crate) missing: MissingTrends,
     pub(crate) started_s: u32,
     pub(crate) born: HashMap<ItemId, u32, FixedState>,
     /// Counted since the gauges were last written.
@@ -75,7 +81,20 @@ impl Core {
     /// One group commit: batches pass all stages in order. This is the journey of a value.
     pub(crate) fn run(&mut self, batches: &mut Vec<ValueBatch>) {
         let start = self.clock.monotonic();
-        self.preprocess(batches);
+        self.drop_repeated(batches);
+        self.stage(|stage| batches.drain(..).for_each(|batch| stage.batch(batch)));
+        self.commit(start);
+    }
+
+    /// A group commit of values that come back from scripts.
+    pub(crate) fn run_done(&mut self, done: Vec<Done>) {
+        let start = self.clock.monotonic();
+        self.stage(|stage| done.into_iter().for_each(|done| stage.done(done)));
+        self.commit(start);
+    }
+
+    fn commit(&mut self, start: Duration) {
+        self.recent.prepare(&self.round, &self.slots, &self.cache);
         let preprocessed = self.clock.monotonic();
         self.gauges.busy(Stage::Preprocess, preprocessed.saturating_sub(start));
         let kept = self.syncer.commit(
@@ -87,6 +106,7 @@ impl Core {
         );
         if kept {
             self.forward();
+            self.recent.complete(&self.round, self.driver.as_ref());
             self.evaluate_round();
         }
         self.end_round();
@@ -100,7 +120,7 @@ impl Core {
         }
     }
 
-    fn preprocess(&mut self, batches: &mut Vec<ValueBatch>) {
+    fn stage(&mut self, work: impl FnOnce(&mut Preprocess<'_>)) {
         let listened = self.live.listened();
         let mut stage = Preprocess {
             place: self.place,
@@ -110,10 +130,10 @@ impl Core {
             discovery: &mut self.discovery,
             live: listened.then_some(&mut self.live),
             scripts: &mut self.scripts,
+            desk: &mut self.desk,
+            ack: None,
         };
-        for batch in batches.drain(..) {
-            stage.batch(batch);
-        }
+        work(&mut stage);
     }
 
     /// Samples that triggers of other shards need.
@@ -150,6 +170,7 @@ impl Core {
             self.slots.get_mut(*slot).seen = 0;
         }
         self.round.clear();
+        self.recent.clear();
         self.gauges
             .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
     }
@@ -165,6 +186,7 @@ impl Core {
     }
 
     pub(crate) fn evaluator_with<'a>(&'a mut self, views: &'a [PeerView]) -> Evaluator<'a> {
+        self.missing.items.clear();
         Evaluator {
             snapshot: &self.snapshot,
             env: &self.env,
@@ -173,8 +195,14 @@ impl Core {
             history: History {
                 cache: &mut self.cache,
                 driver: self.driver.as_ref(),
+                recent: &self.recent,
+                folder: &self.folder,
                 foreign: &self.foreign,
                 views,
+                place: self.place,
+                snapshot: &self.snapshot,
+                now_s: self.second,
+                missing: &mut self.missing,
             },
             started_s: self.started_s,
             born: &self.born,
@@ -183,7 +211,7 @@ impl Core {
 
     /// Whether the shard may take new values: not while much waits to go out.
     pub(crate) fn takes_values(&self) -> bool {
-        self.waiting() < OUTBOX_MAX
+        self.waiting() < OUTBOX_MAX && !self.desk.is_full()
     }
 
     /// Messages in outboxes.
@@ -203,6 +231,7 @@ impl Core {
     pub(crate) fn tick(&mut self) {
         let now = self.clock.monotonic();
         self.live.tick(now);
+        self.desk.flush();
         self.send_waiting();
         self.refold_some();
         self.warm_some();
@@ -232,11 +261,12 @@ impl Core {
         }
         self.gauges
             .evaluated(std::mem::take(&mut self.evaluations), std::mem::take(&mut self.found));
+        self.gauges.trends_read(std::mem::take(&mut self.missing.reads));
         self.gauges.sizes(&Sizes {
             items: self.slots.len(),
             items_unsupported: self.slots.unsupported(),
             triggers: self.triggers.len(),
-            outbox: self.waiting(),
+            outbox: self.waiting() + self.desk.held(),
             trends_waiting: self.folder.waiting(),
             cache: self.cache.counters(),
         });

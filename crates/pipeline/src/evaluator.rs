@@ -10,7 +10,7 @@ use eval::expr::{
 };
 use eval::func::{self, Moment, foreach_base};
 use eval::key::ItemKey;
-use eval::macros::{FunctionEnv, substitute_user};
+use eval::macros::{FunctionEnv, TokenKind, substitute_user};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use jiff::tz::TimeZone;
@@ -156,18 +156,37 @@ impl Evaluator<'_> {
         if base == "exists" {
             return Ok(func::exists_foreach(&items.iter().map(facts).collect::<Vec<_>>()));
         }
+        if !call.query.is_wildcard() {
+            return Err(failed("the function needs a query for several items"));
+        }
+        func::check_foreach(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
+        let percentile = call.function == "bucket_percentile";
+        let second = if base == "rate" && params.len() == 2 { params.pop() } else { None };
+        let (percent, which) = if percentile { (second, None) } else { (None, second) };
+        let which = match which {
+            Some(which) => match which.value.parse::<usize>() {
+                Ok(which @ 1..) => which,
+                _ => return Err(failed("invalid parameter #2")),
+            },
+            None => 1,
+        };
         let usable: Vec<func::Item> = items
             .iter()
             .filter(|item| self.usable(item, &call.function).is_ok())
             .map(facts)
             .collect();
         let function = func::Function::parse(base, &params).map_err(|e| failed(&e.to_string()))?;
-        let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id);
-        let bucket: Option<&Bucket<'_>> =
-            if call.function == "bucket_rate_foreach" { Some(&bucket) } else { None };
-        function
+        let bucket = |item: &func::Item| bucket_bound(self.snapshot, item.id, which);
+        let bucket: Option<&Bucket<'_>> = if base == "rate" { Some(&bucket) } else { None };
+        let rates = function
             .eval_foreach(&usable, bucket, &mut self.history, &moment)
-            .map_err(|e| failed(&e.to_string()))
+            .map_err(|e| failed(&e.to_string()))?;
+        match percent {
+            Some(percent) => eval::expr::bucket_percentile(&rates, &percent.value)
+                .map_err(|error| failed(&error)),
+            None if percentile => Err(failed("invalid number of parameters")),
+            None => Ok(rates),
+        }
     }
 
     /// The items that a query names.
@@ -191,6 +210,9 @@ pub(crate) fn items_of(
         None => None,
     };
     let mut found = Vec::new();
+    if query.host == "*" && query.key == "*" {
+        return Err("the query names neither a host nor an item key".to_owned());
+    }
     if query.host == "*" {
         let monitored = snapshot.hosts.values().filter(|host| host.monitored);
         for host in monitored {
@@ -204,7 +226,11 @@ pub(crate) fn items_of(
         Some(number) => hosts.get(number).and_then(|id| snapshot.hosts.get(id)),
         None => snapshot.host_by_name(&query.host),
     };
-    let host = host.ok_or_else(|| format!("host \"{}\" does not exist", query.host))?;
+    let host = match host {
+        Some(host) => host,
+        None if query.is_wildcard() => return Ok(found),
+        None => return Err(format!("host \"{}\" does not exist", query.host)),
+    };
     add_items(host, query, filter.as_ref(), &mut found)?;
     Ok(found)
 }
@@ -257,11 +283,10 @@ fn key_fits(pattern: &ItemKey, key: &str) -> bool {
     })
 }
 
-/// `bucket_rate_foreach` takes the bound from the last parameter of the key.
-fn bucket_bound(snapshot: &Snapshot, item: ItemId) -> Option<String> {
+/// The bound of a bucket is the `which`-th parameter of the item's key, counted from 1.
+fn bucket_bound(snapshot: &Snapshot, item: ItemId, which: usize) -> Option<String> {
     let item = snapshot.items.get(&item)?;
-    let key = ItemKey::parse(&item.key).ok()?;
-    key.param(key.param_count().checked_sub(1)?)
+    ItemKey::parse(&item.key).ok()?.param(which.checked_sub(1)?)
 }
 
 struct Candidate<'a> {
@@ -315,6 +340,11 @@ impl Operands for TriggerOperands<'_, '_> {
         user_macro(self.evaluator.env, &hosts, token)
     }
 
+    fn text(&mut self, text: &str) -> Result<String, String> {
+        let hosts = hosts_of(self.evaluator.snapshot, self.trigger);
+        user_macros(self.evaluator.env, &hosts, text)
+    }
+
     fn now(&self) -> Timestamp {
         self.at
     }
@@ -344,6 +374,10 @@ impl Operands for FormulaOperands<'_, '_> {
         user_macro(self.evaluator.env, self.hosts, token)
     }
 
+    fn text(&mut self, text: &str) -> Result<String, String> {
+        user_macros(self.evaluator.env, self.hosts, text)
+    }
+
     fn now(&self) -> Timestamp {
         self.at
     }
@@ -359,6 +393,22 @@ fn user_macro(env: &Environment, hosts: &[HostId], token: &str) -> Result<ExprVa
         return Err(format!("Cannot evaluate expression: unknown macro {token}."));
     }
     Ok(ExprValue::Text(text))
+}
+
+/// A text whose user macros must all be known.
+fn user_macros(env: &Environment, hosts: &[HostId], text: &str) -> Result<String, String> {
+    let scope = env.scope(hosts);
+    let unknown = eval::macros::tokens(text).find(|token| match &token.kind {
+        TokenKind::User(name) => scope.resolve(name).is_none(),
+        _ => false,
+    });
+    match unknown {
+        Some(token) => Err(format!(
+            "Cannot evaluate expression: unknown macro {}.",
+            text.get(token.span).unwrap_or_default()
+        )),
+        None => Ok(substitute_user(text, &scope, &FunctionEnv { tz: &env.tz })),
+    }
 }
 
 /// Hosts of a trigger's functions in the order in which the expression names them, each once.

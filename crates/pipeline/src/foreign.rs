@@ -4,7 +4,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::value_cache::{Need, Point};
-use model::{ItemId, Sample, Timestamp};
+use model::{ItemId, Sample, Timestamp, Trend};
 
 /// Values kept of one item at most, whatever its triggers ask for.
 const POINTS_MAX: usize = 16_384;
@@ -19,9 +19,32 @@ struct ForeignItem {
     unsupported: bool,
 }
 
+/// Trends of an item, sent by its owner.
+#[derive(Debug)]
+struct ForeignTrends {
+    /// First and last hour that was asked for.
+    hours: (u32, u32),
+    trends: Vec<Trend>,
+    /// Seconds since 1970; after that the owner may have written more of them.
+    valid_until: u64,
+}
+
+/// Trends are asked for when an evaluation needs them and used for it and those around it.
+const TRENDS_VALID_S: u64 = 60;
+
+/// Trends of other shards that an evaluation needed and did not find.
+#[derive(Debug, Default)]
+pub(crate) struct MissingTrends {
+    /// With first and last hour.
+    pub(crate) items: Vec<(ItemId, u32, u32)>,
+    /// Questions for trends since the gauges were last written, answered or not.
+    pub(crate) reads: u64,
+}
+
 /// All of them, by item.
 #[derive(Debug, Default)]
 pub(crate) struct ForeignItems {
+    trends: HashMap<ItemId, ForeignTrends, FixedState>,
     items: HashMap<ItemId, ForeignItem, FixedState>,
 }
 
@@ -38,6 +61,31 @@ impl ForeignItems {
     /// No trigger names the item any more.
     pub(crate) fn forget(&mut self, item: ItemId) {
         self.items.remove(&item);
+        self.trends.remove(&item);
+    }
+
+    /// Takes in trends that were asked for; those that nobody asks for any more go.
+    pub(crate) fn set_trends(
+        &mut self,
+        item: ItemId,
+        hours: (u32, u32),
+        trends: Vec<Trend>,
+        now: u64,
+    ) {
+        self.trends.retain(|_, known| known.valid_until >= now);
+        let valid_until = now + TRENDS_VALID_S;
+        self.trends.insert(item, ForeignTrends { hours, trends, valid_until });
+    }
+
+    /// Trends from the first to the last of two hours; `None` = to be asked for.
+    pub(crate) fn trends(&self, item: ItemId, hours: (u32, u32), now: u64) -> Option<&[Trend]> {
+        let known = self.trends.get(&item).filter(|known| now <= known.valid_until)?;
+        if hours.0 < known.hours.0 || hours.1 > known.hours.1 {
+            return None;
+        }
+        let first = known.trends.partition_point(|trend| trend.hour < hours.0);
+        let end = known.trends.partition_point(|trend| trend.hour <= hours.1);
+        known.trends.get(first..end)
     }
 
     /// Values of the item were deleted at its owner.

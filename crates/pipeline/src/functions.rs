@@ -3,16 +3,19 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use config::snapshot;
+use config::{Snapshot, snapshot};
 use eval::expr::{ExprValue, HistoryParam, parse_history_params};
 use eval::func::{FuncError, Function, HistoryValue, HistoryView, Item, Moment};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use history::trends::{Folder, with_pending};
 use history::value_cache::Point;
 use history::{Driver, Kinds, Span, ValueCache, View};
 use model::{ItemId, Sample, Timestamp, Trend};
 
-use crate::foreign::ForeignItems;
+use crate::foreign::{ForeignItems, MissingTrends};
+use crate::recent::Recent;
+use crate::slots::Place;
 
 /// Distinct calls kept compiled; templates give a few thousand, so that emptying is rare.
 const COMPILED_MAX: usize = 65_536;
@@ -77,15 +80,27 @@ pub(crate) struct PeerView {
 pub(crate) struct History<'a> {
     pub(crate) cache: &'a mut ValueCache,
     pub(crate) driver: &'a dyn Driver,
+    /// The past of items with several values in the round at hand.
+    pub(crate) recent: &'a Recent,
+    pub(crate) folder: &'a Folder,
     pub(crate) foreign: &'a ForeignItems,
     /// Fetched for this evaluation alone.
     pub(crate) views: &'a [PeerView],
+    pub(crate) place: Place,
+    pub(crate) snapshot: &'a Snapshot,
+    /// Seconds since 1970.
+    pub(crate) now_s: u64,
+    pub(crate) missing: &'a mut MissingTrends,
 }
 
 impl History<'_> {
     fn peer_view(&self, item: ItemId) -> Option<&dyn View> {
         let found = self.views.iter().find(|view| view.items.contains(&item));
         found.map(|view| view.view.as_ref())
+    }
+
+    fn is_foreign(&self, item: ItemId) -> bool {
+        self.snapshot.items.get(&item).is_some_and(|item| !self.place.owns(item))
     }
 }
 
@@ -118,6 +133,9 @@ impl HistoryView for History<'_> {
         if let Some(points) = self.foreign.newest(item, count, till) {
             return Ok(newest_first(points));
         }
+        if let Some(points) = self.recent.newest(item, count, till) {
+            return Ok(newest_first(points));
+        }
         let points: Cow<'_, [Point]> =
             self.cache.newest(self.driver, item, count, till).map_err(|e| text(&e))?;
         Ok(newest_first(&points))
@@ -137,6 +155,9 @@ impl HistoryView for History<'_> {
         if let Some(points) = self.foreign.range(item, after, till) {
             return Ok(newest_first(points));
         }
+        if let Some(points) = self.recent.range(item, after, till) {
+            return Ok(newest_first(points));
+        }
         let points: Cow<'_, [Point]> =
             self.cache.range(self.driver, item, after, till).map_err(|e| text(&e))?;
         Ok(newest_first(&points))
@@ -148,13 +169,23 @@ impl HistoryView for History<'_> {
         first_hour: u32,
         last_hour: u32,
     ) -> Result<Vec<Trend>, String> {
-        let mut trends = if let Some(view) = self.peer_view(item) {
+        self.missing.reads += 1;
+        let mut trends = if self.peer_view(item).is_none() && self.is_foreign(item) {
+            let known = self.foreign.trends(item, (first_hour, last_hour), self.now_s);
+            let Some(known) = known else {
+                self.missing.items.push((item, first_hour, last_hour));
+                return Err(String::from("trends of another shard are on their way"));
+            };
+            known.to_vec()
+        } else if let Some(view) = self.peer_view(item) {
             let mut trends = view.trends(item).map_err(|e| text(&e))?;
             trends.retain(|t| first_hour <= t.hour && t.hour <= last_hour);
             trends
         } else {
             let view = self.driver.view(&[item], Span::new(first_hour, last_hour));
-            view.trends(item).map_err(|e| text(&e))?
+            let stored = view.trends(item).map_err(|e| text(&e))?;
+            // Hours are written in the course of the next one, functions look at once.
+            with_pending(stored, &self.folder.pending(item, first_hour, last_hour))
         };
         trends.reverse();
         Ok(trends)

@@ -46,6 +46,7 @@ pub struct Gauges {
     triggers: AtomicU64,
     outbox: AtomicU64,
     trends_waiting: AtomicU64,
+    trend_reads: AtomicU64,
     cache: [AtomicU64; 7],
 }
 
@@ -82,6 +83,8 @@ pub struct GaugeReading {
     pub outbox: u64,
     /// Trends that wait to be written, now.
     pub trends_waiting: u64,
+    /// Questions of trend functions; each reads the store.
+    pub trend_reads: u64,
     /// The value cache, now.
     pub cache: CacheCounters,
 }
@@ -103,6 +106,7 @@ impl GaugeReading {
             (&mut self.triggers, other.triggers),
             (&mut self.outbox, other.outbox),
             (&mut self.trends_waiting, other.trends_waiting),
+            (&mut self.trend_reads, other.trend_reads),
             (&mut self.cache.hits, other.cache.hits),
             (&mut self.cache.misses, other.cache.misses),
             (&mut self.cache.evictions, other.cache.evictions),
@@ -182,6 +186,10 @@ impl Gauges {
         add(&self.findings, findings);
     }
 
+    pub(crate) fn trends_read(&self, reads: u64) {
+        add(&self.trend_reads, reads);
+    }
+
     pub(crate) fn busy(&self, stage: Stage, took: Duration) {
         let ns = u64::try_from(took.as_nanos()).unwrap_or(0);
         add(&self.busy_ns[stage as usize], ns);
@@ -229,6 +237,7 @@ impl Gauges {
             triggers: get(&self.triggers),
             outbox: get(&self.outbox),
             trends_waiting: get(&self.trends_waiting),
+            trend_reads: get(&self.trend_reads),
             cache: CacheCounters {
                 hits: get(hits),
                 misses: get(misses),

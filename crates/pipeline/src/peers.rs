@@ -3,13 +3,14 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use history::{Driver, Kinds, View};
-use model::{ItemId, Timestamp};
+use history::{Driver, Kinds, Span, View};
+use model::{ItemId, Timestamp, TriggerId};
 
 use crate::calculated::CalculationId;
 use crate::command::{PeerMessage, Scope};
 use crate::core::{Core, send};
 use crate::functions::PeerView;
+use crate::triggers::Cause;
 
 /// Answers that a shard waits for at most; further questions are dropped and asked later.
 const TICKETS_MAX: usize = 65_536;
@@ -21,6 +22,8 @@ const ANSWER_WITHIN_S: u64 = 10;
 pub(crate) enum Purpose {
     /// The past of an item that triggers name.
     Past(ItemId),
+    /// Trends from one hour to another that the evaluation of a trigger needs.
+    Trends { item: ItemId, hours: (u32, u32), trigger: TriggerId, at: Timestamp, cause: Cause },
     /// Items of a formula.
     Calculation(CalculationId),
 }
@@ -40,6 +43,27 @@ pub(crate) struct Tickets {
 }
 
 impl Core {
+    /// Asks for the trends that the evaluation of a trigger lacked; returns whether there were any.
+    pub(crate) fn ask_for_trends(
+        &mut self,
+        trigger: TriggerId,
+        at: Timestamp,
+        cause: Cause,
+    ) -> bool {
+        let missing = std::mem::take(&mut self.missing.items);
+        for (item, first, last) in &missing {
+            let Some(owner) = self.snapshot.items.get(item).map(|item| self.place.owner(item))
+            else {
+                continue;
+            };
+            let (item, hours) = (*item, (*first, *last));
+            let scope = Scope::Span(Span::new(hours.0, hours.1));
+            let purpose = Purpose::Trends { item, hours, trigger, at, cause };
+            self.ask(owner, vec![item], scope, purpose);
+        }
+        !missing.is_empty()
+    }
+
     pub(crate) fn ask_for_past(&mut self, item: ItemId, scope: Scope) {
         let Some(owner) = self.snapshot.items.get(&item).map(|item| self.place.owner(item)) else {
             return;
@@ -80,6 +104,9 @@ impl Core {
                     tracing::warn!(%item, "another shard did not send the past of an item");
                     // Better without it than never: the item's own values fill it up.
                     self.foreign.seed(item, Vec::new(), false);
+                }
+                Purpose::Trends { item, .. } => {
+                    tracing::warn!(%item, "another shard did not send the trends of an item");
                 }
                 Purpose::Calculation(id) => self.drop_calculation(id),
             }
@@ -133,6 +160,14 @@ impl Core {
                 if let Some(at) = last {
                     self.evaluate_items(std::iter::once((item, at)));
                 }
+            }
+            Purpose::Trends { item, hours, trigger, at, cause } => {
+                let trends = view.trends(item).unwrap_or_else(|error| {
+                    tracing::error!(%error, %item, "cannot read the trends of an item");
+                    Vec::new()
+                });
+                self.foreign.set_trends(item, hours, trends, self.second);
+                self.evaluate_again(trigger, at, cause);
             }
             Purpose::Calculation(id) => {
                 self.calculation_answered(id, PeerView { items: ticket.items, view, unsupported });

@@ -4,14 +4,15 @@ use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
-use eval::preproc::{self, Outcome};
+use eval::preproc::{self, Outcome, convert, into_text};
 use eval::script::Scripts;
 use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
+use stdx::ack;
 
-use crate::convert::{convert, into_text};
 use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::round::{Forward, Job, Kept, Round};
+use crate::scripts::{Desk, Done, Held, has_script};
 use crate::slots::{Place, SlotId, Slots};
 use crate::step_error;
 
@@ -28,6 +29,9 @@ pub(crate) struct Preprocess<'a> {
     /// While somebody looks.
     pub(crate) live: Option<&'a mut Live>,
     pub(crate) scripts: &'a mut Scripts,
+    pub(crate) desk: &'a mut Desk,
+    /// Of the values at hand: what leaves for a worker takes a part of it along.
+    pub(crate) ack: Option<ack::Part>,
 }
 
 impl Preprocess<'_> {
@@ -35,18 +39,27 @@ impl Preprocess<'_> {
     pub(crate) fn batch(&mut self, batch: ValueBatch) {
         let total = batch.values.len() as u64;
         let mut processed = 0;
+        self.slots.next_batch();
+        self.ack = batch.ack;
         for value in batch.values {
             processed += u64::from(self.value(value));
         }
         self.round.tally.refused += total - processed;
-        if let Some(ack) = batch.ack {
-            self.round.acks.push((ack, processed, total - processed));
+        self.end_ack(processed, total - processed);
+    }
+
+    fn end_ack(&mut self, processed: u64, failed: u64) {
+        if let Some(ack) = self.ack.take() {
+            self.round.acks.push((ack, processed, failed));
         }
     }
 
     /// Returns whether the value was taken: its item exists and is enabled.
     fn value(&mut self, value: Value) -> bool {
         let Some(slot) = self.slots.take(self.snapshot, value.item) else { return false };
+        if self.plain(slot, &value) {
+            return true;
+        }
         let item = Arc::clone(&self.slots.get(slot).item);
         if !item.enabled {
             return false;
@@ -54,9 +67,65 @@ impl Preprocess<'_> {
         if matches!(value.payload, Payload::Meta) {
             return true;
         }
-        let outcome = self.steps(slot, &item, value.payload, value.at);
-        self.finish(slot, &item, value.at, outcome, 0);
+        let at = self.slots.moment(slot, value.at);
+        self.process(slot, &item, value.payload, at, 0);
         true
+    }
+
+    /// Runs the item's steps here, or has them run where a script may take its time.
+    fn process(
+        &mut self,
+        slot: SlotId,
+        item: &Arc<Item>,
+        payload: Payload,
+        at: Timestamp,
+        depth: usize,
+    ) {
+        if !has_script(&item.steps) {
+            let outcome = self.steps(slot, item, payload, at);
+            return self.finish(slot, item, at, outcome, depth);
+        }
+        let held = |payload, ack: Option<&ack::Part>| {
+            let ack = ack.map(ack::Part::fork);
+            Held { item: Arc::clone(item), payload, at, depth, ack }
+        };
+        let state = &mut self.slots.get_mut(slot).state;
+        if self.desk.wants(item) {
+            let state = || state.take().map_or_else(preproc::State::default, |state| *state);
+            return self.desk.take(held(payload, self.ack.as_ref()), state);
+        }
+        let before = state.as_deref().cloned().unwrap_or_default();
+        let outcome = self.steps(slot, item, payload.clone(), at);
+        if self.scripts.ran_out() {
+            // What the steps did so far does not count.
+            self.slots.get_mut(slot).state = None;
+            self.desk.is_slow(item.id);
+            return self.desk.take(held(payload, self.ack.as_ref()), || before);
+        }
+        self.finish(slot, item, at, outcome, depth);
+    }
+
+    /// A value comes back from a worker. Its batch counted it when it left.
+    pub(crate) fn done(&mut self, mut done: Done) {
+        self.ack = done.ack.take();
+        self.keep_done(done);
+        self.end_ack(0, 0);
+    }
+
+    fn keep_done(&mut self, done: Done) {
+        let Done { item: then, at, depth, outcome, state, .. } = done;
+        let left = self.desk.back(then.id, state);
+        let Some(slot) = self.slots.take(self.snapshot, then.id) else { return };
+        let item = Arc::clone(&self.slots.get(slot).item);
+        if let Some(state) = left
+            && Arc::ptr_eq(&item.steps, &then.steps)
+            && state != preproc::State::default()
+        {
+            self.slots.get_mut(slot).state = Some(Box::new(state));
+        }
+        if item.enabled {
+            self.finish(slot, &item, at, outcome, depth);
+        }
     }
 
     fn steps(&mut self, slot: SlotId, item: &Item, payload: Payload, at: Timestamp) -> Outcome {
@@ -123,8 +192,7 @@ impl Preprocess<'_> {
             let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };
             let item = Arc::clone(&self.slots.get(slot).item);
             if item.enabled {
-                let outcome = self.steps(slot, &item, value.clone(), at);
-                self.finish(slot, &item, at, outcome, depth);
+                self.process(slot, &item, value.clone(), at, depth);
             }
         }
     }
@@ -173,7 +241,7 @@ impl Preprocess<'_> {
         list.push(sample);
     }
 
-    fn job(&mut self, slot: SlotId, at: Timestamp) {
+    pub(crate) fn job(&mut self, slot: SlotId, at: Timestamp) {
         let state = self.slots.get_mut(slot);
         let turn = state.seen;
         if turn == 0 {

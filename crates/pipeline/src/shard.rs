@@ -9,6 +9,7 @@ use crate::command::{Command, ItemReport, ItemReports, PeerMessage, TriggerRepor
 use crate::core::Core;
 use crate::gauges::Stage;
 use crate::peers;
+use crate::scripts::Done;
 use model::Sample;
 
 /// How often time-driven work is looked after.
@@ -21,6 +22,7 @@ pub(crate) struct Inbox {
     pub(crate) values: Receiver<ValueBatch>,
     pub(crate) commands: Receiver<Command>,
     pub(crate) peers: Receiver<PeerMessage>,
+    pub(crate) scripts: Receiver<Done>,
     /// Values of one group commit, at most about.
     pub(crate) values_per_round_max: usize,
 }
@@ -30,6 +32,7 @@ enum Woken {
     Values(Option<ValueBatch>),
     Command(Option<Command>),
     Peer(Option<PeerMessage>),
+    Script(Option<Done>),
     Tick,
     SendAgain,
 }
@@ -47,6 +50,7 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) {
             batch = inbox.values.recv(), if takes => Woken::Values(batch),
             command = inbox.commands.recv() => Woken::Command(command),
             message = inbox.peers.recv() => Woken::Peer(message),
+            done = inbox.scripts.recv() => Woken::Script(done),
             _ = tick.tick() => Woken::Tick,
             () = tokio::time::sleep(SEND_AGAIN), if waiting => Woken::SendAgain,
         };
@@ -54,6 +58,7 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) {
             Woken::Values(Some(batch)) => round(&mut core, &mut inbox, &mut batches, batch),
             Woken::Values(None) => values_open = false,
             Woken::Peer(Some(message)) => core.hear(message),
+            Woken::Script(done) => scripts_done(&mut core, &mut inbox, done),
             // Peers and the set hold the other ends as long as the shard lives.
             Woken::Peer(None) | Woken::Command(None | Some(Command::Stop)) => break,
             Woken::Command(Some(command)) => {
@@ -81,6 +86,17 @@ fn round(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>, firs
     core.run(batches);
 }
 
+/// All results of scripts that are there, in one group commit.
+fn scripts_done(core: &mut Core, inbox: &mut Inbox, first: Option<Done>) {
+    let mut all: Vec<Done> = first.into_iter().collect();
+    while let Some(next) = inbox.scripts.try_recv() {
+        all.push(next);
+    }
+    if !all.is_empty() {
+        core.run_done(all);
+    }
+}
+
 /// Takes what waits, sends what is to be sent, writes everything.
 async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>) {
     /// Longest wait for those who should take the last messages.
@@ -93,8 +109,9 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
         while let Some(message) = inbox.peers.try_recv() {
             core.hear(message);
         }
+        scripts_done(core, inbox, None);
         core.send_waiting();
-        if core.waiting() == 0 {
+        if core.waiting() == 0 && core.desk.held() == 0 {
             break;
         }
         tokio::time::sleep(SEND_AGAIN).await;
@@ -165,7 +182,8 @@ impl Core {
         let mut reports = Vec::with_capacity(items.len());
         for id in items {
             let slot = self.slots.peek(*id);
-            let error = slot.and_then(|slot| slot.error.as_deref()).unwrap_or_default().to_owned();
+            let error = slot.and_then(|slot| slot.error.as_deref());
+            let error = error.map(ToString::to_string).unwrap_or_default();
             let last = self.cache.last_two(*id).map(|point| {
                 point.map(|point| Sample { item: *id, at: point.at, value: point.value })
             });

@@ -8,27 +8,62 @@ use config::snapshot::Item;
 use eval::preproc;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use model::{ItemId, shard_of};
+use model::{HostId, ItemId, Timestamp, ValueType, shard_of};
 
 /// Place of an item in the slab; valid until the item is removed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) struct SlotId(u32);
 
-/// What a shard remembers of an item. 48 bytes; the index takes about 8 more.
+/// What a shard remembers of an item: one line of the processor's cache, so that a value of a
+/// plain item touches one here. The index takes about 8 bytes more.
 #[derive(Debug)]
+#[repr(align(64))]
 pub(crate) struct Slot {
+    id: ItemId,
     /// As of `revision`.
     pub(crate) item: Arc<Item>,
     /// What the preprocessing steps remember, once they do.
     pub(crate) state: Option<Box<preproc::State>>,
     /// Why the item is unsupported; `None` = it is supported.
-    pub(crate) error: Option<Box<str>>,
+    pub(crate) error: Option<Box<Box<str>>>,
     /// Configuration that `item` and `watch` were taken from.
     revision: u32,
     /// Who evaluates triggers that name the item.
     pub(crate) watch: Watch,
     /// How many values of the item the current round of the syncer had.
     pub(crate) seen: u16,
+    /// The batch of the newest value, its moment (ns since 1970), and how many ns that was moved.
+    batch: u16,
+    moved: u16,
+    last_ns: u64,
+    /// The item's values need nothing but the conversion to its type.
+    pub(crate) plain: Option<Plain>,
+}
+
+/// What is to be known of a numeric item without steps and dependents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Plain {
+    pub(crate) value_type: ValueType,
+    /// Keeps history.
+    pub(crate) stored: bool,
+    /// Keeps trends.
+    pub(crate) trends: bool,
+}
+
+impl Plain {
+    fn of(snapshot: &Snapshot, item: &Item) -> Option<Self> {
+        let settings = &snapshot.settings;
+        let plain = item.enabled
+            && item.value_type.is_numeric()
+            && item.steps.is_empty()
+            && item.dependents.is_empty()
+            && !item.discovery_rule;
+        plain.then(|| Self {
+            value_type: item.value_type,
+            stored: settings.history_days_global.unwrap_or(item.history_days) > 0,
+            trends: settings.trends_days_global.unwrap_or(item.trends_days) > 0,
+        })
+    }
 }
 
 /// Who evaluates triggers that name an item.
@@ -54,7 +89,11 @@ impl Place {
     }
 
     pub(crate) fn owns(self, item: &Item) -> bool {
-        self.shards == 1 || self.owner(item) == self.index
+        self.owns_host(item.host)
+    }
+
+    pub(crate) fn owns_host(self, host: HostId) -> bool {
+        self.shards == 1 || shard_of(host, self.shards) == self.index
     }
 
     /// The shard that evaluates a trigger: that of its first function's host.
@@ -76,6 +115,7 @@ pub(crate) struct Slots {
     index: HashTable<u32>,
     free: Vec<u32>,
     revision: u32,
+    batch: u16,
     /// Where [`Self::sweep`] goes on.
     hand: usize,
     unsupported: usize,
@@ -93,6 +133,7 @@ impl Slots {
             index: HashTable::new(),
             free: Vec::new(),
             revision: 0,
+            batch: 0,
             hand: 0,
             unsupported: 0,
         }
@@ -112,7 +153,7 @@ impl Slots {
     }
 
     fn find(&self, id: ItemId) -> Option<SlotId> {
-        let is = |at: &u32| self.slot_at(*at).is_some_and(|slot| slot.item.id == id);
+        let is = |at: &u32| self.slot_at(*at).is_some_and(|slot| slot.id == id);
         self.index.find(hash(id), is).copied().map(SlotId)
     }
 
@@ -130,18 +171,45 @@ impl Slots {
         }
         let item = snapshot.items.get(&id).filter(|item| self.place.owns(item))?;
         let slot = Slot {
+            id,
+            plain: Plain::of(snapshot, item),
             item: Arc::clone(item),
             state: None,
             error: None,
             revision: self.revision,
             watch: watch(self.place, snapshot, item),
             seen: 0,
+            batch: self.batch,
+            moved: 0,
+            last_ns: 0,
         };
         Some(self.add(slot))
     }
 
+    /// Another message begins, see [`Self::moment`].
+    pub(crate) fn next_batch(&mut self) {
+        self.batch = self.batch.wrapping_add(1);
+    }
+
+    /// When the item's next value was measured: a value of one message that names the moment of
+    /// the one before gets the next free nanosecond, so that both are kept. Over messages the
+    /// moment stays: it is how a message that is sent again finds what it left the first time.
+    pub(crate) fn moment(&mut self, at: SlotId, named: Timestamp) -> Timestamp {
+        let batch = self.batch;
+        let slot = self.get_mut(at);
+        let ns = named.as_ns();
+        let taken = slot.last_ns.wrapping_sub(ns) <= u64::from(slot.moved);
+        if !taken || std::mem::replace(&mut slot.batch, batch) != batch {
+            (slot.batch, slot.moved, slot.last_ns) = (batch, 0, ns);
+            return named;
+        }
+        slot.moved = slot.moved.saturating_add(1);
+        slot.last_ns += 1;
+        Timestamp::from_unix(std::time::Duration::from_nanos(slot.last_ns))
+    }
+
     fn refresh(&mut self, snapshot: &Snapshot, at: SlotId) -> Option<SlotId> {
-        let id = self.get(at).item.id;
+        let id = self.get(at).id;
         let Some(item) = snapshot.items.get(&id).filter(|item| self.place.owns(item)) else {
             self.remove(id);
             return None;
@@ -155,19 +223,24 @@ impl Slots {
         }
         slot.item = Arc::clone(item);
         slot.watch = watch;
+        slot.plain = Plain::of(snapshot, item);
         slot.revision = revision;
         Some(at)
     }
 
     fn add(&mut self, slot: Slot) -> SlotId {
-        let id = slot.item.id;
+        let id = slot.id;
         let at = self.free.pop().unwrap_or_else(|| {
+            if self.slab.len() == self.slab.capacity() {
+                // Doubling would leave up to half of it empty.
+                self.slab.reserve_exact((self.slab.len() / 4).max(1_024));
+            }
             self.slab.push(None);
             u32::try_from(self.slab.len() - 1).expect("BUG: 4 billion items")
         });
         self.slab[at as usize] = Some(slot);
         let Self { index, slab, .. } = self;
-        let rehash = |at: &u32| slab[*at as usize].as_ref().map_or(0, |slot| hash(slot.item.id));
+        let rehash = |at: &u32| slab[*at as usize].as_ref().map_or(0, |slot| hash(slot.id));
         index.insert_unique(hash(id), at, rehash);
         SlotId(at)
     }
@@ -192,8 +265,8 @@ impl Slots {
     pub(crate) fn set_error(&mut self, at: SlotId, error: Option<&str>) -> bool {
         let slot = self.get_mut(at);
         let before = slot.error.is_some();
-        if slot.error.as_deref() != error {
-            slot.error = error.map(Box::from);
+        if slot.error.as_deref().map(|text| &**text) != error {
+            slot.error = error.map(|text| Box::new(Box::from(text)));
         }
         let changed = before != error.is_some();
         if changed && before {
@@ -210,12 +283,12 @@ impl Slots {
             return Vec::new();
         }
         let slots = self.slab.iter().flatten();
-        slots.filter_map(|slot| Some((slot.item.id, slot.error.clone()?))).collect()
+        slots.filter_map(|slot| Some((slot.item.id, *slot.error.clone()?))).collect()
     }
 
     pub(crate) fn remove(&mut self, id: ItemId) {
         let Self { index, slab, .. } = self;
-        let is = |at: &u32| slab[*at as usize].as_ref().is_some_and(|slot| slot.item.id == id);
+        let is = |at: &u32| slab[*at as usize].as_ref().is_some_and(|slot| slot.id == id);
         if let Ok(entry) = index.find_entry(hash(id), is) {
             let (at, _) = entry.remove();
             let gone = self.slab[at as usize].take();

@@ -15,14 +15,16 @@ use crate::calculated::Calculated;
 use crate::command::{Command, PeerMessage};
 use crate::core::Core;
 use crate::environment::Environment;
-use crate::foreign::ForeignItems;
+use crate::foreign::{ForeignItems, MissingTrends};
 use crate::functions::Compiler;
 use crate::gauges::Gauges;
 use crate::live::{Live, LiveNote};
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
+use crate::recent::Recent;
 use crate::refold::Refold;
 use crate::round::Round;
+use crate::scripts::{Desk, Done, Pool, SHARD_TIME_MAX};
 use crate::set::{LetterBox, ShardHandle, ShardSet};
 use crate::shard::{Inbox, run};
 use crate::slots::{Place, Slots};
@@ -94,6 +96,8 @@ impl std::fmt::Debug for Deps {
 
 /// Messages between shards that wait before they pile up in outboxes.
 const PEER_QUEUE_MAX: usize = 1_024;
+/// Results of scripts that wait.
+const SCRIPT_QUEUE_MAX: usize = 256;
 /// Requests that wait.
 const COMMAND_QUEUE_MAX: usize = 1_024;
 
@@ -131,6 +135,8 @@ pub(crate) struct Seed {
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
     unsupported: Vec<(ItemId, Box<str>)>,
+    scripts: Arc<Pool>,
+    scripts_done: Sender<Done>,
 }
 
 /// Shards that do not run yet.
@@ -138,10 +144,12 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
     let shards = deps.drivers.len();
     let (peer_senders, peer_receivers): (Vec<Sender<PeerMessage>>, Vec<Receiver<PeerMessage>>) =
         (0..shards).map(|_| bounded("shard to shard", PEER_QUEUE_MAX)).unzip();
+    let pool = Arc::new(Pool::new(Arc::clone(&deps.clock)));
     let parts = deps.drivers.into_iter().zip(peer_receivers).enumerate();
     let made = parts.map(|(index, (driver, peers))| {
         let (values, values_in) = bounded::<ValueBatch>("values", config.queue_batches_max.max(1));
         let (commands, commands_in) = bounded::<Command>("requests", COMMAND_QUEUE_MAX);
+        let (scripts_done, scripts_in) = bounded::<Done>("script results", SCRIPT_QUEUE_MAX);
         let letters = LetterBox::default();
         let gauges = Arc::new(Gauges::default());
         let to_peer = |(at, to): (usize, &Sender<PeerMessage>)| {
@@ -161,11 +169,14 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
             unsupported: deps.unsupported.clone(),
+            scripts: Arc::clone(&pool),
+            scripts_done,
         };
         let inbox = Inbox {
             values: values_in,
             commands: commands_in,
             peers,
+            scripts: scripts_in,
             values_per_round_max: config.values_per_round_max,
         };
         let handle = ShardHandle { values, commands, letters, gauges, thread: Mutex::new(None) };
@@ -186,7 +197,8 @@ impl Seed {
             letters: self.letters,
             gauges: self.gauges,
             compiler: Compiler::default(),
-            scripts: Scripts::new(Arc::clone(&self.clock)),
+            scripts: Scripts::with_time_max(Arc::clone(&self.clock), SHARD_TIME_MAX),
+            desk: Desk::new(self.scripts, self.scripts_done),
             slots: Slots::new(self.place),
             cache: ValueCache::new(self.config.cache_bytes_max),
             driver: self.driver,
@@ -204,6 +216,8 @@ impl Seed {
             discovery: Outbox::new(self.discovery),
             live: Live::new(self.live),
             round: Round::default(),
+            recent: Recent::default(),
+            missing: MissingTrends::default(),
             started_s,
             born: hashbrown::HashMap::default(),
             evaluations: 0,

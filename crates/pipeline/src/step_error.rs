@@ -2,11 +2,11 @@
 //! The form is the field's (measured on its server), since people and scripts read it.
 
 use config::snapshot::Item;
-use eval::preproc::{self, ErrorHandler, Outcome, State, StepKind, StepTrace, run_traced};
+use eval::preproc::{
+    self, ErrorHandler, Outcome, State, StepKind, StepTrace, into_text, run_traced,
+};
 use eval::script::Scripts;
 use model::{Payload, Timestamp};
-
-use crate::convert::into_text;
 
 /// Longest value that an error shows, in characters; a longer one ends with three dots.
 const SHOWN_CHARS_MAX: usize = 100;

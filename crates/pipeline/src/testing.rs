@@ -145,6 +145,8 @@ pub(crate) struct Rig {
     pub(crate) inboxes: Vec<Inbox>,
     pub(crate) findings: Receiver<TriggerFinding>,
     pub(crate) discovery: Receiver<DiscoveryValue>,
+    /// The last batch was acknowledged before any script of a worker came back.
+    pub(crate) acknowledged_early: bool,
     /// Keep the queues open.
     _handles: Vec<crate::set::ShardHandle>,
 }
@@ -193,7 +195,15 @@ impl Rig {
             inboxes.push(inbox);
             handles.push(handle);
         }
-        Self { clock, cores, inboxes, findings, discovery, _handles: handles }
+        Self {
+            clock,
+            cores,
+            inboxes,
+            findings,
+            discovery,
+            acknowledged_early: false,
+            _handles: handles,
+        }
     }
 
     /// Values of one item, text and clock each, in one batch.
@@ -228,15 +238,22 @@ impl Rig {
         for ((core, values), ack) in self.cores.iter_mut().zip(parts).zip(acks) {
             core.run(&mut vec![ValueBatch { values, ack: Some(ack) }]);
         }
+        self.acknowledged_early = waiter.is_done();
         self.settle();
         waiter.blocking_wait()
     }
 
-    /// Carries messages between shards until none is left.
+    /// Carries messages between shards and results of scripts until none is left.
     pub(crate) fn settle(&mut self) {
         loop {
             let mut moved = false;
             for (core, inbox) in self.cores.iter_mut().zip(&mut self.inboxes) {
+                while core.desk.held() > 0
+                    && let Some(done) = inbox.scripts.blocking_recv()
+                {
+                    core.run_done(vec![done]);
+                    moved = true;
+                }
                 core.send_waiting();
                 while let Some(message) = inbox.peers.try_recv() {
                     core.hear(message);
@@ -299,6 +316,6 @@ impl Rig {
 
     pub(crate) fn error_of(&self, item: u64) -> String {
         let slot = self.cores.iter().find_map(|core| core.slots.peek(ItemId(item)));
-        slot.and_then(|slot| slot.error.as_deref()).unwrap_or_default().to_owned()
+        slot.and_then(|slot| slot.error.as_deref()).map(ToString::to_string).unwrap_or_default()
     }
 }

@@ -70,14 +70,15 @@ impl Internals for ServerFigures {
             "wcache" => self.write_cache(&param(1), &param(2)),
             "rcache" => self.configuration_cache(&param(2)),
             "vcache" => self.value_cache(&param(1), &param(2)),
-            "tcache" => Ok(InternalValue::Float(0.0)),
+            "tcache" => self.trend_cache(&param(1), &param(2)),
             "preprocessing_queue" | "preprocessing" => {
                 unsigned(u64::try_from(self.meter.value_queue().0).unwrap_or(u64::MAX))
             }
-            "lld_queue" | "discovery_queue" | "connector_queue" => unsigned(0),
+            "lld_queue" => unsigned(u64::try_from(self.meter.discoveries()).unwrap_or(u64::MAX)),
+            "discovery_queue" | "connector_queue" => unsigned(0),
             "host" => match param(2).as_str() {
                 "maintenance" => unsigned(0),
-                "items_unsupported" => unsigned(self.unsupported_of(host)),
+                "items_unsupported" => unsigned(self.meter.unsupported_of(host)),
                 _ => Err("Invalid third parameter.".to_owned()),
             },
             _ => Err("Invalid first parameter.".to_owned()),
@@ -169,9 +170,7 @@ impl ServerFigures {
 
     /// The configuration is held whole in memory: what counts is how large it is.
     fn configuration_cache(&self, mode: &str) -> Result<InternalValue, String> {
-        /// Measured mean with all that hangs on an item.
-        const ITEM_BYTES: usize = 400;
-        let used = self.config.snapshot().items.len() * ITEM_BYTES;
+        let used = self.meter.configuration_bytes();
         match mode {
             "used" | "total" => buffer(used, used, mode),
             _ => Ok(InternalValue::Float(if mode == "pused" { 0.0 } else { 100.0 })),
@@ -190,9 +189,20 @@ impl ServerFigures {
         }
     }
 
-    fn unsupported_of(&self, _host: HostId) -> u64 {
-        // Per host it would cost a request to its shard; the total is what graphs show.
-        self.meter.shards().items_unsupported
+    /// Trend functions read the store, which answers in less than a millisecond: there is no
+    /// cache in between, so each question is a miss.
+    fn trend_cache(&self, part: &str, mode: &str) -> Result<InternalValue, String> {
+        if part != "cache" {
+            return Err("Invalid second parameter.".to_owned());
+        }
+        let reads = self.meter.shards().trend_reads;
+        Ok(match mode {
+            "" | "all" | "misses" => InternalValue::Unsigned(reads),
+            "hits" | "items" | "requests" => InternalValue::Unsigned(0),
+            "pmisses" => InternalValue::Float(if reads > 0 { 100.0 } else { 0.0 }),
+            "phits" | "pitems" => InternalValue::Float(0.0),
+            _ => return Err("Invalid third parameter.".to_owned()),
+        })
     }
 
     /// Everything, for `zabbix.stats`.

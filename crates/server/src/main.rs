@@ -19,7 +19,7 @@ mod store;
 use std::io::Write;
 use std::process::ExitCode;
 
-use clap::{Arg, ArgMatches, Command};
+use clap::{Arg, ArgAction, ArgMatches, Command};
 use params::Values;
 
 /// 1,000,000 values/s allocate and free on many threads; the system's allocator costs a third of
@@ -53,7 +53,13 @@ fn command() -> Command {
     let bench = bench_command::add(Command::new("bench"));
     let parameters = Command::new("parameters")
         .about("Print all parameters: flags, environment, vedette.toml (Markdown)");
-    let api = Command::new("api").about("Print all methods and fields of the API (Markdown)");
+    let form = |name: &'static str, help: &'static str| {
+        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+    };
+    let api = Command::new("api")
+        .about("Print all methods and fields of the API (Markdown)")
+        .arg(form("openrpc", "Print an OpenRPC document (JSON) instead"))
+        .arg(form("typescript", "Print types for TypeScript instead").conflicts_with("openrpc"));
     Command::new("vedette")
         .version(env!("CARGO_PKG_VERSION"))
         .about("Infrastructure monitoring that speaks Zabbix 7.0, in one program")
@@ -96,8 +102,13 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             std::io::stdout().write_all(params::page().as_bytes())?;
             Ok(())
         }
-        Some(("api", _)) => {
-            std::io::stdout().write_all(api::reference().as_bytes())?;
+        Some(("api", matches)) => {
+            let text = match matches {
+                matches if matches.get_flag("openrpc") => api::openrpc(),
+                matches if matches.get_flag("typescript") => api::typescript(),
+                _ => api::reference(),
+            };
+            std::io::stdout().write_all(text.as_bytes())?;
             Ok(())
         }
         _ => anyhow::bail!("no such command; see vedette --help"),

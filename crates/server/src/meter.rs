@@ -1,19 +1,25 @@
 //! Self-monitoring: reads the gauges of all parts once a second; internal items read from here
 //! and never wait.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use alert::Problems;
 use collect::{QueueReport, Status};
+use config::Config;
+use model::HostId;
 use pipeline::{GaugeReading, ShardSet, Stage};
 use stdx::clock::SharedClock;
+use stdx::queue::Gauge;
 
 use crate::discovery::Busy;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
 const WINDOW: usize = 60;
+
+/// Readings that take longer are taken once in so many seconds.
+const LOOK_EVERY: u64 = 5;
 
 /// What is measured.
 pub(crate) struct Parts {
@@ -21,6 +27,9 @@ pub(crate) struct Parts {
     pub(crate) shards: Arc<ShardSet>,
     pub(crate) problems: Problems,
     pub(crate) discovery: Arc<Busy>,
+    /// Values of discovery rules that wait.
+    pub(crate) discoveries: Arc<Gauge>,
+    pub(crate) config: Arc<Config>,
 }
 
 /// The newest readings.
@@ -35,6 +44,10 @@ struct State {
     seconds: VecDeque<Reading>,
     queue: Arc<QueueReport>,
     collector: Option<Status>,
+    /// Unsupported items by host; hosts without one are not in it.
+    unsupported: Arc<HashMap<HostId, u64>>,
+    /// Of which configuration, and its bytes.
+    configuration: (u64, usize),
 }
 
 #[derive(Clone, Copy)]
@@ -61,10 +74,17 @@ impl Meter {
     pub(crate) async fn run(self: Arc<Self>, collector: Status) {
         self.lock().collector = Some(collector.clone());
         let mut second = tokio::time::interval(Duration::from_secs(1));
+        let mut seconds = 0_u64;
         loop {
             second.tick().await;
             let queue = Arc::new(collector.queue(usize::MAX).await);
             let reading = self.read();
+            seconds += 1;
+            if seconds % LOOK_EVERY == 1 {
+                let meter = Arc::clone(&self);
+                // Takes some ten milliseconds: not here, and not again before it is done.
+                drop(tokio::task::spawn_blocking(move || meter.look()).await);
+            }
             let mut state = self.lock();
             state.queue = queue;
             if state.seconds.len() > WINDOW {
@@ -72,6 +92,41 @@ impl Meter {
             }
             state.seconds.push_back(reading);
         }
+    }
+
+    /// Takes the readings that need a look at many objects.
+    fn look(&self) {
+        let snapshot = self.parts.config.snapshot();
+        let known = self.lock().configuration;
+        if known.0 != snapshot.revision || known.1 == 0 {
+            self.lock().configuration = (snapshot.revision, snapshot.bytes());
+            // What stood where is gone, and so are the rows that it was read from.
+            stdx::sys::give_memory_back();
+        }
+        // Shards that have ended have nothing new to tell.
+        let Ok(items) = self.parts.shards.unsupported() else { return };
+        let mut by_host = HashMap::new();
+        for (id, _) in items {
+            if let Some(item) = snapshot.items.get(&id).filter(|item| item.enabled) {
+                *by_host.entry(item.host).or_insert(0) += 1;
+            }
+        }
+        self.lock().unsupported = Arc::new(by_host);
+    }
+
+    /// Unsupported items of a host, as of some seconds ago.
+    pub(crate) fn unsupported_of(&self, host: HostId) -> u64 {
+        self.lock().unsupported.get(&host).copied().unwrap_or(0)
+    }
+
+    /// Bytes of the configuration in memory, as of some seconds ago.
+    pub(crate) fn configuration_bytes(&self) -> usize {
+        self.lock().configuration.1
+    }
+
+    /// Values of discovery rules that wait for the worker.
+    pub(crate) fn discoveries(&self) -> usize {
+        self.parts.discoveries.len()
     }
 
     fn read(&self) -> Reading {
@@ -129,8 +184,8 @@ impl Meter {
     pub(crate) fn busy(&self, process: &str) -> Option<f64> {
         if let Some(collector) = self.collector() {
             match process {
-                "agent poller" => return Some(collector.counters().agent_poller.share() * 100.0),
-                "trapper" => return Some(collector.counters().trapper.share() * 100.0),
+                "agent poller" => return Some(collector.counters().agent_poller.busy_percent()),
+                "trapper" => return Some(collector.counters().trapper.busy_percent()),
                 _ => {}
             }
         }

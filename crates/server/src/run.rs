@@ -42,11 +42,20 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     let data = values.path("data").context("parameter data: a folder is needed")?;
     std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
     let _lock = lock(&data)?;
+    huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
     runtime.block_on(async { Server::start(values, &data).await?.run().await })
+}
+
+/// Loading the configuration touches memory all over: in huge pages most of it would be air, and
+/// clearing them takes longer than reading the database. Values make good use of them later.
+fn huge_pages(allowed: bool) {
+    if let Err(error) = stdx::sys::huge_pages(allowed) {
+        tracing::debug!(%error, "huge pages stay as the system has them");
+    }
 }
 
 /// Logs to standard error, where systemd and people look.
@@ -128,6 +137,7 @@ impl Server {
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
         let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
+        let waiting = discoveries_in.gauge();
         let (notes, _) = broadcast::channel(NOTES_MAX);
         let hub = LiveHub::default();
         // The hooks need the shards, which need the problems: set right below.
@@ -176,6 +186,8 @@ impl Server {
             shards: Arc::clone(&shards),
             problems: problems.clone(),
             discovery: busy,
+            discoveries: waiting,
+            config: Arc::clone(&config),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -192,7 +204,6 @@ impl Server {
                     figures: Arc::clone(&figures),
                 }),
                 internals: figures,
-                calculated: None,
             },
         )
         .await?;
@@ -231,6 +242,8 @@ impl Server {
             tokio::task::spawn_blocking(move || first_start::hosts(&api, first, agent_address))
         };
         prepared.await??;
+        stdx::sys::give_memory_back();
+        huge_pages(true);
         first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
         Ok(Self {
             api,

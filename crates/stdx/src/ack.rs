@@ -18,6 +18,8 @@ pub struct Outcome {
     pub failed: u64,
     /// A part could not be stored: nothing of this message may be acknowledged.
     pub lost: bool,
+    /// Of the processed ones: values of a [`split_doubtful`] message that were kept before.
+    pub repeated: u64,
 }
 
 #[derive(Debug)]
@@ -26,6 +28,8 @@ struct Shared {
     processed: AtomicU64,
     failed: AtomicU64,
     lost: AtomicU32,
+    repeated: AtomicU64,
+    doubtful: bool,
     done: std::sync::Mutex<Option<oneshot::Sender<Outcome>>>,
 }
 
@@ -44,6 +48,16 @@ pub struct Waiter {
 
 /// An acknowledgement of `parts` parts.
 pub fn split(parts: usize) -> (Vec<Part>, Waiter) {
+    shared(parts, false)
+}
+
+/// The same for a message that may have been kept before, in part or whole, without its sender
+/// having heard: whoever keeps the values looks for them first.
+pub fn split_doubtful(parts: usize) -> (Vec<Part>, Waiter) {
+    shared(parts, true)
+}
+
+fn shared(parts: usize, doubtful: bool) -> (Vec<Part>, Waiter) {
     let (tx, rx) = oneshot::channel();
     let count = u32::try_from(parts).expect("BUG: more parts than shards");
     let shared = Arc::new(Shared {
@@ -51,6 +65,8 @@ pub fn split(parts: usize) -> (Vec<Part>, Waiter) {
         processed: AtomicU64::new(0),
         failed: AtomicU64::new(0),
         lost: AtomicU32::new(0),
+        repeated: AtomicU64::new(0),
+        doubtful,
         done: std::sync::Mutex::new(Some(tx)),
     });
     if parts == 0 {
@@ -65,6 +81,7 @@ fn finish(shared: &Shared) {
         processed: shared.processed.load(Ordering::Acquire),
         failed: shared.failed.load(Ordering::Acquire),
         lost: shared.lost.load(Ordering::Acquire) > 0,
+        repeated: shared.repeated.load(Ordering::Acquire),
     };
     // Taken once per message by its last part, hence never contended.
     let sender = match shared.done.lock() {
@@ -78,6 +95,24 @@ fn finish(shared: &Shared) {
 }
 
 impl Part {
+    /// Whether the values may have been kept before.
+    pub fn is_doubtful(&self) -> bool {
+        self.shared.doubtful
+    }
+
+    /// Counts values that were kept before, as processed ones.
+    pub fn repeated(&self, values: u64) {
+        self.shared.repeated.fetch_add(values, Ordering::AcqRel);
+        self.shared.processed.fetch_add(values, Ordering::AcqRel);
+    }
+
+    /// Another part of the same message, for values that are done later than the rest.
+    #[must_use]
+    pub fn fork(&self) -> Self {
+        self.shared.parts.fetch_add(1, Ordering::AcqRel);
+        Self { shared: Arc::clone(&self.shared), reported: false }
+    }
+
     /// Reports this part as done.
     pub fn report(mut self, processed: u64, failed: u64) {
         self.shared.processed.fetch_add(processed, Ordering::AcqRel);
@@ -103,6 +138,11 @@ impl Waiter {
         self.done.await.unwrap_or(Outcome { lost: true, ..Outcome::default() })
     }
 
+    /// Whether the last part is done.
+    pub fn is_done(&self) -> bool {
+        !self.done.is_empty() || self.done.is_terminated()
+    }
+
     /// For threads without a runtime.
     pub fn blocking_wait(self) -> Outcome {
         self.done.blocking_recv().unwrap_or(Outcome { lost: true, ..Outcome::default() })
@@ -118,7 +158,34 @@ mod tests {
         let (mut parts, waiter) = split(2);
         parts.pop().unwrap().report(3, 1);
         parts.pop().unwrap().report(4, 0);
-        assert_eq!(waiter.blocking_wait(), Outcome { processed: 7, failed: 1, lost: false });
+        let sum = Outcome { processed: 7, failed: 1, ..Outcome::default() };
+        assert_eq!(waiter.blocking_wait(), sum);
+    }
+
+    #[test]
+    fn a_forked_part_is_waited_for() {
+        let (mut parts, waiter) = split(1);
+        let part = parts.pop().unwrap();
+        let later = part.fork();
+        part.report(5, 0);
+        assert!(!waiter.is_done());
+        later.report(1, 0);
+        assert_eq!(waiter.blocking_wait(), Outcome { processed: 6, ..Outcome::default() });
+
+        let (mut parts, waiter) = split(1);
+        drop(parts.pop().unwrap().fork());
+        assert!(waiter.blocking_wait().lost);
+    }
+
+    #[test]
+    fn repeated_values_count_as_processed() {
+        let (mut parts, waiter) = split_doubtful(1);
+        let part = parts.pop().unwrap();
+        assert!(part.is_doubtful());
+        part.repeated(2);
+        part.report(3, 0);
+        let outcome = waiter.blocking_wait();
+        assert_eq!((outcome.processed, outcome.repeated), (5, 2));
     }
 
     #[test]

@@ -49,6 +49,8 @@ impl Clock for RealClock {
 #[derive(Debug, Default)]
 pub struct SimClock {
     now_ns: AtomicU64,
+    /// Added by each look at the monotonic time.
+    tick_ns: AtomicU64,
 }
 
 impl SimClock {
@@ -57,6 +59,13 @@ impl SimClock {
         let clock = Self::default();
         clock.advance(unix);
         Arc::new(clock)
+    }
+
+    /// From now on each look at the monotonic time takes so long: whoever waits for time to pass by
+    /// looking, as an endless script does, sees it pass, and nobody else.
+    pub fn tick(&self, by: Duration) {
+        let ns = u64::try_from(by.as_nanos()).expect("BUG: ticks beyond 584 years");
+        self.tick_ns.store(ns, Ordering::SeqCst);
     }
 
     /// Moves both the unix and the monotonic time forward.
@@ -72,7 +81,8 @@ impl Clock for SimClock {
     }
 
     fn monotonic(&self) -> Duration {
-        self.unix()
+        let tick_ns = self.tick_ns.load(Ordering::SeqCst);
+        Duration::from_nanos(self.now_ns.fetch_add(tick_ns, Ordering::SeqCst))
     }
 }
 
@@ -87,5 +97,8 @@ mod tests {
         clock.advance(Duration::from_millis(1500));
         assert_eq!(clock.unix(), Duration::from_millis(101_500));
         assert_eq!(clock.monotonic(), clock.unix());
+        clock.tick(Duration::from_secs(1));
+        let before = clock.monotonic();
+        assert_eq!(clock.monotonic(), before + Duration::from_secs(1));
     }
 }

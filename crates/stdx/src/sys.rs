@@ -63,6 +63,22 @@ pub fn defer_accept(listener: &std::net::TcpListener, seconds: u8) -> io::Result
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Whether the system may back this process's memory with huge pages. They make reading faster
+/// where much is in use, and waste what lies between objects where little is.
+pub fn huge_pages(allowed: bool) -> io::Result<()> {
+    // SAFETY: the call changes a flag of this process and takes no pointers.
+    let result =
+        unsafe { libc::prctl(libc::PR_SET_THP_DISABLE, libc::c_ulong::from(!allowed), 0, 0, 0) };
+    if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
+}
+
+/// Gives memory that was freed back to the system at once, where mimalloc allocates: by itself it
+/// does so when it is next asked for memory, which in an idle server may be never.
+pub fn give_memory_back() {
+    // SAFETY: may be called at any time from any thread; it takes and returns nothing.
+    unsafe { libmimalloc_sys::mi_collect(true) };
+}
+
 /// CPU time that this process has used so far, user and system together.
 pub fn cpu_time() -> std::time::Duration {
     let mut spec = libc::timespec { tv_sec: 0, tv_nsec: 0 };

@@ -1,3 +1,4 @@
+import type { MethodName } from "./schema";
 import { endSession, sessionToken } from "./session-store";
 
 /** An error that the API, or the way to it, reported. `data` is the sentence meant for people. */
@@ -22,6 +23,9 @@ interface Envelope<T> {
   result?: T;
   error?: { code: number; message: string; data: string };
 }
+
+/** A method: one of the server's, or a name that is put together. */
+type Method = MethodName | (string & Record<never, never>);
 
 const API_PATH = "/api_jsonrpc.php";
 /** These refuse to be called with a token. */
@@ -56,7 +60,7 @@ function httpError(answer: Response, method: string): ApiError {
 }
 
 /** Calls one method of the API. Throws an `ApiError`; ends the session when the server says it is over. */
-export async function rpc<T>(method: string, params: unknown, signal?: AbortSignal): Promise<T> {
+export async function rpc<T>(method: Method, params: unknown, signal?: AbortSignal): Promise<T> {
   const answer = await send(method, params, signal);
   let envelope: Envelope<T>;
   try {
@@ -77,7 +81,7 @@ export async function rpc<T>(method: string, params: unknown, signal?: AbortSign
 
 /** `countOutput` answers with a string. */
 export async function rpcCount(
-  method: string,
+  method: Method,
   params: object,
   signal?: AbortSignal,
 ): Promise<number> {

@@ -33,7 +33,8 @@ export function explain(error: unknown): Explained {
     };
   }
   if (error.signedOut) return { what: "Your session has ended.", todo: "Sign in again." };
-  if (error.code === -32601) {
+  // Unknown methods are told both ways.
+  if (error.code === -32601 || /^Incorrect (method|API) "/.test(error.data)) {
     return {
       what: `The server does not know ${error.method}.`,
       todo: "Server and interface may differ in version. Upgrade the older one.",

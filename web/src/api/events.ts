@@ -94,6 +94,9 @@ export const lastChangesQuery = (limit: number, hostid?: string) =>
     meta: { live: "problems" },
   });
 
+/** More starts than this are not drawn: the newest are. */
+export const STARTS_MAX = 10_000;
+
 /** When problems started, in the last `seconds`; for the bars of the overview. */
 export const startsQuery = (seconds: number) =>
   queryOptions({
@@ -109,7 +112,7 @@ export const startsQuery = (seconds: number) =>
           time_from: Math.floor(Date.now() / 1000) - seconds,
           sortfield: ["eventid"],
           sortorder: "DESC",
-          limit: 10_000,
+          limit: STARTS_MAX,
         },
         signal,
       ),

@@ -28,3 +28,8 @@ export async function createHostGroup(name: string): Promise<string> {
   const { groupids } = await rpc<{ groupids: string[] }>("hostgroup.create", { name });
   return groupids[0] ?? "";
 }
+
+export async function createTemplateGroup(name: string): Promise<string> {
+  const { groupids } = await rpc<{ groupids: string[] }>("templategroup.create", { name });
+  return groupids[0] ?? "";
+}

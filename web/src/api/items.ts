@@ -152,19 +152,6 @@ export const hostItemsQuery = (hostid: string, search?: string) =>
     meta: { live: "values" },
   });
 
-export const itemQuery = (itemid: string) =>
-  queryOptions({
-    queryKey: ["items", "one", itemid],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<Item[]>(
-        "item.get",
-        { ...ROW, itemids: [itemid], output: "extend", selectPreprocessing: "extend" },
-        signal,
-      );
-      return rows[0] ?? null;
-    },
-  });
-
 export interface FoundItem {
   itemid: string;
   name: string;
@@ -198,17 +185,26 @@ export const itemSearchQuery = (
     staleTime: 10_000,
   });
 
-export function saveItem(itemid: string | null, item: object): Promise<{ itemids: string[] }> {
-  return itemid ? rpc("item.update", { itemid, ...item }) : rpc("item.create", item);
-}
-
-export function deleteItem(itemid: string): Promise<unknown> {
-  return rpc("item.delete", [itemid]);
-}
-
-export function setItemStatus(itemid: string, status: "0" | "1"): Promise<unknown> {
-  return rpc("item.update", { itemid, status });
-}
+/** A handful of item prototypes of a host or template, by name or key. */
+export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
+  queryOptions({
+    queryKey: ["items", "prototypes", text, hostid],
+    queryFn: ({ signal }) =>
+      rpc<FoundItem[]>(
+        "itemprototype.get",
+        {
+          output: ["itemid", "name", "key_"],
+          hostids: [hostid],
+          search: text ? { name: text, key_: text } : undefined,
+          searchByAny: true,
+          sortfield: "name",
+          limit: 20,
+        },
+        signal,
+      ),
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
 
 /** The value map's rows of an item; the API writes "none" as an empty array. */
 export function mappingsOf(item: Pick<ItemRow, "valuemap">): Mapping[] {

@@ -12,6 +12,7 @@ export interface ProblemFilter {
   severities?: number[];
   groupids?: string[];
   hostids?: string[];
+  triggerids?: string[];
   text?: string;
   tags?: TagFilter[];
   acknowledged?: boolean;
@@ -84,6 +85,7 @@ function narrowed(filter: ProblemFilter): object {
     severities: filter.severities?.length ? filter.severities : undefined,
     groupids: filter.groupids?.length ? filter.groupids : undefined,
     hostids: filter.hostids?.length ? filter.hostids : undefined,
+    objectids: filter.triggerids?.length ? filter.triggerids : undefined,
     tags: filter.tags?.length ? filter.tags : undefined,
     acknowledged: filter.acknowledged,
     suppressed: filter.suppressed,
@@ -111,25 +113,57 @@ export function sortSpine(rows: Spine[], sort: ProblemFilter["sort"]): string[] 
   return rows.map((row) => row.eventid);
 }
 
+/** The first ids by severity: one short question per severity instead of one over everything. */
+async function mostSevere(
+  filter: ProblemFilter,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const [method, params] = getParams(filter);
+  const ids: string[] = [];
+  for (const severity of SEVERITIES) {
+    if (ids.length >= limit) break;
+    if (filter.severities?.length && !filter.severities.includes(severity)) continue;
+    const rows = await rpc<Spine[]>(
+      method,
+      {
+        ...params,
+        severities: [severity],
+        output: ["eventid"],
+        sortfield: ["eventid"],
+        sortorder: "DESC",
+        limit: limit - ids.length,
+      },
+      signal,
+    );
+    ids.push(...rows.map((row) => row.eventid));
+  }
+  return ids;
+}
+
+/** The first ids in the order shown. */
+async function firstIds(filter: ProblemFilter, limit: number, signal?: AbortSignal) {
+  if (filter.sort === "severity" && limit < IDS_MAX) return mostSevere(filter, limit, signal);
+  const [method, params] = getParams(filter);
+  const rows = await rpc<Spine[]>(
+    method,
+    {
+      ...params,
+      output: ["eventid", "severity"],
+      sortfield: ["eventid"],
+      sortorder: "DESC",
+      limit,
+    },
+    signal,
+  );
+  return sortSpine(rows, filter.sort);
+}
+
 /** Ids of the problems that match, in the order shown. `limit` keeps the first answer small. */
 export const problemIdsQuery = (filter: ProblemFilter, limit = IDS_MAX) =>
   queryOptions({
     queryKey: ["problems", "ids", filter, limit],
-    queryFn: async ({ signal }) => {
-      const [method, params] = getParams(filter);
-      const rows = await rpc<Spine[]>(
-        method,
-        {
-          ...params,
-          output: ["eventid", "severity"],
-          sortfield: ["eventid"],
-          sortorder: "DESC",
-          limit,
-        },
-        signal,
-      );
-      return sortSpine(rows, filter.sort);
-    },
+    queryFn: ({ signal }) => firstIds(filter, limit, signal),
     placeholderData: keepPreviousData,
     refetchInterval: pollInterval,
     meta: { live: "problems" },
@@ -204,19 +238,7 @@ export const newestProblemsQuery = (filter: ProblemFilter, limit: number) =>
   queryOptions({
     queryKey: ["problems", "newest", filter, limit],
     queryFn: async ({ signal }) => {
-      const [method, params] = getParams(filter);
-      const spine = await rpc<Spine[]>(
-        method,
-        {
-          ...params,
-          output: ["eventid", "severity"],
-          sortfield: ["eventid"],
-          sortorder: "DESC",
-          limit,
-        },
-        signal,
-      );
-      const ids = sortSpine(spine, filter.sort);
+      const ids = await firstIds(filter, limit, signal);
       if (ids.length === 0) return [];
       const rows = await fetchProblemRows(filter.mode, ids, signal);
       const byId = new Map(rows.map((row) => [row.eventid, row]));

@@ -142,3 +142,11 @@ export const templateItemsQuery = (templateid: string) =>
 export function deleteTemplate(templateid: string): Promise<unknown> {
   return rpc("template.delete", [templateid]);
 }
+
+/** Creates a template, or changes the one given; the answer is its id. */
+export async function saveTemplate(templateid: string | null, template: object): Promise<string> {
+  const method = templateid ? "template.update" : "template.create";
+  const params = templateid ? { templateid, ...template } : template;
+  const { templateids } = await rpc<{ templateids: string[] }>(method, params);
+  return templateids[0] ?? "";
+}

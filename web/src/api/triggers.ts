@@ -53,11 +53,16 @@ export const triggerQuery = (triggerid: string) =>
     queryKey: ["triggers", "one", triggerid],
     queryFn: async ({ signal }) => {
       const rows = await rpc<
-        (TriggerRow & { items: { itemid: string; name: string; value_type: string }[] })[]
+        (TriggerRow & {
+          url: string;
+          url_name: string;
+          items: { itemid: string; name: string; value_type: string }[];
+        })[]
       >(
         "trigger.get",
         {
           ...ROW,
+          output: [...ROW.output, "url", "url_name"],
           triggerids: [triggerid],
           selectItems: ["itemid", "name", "value_type"],
           expandComment: true,

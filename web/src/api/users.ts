@@ -17,11 +17,52 @@ export interface User {
   name: string;
   surname: string;
   roleid: string;
-  attempt_clock: string;
-  attempt_ip: string;
+  autologin: string;
   autologout: string;
+  attempt_failed: string;
   role: { name: string; type: string } | [];
   usrgrps: { usrgrpid: string; name: string }[];
+}
+
+/** `permission`: 0 deny, 2 read, 3 read and write. */
+export interface Right {
+  id: string;
+  permission: string;
+}
+
+/** `gui_access`: 0 default, 1 internal, 2 LDAP, 3 none. `users_status` 1: its users are switched off. */
+export interface UserGroup {
+  usrgrpid: string;
+  name: string;
+  gui_access: string;
+  users_status: string;
+  users: { userid: string; username: string }[];
+  hostgroup_rights: Right[];
+  templategroup_rights: Right[];
+}
+
+export interface RoleElement {
+  name: string;
+  status: string;
+}
+
+/** `type`: 1 user, 2 admin, 3 super admin. */
+export interface Role {
+  roleid: string;
+  name: string;
+  type: string;
+  readonly: string;
+  rules: {
+    ui: RoleElement[];
+    "ui.default_access": string;
+    actions: RoleElement[];
+    "actions.default_access": string;
+    "api.access": string;
+    /** 0: the methods in `api` are refused; 1: only they are allowed. */
+    "api.mode": string;
+    api: string[];
+  };
+  users: { userid: string }[];
 }
 
 /** An API token; its secret is shown once, when it is generated. `expires_at` 0 = never. */
@@ -74,13 +115,48 @@ export const usersQuery = () =>
             "name",
             "surname",
             "roleid",
-            "attempt_clock",
-            "attempt_ip",
+            "autologin",
             "autologout",
+            "attempt_failed",
           ],
           selectRole: ["name", "type"],
           selectUsrgrps: ["usrgrpid", "name"],
           sortfield: "username",
+        },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+export const userGroupsQuery = () =>
+  queryOptions({
+    queryKey: ["usergroups"],
+    queryFn: ({ signal }) =>
+      rpc<UserGroup[]>(
+        "usergroup.get",
+        {
+          output: ["usrgrpid", "name", "gui_access", "users_status"],
+          selectUsers: ["userid", "username"],
+          selectHostGroupRights: ["id", "permission"],
+          selectTemplateGroupRights: ["id", "permission"],
+          sortfield: "name",
+        },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+export const rolesQuery = () =>
+  queryOptions({
+    queryKey: ["roles"],
+    queryFn: ({ signal }) =>
+      rpc<Role[]>(
+        "role.get",
+        {
+          output: ["roleid", "name", "type", "readonly"],
+          selectRules: "extend",
+          selectUsers: ["userid"],
+          sortfield: "name",
         },
         signal,
       ),
@@ -95,19 +171,61 @@ export const tokensQuery = () =>
     meta: { live: "config" },
   });
 
+export function saveUser(userid: string | null, user: object): Promise<unknown> {
+  return userid ? rpc("user.update", { userid, ...user }) : rpc("user.create", user);
+}
+
+export function deleteUser(userid: string): Promise<unknown> {
+  return rpc("user.delete", [userid]);
+}
+
+/** Lets somebody sign in again who failed too often. */
+export function unblockUser(userid: string): Promise<unknown> {
+  return rpc("user.unblock", [userid]);
+}
+
+export function saveUserGroup(usrgrpid: string | null, group: object): Promise<unknown> {
+  return usrgrpid
+    ? rpc("usergroup.update", { usrgrpid, ...group })
+    : rpc("usergroup.create", group);
+}
+
+export function deleteUserGroup(usrgrpid: string): Promise<unknown> {
+  return rpc("usergroup.delete", [usrgrpid]);
+}
+
+export function saveRole(roleid: string | null, role: object): Promise<unknown> {
+  return roleid ? rpc("role.update", { roleid, ...role }) : rpc("role.create", role);
+}
+
+export function deleteRole(roleid: string): Promise<unknown> {
+  return rpc("role.delete", [roleid]);
+}
+
+/** A new secret for a token; the old one stops working. */
+export async function generateToken(tokenid: string): Promise<string> {
+  const answer = await rpc<{ tokenid: string; token: string }[]>("token.generate", [tokenid]);
+  return answer[0]?.token ?? "";
+}
+
 /** Creates a token and its secret; the answer is the secret. */
 export async function createToken(
   name: string,
   userid: string,
+  description: string,
   expiresAt: number,
 ): Promise<string> {
   const { tokenids } = await rpc<{ tokenids: string[] }>("token.create", {
     name,
     userid,
+    description,
     expires_at: expiresAt,
   });
-  const answer = await rpc<{ tokenid: string; token: string }[]>("token.generate", tokenids);
-  return answer[0]?.token ?? "";
+  return generateToken(tokenids[0] ?? "");
+}
+
+export function setTokenStatus(tokenid: string, status: "0" | "1"): Promise<unknown> {
+  return rpc("token.update", { tokenid, status });
 }
 
 export function deleteToken(tokenid: string): Promise<unknown> {

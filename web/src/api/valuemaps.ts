@@ -25,3 +25,24 @@ export const valueMapsQuery = (hostid: string) =>
     enabled: hostid !== "",
     meta: { live: "config" },
   });
+
+/** Creates a value map of a host or template, or changes the one given. */
+export function saveValueMap(
+  hostid: string,
+  valuemapid: string | null,
+  name: string,
+  mappings: readonly Mapping[],
+): Promise<unknown> {
+  const map = {
+    name,
+    mappings: mappings.map(({ type, value, newvalue }) =>
+      type === "5" ? { type, newvalue } : { type, value, newvalue },
+    ),
+  };
+  if (valuemapid) return rpc("valuemap.update", { valuemapid, ...map });
+  return rpc("valuemap.create", { hostid, ...map });
+}
+
+export function deleteValueMap(valuemapid: string): Promise<unknown> {
+  return rpc("valuemap.delete", [valuemapid]);
+}

@@ -12,6 +12,7 @@ import {
   resolveRange,
   type TimeRange,
   widenRange,
+  zoneName,
 } from "~/util/time";
 
 interface RangePickerProps {
@@ -49,6 +50,7 @@ function CustomRange({ range, onChange }: RangePickerProps) {
       <Button type="submit" look="primary" disabled={!span}>
         Apply
       </Button>
+      <p className="text-xs text-faint">Times are in {zoneName()}.</p>
     </form>
   );
 }
@@ -60,7 +62,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
       <IconButton icon="left" label="Earlier" onClick={() => onChange(moveRange(range, -1))} />
       <Popover
         align="right"
-        className="w-[28rem]"
+        className="w-[28rem] max-w-[calc(100vw-1rem)]"
         trigger={({ open, toggle }) => (
           <Button onClick={toggle} aria-expanded={open} aria-label="Time range" icon="clock">
             {rangeLabel(range)}
@@ -74,7 +76,7 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
             close();
           };
           return (
-            <div className="grid grid-cols-[1fr_11rem]">
+            <div className="grid grid-cols-[minmax(0,1fr)_9rem] sm:grid-cols-[1fr_11rem]">
               <CustomRange range={range} onChange={choose} />
               <div className="max-h-80 overflow-auto border-l pl-1">
                 {PRESETS.map((preset) => (

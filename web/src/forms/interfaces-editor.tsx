@@ -63,7 +63,7 @@ function Snmp({
     </Field>
   );
   return (
-    <div className="col-span-full grid grid-cols-4 gap-2 rounded-md bg-sunken p-3">
+    <div className="col-span-full grid grid-cols-2 gap-2 sm:grid-cols-4 rounded-md bg-sunken p-3">
       <Field label="Version">
         {(id) => (
           <Select
@@ -130,7 +130,7 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
         <div
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
           key={i}
-          className="grid grid-cols-[4.5rem_1fr_1fr_7rem_5rem_6rem_2rem] items-center gap-2"
+          className="grid grid-cols-2 items-center gap-2 max-sm:border-b max-sm:pb-3 sm:grid-cols-[4.5rem_1fr_1fr_7rem_5rem_6rem_2rem]"
         >
           <span className="text-sm font-medium">{interfaceName(iface.type)}</span>
           <Input
@@ -177,7 +177,7 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
           No interface: enough for trapper items and active agents.
         </p>
       )}
-      <div className="flex gap-2">
+      <div className="flex flex-wrap gap-2">
         {TYPES.map(([type, name]) => (
           <Button
             key={type}

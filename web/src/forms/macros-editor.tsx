@@ -1,11 +1,14 @@
 import type { Macro } from "~/api/hosts";
 import { Button, IconButton } from "~/ui/button";
 import { Input, Select } from "~/ui/field";
+import { macroProblem } from "~/util/macros";
 
 interface MacrosEditorProps {
   macros: readonly Macro[];
   onChange: (macros: Macro[]) => void;
 }
+
+const wrong = (macro: string) => macro.trim() !== "" && macroProblem(macro) !== undefined;
 
 const TYPES = [
   ["0", "Text"],
@@ -20,12 +23,17 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
   return (
     <div className="flex flex-col gap-2">
       {macros.map((macro, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
-        <div key={i} className="grid grid-cols-[1fr_1fr_6rem_1fr_2rem] gap-2">
+        <div
+          // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+          key={i}
+          className="grid grid-cols-[1fr_1fr_2rem] gap-2 max-sm:border-b max-sm:pb-2 sm:grid-cols-[1fr_1fr_6rem_1fr_2rem]"
+        >
           <Input
             aria-label="Macro"
             placeholder="{$NAME}"
-            className="font-mono text-xs"
+            title={'{$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}'}
+            aria-invalid={wrong(macro.macro) || undefined}
+            className={`font-mono text-xs ${wrong(macro.macro) ? "border-bad-ink!" : ""}`}
             value={macro.macro}
             onChange={(e) => set(i, { macro: e.target.value })}
           />
@@ -55,6 +63,11 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
           />
         </div>
       ))}
+      {macros.some((macro) => wrong(macro.macro)) && (
+        <p className="text-xs text-bad-ink">
+          A macro is written {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
+        </p>
+      )}
       <Button
         small
         icon="plus"

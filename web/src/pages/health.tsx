@@ -26,7 +26,7 @@ const FIGURES: readonly (readonly [label: string, keys: readonly string[]])[] = 
 
 function Figures({ items }: { items: readonly ItemRow[] }) {
   return (
-    <div className="grid grid-cols-6 gap-3">
+    <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
       {FIGURES.map(([label, keys]) => {
         const item = firstOf(items, keys);
         if (!item) return null;
@@ -148,7 +148,7 @@ export function HealthPage() {
       ) : (
         <div className="flex flex-col gap-4">
           <Figures items={items} />
-          <div className="grid grid-cols-2 gap-4">
+          <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-2">
             <Chart
               title="Values per second"
               items={[

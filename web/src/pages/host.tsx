@@ -5,8 +5,10 @@ import { discoveryRulesQuery } from "~/api/discovery";
 import { type Host, hostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { hostStatesQuery, triggersQuery } from "~/api/triggers";
-import { DiscoveryTable, TriggerTable } from "~/parts/config-tables";
+import { CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { ItemTable } from "~/parts/item-table";
+import { MacrosView } from "~/parts/macros-view";
+import { ValueMaps } from "~/parts/value-maps";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
@@ -22,8 +24,8 @@ import { HostActions, HostFacts, InterfaceErrors } from "./host-parts/header";
 import { HostOverview } from "./host-parts/overview";
 
 const route = getRouteApi("/inside/hosts/$hostid");
-type Tab = "overview" | "latest" | "triggers" | "discovery";
-const TABS: readonly Tab[] = ["overview", "latest", "triggers", "discovery"];
+type Tab = "overview" | "latest" | "triggers" | "discovery" | "macros" | "valuemaps";
+const TABS: readonly Tab[] = ["overview", "latest", "triggers", "discovery", "macros", "valuemaps"];
 
 function StateMark({ host }: { host: Host }) {
   const { data } = useQuery(hostStatesQuery([host.hostid]));
@@ -186,6 +188,8 @@ export function HostPage() {
                 ["latest", "Latest data", formatCount(Number(host.items))],
                 ["triggers", "Triggers", formatCount(Number(host.triggers))],
                 ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
+                ["macros", "Macros"],
+                ["valuemaps", "Value maps"],
               ]}
             />
           </div>
@@ -204,9 +208,23 @@ export function HostPage() {
       ) : tab === "latest" ? (
         <Latest items={items} hostid={hostid} />
       ) : tab === "triggers" ? (
-        <TriggerTable query={triggers} showState />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/triggers/new" ownerid={hostid}>
+            Create trigger
+          </CreateLink>
+          <TriggerTable query={triggers} showState />
+        </div>
+      ) : tab === "discovery" ? (
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/rules/new" ownerid={hostid}>
+            Create discovery rule
+          </CreateLink>
+          <DiscoveryTable query={rules} />
+        </div>
+      ) : tab === "macros" ? (
+        <MacrosView ownerid={hostid} template={false} own={host.macros} />
       ) : (
-        <DiscoveryTable query={rules} />
+        <ValueMaps ownerid={hostid} />
       )}
     </Page>
   );

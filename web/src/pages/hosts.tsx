@@ -99,6 +99,7 @@ export function HostsPage() {
           Create host
         </Link>
       }
+      filters
       bar={
         <>
           <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />

@@ -1,44 +1,49 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link } from "@tanstack/react-router";
-import { hostQuery } from "~/api/hosts";
-import { itemQuery } from "~/api/items";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { configItemQuery, ruleQuery } from "~/api/item-config";
+import { type Owner, ownerQuery } from "~/api/owners";
+import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { ItemForm } from "./item-edit-parts/form";
 
-const newRoute = getRouteApi("/inside/hosts/$hostid/items/new");
+const hostRoute = getRouteApi("/inside/hosts/$hostid/items/new");
+const newRoute = getRouteApi("/inside/items/new");
 const editRoute = getRouteApi("/inside/items/$itemid/edit");
 
-function Heading({ hostid, host, title }: { hostid: string; host: string; title: string }) {
+function NoOwner() {
   return (
-    <span className="truncate">
-      <Link to="/hosts/$hostid" params={{ hostid }} className="text-soft hover:text-ink">
-        {host}
-      </Link>
-      <span className="px-1.5 text-faint">/</span>
-      {title}
-    </span>
+    <Empty icon="hosts" title="This host or template does not exist">
+      It was deleted, or you may not see it.
+    </Empty>
   );
 }
 
-export function ItemNewPage() {
-  const { hostid } = newRoute.useParams();
-  const { data: host, error } = useQuery({ ...hostQuery(hostid), refetchInterval: false });
+function NewItem({ ownerid, ruleid }: { ownerid: string; ruleid?: string }) {
+  const { data: owner, error } = useQuery(ownerQuery(ownerid));
+  const leave = useLeave();
+  const navigate = useNavigate();
+  const title = ruleid ? "Create item prototype" : "Create item";
+  const done = (to: Owner) => () => {
+    if (!ruleid) leave(to, "latest");
+    else void navigate({ to: "/rules/$ruleid", params: { ruleid }, search: { tab: "items" } });
+  };
   return (
-    <Page
-      title="Create item"
-      scroll
-      heading={host && <Heading hostid={hostid} host={host.name} title="Create item" />}
-    >
+    <Page title={title} scroll heading={owner && <OwnerHeading owner={owner} title={title} />}>
       {error ? (
         <QueryError error={error} />
-      ) : host === null ? (
-        <Empty icon="hosts" title="This host does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
-      ) : host ? (
-        <ItemForm host={host} item={null} />
+      ) : owner ? (
+        <ItemForm
+          owner={owner}
+          kind={ruleid ? "prototype" : "item"}
+          item={null}
+          ruleid={ruleid}
+          onDone={done(owner)}
+          onDeleted={done(owner)}
+        />
+      ) : owner === null ? (
+        <NoOwner />
       ) : (
         <SkeletonRows rows={10} />
       )}
@@ -46,30 +51,79 @@ export function ItemNewPage() {
   );
 }
 
+/** An item for the host in the address. */
+export function HostItemNewPage() {
+  return <NewItem ownerid={hostRoute.useParams().hostid} />;
+}
+
+/** An item for a host or template, or a prototype for a rule. */
+export function ItemNewPage() {
+  const { owner = "", rule: ruleid } = newRoute.useSearch();
+  const { data: rule } = useQuery(ruleQuery(ruleid ?? ""));
+  if (ruleid && !rule) {
+    return (
+      <Page title="Create item prototype" scroll>
+        {rule === null ? <NoOwner /> : <SkeletonRows rows={10} />}
+      </Page>
+    );
+  }
+  return <NewItem ownerid={rule?.hostid ?? owner} ruleid={ruleid} />;
+}
+
 export function ItemEditPage() {
   const { itemid } = editRoute.useParams();
-  const { data: item, error } = useQuery(itemQuery(itemid));
-  const { data: host, error: hostError } = useQuery({
-    ...hostQuery(item?.hostid ?? ""),
-    enabled: Boolean(item),
-    refetchInterval: false,
-  });
-  const failed = error ?? hostError;
+  const { data: item, error } = useQuery(configItemQuery(itemid));
+  const { data: owner, error: ownerError } = useQuery(ownerQuery(item?.hostid ?? ""));
+  const leave = useLeave();
+  const navigate = useNavigate();
+  const failed = error ?? ownerError;
   const title = item ? `Edit ${item.name}` : "Edit item";
+  const rule =
+    item?.discoveryRule && !Array.isArray(item.discoveryRule) ? item.discoveryRule : null;
+  const done = () => {
+    if (rule) {
+      const params = { ruleid: rule.itemid };
+      void navigate({ to: "/rules/$ruleid", params, search: { tab: "items" } });
+    } else if (owner) leave(owner, "latest");
+  };
   return (
     <Page
       title={title}
       scroll
-      heading={host && <Heading hostid={host.hostid} host={host.name} title={title} />}
+      heading={
+        owner && (
+          <OwnerHeading owner={owner} title={title}>
+            {rule && (
+              <Link
+                to="/rules/$ruleid"
+                params={{ ruleid: rule.itemid }}
+                search={{ tab: "items" }}
+                className="text-soft hover:text-ink"
+              >
+                {rule.name}
+              </Link>
+            )}
+          </OwnerHeading>
+        )
+      }
     >
       {failed ? (
         <QueryError error={failed} />
-      ) : item === null || host === null ? (
+      ) : item === null ? (
         <Empty icon="search" title="This item does not exist">
-          It was deleted, or it belongs to a template.
+          It was deleted, or you may not see it.
         </Empty>
-      ) : item && host ? (
-        <ItemForm key={item.itemid} host={host} item={item} />
+      ) : owner === null ? (
+        <NoOwner />
+      ) : item && owner ? (
+        <ItemForm
+          key={item.itemid}
+          owner={owner}
+          kind={item.kind}
+          item={item}
+          onDone={done}
+          onDeleted={done}
+        />
       ) : (
         <SkeletonRows rows={10} />
       )}

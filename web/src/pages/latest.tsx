@@ -100,6 +100,7 @@ export function LatestPage() {
           </>
         )
       }
+      filters
       bar={
         <>
           <SearchBox

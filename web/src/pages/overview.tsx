@@ -12,14 +12,14 @@ export function OverviewPage() {
     <Page title="Overview" scroll>
       <div className="flex flex-col gap-4">
         <SeverityTiles />
-        <div className="grid grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)] gap-4">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
           <NewestProblems />
           <div className="flex flex-col gap-4">
             <HostStates />
             <Starts />
           </div>
         </div>
-        <div className="grid grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)] gap-4">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-[minmax(0,1.9fr)_minmax(0,1fr)]">
           <SelfStats />
           <LastChanges />
         </div>

@@ -13,7 +13,7 @@ import { formatCount, plural } from "~/util/format";
 import type { Tag } from "~/util/tags";
 import { problemColumns } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
-import { isNarrowed, type ProblemSearch, toFilter } from "./problems-parts/filter";
+import { isNarrowed, NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
 import { FilterBar } from "./problems-parts/filter-bar";
 import { UpdateDialog, useUpdateProblems } from "./problems-parts/update-dialog";
 
@@ -29,8 +29,8 @@ function useProblemIds(search: ProblemSearch) {
   const key = JSON.stringify({ ...search, event: undefined });
   // biome-ignore lint/correctness/useExhaustiveDependencies: the open event does not change the list
   const filter = useMemo(() => toFilter(search), [key]);
-  const head = useQuery({ ...problemIdsQuery(filter, HEAD_ROWS), enabled: filter.sort === "time" });
-  const more = filter.sort === "severity" || (head.data?.length ?? 0) >= HEAD_ROWS;
+  const head = useQuery(problemIdsQuery(filter, HEAD_ROWS));
+  const more = (head.data?.length ?? 0) >= HEAD_ROWS;
   const all = useQuery({ ...problemIdsQuery(filter), enabled: more });
   const ids = (more ? all.data : undefined) ?? head.data;
   const complete = !more || all.isSuccess;
@@ -108,6 +108,7 @@ export function ProblemsPage() {
           />
         )
       }
+      filters
       bar={<FilterBar search={search} onChange={change} />}
     >
       {error ? (
@@ -133,21 +134,7 @@ export function ProblemsPage() {
                 onKey={onKey}
                 sort={{ id: filter.sort ?? "time", desc: true }}
                 onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
-                empty={
-                  <NoProblems
-                    search={search}
-                    onClear={() =>
-                      change({
-                        text: undefined,
-                        severity: undefined,
-                        group: undefined,
-                        host: undefined,
-                        tags: undefined,
-                        ack: undefined,
-                      })
-                    }
-                  />
-                }
+                empty={<NoProblems search={search} onClear={() => change(NO_FILTERS)} />}
               />
             )}
           </Sheet>

@@ -1,115 +1,45 @@
 import { useQuery } from "@tanstack/react-query";
-import { Link, useNavigate } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
-import { queueQuery } from "~/api/queue";
+import { DETAILS_MAX, delayedItemsQuery, proxyNamesQuery, queueOverviewQuery } from "~/api/queue";
+import { PlainTable } from "~/parts/config-tables";
 import { GraphPanel } from "~/parts/graph-panel";
-import { Ago } from "~/parts/value";
 import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { Page } from "~/shell/page";
 import { Card, Stat } from "~/ui/card";
-import { Empty, SkeletonRows } from "~/ui/state";
-import { type Column, VirtualTable } from "~/ui/table";
+import { Segmented } from "~/ui/segmented";
+import { Empty } from "~/ui/state";
 import { formatCount, plural } from "~/util/format";
 import { itemTypeName } from "~/util/item-types";
-import type { DelayedItem } from "~/util/queue";
-import { DEFAULT_RANGE, formatDuration } from "~/util/time";
+import {
+  DELAYS,
+  type DelayedItem,
+  type QueueLine,
+  type SlowHost,
+  slowHosts,
+  sumLines,
+} from "~/util/queue";
+import { DEFAULT_RANGE } from "~/util/time";
+import { DelayedItems, Overdue } from "./queue-parts/items";
 
-const COLUMNS: Column<DelayedItem>[] = [
-  {
-    id: "late",
-    header: "Overdue",
-    width: "7rem",
-    cell: (item) =>
-      item.late === null ? (
-        <span className="text-faint">Never came</span>
-      ) : (
-        <span className="tabular font-medium">{formatDuration(item.late)}</span>
-      ),
-  },
-  {
-    id: "host",
-    header: "Host",
-    width: "minmax(9rem, 0.8fr)",
-    cell: (item) => (
-      <Link
-        to="/hosts/$hostid"
-        params={{ hostid: item.hostid }}
-        onClick={(event) => event.stopPropagation()}
-        className="hover:underline"
-      >
-        {item.host}
-      </Link>
-    ),
-  },
-  {
-    id: "name",
-    header: "Item",
-    width: "minmax(14rem, 1.6fr)",
-    cell: (item) => (
-      <span className="flex items-baseline gap-2">
-        <span className="truncate font-medium">{item.name}</span>
-        <span className="min-w-0 shrink-[20] truncate font-mono text-2xs text-faint">
-          {item.key}
-        </span>
-      </span>
-    ),
-  },
-  {
-    id: "reason",
-    header: "Reason",
-    width: "minmax(12rem, 1.4fr)",
-    cell: (item) => (
-      <span className="text-soft" title={item.reason}>
-        {item.reason}
-      </span>
-    ),
-  },
-  {
-    id: "type",
-    header: "Type",
-    width: "8rem",
-    cell: (item) => <span className="text-soft">{itemTypeName(item.type)}</span>,
-  },
-  {
-    id: "delay",
-    header: "Interval",
-    width: "5rem",
-    cell: (item) => <span className="text-soft">{item.delay}</span>,
-  },
-  {
-    id: "last",
-    header: "Last value",
-    width: "6.5rem",
-    cell: (item) => (
-      <span className="text-soft">
-        <Ago clock={item.lastclock} />
-      </span>
-    ),
-  },
+const route = getRouteApi("/inside/queue");
+type View = "items" | "hosts" | "types" | "proxies";
+const VIEWS: readonly (readonly [View, string])[] = [
+  ["items", "Items"],
+  ["hosts", "Slowest hosts"],
+  ["types", "By type"],
+  ["proxies", "By proxy"],
 ];
+const CELL = "px-3 py-2 align-top break-words";
+const SLOWEST_MAX = 20;
 
-const BUCKETS: readonly { label: string; from: number; till: number }[] = [
-  { label: "10 to 30 seconds", from: 10, till: 30 },
-  { label: "30 seconds to 1 minute", from: 30, till: 60 },
-  { label: "1 to 5 minutes", from: 60, till: 300 },
-  { label: "5 to 10 minutes", from: 300, till: 600 },
-  { label: "More than 10 minutes", from: 600, till: Number.POSITIVE_INFINITY },
-];
-
-function Buckets({ delayed }: { delayed: readonly DelayedItem[] | undefined }) {
-  const count = (from: number, till: number) =>
-    delayed?.filter((item) => item.late !== null && item.late >= from && item.late < till).length;
-  const never = delayed?.filter((item) => item.late === null).length;
-  const entries = [
-    ...BUCKETS.map((b) => [b.label, count(b.from, b.till)] as const),
-    ["Never came", never] as const,
-  ];
+function Buckets({ lines }: { lines: readonly QueueLine[] | undefined }) {
+  const sums = lines && sumLines(lines);
   return (
-    <div className="grid grid-cols-6 gap-3">
-      {entries.map(([label, value]) => (
-        <Stat key={label} label={label} value={value === undefined ? "–" : formatCount(value)} />
+    <div className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-6">
+      {DELAYS.map(([member, label], i) => (
+        <Stat key={member} label={label} value={sums ? formatCount(sums[i] ?? 0) : "–"} />
       ))}
     </div>
   );
@@ -124,59 +54,152 @@ function History() {
     ) ?? [];
   if (lines.length === 0) return null;
   return (
-    <Card title="Items in the queue, as the server counts them" bodyClass="px-3 pb-3">
+    <Card title="Items in the queue" bodyClass="px-3 pb-3">
       <GraphPanel label="Queue" items={lines} range={DEFAULT_RANGE} height={130} />
     </Card>
   );
 }
 
-/** Items whose values are overdue, and why. */
+const NOTHING = (
+  <Empty icon="check" title="Nothing is overdue">
+    Every polled item has its value in time.
+  </Empty>
+);
+
+function Lines({
+  lines,
+  title,
+  name,
+}: {
+  lines: QueueLine[] | undefined;
+  title: string;
+  name: (id: string) => string;
+}) {
+  return (
+    <PlainTable<QueueLine>
+      query={{ data: lines, error: null, refetch: () => undefined }}
+      head={[
+        [title, ""],
+        ...DELAYS.map(([, label]) => [label, "w-28 text-right"] as const),
+        ["Together", "w-28 text-right"],
+      ]}
+      empty={NOTHING}
+      row={(line) => (
+        <tr key={line.id} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>{name(line.id)}</td>
+          {DELAYS.map(([member], i) => (
+            <td
+              key={member}
+              className={`${CELL} tabular text-right ${line.counts[i] ? "" : "text-faint"}`}
+            >
+              {formatCount(line.counts[i] ?? 0)}
+            </td>
+          ))}
+          <td className={`${CELL} tabular text-right font-medium`}>{formatCount(line.total)}</td>
+        </tr>
+      )}
+    />
+  );
+}
+
+function Hosts({ items }: { items: readonly DelayedItem[] | undefined }) {
+  return (
+    <PlainTable<SlowHost>
+      query={{
+        data: items && slowHosts(items, SLOWEST_MAX),
+        error: null,
+        refetch: () => undefined,
+      }}
+      head={[
+        ["Host", ""],
+        ["Overdue items", "w-36 text-right"],
+        ["Longest", "w-32"],
+        ["Reason", ""],
+      ]}
+      empty={NOTHING}
+      row={(host) => (
+        <tr key={host.hostid} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>
+            <Link to="/hosts/$hostid" params={{ hostid: host.hostid }} className="hover:underline">
+              {host.host}
+            </Link>
+          </td>
+          <td className={`${CELL} tabular text-right`}>{formatCount(host.items)}</td>
+          <td className={CELL}>
+            <Overdue due={host.due} />
+          </td>
+          <td className={`${CELL} text-soft`}>{host.reason}</td>
+        </tr>
+      )}
+    />
+  );
+}
+
+/** Items whose values are overdue, and why: the server's own queue. */
 export function QueuePage() {
-  const { data, error, refetch } = useQuery(queueQuery());
-  const navigate = useNavigate();
-  const delayed = useMemo(() => data?.delayed ?? [], [data]);
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const view = VIEWS.find(([name]) => name === search.by)?.[0] ?? "items";
+  const overview = useQuery(queueOverviewQuery());
+  const details = useQuery(delayedItemsQuery());
+  const proxies = overview.data?.proxies;
+  const names = useQuery(proxyNamesQuery(proxies?.map((line) => line.id) ?? []));
+  const error = overview.error ?? details.error;
+  const total = overview.data && sumLines(overview.data.types).reduce((a, b) => a + b, 0);
+  const retry = () => {
+    void overview.refetch();
+    void details.refetch();
+  };
   return (
     <Page
       title="Queue"
+      scroll={view !== "items"}
       heading={
         <>
           Queue
-          {data && (
+          {total !== undefined && (
             <span className="tabular text-sm font-normal text-faint">
-              {plural(delayed.length, "item")} overdue of {data.complete ? "" : "the first "}
-              {formatCount(data.examined)} polled
+              {plural(total, "item")} overdue
+              {(details.data?.length ?? 0) >= DETAILS_MAX &&
+                `, the ${formatCount(DETAILS_MAX)} latest are shown`}
             </span>
           )}
         </>
       }
+      bar={
+        <Segmented
+          label="View"
+          value={view}
+          options={VIEWS}
+          onChange={(by) =>
+            void navigate({ search: { by: by === "items" ? undefined : by }, replace: true })
+          }
+        />
+      }
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <div className="flex min-h-0 flex-1 flex-col gap-4">
-          <Buckets delayed={data?.delayed} />
-          <History />
-          <Sheet>
-            {!data ? (
-              <SkeletonRows rows={8} />
-            ) : (
-              <VirtualTable
-                label="Delayed items"
-                columns={COLUMNS}
-                count={delayed.length}
-                rowAt={(index) => delayed[index]}
-                idOf={(item) => item.itemid}
-                onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
-                empty={
-                  <Empty icon="check" title="Nothing is overdue">
-                    Every polled item has its value in time.
-                  </Empty>
-                }
-              />
-            )}
-          </Sheet>
-        </div>
-      )}
+      <div
+        className={view === "items" ? "flex min-h-0 flex-1 flex-col gap-4" : "flex flex-col gap-4"}
+      >
+        {error ? (
+          <QueryError error={error} onRetry={retry} />
+        ) : (
+          <Buckets lines={overview.data?.types} />
+        )}
+        <History />
+        {error ? null : view === "items" ? (
+          <DelayedItems items={details.data} />
+        ) : view === "hosts" ? (
+          <Hosts items={details.data} />
+        ) : view === "types" ? (
+          <Lines lines={overview.data?.types} title="Type" name={itemTypeName} />
+        ) : (
+          <Lines
+            lines={proxies}
+            title="Proxy"
+            name={(id) => (id === "0" ? "Server" : (names.data?.get(id) ?? `Proxy ${id}`))}
+          />
+        )}
+      </div>
     </Page>
   );
 }

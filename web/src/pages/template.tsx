@@ -4,9 +4,17 @@ import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
-import { type TemplateItem, templateItemsQuery, templateQuery } from "~/api/templates";
+import {
+  deleteTemplate,
+  type TemplateItem,
+  templateItemsQuery,
+  templateQuery,
+} from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
-import { DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { CreateLink, DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { MacrosView } from "~/parts/macros-view";
+import { useDelete } from "~/parts/save-dialog";
+import { ValueMaps } from "~/parts/value-maps";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
@@ -18,11 +26,12 @@ import { formatCount } from "~/util/format";
 import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./templates-parts/link-dialog";
-import { Hosts, Macros } from "./templates-parts/tabs";
+import { Hosts } from "./templates-parts/tabs";
+import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates/$templateid");
-type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros";
-const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "hosts"];
+type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros" | "valuemaps";
+const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "valuemaps", "hosts"];
 const CELL = "px-3 py-2 align-top break-words";
 
 function Items({ templateid }: { templateid: string }) {
@@ -43,7 +52,15 @@ function Items({ templateid }: { templateid: string }) {
           key={item.itemid}
           className={`border-t hover:bg-hover ${item.status === "1" ? "opacity-60" : ""}`}
         >
-          <td className={`${CELL} font-medium`}>{item.name}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link
+              to="/items/$itemid/edit"
+              params={{ itemid: item.itemid }}
+              className="hover:underline"
+            >
+              {item.name}
+            </Link>
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{item.key_}</code>
           </td>
@@ -73,6 +90,8 @@ export function TemplatePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [linking, setLinking] = useState(false);
+  const [editing, setEditing] = useState(false);
+  const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";
   const triggers = useQuery({ ...triggersQuery(templateid, true), enabled: tab === "triggers" });
@@ -102,6 +121,19 @@ export function TemplatePage() {
         template && (
           <>
             <IconButton icon="download" label="Export as YAML" onClick={() => exporting.mutate()} />
+            <IconButton
+              icon="trash"
+              label="Delete template"
+              onClick={async () => {
+                const loss =
+                  "Items and triggers that it brought to hosts go with it, and their history.";
+                if (await remove(template.templateid, template.name, loss, "Delete"))
+                  void navigate({ to: "/templates" });
+              }}
+            />
+            <Button icon="edit" onClick={() => setEditing(true)}>
+              Edit template
+            </Button>
             <Button look="primary" icon="link" onClick={() => setLinking(true)}>
               Link to hosts
             </Button>
@@ -133,6 +165,7 @@ export function TemplatePage() {
                 ["triggers", "Triggers", formatCount(Number(template.triggers))],
                 ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
                 ["macros", "Macros", formatCount(template.macros.length)],
+                ["valuemaps", "Value maps"],
                 ["hosts", "Hosts", formatCount(template.hosts.length)],
               ]}
             />
@@ -149,15 +182,35 @@ export function TemplatePage() {
       ) : !template ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (
-        <Items templateid={templateid} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/items/new" ownerid={templateid}>
+            Create item
+          </CreateLink>
+          <Items templateid={templateid} />
+        </div>
       ) : tab === "triggers" ? (
-        <TriggerTable query={triggers} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/triggers/new" ownerid={templateid}>
+            Create trigger
+          </CreateLink>
+          <TriggerTable query={triggers} />
+        </div>
       ) : tab === "discovery" ? (
-        <DiscoveryTable query={rules} />
+        <div className="flex flex-col gap-3">
+          <CreateLink to="/rules/new" ownerid={templateid}>
+            Create discovery rule
+          </CreateLink>
+          <DiscoveryTable query={rules} />
+        </div>
       ) : tab === "macros" ? (
-        <Macros template={template} />
+        <MacrosView ownerid={templateid} template own={template.macros} />
+      ) : tab === "valuemaps" ? (
+        <ValueMaps ownerid={templateid} />
       ) : (
         <Hosts template={template} onLink={() => setLinking(true)} />
+      )}
+      {editing && template && (
+        <TemplateDialog template={template} onClose={() => setEditing(false)} />
       )}
       {linking && template && <LinkDialog template={template} onClose={() => setLinking(false)} />}
     </Page>

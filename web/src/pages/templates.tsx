@@ -16,6 +16,7 @@ import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { ImportDialog } from "./templates-parts/import-dialog";
+import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates");
 
@@ -83,6 +84,7 @@ export function TemplatesPage() {
   const navigate = route.useNavigate();
   const [visible, onVisible] = useVisible();
   const [importing, setImporting] = useState(false);
+  const [creating, setCreating] = useState(false);
   const change = useCallback(
     (next: Partial<typeof search>) =>
       void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
@@ -123,7 +125,15 @@ export function TemplatesPage() {
           )}
         </>
       }
-      actions={importButton}
+      actions={
+        <>
+          <Button icon="plus" onClick={() => setCreating(true)}>
+            Create template
+          </Button>
+          {importButton}
+        </>
+      }
+      filters
       bar={
         <>
           <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
@@ -191,6 +201,15 @@ export function TemplatesPage() {
             />
           )}
         </Sheet>
+      )}
+      {creating && (
+        <TemplateDialog
+          template={null}
+          onSaved={(templateid) =>
+            void navigate({ to: "/templates/$templateid", params: { templateid }, search: {} })
+          }
+          onClose={() => setCreating(false)}
+        />
       )}
       {importing && <ImportDialog onClose={() => setImporting(false)} />}
     </Page>

@@ -1,16 +1,22 @@
-import type { UseQueryResult } from "@tanstack/react-query";
+import { useMutation } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
+import { explain } from "~/api/errors";
+import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
+import { buttonClass, IconButton } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
+import { toast } from "~/ui/toast";
 import { itemTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
 
 interface TableProps<T> {
-  query: Pick<UseQueryResult<T[]>, "data" | "error" | "refetch">;
+  query: { data: T[] | undefined; error: Error | null; refetch: () => unknown };
   head: readonly (readonly [title: string, className: string])[];
   row: (entry: T) => ReactNode;
   empty: ReactNode;
@@ -27,7 +33,7 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
       ) : data.length === 0 ? (
         empty
       ) : (
-        <table className="w-full table-fixed">
+        <table className="w-full table-fixed max-md:min-w-[56rem]">
           <thead>
             <tr className="bg-sunken text-xs text-soft">
               {head.map(([title, className]) => (
@@ -53,6 +59,12 @@ export function TriggerTable({
   query: TableProps<TriggerRow>["query"];
   showState?: boolean;
 }) {
+  const toggle = useMutation({
+    mutationFn: (trigger: TriggerRow) =>
+      setTriggerStatus(trigger.triggerid, trigger.status === "1" ? "0" : "1"),
+    onError: (error) => toast(explain(error).what, "bad"),
+    onSettled: () => query.refetch(),
+  });
   return (
     <PlainTable
       query={query}
@@ -64,7 +76,7 @@ export function TriggerTable({
       ]}
       empty={
         <Empty icon="problems" title="No triggers">
-          Triggers come with templates: link one.
+          Triggers come with templates: link one. Or create one here.
         </Empty>
       }
       row={(trigger) => (
@@ -72,24 +84,69 @@ export function TriggerTable({
           <td className={CELL}>
             <SeverityBadge severity={toSeverity(trigger.priority)} />
           </td>
-          <td className={`${CELL} font-medium`}>{trigger.description}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link
+              to="/triggers/$triggerid/edit"
+              params={{ triggerid: trigger.triggerid }}
+              className="hover:underline"
+            >
+              {trigger.description}
+            </Link>
+            {trigger.templateid !== "0" && (
+              <span className="block text-xs font-normal text-faint">from a template</span>
+            )}
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
           </td>
           <td className={CELL}>
-            {trigger.status === "1" ? (
-              <span className="text-faint">Disabled</span>
-            ) : !showState ? (
-              <span className="text-soft">Enabled</span>
-            ) : trigger.value === "1" ? (
-              <span className="font-medium text-bad-ink">Problem</span>
-            ) : (
-              <span className="text-good-ink">OK</span>
-            )}
+            <span className="flex items-center justify-between gap-1">
+              {trigger.status === "1" ? (
+                <span className="text-faint">Disabled</span>
+              ) : !showState ? (
+                <span className="text-soft">Enabled</span>
+              ) : trigger.value === "1" ? (
+                <span className="font-medium text-bad-ink">Problem</span>
+              ) : (
+                <span className="text-good-ink">OK</span>
+              )}
+              <IconButton
+                small
+                icon="power"
+                label={`${trigger.status === "1" ? "Enable" : "Disable"} ${trigger.description}`}
+                onClick={() => toggle.mutate(trigger)}
+              />
+            </span>
           </td>
         </tr>
       )}
     />
+  );
+}
+
+function PrototypeLink({ ruleid, tab, count }: { ruleid: string; tab: string; count: string }) {
+  return (
+    <Link to="/rules/$ruleid" params={{ ruleid }} search={{ tab }} className="hover:underline">
+      {count}
+    </Link>
+  );
+}
+
+/** Where parts of a host or template are made. */
+export function CreateLink({
+  to,
+  ownerid,
+  children,
+}: {
+  to: "/items/new" | "/triggers/new" | "/rules/new";
+  ownerid: string;
+  children: ReactNode;
+}) {
+  return (
+    <Link to={to} search={{ owner: ownerid }} className={`${buttonClass("plain")} self-start`}>
+      <Icon name="plus" size={15} />
+      {children}
+    </Link>
   );
 }
 
@@ -108,19 +165,28 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
       ]}
       empty={
         <Empty icon="search" title="No discovery rules">
-          Rules come with templates: link one that discovers file systems, interfaces and so on.
+          Rules find file systems, interfaces and so on. They come with templates: link one. Or
+          create one here.
         </Empty>
       }
       row={(rule) => (
         <tr key={rule.itemid} className="border-t hover:bg-hover">
-          <td className={`${CELL} font-medium`}>{rule.name}</td>
+          <td className={`${CELL} font-medium`}>
+            <Link to="/rules/$ruleid" params={{ ruleid: rule.itemid }} className="hover:underline">
+              {rule.name}
+            </Link>
+          </td>
           <td className={CELL}>
             <code className="font-mono text-2xs break-all text-soft">{rule.key_}</code>
           </td>
           <td className={`${CELL} text-soft`}>{itemTypeName(rule.type)}</td>
           <td className={`${CELL} text-soft`}>{rule.delay === "0" ? "" : rule.delay}</td>
-          <td className={`${CELL} tabular`}>{rule.items}</td>
-          <td className={`${CELL} tabular`}>{rule.triggers}</td>
+          <td className={`${CELL} tabular`}>
+            <PrototypeLink ruleid={rule.itemid} tab="items" count={rule.items} />
+          </td>
+          <td className={`${CELL} tabular`}>
+            <PrototypeLink ruleid={rule.itemid} tab="triggers" count={rule.triggers} />
+          </td>
           <td className={CELL}>
             {rule.status === "1" ? (
               <span className="text-faint">Disabled</span>

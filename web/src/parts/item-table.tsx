@@ -39,6 +39,7 @@ function Spark({ item, sparks }: { item: ItemRow; sparks: Sparks | undefined }) 
 function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<ItemRow>[] {
   const host: Column<ItemRow> = {
     id: "host",
+    on: "wide",
     header: "Host",
     width: "minmax(8rem, 0.8fr)",
     cell: (item) => (
@@ -55,12 +56,29 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
   return [
     ...(props.withHost ? [host] : []),
     {
+      id: "summary",
+      header: "Item",
+      width: "minmax(0, 1fr)",
+      on: "narrow",
+      cell: (item) => (
+        <span className="flex min-w-0 flex-col">
+          <span className="truncate font-medium">{item.name}</span>
+          <span className="flex items-baseline gap-2 truncate text-xs text-soft">
+            <LastValue item={item} />
+            <Ago clock={Number(item.lastclock)} />
+            {props.withHost && <span className="truncate">{item.hosts[0]?.name}</span>}
+          </span>
+        </span>
+      ),
+    },
+    {
       id: "name",
+      on: "wide",
       header: "Item",
       width: "minmax(12rem, 2fr)",
       cell: (item) => (
         <span className="flex min-w-0 items-baseline gap-2">
-          <span className="truncate font-medium" title={item.name}>
+          <span className="max-w-full shrink-0 truncate font-medium" title={item.name}>
             {item.name}
           </span>
           <span
@@ -74,6 +92,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     },
     {
       id: "age",
+      on: "wide",
       header: "Last check",
       width: "5.5rem",
       cell: (item) => (
@@ -84,12 +103,14 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     },
     {
       id: "value",
+      on: "wide",
       header: "Last value",
       width: "minmax(8rem, 1fr)",
       cell: (item) => <LastValue item={item} />,
     },
     {
       id: "change",
+      on: "wide",
       header: "Change",
       width: "6rem",
       align: "right",
@@ -103,12 +124,14 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
     },
     {
       id: "tags",
+      on: "wide",
       header: "Tags",
       width: "minmax(7rem, 0.8fr)",
       cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
     },
     {
       id: "edit",
+      on: "wide",
       header: <span className="sr-only">Edit</span>,
       width: "1.75rem",
       cell: (item) => (

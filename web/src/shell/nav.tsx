@@ -75,14 +75,19 @@ function ProblemCount({ narrow }: { narrow: boolean }) {
 interface NavProps {
   narrow: boolean;
   onNarrow: () => void;
+  className?: string;
 }
 
 /** The sidebar. */
-export function Nav({ narrow, onNarrow }: NavProps) {
+export function Nav({ narrow, onNarrow, className }: NavProps) {
   return (
     <nav
       aria-label="Main"
-      className={cx("flex shrink-0 flex-col border-r bg-surface", narrow ? "w-14" : "w-52")}
+      className={cx(
+        "flex shrink-0 flex-col border-r bg-surface",
+        narrow ? "w-14" : "w-52",
+        className,
+      )}
     >
       <div className={cx("flex h-14 items-center", narrow ? "justify-center" : "gap-2.5 px-4")}>
         <Mark size={26} />
@@ -102,7 +107,7 @@ export function Nav({ narrow, onNarrow }: NavProps) {
                 aria-label={narrow ? page.label : undefined}
                 title={narrow ? page.label : undefined}
                 className={cx(
-                  "group relative flex h-8 items-center gap-2.5 rounded-md text-sm text-soft hover:bg-hover hover:text-ink",
+                  "group relative flex h-8 max-md:h-10 items-center gap-2.5 rounded-md text-sm text-soft hover:bg-hover hover:text-ink",
                   "data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent-ink",
                   narrow ? "justify-center" : "px-2.5",
                 )}
@@ -120,7 +125,7 @@ export function Nav({ narrow, onNarrow }: NavProps) {
         onClick={onNarrow}
         aria-label={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
         title={narrow ? "Widen the sidebar" : "Narrow the sidebar"}
-        className="m-2 flex h-8 items-center justify-center rounded-md text-faint hover:bg-hover hover:text-ink"
+        className="m-2 flex h-8 items-center max-md:hidden justify-center rounded-md text-faint hover:bg-hover hover:text-ink"
       >
         <Icon name="sidebar" />
       </button>

@@ -1,4 +1,5 @@
-import { type ReactNode, useEffect } from "react";
+import { type ReactNode, useEffect, useState } from "react";
+import { Button } from "~/ui/button";
 import { cx } from "~/ui/cx";
 
 interface PageProps {
@@ -9,29 +10,54 @@ interface PageProps {
   actions?: ReactNode;
   /** Below the title: filters, tabs. */
   bar?: ReactNode;
+  /** The bar is filters: phones show them on demand. */
+  filters?: boolean;
   /** The page scrolls as a whole; without it the page fills the height and its parts scroll. */
   scroll?: boolean;
   children: ReactNode;
 }
 
 /** The frame of every page: title, actions, filters, content. */
-export function Page({ title, heading, actions, bar, scroll, children }: PageProps) {
+export function Page(props: PageProps) {
+  const { title, heading, actions, bar, filters, scroll, children } = props;
+  const [open, setOpen] = useState(false);
   useEffect(() => {
     document.title = `${title} · Vedette`;
   }, [title]);
   return (
-    <div className="relative flex h-full min-h-0 flex-col overflow-hidden">
-      <header className="flex min-h-14 shrink-0 items-center justify-between gap-4 px-6 pt-2">
-        <h1 className="flex min-w-0 items-center gap-3 text-lg font-semibold tracking-tight">
+    <div className="relative flex h-full min-h-0 flex-col overflow-hidden max-sm:overflow-auto">
+      <header className="flex min-h-14 shrink-0 flex-wrap items-center justify-between gap-x-4 gap-y-1 px-4 pt-2 sm:flex-nowrap sm:px-6">
+        <h1 className="flex min-w-0 items-center gap-3 text-lg font-semibold tracking-tight max-sm:flex-wrap max-sm:gap-y-0.5">
           {heading ?? <span className="truncate">{title}</span>}
         </h1>
-        {actions && <div className="flex shrink-0 items-center gap-2">{actions}</div>}
+        <div className="flex shrink-0 items-center gap-2 max-sm:flex-wrap max-sm:pb-2">
+          {bar && filters && (
+            <Button
+              icon="filter"
+              className="sm:hidden"
+              aria-expanded={open}
+              onClick={() => setOpen(!open)}
+            >
+              Filters
+            </Button>
+          )}
+          {actions}
+        </div>
       </header>
-      {bar && <div className="flex shrink-0 flex-wrap items-center gap-2 px-6 pb-3">{bar}</div>}
+      {bar && (
+        <div
+          className={cx(
+            "flex shrink-0 flex-wrap items-center gap-2 px-4 pb-3 sm:px-6",
+            filters && !open && "max-sm:hidden",
+          )}
+        >
+          {bar}
+        </div>
+      )}
       <div
         className={cx(
-          "min-h-0 flex-1",
-          scroll ? "overflow-auto px-6 pt-1 pb-8" : "flex flex-col px-6 pb-4",
+          "min-h-0 flex-1 px-4 max-sm:flex-none max-sm:overflow-visible sm:px-6",
+          scroll ? "overflow-auto pt-1 pb-8" : "flex flex-col pb-4",
         )}
       >
         {children}
@@ -43,7 +69,7 @@ export function Page({ title, heading, actions, bar, scroll, children }: PagePro
 /** A surface that fills what is left of the page, for tables. */
 export function Sheet({ children }: { children: ReactNode }) {
   return (
-    <div className="min-h-0 flex-1 overflow-hidden rounded-lg border bg-surface shadow-card">
+    <div className="min-h-0 flex-1 overflow-hidden rounded-lg border bg-surface shadow-card max-sm:h-[78dvh] max-sm:flex-none">
       {children}
     </div>
   );

@@ -50,6 +50,27 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
       icon: "ack",
       go: () => void navigate({ to: "/problems", search: { ack: "no" } }),
     },
+    {
+      id: "not-supported",
+      kind: "Actions",
+      label: "Show items that are not supported",
+      icon: "latest",
+      go: () => void navigate({ to: "/latest", search: { state: "1" } }),
+    },
+    {
+      id: "slow-hosts",
+      kind: "Actions",
+      label: "Show the slowest hosts",
+      icon: "queue",
+      go: () => void navigate({ to: "/queue", search: { by: "hosts" } }),
+    },
+    {
+      id: "tokens",
+      kind: "Actions",
+      label: "Show API tokens",
+      icon: "key",
+      go: () => void navigate({ to: "/users", search: { tab: "tokens" } }),
+    },
   );
   const entries = pages.filter((page) => matches(page.label));
   if (!wanted) return { entries, busy: false };

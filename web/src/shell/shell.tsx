@@ -1,5 +1,6 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Questions } from "~/ui/confirm";
 import { Toasts } from "~/ui/toast";
 import { DESTINATIONS, Nav } from "./nav";
 import { Topbar } from "./topbar";
@@ -8,13 +9,25 @@ const Palette = lazy(() => import("./palette"));
 const Shortcuts = lazy(() => import("./shortcuts"));
 
 const NARROW_KEY = "vedette.nav";
-type Overlay = "palette" | "shortcuts" | null;
+type Overlay = "palette" | "shortcuts" | "menu" | null;
 
 function typing(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement &&
     target.closest("input:not([type=checkbox]), textarea, select") !== null
   );
+}
+
+/** Moves keys of tables to the page's table when nothing else has the focus. */
+function passToTable(event: KeyboardEvent): boolean {
+  if (!["j", "k", "ArrowDown", "ArrowUp"].includes(event.key)) return false;
+  const focused = document.activeElement;
+  if (focused && focused !== document.body && focused.id !== "main") return false;
+  const table = document.querySelector<HTMLElement>("main [role=grid]");
+  if (!table) return false;
+  table.focus();
+  table.dispatchEvent(new KeyboardEvent("keydown", { key: event.key, bubbles: true }));
+  return true;
 }
 
 /** Keys that work everywhere: Ctrl-K, ?, / and "g" followed by a page's letter. */
@@ -48,11 +61,33 @@ function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
       } else if (event.key === "/") {
         event.preventDefault();
         document.querySelector<HTMLInputElement>("input[data-search]")?.focus();
+      } else if (passToTable(event)) {
+        event.preventDefault();
+        event.stopPropagation();
       }
     };
     addEventListener("keydown", onKey, true);
     return () => removeEventListener("keydown", onKey, true);
   }, [navigate, setOverlay]);
+}
+
+/** The sidebar over the page, on phones. */
+function Menu({ onClose }: { onClose: () => void }) {
+  const ref = useRef<HTMLDialogElement>(null);
+  useEffect(() => ref.current?.showModal(), []);
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape closes natively
+    <dialog
+      ref={ref}
+      aria-label="Menu"
+      onCancel={onClose}
+      // Also a click on a link closes it.
+      onClick={onClose}
+      className="m-0 h-full max-h-none w-64 max-w-[85vw] bg-surface p-0 text-ink shadow-pop open:flex"
+    >
+      <Nav className="w-full border-0" narrow={false} onNarrow={onClose} />
+    </dialog>
+  );
 }
 
 /** Sidebar, top bar and the page. */
@@ -70,6 +105,7 @@ export function Shell() {
         Skip to content
       </a>
       <Nav
+        className="max-md:hidden"
         narrow={narrow}
         onNarrow={() => {
           localStorage.setItem(NARROW_KEY, narrow ? "wide" : "narrow");
@@ -78,6 +114,7 @@ export function Shell() {
       />
       <div className="flex min-w-0 flex-1 flex-col">
         <Topbar
+          onMenu={() => setOverlay("menu")}
           onSearch={() => setOverlay("palette")}
           onShortcuts={() => setOverlay("shortcuts")}
         />
@@ -85,10 +122,12 @@ export function Shell() {
           <Outlet />
         </main>
       </div>
+      {overlay === "menu" && <Menu onClose={close} />}
       <Suspense>
         {overlay === "palette" && <Palette onClose={close} />}
         {overlay === "shortcuts" && <Shortcuts onClose={close} />}
       </Suspense>
+      <Questions />
       <Toasts />
     </div>
   );

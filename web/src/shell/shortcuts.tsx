@@ -45,7 +45,7 @@ const GROUPS: readonly {
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
-      <div className="grid grid-cols-2 gap-x-10 gap-y-5">
+      <div className="grid gap-x-10 sm:grid-cols-2 gap-y-5">
         {GROUPS.map((group) => (
           <section key={group.title}>
             <h3 className="pb-1.5 text-xs font-semibold text-soft">{group.title}</h3>

@@ -8,6 +8,7 @@ import { MenuItem, Popover } from "~/ui/popover";
 import { Dot } from "~/ui/severity";
 import { Kbd } from "~/ui/state";
 import { applyTheme, type ThemeChoice, themeChoice } from "~/util/hooks";
+import { zoneName } from "~/util/time";
 
 const LIVE_WORDS: Record<LiveState, string> = {
   live: "Live",
@@ -20,9 +21,12 @@ function LiveMark() {
   const hint =
     state === "live" ? "Changes arrive as they happen" : "Changes are asked for every 5 seconds";
   return (
-    <span className="flex items-center gap-1.5 px-2 text-xs text-soft" title={hint}>
-      <Dot tone={state === "live" ? "good" : "off"} />
-      {LIVE_WORDS[state]}
+    <span
+      className="flex items-center gap-1.5 px-2 text-xs whitespace-nowrap text-soft"
+      title={hint}
+    >
+      <Dot tone={state === "live" ? "good" : state === "offline" ? "bad" : "off"} />
+      <span className="max-sm:sr-only">{LIVE_WORDS[state]}</span>
     </span>
   );
 }
@@ -91,6 +95,7 @@ function UserMenu() {
           <div className="border-b px-2.5 pt-1.5 pb-2">
             <p className="truncate font-medium">{user?.displayName}</p>
             <p className="truncate text-xs text-faint">{user?.username}</p>
+            <p className="truncate pt-1 text-xs text-faint">Times are in {zoneName()}</p>
           </div>
           <div className="pt-1">
             <MenuItem onClick={() => void signOut()}>
@@ -105,26 +110,34 @@ function UserMenu() {
 }
 
 interface TopbarProps {
+  onMenu: () => void;
   onSearch: () => void;
   onShortcuts: () => void;
 }
 
-export function Topbar({ onSearch, onShortcuts }: TopbarProps) {
+export function Topbar({ onMenu, onSearch, onShortcuts }: TopbarProps) {
   return (
-    <div className="flex h-12 shrink-0 items-center justify-between gap-4 border-b bg-surface px-4">
+    <div className="flex h-12 shrink-0 items-center justify-between gap-4 border-b bg-surface px-4 max-md:gap-2 max-md:px-2">
+      <span className="md:hidden">
+        <IconButton icon="menu" label="Menu" onClick={onMenu} />
+      </span>
       <button
         type="button"
         onClick={onSearch}
-        className="flex h-8 w-96 max-w-[40vw] items-center gap-2 rounded-md border bg-sunken px-2.5 text-sm text-faint hover:border-line-strong"
+        className="flex h-8 w-96 min-w-0 items-center gap-2 md:max-w-[40vw] rounded-md border bg-sunken px-2.5 text-sm text-faint hover:border-line-strong"
       >
         <Icon name="search" size={14} />
         <span className="flex-1 truncate text-left">Find hosts, items, pages…</span>
-        <Kbd>Ctrl</Kbd>
-        <Kbd>K</Kbd>
+        <span className="flex gap-1 max-md:hidden">
+          <Kbd>Ctrl</Kbd>
+          <Kbd>K</Kbd>
+        </span>
       </button>
       <div className="flex items-center gap-0.5">
         <LiveMark />
-        <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+        <span className="max-md:hidden">
+          <IconButton icon="keyboard" label="Keyboard shortcuts" onClick={onShortcuts} />
+        </span>
         <ThemeMenu />
         <UserMenu />
       </div>

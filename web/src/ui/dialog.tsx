@@ -16,6 +16,12 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
   useEffect(() => {
     const dialog = ref.current;
     dialog?.showModal();
+    // The browser would choose the button that closes it.
+    const box = "textarea, select, input:not([type=checkbox])";
+    const first =
+      dialog?.querySelector<HTMLElement>(`:is(${box}):not(:disabled)`) ??
+      dialog?.querySelector<HTMLElement>("footer button:not(:disabled)");
+    first?.focus();
     return () => dialog?.close();
   }, []);
   return (
@@ -29,17 +35,19 @@ export function Dialog({ title, onClose, children, footer, wide }: DialogProps) 
       }}
       onClick={(event) => event.target === ref.current && onClose()}
       className={cx(
-        "m-auto mt-[10vh] max-h-[80vh] w-full flex-col rounded-xl border bg-raised p-0 text-ink shadow-pop open:flex animate-rise",
+        "m-auto mt-[10vh] max-h-[80vh] w-full flex-col max-sm:mt-2 max-sm:max-h-[96dvh] max-sm:max-w-[calc(100vw-1rem)] rounded-xl border bg-raised p-0 text-ink shadow-pop open:flex animate-rise",
         wide ? "max-w-4xl" : "max-w-lg",
       )}
     >
       <header className="flex h-12 shrink-0 items-center justify-between border-b pr-2 pl-4">
-        <h2 className="text-base font-semibold">{title}</h2>
+        <h2 className="truncate text-base font-semibold">{title}</h2>
         <IconButton icon="close" label="Close" onClick={onClose} />
       </header>
       <div className="min-h-0 flex-1 overflow-auto p-4">{children}</div>
       {footer && (
-        <footer className="flex shrink-0 justify-end gap-2 border-t px-4 py-3">{footer}</footer>
+        <footer className="flex shrink-0 flex-wrap justify-end gap-2 border-t px-4 py-3">
+          {footer}
+        </footer>
       )}
     </dialog>
   );
@@ -65,7 +73,7 @@ export function Drawer({ title, onClose, children }: DrawerProps) {
     <aside
       ref={ref}
       aria-label={title}
-      className="absolute inset-y-0 right-0 z-30 flex w-[30rem] max-w-full flex-col overflow-hidden rounded-lg border bg-raised shadow-pop animate-slide-in"
+      className="absolute inset-y-0 right-0 z-30 flex w-[30rem] max-sm:fixed max-sm:inset-0 max-sm:w-full max-sm:rounded-none max-w-full flex-col overflow-hidden rounded-lg border bg-raised shadow-pop animate-slide-in"
     >
       {children}
     </aside>

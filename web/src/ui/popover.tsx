@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type ReactNode, useEffect, useLayoutEffect, useRef, useState } from "react";
 import { cx } from "./cx";
 
 interface PopoverProps {
@@ -9,10 +9,28 @@ interface PopoverProps {
   className?: string;
 }
 
+const EDGE_PX = 8;
+
+/** Pushes a panel back into the window where it would stick out. */
+function keepInside(panel: HTMLElement | null): void {
+  if (!panel) return;
+  const { left, right } = panel.getBoundingClientRect();
+  const over = right - (document.documentElement.clientWidth - EDGE_PX);
+  const shift = left < EDGE_PX ? EDGE_PX - left : over > 0 ? -Math.min(over, left - EDGE_PX) : 0;
+  // Not a transform: the panel's animation has that.
+  if (shift === 0) return;
+  if (panel.classList.contains("right-0")) panel.style.marginRight = `${-shift}px`;
+  else panel.style.marginLeft = `${shift}px`;
+}
+
 /** A panel below its trigger. A click elsewhere or Escape closes it. */
 export function Popover({ trigger, children, align = "left", className }: PopoverProps) {
   const [open, setOpen] = useState(false);
   const ref = useRef<HTMLDivElement>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  useLayoutEffect(() => {
+    if (open) keepInside(panel.current);
+  }, [open]);
   useEffect(() => {
     if (!open) return;
     const onDown = (event: PointerEvent) => {
@@ -21,6 +39,8 @@ export function Popover({ trigger, children, align = "left", className }: Popove
     const onKey = (event: KeyboardEvent) => {
       if (event.key !== "Escape") return;
       event.stopPropagation();
+      // A dialog around the panel stays open.
+      event.preventDefault();
       setOpen(false);
       ref.current?.querySelector<HTMLElement>("button")?.focus();
     };
@@ -36,6 +56,7 @@ export function Popover({ trigger, children, align = "left", className }: Popove
       {trigger({ open, toggle: () => setOpen((is) => !is) })}
       {open && (
         <div
+          ref={panel}
           className={cx(
             "absolute top-full z-40 mt-1 min-w-52 rounded-lg border bg-raised p-1 shadow-pop animate-rise",
             align === "right" ? "right-0" : "left-0",

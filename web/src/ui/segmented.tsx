@@ -18,7 +18,7 @@ export function Segmented<T extends string>({
     <div
       role="radiogroup"
       aria-label={label}
-      className="inline-flex h-8 items-center rounded-md border border-line-strong bg-sunken p-0.5"
+      className="inline-flex h-8 max-w-full items-center overflow-x-auto rounded-md border [scrollbar-width:none] border-line-strong bg-sunken p-0.5"
     >
       {options.map(([option, text]) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be a segment of text
@@ -52,7 +52,11 @@ interface TabsProps<T extends string> {
 /** Views of one thing. */
 export function Tabs<T extends string>({ label, value, options, onChange }: TabsProps<T>) {
   return (
-    <div role="tablist" aria-label={label} className="flex gap-1 border-b">
+    <div
+      role="tablist"
+      aria-label={label}
+      className="flex gap-1 overflow-x-auto overflow-y-hidden border-b [scrollbar-width:none]"
+    >
       {options.map(([option, text, count]) => (
         <button
           key={option}
@@ -61,7 +65,7 @@ export function Tabs<T extends string>({ label, value, options, onChange }: Tabs
           aria-selected={option === value}
           onClick={() => onChange(option)}
           className={cx(
-            "-mb-px flex h-9 items-center gap-1.5 border-b-2 px-2.5 text-sm",
+            "flex h-9 shrink-0 items-center gap-1.5 border-b-2 px-2.5 text-sm whitespace-nowrap outline-offset-[-2px]",
             option === value
               ? "border-accent font-medium text-ink"
               : "border-transparent text-soft hover:text-ink",

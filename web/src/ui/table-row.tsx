@@ -11,6 +11,8 @@ export interface Column<T> {
   /** The header sorts by this column. */
   sortable?: boolean;
   align?: "right";
+  /** Shown only on windows wider than a phone, or only on those as narrow. */
+  on?: "wide" | "narrow";
 }
 
 interface RowProps<T> {

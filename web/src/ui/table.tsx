@@ -1,5 +1,12 @@
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { type ReactNode, useCallback, useEffect, useRef } from "react";
+import {
+  type ReactNode,
+  useCallback,
+  useEffect,
+  useMemo,
+  useRef,
+  useSyncExternalStore,
+} from "react";
 import { cx } from "./cx";
 import { Icon } from "./icon";
 import { useRowKeys } from "./table-keys";
@@ -36,12 +43,32 @@ export interface TableProps<T> {
   rowClass?: (row: T) => string | undefined;
 }
 
+const NARROW = matchMedia("(width < 40rem)");
+
+/** Whether the window is as narrow as a phone. */
+function useNarrow(): boolean {
+  return useSyncExternalStore(
+    (listener) => {
+      NARROW.addEventListener("change", listener);
+      return () => NARROW.removeEventListener("change", listener);
+    },
+    () => NARROW.matches,
+  );
+}
+
 /** Callers hear of the rows on screen in steps of this many, not for every row that comes into sight. */
 const VISIBLE_STEP = 10;
 
 /** A virtual table: only the rows on screen exist, and the caller fetches only those. */
 export function VirtualTable<T>(props: TableProps<T>) {
-  const { columns, count, rowAt, idOf, rowHeight = 36, onVisible, selected, onSelect } = props;
+  const { count, rowAt, idOf, onVisible, selected, onSelect } = props;
+  const narrow = useNarrow();
+  const columns = useMemo(
+    () => props.columns.filter((column) => column.on !== (narrow ? "wide" : "narrow")),
+    [narrow, props.columns],
+  );
+  // Fingers need more room.
+  const rowHeight = narrow ? 52 : (props.rowHeight ?? 36);
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count,
@@ -85,7 +112,7 @@ export function VirtualTable<T>(props: TableProps<T>) {
       onKeyDown={onKeyDown}
       className="relative h-full min-h-0 overflow-auto outline-offset-[-2px]"
     >
-      <HeaderRow {...props} template={template} />
+      <HeaderRow {...props} columns={columns} template={template} />
       {count === 0 && props.empty}
       <div className="relative min-w-fit" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start }) => {

@@ -39,7 +39,7 @@ export function Toasts() {
   return (
     <div
       aria-live="polite"
-      className="fixed bottom-4 left-1/2 z-50 flex w-96 max-w-[90vw] -translate-x-1/2 flex-col gap-2"
+      className="fixed bottom-17 left-1/2 z-50 flex w-96 max-w-[90vw] -translate-x-1/2 flex-col gap-2"
     >
       {shown.map((t) => (
         <div

@@ -47,6 +47,7 @@ export function useTyped(value: string, apply: (text: string) => void) {
   const applied = useRef(value);
   const latest = useRef(apply);
   latest.current = apply;
+  const [page] = useState(() => location.pathname);
   useEffect(() => {
     // The address changed by itself (back, a link): follow it.
     if (value !== applied.current) {
@@ -57,11 +58,13 @@ export function useTyped(value: string, apply: (text: string) => void) {
   useEffect(() => {
     if (text === applied.current) return;
     const timer = setTimeout(() => {
+      // Somebody who already left for another page is not called back.
+      if (location.pathname !== page) return;
       applied.current = text;
       latest.current(text);
     }, 200);
     return () => clearTimeout(timer);
-  }, [text]);
+  }, [text, page]);
   return [text, setText] as const;
 }
 

@@ -109,6 +109,7 @@ export const STEP_KINDS: readonly StepKind[] = [
     params: [
       { label: "Script: body of function (value)", multiline: true, placeholder: "return value;" },
     ],
+    neverFails: true,
   },
   {
     type: "13",
@@ -197,6 +198,11 @@ export const STEP_KINDS: readonly StepKind[] = [
     params: [{ label: "Pattern", optional: true }],
   },
 ];
+
+/** Kinds of steps that discovery rules may have. */
+export const RULE_STEPS: ReadonlySet<string> = new Set(
+  "5 11 12 14 15 16 17 20 21 23 24 25 27 28 29 30".split(" "),
+);
 
 export const ON_FAIL = [
   ["0", "Original error"],

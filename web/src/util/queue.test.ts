@@ -1,48 +1,48 @@
 import { describe, expect, it } from "vitest";
-import { delayedItems } from "./queue";
+import { type DelayedItem, lateReason, queueLines, slowHosts, sumLines } from "./queue";
 
-const item = (more: object) => ({
-  itemid: "1",
-  name: "n",
-  key_: "k",
-  delay: "1m",
-  type: "0",
-  lastclock: "1000",
-  hosts: [{ hostid: "9", name: "h" }],
-  interfaces: [{ available: "1", error: "" }],
-  preprocessing: [],
-  ...more,
+describe("queueLines", () => {
+  const raw = [
+    { itemtype: 0, delay5: 1, delay10: 0, delay30: 0, delay60: 0, delay300: 0, delay600: 0 },
+    { itemtype: 20, delay5: 0, delay10: 2, delay30: 0, delay60: 0, delay300: 0, delay600: 5 },
+    { itemtype: 3, delay5: 0, delay10: 0, delay30: 0, delay60: 0, delay300: 0, delay600: 0 },
+  ];
+  it("keeps what is late, the longest first", () => {
+    expect(queueLines(raw, "itemtype").map(({ id, total }) => [id, total])).toEqual([
+      ["20", 7],
+      ["0", 1],
+    ]);
+    expect(sumLines(queueLines(raw, "itemtype"))).toEqual([1, 2, 0, 0, 0, 5]);
+  });
+  it("names the server where no proxy is", () => {
+    expect(queueLines([{ proxyid: 0, delay5: "3" }], "proxyid")[0]).toMatchObject({
+      id: "0",
+      total: 3,
+    });
+  });
 });
 
-describe("delayedItems", () => {
-  const cases: [string, object, number, boolean][] = [
-    ["in time", {}, 1060, false],
-    ["the ordinary spread", {}, 1069, false],
-    ["late", {}, 1071, true],
-    ["a longer interval", { delay: "1h" }, 1071, false],
-    ["flexible parts are left aside", { delay: "1m;50s/1-7" }, 1100, true],
-    ["a macro as interval cannot be judged", { delay: "{$D}" }, 9999, false],
-    ["silent on purpose", { preprocessing: [{ type: "20" }] }, 9999, false],
-    ["never a value", { lastclock: "0" }, 1000, true],
+describe("lateReason", () => {
+  const item = { lastclock: "1", state: "0", error: "", hosts: [{}], interfaces: [] };
+  const cases: [object, RegExp][] = [
+    [{ interfaces: [{ available: "2", error: "timed out" }] }, /^timed out$/],
+    [{ interfaces: [{ available: "2", error: "" }] }, /not available/],
+    [{ state: "1", error: "no such key" }, /^no such key$/],
+    [{ hosts: [{ proxyid: "4" }] }, /proxy/],
+    [{ hosts: [{ proxyid: "0" }], lastclock: "0" }, /No value/],
+    [{}, /overdue/],
   ];
-  it.each(cases)("%s", (_, more, now, expected) => {
-    expect(delayedItems([item(more)], now)).toHaveLength(expected ? 1 : 0);
+  it.each(cases)("%j", (more, reason) => {
+    expect(lateReason({ ...item, ...more })).toMatch(reason);
   });
-  it("says why and puts the latest first", () => {
-    const list = delayedItems(
-      [
-        item({ itemid: "a", lastclock: "0" }),
-        item({ itemid: "b", lastclock: "900" }),
-        item({ itemid: "c", lastclock: "500", interfaces: [{ available: "2", error: "refused" }] }),
-      ],
-      1100,
-    );
-    expect(list.map((i) => i.itemid)).toEqual(["c", "b", "a"]);
-    expect(list.map((i) => i.reason)).toEqual([
-      "refused",
-      "The answer is overdue",
-      "No value has come yet",
-    ]);
-    expect(list[0]?.late).toBe(540);
-  });
+});
+
+it("names the slowest devices", () => {
+  const late = (hostid: string, due: number, reason: string) =>
+    ({ hostid, host: `h${hostid}`, due, reason }) as DelayedItem;
+  const items = [late("1", 50, "a"), late("2", 90, "b"), late("2", 40, "c"), late("3", 10, "d")];
+  expect(slowHosts(items, 2)).toEqual([
+    { hostid: "2", host: "h2", items: 2, due: 40, reason: "c" },
+    { hostid: "3", host: "h3", items: 1, due: 10, reason: "d" },
+  ]);
 });

@@ -1,16 +1,38 @@
-import { periodSeconds } from "./time";
+/** Overdue items of one type or proxy, by how late they are. */
+export interface QueueLine {
+  /** The item type, or the proxy; "0" stands for the server itself. */
+  id: string;
+  /** 5–10 s, 10–30 s, 30–60 s, 1–5 min, 5–10 min, more. */
+  counts: readonly number[];
+  total: number;
+}
 
-/** An item that the server collects by itself, as item.get gives it. */
-export interface PolledItem {
-  itemid: string;
-  name: string;
-  key_: string;
-  delay: string;
-  type: string;
-  lastclock: string;
-  hosts: { hostid: string; name: string }[];
-  interfaces: { available: string; error: string }[];
-  preprocessing: { type: string }[];
+/** A line as the server tells it: an id and `delay5` to `delay600`. */
+export type RawQueueLine = Record<string, string | number>;
+
+export const DELAYS: readonly (readonly [member: string, label: string])[] = [
+  ["delay5", "5–10 s"],
+  ["delay10", "10–30 s"],
+  ["delay30", "30–60 s"],
+  ["delay60", "1–5 min"],
+  ["delay300", "5–10 min"],
+  ["delay600", "Over 10 min"],
+];
+
+/** Lines with anything late, the longest queue first. */
+export function queueLines(raw: readonly RawQueueLine[], id: "itemtype" | "proxyid"): QueueLine[] {
+  return raw
+    .map((line) => {
+      const counts = DELAYS.map(([member]) => Number(line[member] ?? 0));
+      return { id: String(line[id] ?? "0"), counts, total: counts.reduce((a, b) => a + b, 0) };
+    })
+    .filter((line) => line.total > 0)
+    .sort((a, b) => b.total - a.total);
+}
+
+/** What all lines come to. */
+export function sumLines(lines: readonly QueueLine[]): number[] {
+  return DELAYS.map((_, i) => lines.reduce((sum, line) => sum + (line.counts[i] ?? 0), 0));
 }
 
 /** An item whose value is overdue. */
@@ -24,43 +46,51 @@ export interface DelayedItem {
   delay: string;
   /** Unix seconds of the newest value; 0: none yet. */
   lastclock: number;
-  /** Seconds past the time a value was due; null where none has ever come. */
-  late: number | null;
+  /** Unix seconds when the value was due. */
+  due: number;
   reason: string;
 }
 
-/** Values are late from here on: less is the ordinary spread of a busy server. */
-const LATE_SECONDS = 10;
-/** "Discard unchanged" steps: their items are silent on purpose. */
-const THROTTLING = new Set(["19", "20"]);
+/** What tells why an item is late. */
+export interface LateItem {
+  lastclock: string;
+  state: string;
+  error: string;
+  hosts: { proxyid?: string }[];
+  interfaces: { available: string; error: string }[];
+}
 
-/** Which items are overdue at `now`, the latest first. */
-export function delayedItems(items: readonly PolledItem[], now: number): DelayedItem[] {
-  const delayed: DelayedItem[] = [];
-  for (const item of items) {
-    const interval = periodSeconds(item.delay.split(";")[0] ?? "");
-    if (!interval || item.preprocessing.some((step) => THROTTLING.has(step.type))) continue;
-    const lastclock = Number(item.lastclock);
-    const late = lastclock === 0 ? null : now - lastclock - interval;
-    if (late !== null && late < LATE_SECONDS) continue;
-    const failing = item.interfaces.find((iface) => iface.available === "2");
-    const reason = failing
-      ? failing.error || "The interface is not available"
-      : late === null
-        ? "No value has come yet"
-        : "The answer is overdue";
-    delayed.push({
-      itemid: item.itemid,
-      name: item.name,
-      key: item.key_,
-      type: item.type,
-      hostid: item.hosts[0]?.hostid ?? "",
-      host: item.hosts[0]?.name ?? "",
-      delay: item.delay,
-      lastclock,
-      late,
-      reason,
-    });
+/** Why a value is late, from what is known of its item. */
+export function lateReason(item: LateItem): string {
+  const failing = item.interfaces.find((iface) => iface.available === "2");
+  if (failing) return failing.error || "The interface is not available";
+  if (item.state === "1" && item.error) return item.error;
+  const proxyid = item.hosts[0]?.proxyid;
+  if (proxyid && proxyid !== "0") return "Its proxy has not sent the value";
+  if (item.lastclock === "0") return "No value has come yet";
+  return "The answer is overdue: a slow device, or too much to do";
+}
+
+/** A device with overdue items. */
+export interface SlowHost {
+  hostid: string;
+  host: string;
+  items: number;
+  /** Unix seconds when the oldest of them was due. */
+  due: number;
+  reason: string;
+}
+
+/** Devices by the number of overdue items, the worst first. */
+export function slowHosts(items: readonly DelayedItem[], max: number): SlowHost[] {
+  const hosts = new Map<string, SlowHost>();
+  for (const { hostid, host, due, reason } of items) {
+    const known = hosts.get(hostid);
+    if (!known) hosts.set(hostid, { hostid, host, items: 1, due, reason });
+    else {
+      known.items++;
+      if (due < known.due) Object.assign(known, { due, reason });
+    }
   }
-  return delayed.sort((a, b) => (b.late ?? -1) - (a.late ?? -1) || a.host.localeCompare(b.host));
+  return [...hosts.values()].sort((a, b) => b.items - a.items || a.due - b.due).slice(0, max);
 }

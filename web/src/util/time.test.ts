@@ -4,6 +4,7 @@ import {
   formatDuration,
   isLive,
   moveRange,
+  offsetText,
   parseTime,
   periodSeconds,
   rangeLabel,
@@ -140,5 +141,17 @@ describe("periodSeconds", () => {
   ];
   it.each(cases)("%s", (text, seconds) => {
     expect(periodSeconds(text)).toBe(seconds);
+  });
+});
+
+describe("offsetText", () => {
+  const cases: [number, string][] = [
+    [0, "UTC"],
+    [120, "UTC+2"],
+    [345, "UTC+5:45"],
+    [-210, "UTC−3:30"],
+  ];
+  it.each(cases)("%d", (minutes, text) => {
+    expect(offsetText(minutes)).toBe(text);
   });
 });

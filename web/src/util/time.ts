@@ -217,3 +217,23 @@ export function periodSeconds(text: string): number | null {
   if (!match) return null;
   return Number(match[1]) * (match[2] ? (UNIT_SECONDS[match[2]] ?? 1) : 1);
 }
+
+/** How far local time is from UTC at a moment, in minutes: `UTC+2`, `UTC−3:30`, `UTC`. */
+export function offsetText(minutes: number): string {
+  if (minutes === 0) return "UTC";
+  const rest = Math.abs(minutes) % 60;
+  const hours = Math.floor(Math.abs(minutes) / 60);
+  return `UTC${minutes < 0 ? "−" : "+"}${hours}${rest ? `:${two(rest)}` : ""}`;
+}
+
+/** The offset in force at a moment: clocks change during the year. */
+export function zoneAt(clock: number): string {
+  return offsetText(-new Date(clock * 1000).getTimezoneOffset());
+}
+
+/** The zone that times are shown in: `Europe/Riga (UTC+2)`. */
+export function zoneName(): string {
+  const offset = zoneAt(Date.now() / 1000);
+  const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+  return zone && zone !== offset ? `${zone} (${offset})` : offset;
+}

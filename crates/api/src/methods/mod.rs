@@ -7,8 +7,10 @@ pub(crate) mod group;
 pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
+pub(crate) mod hostprototype;
 pub(crate) mod item;
 pub(crate) mod login;
+pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
 pub(crate) mod template;
@@ -31,10 +33,12 @@ pub(crate) const ALL: &[&[Method]] = &[
     history::METHODS,
     host::METHODS,
     hostinterface::METHODS,
+    hostprototype::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
+    regexp::METHODS,
     role::METHODS,
     running::METHODS,
     template::METHODS,
@@ -56,6 +60,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &item::ITEM,
     &item::PROTOTYPE,
     &item::RULE,
+    &hostprototype::HOST_PROTOTYPE,
     &trigger::TRIGGER,
     &trigger::PROTOTYPE,
     &usermacro::HOST_MACRO,
@@ -67,4 +72,5 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &usergroup::USER_GROUP,
     &role::ROLE,
     &token::TOKEN,
+    &regexp::REGEXP,
 ];

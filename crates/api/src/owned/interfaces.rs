@@ -159,7 +159,7 @@ fn is_dns(dns: &str) -> bool {
 }
 
 /// SNMP details as JSON text, all values as texts.
-fn details(given: Option<&Json>, now: Option<&Row>, path: &str) -> ApiResult<String> {
+pub(crate) fn details(given: Option<&Json>, now: Option<&Row>, path: &str) -> ApiResult<String> {
     let path = format!("{path}/details");
     let stored: Map<String, Json> =
         now.and_then(|row| serde_json::from_str(row.text("details")).ok()).unwrap_or_default();

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use config::snapshot::{Item, ItemType};
+use config::snapshot::Item;
 use model::{ItemId, Payload, Timestamp, Value};
 use stdx::queue;
 use tokio::sync::oneshot;
@@ -94,8 +94,7 @@ pub(crate) fn run(
         }
     };
     let now = shared.now().clock;
-    let with_calculated = shared.deps.calculated.is_some();
-    let schedule = Schedule::new(number, shared.pollers.len(), with_calculated, now);
+    let schedule = Schedule::new(number, shared.pollers.len(), now);
     let outbox = Outbox::new(shared.sink.clone());
     let poller = Rc::new(Poller {
         shared,
@@ -230,19 +229,14 @@ impl Poller {
         for _ in 0..INTERNAL_BURST {
             let taken = self.schedule.borrow_mut().take(NO_LANE);
             let Some((slot, item)) = taken else { return };
-            match (item.kind, &self.shared.deps.calculated) {
-                (ItemType::Calculated, Some(due)) => due.due(&item, self.shared.now()),
-                _ => {
-                    let payload = match internal::value(&self.shared, &item) {
-                        Ok(InternalValue::Unsigned(value)) => Payload::Unsigned(value),
-                        Ok(InternalValue::Float(value)) => Payload::Float(value),
-                        Ok(InternalValue::Text(text)) => Payload::Text(text.into()),
-                        Err(why) => Payload::NotSupported(why.into()),
-                    };
-                    Counters::one(&self.shared.counters.values_internal);
-                    self.put(&item, payload);
-                }
-            }
+            let payload = match internal::value(&self.shared, &item) {
+                Ok(InternalValue::Unsigned(value)) => Payload::Unsigned(value),
+                Ok(InternalValue::Float(value)) => Payload::Float(value),
+                Ok(InternalValue::Text(text)) => Payload::Text(text.into()),
+                Err(why) => Payload::NotSupported(why.into()),
+            };
+            Counters::one(&self.shared.counters.values_internal);
+            self.put(&item, payload);
             let now = self.shared.now().clock;
             self.schedule.borrow_mut().complete(slot, NO_LANE, now, false);
         }

@@ -68,13 +68,8 @@ impl Schedule {
         applied
     }
 
-    fn wanted(&self, item: &Item) -> bool {
-        let polled = match item.kind {
-            ItemType::Agent | ItemType::Internal => true,
-            ItemType::Calculated => self.with_calculated,
-            _ => false,
-        };
-        polled && item.enabled
+    fn wanted(item: &Item) -> bool {
+        matches!(item.kind, ItemType::Agent | ItemType::Internal) && item.enabled
     }
 
     fn apply_host(&mut self, id: HostId, host: &Arc<Host>, now: u32, applied: &mut Applied) {
@@ -82,7 +77,7 @@ impl Schedule {
         let before = entry.as_ref().map(|e| Arc::clone(&e.host));
         let (old_slots, mut lanes) = entry.map_or_else(Default::default, |e| (e.slots, e.lanes));
         let mut wanted: HashMap<ItemId, &Arc<Item>> = HashMap::new();
-        for item in host.items.iter().filter(|item| host.monitored && self.wanted(item)) {
+        for item in host.items.iter().filter(|item| host.monitored && Self::wanted(item)) {
             if item.interval.is_some() {
                 wanted.insert(item.id, item);
             } else if item.invalid.is_some() && !was_invalid(before.as_deref(), item) {

@@ -47,7 +47,6 @@ struct HostEntry {
 pub(crate) struct Schedule {
     poller: usize,
     pollers: usize,
-    with_calculated: bool,
     snapshot: Arc<Snapshot>,
     hosts: HashMap<HostId, HostEntry>,
     slots: Slots,
@@ -64,11 +63,10 @@ pub(crate) struct Schedule {
 
 impl Schedule {
     /// An empty schedule for poller number `poller` of `pollers`.
-    pub(crate) fn new(poller: usize, pollers: usize, with_calculated: bool, now: u32) -> Self {
+    pub(crate) fn new(poller: usize, pollers: usize, now: u32) -> Self {
         Self {
             poller,
             pollers,
-            with_calculated,
             snapshot: Arc::new(Snapshot::default()),
             hosts: HashMap::new(),
             slots: Slots::default(),

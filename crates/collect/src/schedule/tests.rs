@@ -15,7 +15,7 @@ fn with_delay(id: u64, delay: &str) -> Item {
 }
 
 fn schedule() -> Schedule {
-    Schedule::new(0, 1, false, START)
+    Schedule::new(0, 1, START)
 }
 
 /// Items that start at `now`, none of which has ended yet.
@@ -235,7 +235,7 @@ fn hosts_are_shared_out_over_pollers() {
     let snapshot = snapshot(1, hosts);
     let mut total = 0;
     for number in 0..3 {
-        let mut schedule = Schedule::new(number, 3, false, START);
+        let mut schedule = Schedule::new(number, 3, START);
         schedule.apply(&snapshot, START);
         assert!(schedule.len() > 20, "poller {number} has {}", schedule.len());
         total += schedule.len();

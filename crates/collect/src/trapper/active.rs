@@ -109,7 +109,9 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
         Ok(host) => {
             let list = (!shared.active.unchanged(request, host, &snapshot))
                 .then(|| list(shared, &snapshot, host));
-            ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled: false }
+            // An agent that is told so keeps its values until an answer says nothing of it.
+            let upload_disabled = shared.sink.is_congested(host.id);
+            ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled }
         }
         Err(Refusal::Unknown) => {
             autoregister(shared, request, peer);

@@ -15,7 +15,7 @@ use super::Trapper;
 use super::active;
 use super::active::LogPosition;
 use super::matching::{Matcher, Peer, Source, value};
-use super::sessions::LastId;
+use super::sessions::Session;
 use crate::Status;
 use crate::counters::Counters;
 use crate::peers::Verdict;
@@ -59,7 +59,7 @@ struct AgentRow {
 }
 
 struct AgentBatch {
-    session: Option<LastId>,
+    session: Option<Session>,
     rows: Vec<AgentRow>,
     failed: usize,
 }
@@ -119,17 +119,17 @@ impl Trapper {
     async fn store_agent(&self, batch: AgentBatch, start: Duration) -> String {
         let counters = &self.shared.counters;
         // Held until the values are kept: a repeated request waits for the first one.
-        let mut last_id = match &batch.session {
+        let mut session = match &batch.session {
             Some(session) => Some(session.lock().await),
             None => None,
         };
-        let known = last_id.as_deref().copied().unwrap_or(0);
+        let known = session.as_ref().map_or(0, |session| session.last_id);
         let mut split = self.shared.sink.split();
         let (mut done, mut repeated, mut newest) = (0, 0, known);
         let mut positions = Vec::new();
         let mut heard = Vec::with_capacity(batch.rows.len());
         for row in batch.rows {
-            if let Some(id) = row.id.filter(|_| last_id.is_some()) {
+            if let Some(id) = row.id.filter(|_| session.is_some()) {
                 if id <= known {
                     repeated += 1;
                     continue;
@@ -149,12 +149,17 @@ impl Trapper {
         Counters::add(&counters.values_agent_active, split.len() as u64);
         Counters::add(&counters.values_repeated, repeated);
         Counters::add(&counters.values_refused, batch.failed as u64);
-        let outcome = self.shared.sink.send(split).await;
+        let sink = &self.shared.sink;
+        let outcome = match &session {
+            Some(session) if session.in_doubt() => sink.send_doubtful(split).await,
+            _ => sink.send(split).await,
+        };
         if outcome.lost {
             return lost();
         }
-        if let Some(last_id) = &mut last_id {
-            **last_id = newest;
+        Counters::add(&counters.values_repeated, outcome.repeated);
+        if let Some(session) = &mut session {
+            session.kept(newest, outcome.repeated, self.shared.deps.clock.monotonic());
         }
         for (item, position) in positions {
             self.shared.active.set_position(item, position);

@@ -43,7 +43,8 @@ pub(crate) enum Source {
 /// 4 MB: enough guesses for 450,000 items, cheap enough for a small server.
 const GUESSES: usize = 1 << 20;
 
-/// Position of a key among its host's items, by hash; only ever a guess.
+/// Position of a key among its host's items, by hash; only ever a guess. Hosts with the same
+/// items share their guesses, so that those in use fit the nearest cache.
 pub(crate) struct KeyGuesses {
     table: Box<[AtomicU32]>,
     hasher: RandomState,
@@ -63,8 +64,16 @@ impl Default for KeyGuesses {
 }
 
 impl KeyGuesses {
-    fn find<'s>(&self, host: &'s Host, key: &str) -> Option<&'s Arc<Item>> {
-        let hash = self.hasher.hash_one((host.id, key));
+    /// What hosts with the same items have in common: how many they are, and the texts of the
+    /// first and the last key, which equal items share.
+    fn likeness(&self, host: &Host) -> u64 {
+        let text = |item: Option<&Arc<Item>>| item.map_or(0, |item| item.key.as_ptr().addr());
+        let ends = (text(host.items.first()), text(host.items.last()));
+        self.hasher.hash_one((host.items.len(), ends))
+    }
+
+    fn find<'s>(&self, host: &'s Host, likeness: u64, key: &str) -> Option<&'s Arc<Item>> {
+        let hash = self.hasher.hash_one((likeness, key));
         let slot = self.table.get(usize::try_from(hash).unwrap_or(0) % GUESSES)?;
         let guess = slot.load(Ordering::Relaxed) as usize;
         if let Some(item) = host.items.get(guess)
@@ -89,6 +98,7 @@ pub(crate) struct Matcher<'s> {
     /// Names that have to be resolved before the request can be matched.
     pub(crate) missing: Vec<String>,
     last_host: Option<(&'s Arc<Host>, bool)>,
+    last_likeness: Option<(&'s Arc<Host>, u64)>,
     last_list: Option<(&'s str, bool)>,
 }
 
@@ -101,8 +111,18 @@ impl<'s> Matcher<'s> {
         now: Duration,
     ) -> Self {
         let missing = Vec::new();
-        let (last_host, last_list) = (None, None);
-        Self { snapshot, guesses, names, peer, source, now, missing, last_host, last_list }
+        Self {
+            snapshot,
+            guesses,
+            names,
+            peer,
+            source,
+            now,
+            missing,
+            last_host: None,
+            last_likeness: None,
+            last_list: None,
+        }
     }
 
     /// The item of a reading, if this peer may send values for it. `only` = the host that the
@@ -151,11 +171,12 @@ impl<'s> Matcher<'s> {
         Ok(item)
     }
 
-    fn find(&self, target: &Target<'_>) -> Result<(&'s Arc<Host>, &'s Arc<Item>), PushError> {
+    fn find(&mut self, target: &Target<'_>) -> Result<(&'s Arc<Host>, &'s Arc<Item>), PushError> {
         match target {
             Target::Key { host, key } => {
                 let host = self.host(host).ok_or(PushError::NoSuchItem)?;
-                let item = self.guesses.find(host, key).ok_or(PushError::NoSuchItem)?;
+                let likeness = self.likeness(host);
+                let item = self.guesses.find(host, likeness, key).ok_or(PushError::NoSuchItem)?;
                 Ok((host, item))
             }
             Target::Item(id) => {
@@ -164,6 +185,17 @@ impl<'s> Matcher<'s> {
                 Ok((host, item))
             }
         }
+    }
+
+    fn likeness(&mut self, host: &'s Arc<Host>) -> u64 {
+        if let Some((last, likeness)) = self.last_likeness
+            && Arc::ptr_eq(last, host)
+        {
+            return likeness;
+        }
+        let likeness = self.guesses.likeness(host);
+        self.last_likeness = Some((host, likeness));
+        likeness
     }
 
     fn host(&self, name: &str) -> Option<&'s Arc<Host>> {

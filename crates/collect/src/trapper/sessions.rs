@@ -4,6 +4,10 @@
 //! number of the newest kept value is remembered per host and session; requests of one session
 //! are taken one after the other, so that a value sent again while the first attempt is still
 //! under way is not stored twice.
+//!
+//! The table does not outlive the process. A session that is new to it may come from before: an
+//! agent whose values were kept, but not acknowledged, sends them again. So a session is in doubt
+//! at first, and what comes in doubt is compared with history before it is kept.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
@@ -20,12 +24,42 @@ const PARTS: usize = 64;
 
 type Key = (HostId, u64);
 
-/// Number of the newest value that is kept; hold the lock while values are on their way.
-pub(crate) type LastId = Arc<tokio::sync::Mutex<u64>>;
+/// A session's progress; hold the lock while values are on their way.
+pub(crate) type Session = Arc<tokio::sync::Mutex<Progress>>;
+
+/// A session whose values were all new for so long holds nothing from before.
+const DOUBT: Duration = Duration::from_secs(60);
+
+/// How far a session has come.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Progress {
+    /// Number of the newest value that is kept.
+    pub(crate) last_id: u64,
+    /// Since when all values were new; `None` = not seen yet.
+    new_since: Option<Duration>,
+    sure: bool,
+}
+
+impl Progress {
+    /// Values may have been kept before.
+    pub(crate) fn in_doubt(&self) -> bool {
+        !self.sure
+    }
+
+    /// Values up to `last_id` are kept now, `repeated` of them were before. `now` is monotonic.
+    pub(crate) fn kept(&mut self, last_id: u64, repeated: u64, now: Duration) {
+        self.last_id = last_id;
+        if repeated > 0 {
+            self.new_since = None;
+        }
+        let since = *self.new_since.get_or_insert(now);
+        self.sure |= repeated == 0 && now.saturating_sub(since) >= DOUBT;
+    }
+}
 
 #[derive(Debug)]
 struct Entry {
-    last_id: LastId,
+    session: Session,
     seen: Duration,
 }
 
@@ -51,18 +85,18 @@ impl Sessions {
     }
 
     /// The counter of a session. `now` is monotonic.
-    pub(crate) fn get(&self, host: HostId, session: &str, now: Duration) -> LastId {
+    pub(crate) fn get(&self, host: HostId, session: &str, now: Duration) -> Session {
         let key = (host, self.hasher.hash_one(session));
         let at = usize::try_from(self.hasher.hash_one(key)).unwrap_or(0) % PARTS;
-        let Some(part) = self.parts.get(at) else { return LastId::default() };
+        let Some(part) = self.parts.get(at) else { return Session::default() };
         let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
         if part.len() >= self.part_max && !part.contains_key(&key) {
             make_room(&mut part, now);
         }
         let entry =
-            part.entry(key).or_insert_with(|| Entry { last_id: LastId::default(), seen: now });
+            part.entry(key).or_insert_with(|| Entry { session: Session::default(), seen: now });
         entry.seen = now;
-        Arc::clone(&entry.last_id)
+        Arc::clone(&entry.session)
     }
 
     #[cfg(test)]
@@ -83,7 +117,7 @@ fn make_room(part: &mut HashMap<Key, Entry>, now: Duration) {
     let newest_to_go = *newest_to_go;
     part.retain(|_, entry| {
         let goes =
-            surplus > 0 && entry.seen <= newest_to_go && Arc::strong_count(&entry.last_id) == 1;
+            surplus > 0 && entry.seen <= newest_to_go && Arc::strong_count(&entry.session) == 1;
         surplus -= usize::from(goes);
         !goes
     });
@@ -93,14 +127,33 @@ fn make_room(part: &mut HashMap<Key, Entry>, now: Duration) {
 mod tests {
     use super::*;
 
+    #[test]
+    fn doubt_ends_after_a_minute_of_new_values() {
+        let mut progress = Progress::default();
+        let s = Duration::from_secs;
+        for (now, repeated, in_doubt) in [
+            (100, 3, true),
+            (130, 0, true),
+            (170, 1, true),
+            (171, 0, true),
+            (229, 0, true),
+            (230, 0, false),
+        ] {
+            progress.kept(now, repeated, s(now));
+            assert_eq!(progress.in_doubt(), in_doubt, "{now}");
+        }
+        progress.kept(300, 0, s(300));
+        assert_eq!((progress.in_doubt(), progress.last_id), (false, 300));
+    }
+
     #[tokio::test]
     async fn a_session_is_known_by_host_and_token() {
         let sessions = Sessions::default();
         let now = Duration::from_secs(1);
-        *sessions.get(HostId(1), "a", now).lock().await = 7;
-        assert_eq!(*sessions.get(HostId(1), "a", now).lock().await, 7);
-        assert_eq!(*sessions.get(HostId(1), "b", now).lock().await, 0);
-        assert_eq!(*sessions.get(HostId(2), "a", now).lock().await, 0);
+        sessions.get(HostId(1), "a", now).lock().await.last_id = 7;
+        for (host, token, last_id) in [(1, "a", 7), (1, "b", 0), (2, "a", 0)] {
+            assert_eq!(sessions.get(HostId(host), token, now).lock().await.last_id, last_id);
+        }
     }
 
     #[tokio::test]
@@ -108,12 +161,12 @@ mod tests {
         let sessions = Sessions::with_max(6400);
         for host in 0..50_000 {
             let now = Duration::from_secs(host);
-            *sessions.get(HostId(host), "s", now).lock().await = host;
+            sessions.get(HostId(host), "s", now).lock().await.last_id = host;
         }
         assert!(sessions.len() <= 6400 + PARTS, "{}", sessions.len());
         let now = Duration::from_secs(50_000);
-        assert_eq!(*sessions.get(HostId(49_999), "s", now).lock().await, 49_999);
-        assert_eq!(*sessions.get(HostId(0), "s", now).lock().await, 0);
+        assert_eq!(sessions.get(HostId(49_999), "s", now).lock().await.last_id, 49_999);
+        assert_eq!(*sessions.get(HostId(0), "s", now).lock().await, Progress::default());
     }
 
     #[tokio::test]

@@ -54,3 +54,26 @@ fn ids_beyond_one_portion() {
     });
     assert_eq!(rows.unwrap().len(), 3);
 }
+
+#[test]
+fn an_older_database_gets_the_new_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.db");
+    let db = Db::open(Location::Sqlite(path.clone())).unwrap();
+    let older: DbResult<()> = db.write(|c| {
+        c.batch(
+            "DROP TABLE group_prototypes; DELETE FROM schema_version; \
+             INSERT INTO schema_version (version) VALUES (1)",
+        )
+    });
+    older.unwrap();
+    drop(db);
+    let db = Db::open(Location::Sqlite(path)).unwrap();
+    let insert = |c: &mut dyn Connection| {
+        c.execute("INSERT INTO hosts (hostid, host) VALUES (1, 'h')", &[])?;
+        c.execute("INSERT INTO group_prototypes (group_prototypeid, hostid) VALUES (1, 1)", &[])?;
+        c.execute("DELETE FROM hosts", &[])?;
+        c.query("SELECT * FROM group_prototypes", &[])
+    };
+    assert!(db.write(insert).unwrap().is_empty(), "goes with its host");
+}

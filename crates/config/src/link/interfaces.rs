@@ -26,7 +26,7 @@ pub(super) fn wanted_interface(item_type: i64) -> Wanted {
 }
 
 /// The target's interface for an item of this type; `Err` names the type that is missing.
-pub(super) fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
+pub(crate) fn interface_for(target: &Target, item_type: i64) -> Result<u64, &'static str> {
     if target.kind != 0 {
         return Ok(0);
     }

@@ -9,6 +9,7 @@
 //! an item to a thousand hosts.
 
 mod check;
+mod host_prototypes;
 mod interfaces;
 mod items;
 mod triggers;
@@ -19,7 +20,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
 
-pub(crate) use interfaces::remap_interfaces;
+pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
+pub(crate) use interfaces::{interface_for, remap_interfaces};
 pub(crate) use items::inherit_items;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
@@ -88,7 +90,10 @@ pub fn link_templates(
     let hosts: Vec<u64> =
         below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
     inherit_triggers(edit, &triggers, Some(&hosts), false)?;
-    Ok(())
+    let sql = "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = 2 AND r.hostid IN ({ids})";
+    let prototypes = objects_of(edit, sql, &linked)?;
+    inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
 }
 
 fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec<u64>> {

@@ -43,6 +43,14 @@ pub fn unlink_templates(
         templates,
         hosts,
     )?;
+    let prototypes = inherited(
+        edit,
+        "SELECT d.hostid AS id FROM items c JOIN items p ON p.itemid = +c.templateid \
+         JOIN host_discovery d ON d.parent_itemid = c.itemid \
+         JOIN hosts h ON h.hostid = d.hostid AND h.kind = 2 AND h.templateid > 0",
+        templates,
+        hosts,
+    )?;
     if clear {
         let mut gone = delete_triggers(edit, &triggers)?;
         let mut deleted = delete_items(edit, &items)?;
@@ -51,7 +59,9 @@ pub fn unlink_templates(
     }
     release(edit, "items", "itemid", "templateid = 0, valuemapid = 0", &items)?;
     release(edit, "triggers", "triggerid", "templateid = 0", &triggers)?;
-    give_uuids(edit, &items, &triggers)?;
+    release(edit, "hosts", "hostid", "templateid = 0", &prototypes)?;
+    release(edit, "group_prototypes", "hostid", "templateid = 0", &prototypes)?;
+    give_uuids(edit, &items, &triggers, &prototypes)?;
     Ok(Deleted::default())
 }
 
@@ -80,7 +90,12 @@ fn release(edit: &mut Edit<'_>, table: &str, key: &str, set: &str, ids: &[u64]) 
 }
 
 /// Objects that are now a template's own need universal ids.
-fn give_uuids(edit: &mut Edit<'_>, items: &[u64], triggers: &[u64]) -> DbResult<()> {
+fn give_uuids(
+    edit: &mut Edit<'_>,
+    items: &[u64],
+    triggers: &[u64],
+    prototypes: &[u64],
+) -> DbResult<()> {
     for (table, key, ids, sql) in [
         (
             "items",
@@ -96,6 +111,13 @@ fn give_uuids(edit: &mut Edit<'_>, items: &[u64], triggers: &[u64]) -> DbResult<
             "SELECT DISTINCT f.triggerid AS id FROM functions f \
              JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
              WHERE h.kind = 1 AND f.triggerid IN ({ids})",
+        ),
+        (
+            "hosts",
+            "hostid",
+            prototypes,
+            "SELECT d.hostid AS id FROM host_discovery d JOIN items i ON i.itemid = d.parent_itemid \
+             JOIN hosts h ON h.hostid = i.hostid WHERE h.kind = 1 AND d.hostid IN ({ids})",
         ),
     ] {
         for row in query_by_ids(edit.connection(), sql, &[], ids)? {

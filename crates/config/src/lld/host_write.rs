@@ -2,15 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::{Map, Value as Json, json};
-
 use super::Work;
 use super::hosts::{NewHost, Shape};
-use super::overrides::text;
 use crate::Edit;
-use crate::db::{DbResult, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, link_templates, unlink_templates};
-use crate::objects::{delete_items, ids_of, new_uuid};
+use crate::objects::{Columns, delete_items, ids_of, new_uuid};
 
 /// Columns that a discovered host takes from the rule's host.
 const FROM_RULES_HOST: &[&str] = &[
@@ -57,9 +54,9 @@ pub(super) fn create(
         let prototype = &work.rule.hosts[new.prototype];
         let discovery = [
             ("hostid", Value::from(id)),
-            ("parent_hostid", prototype.id.into()),
+            ("parent_hostid", prototype.id().into()),
             ("parent_itemid", work.rule.id.into()),
-            ("host", text(&prototype.doc, "host").into()),
+            ("host", prototype.row.text("host").into()),
             ("lastcheck", work.clock_s.into()),
         ];
         edit.insert("host_discovery", &discovery)?;
@@ -202,81 +199,28 @@ fn templates(
 }
 
 /// Interfaces of a new host: its own, or copies of those of the rule's host.
-fn interfaces(edit: &mut Edit<'_>, from: u64, to: u64, own: Option<&[Json]>) -> DbResult<()> {
+fn interfaces(edit: &mut Edit<'_>, from: u64, to: u64, own: Option<&[Columns]>) -> DbResult<()> {
     const COLUMNS: &[&str] = &["main", "type", "useip", "ip", "dns", "port", "details"];
-    let Some(own) = own else {
-        let sql = format!(
-            "SELECT {} FROM interfaces WHERE hostid = ? ORDER BY interfaceid",
-            COLUMNS.join(", ")
-        );
-        for found in edit.query(&sql, &[from.into()])? {
-            let mut row = vec![("hostid", Value::from(to))];
-            row.extend(COLUMNS.iter().filter_map(|name| Some((*name, found.get(name)?.clone()))));
-            edit.insert_new("interfaces", &row)?;
+    let copied;
+    let rows = match own {
+        Some(own) => own,
+        None => {
+            let names = COLUMNS.join(", ");
+            let sql =
+                format!("SELECT {names} FROM interfaces WHERE hostid = ? ORDER BY interfaceid");
+            let columns = |row: &Row| -> Columns {
+                COLUMNS.iter().filter_map(|name| Some((*name, row.get(name)?.clone()))).collect()
+            };
+            copied = edit.query(&sql, &[from.into()])?.iter().map(columns).collect::<Vec<_>>();
+            &copied
         }
-        return Ok(());
     };
-    for one in own {
-        let or = |name: &str, default: &str| match text(one, name) {
-            text if text.is_empty() => default.to_owned(),
-            text => text,
-        };
-        let kind: i64 = match &*text(one, "type") {
-            "SNMP" => 2,
-            "IPMI" => 3,
-            "JMX" => 4,
-            _ => 1,
-        };
-        let port = ["10050", "161", "623", "12345"][usize::try_from(kind - 1).unwrap_or(0)];
-        let details = if kind == 2 { snmp(&one["details"]).to_string() } else { String::new() };
-        let row = [
-            ("hostid", Value::from(to)),
-            ("main", (or("default", "YES") == "YES").into()),
-            ("type", Value::from(kind)),
-            ("useip", (or("useip", "YES") == "YES").into()),
-            ("ip", or("ip", "127.0.0.1").into()),
-            ("dns", text(one, "dns").into()),
-            ("port", or("port", port).into()),
-            ("details", details.into()),
-        ];
+    for one in rows {
+        let mut row = vec![("hostid", Value::from(to))];
+        row.extend(one.iter().cloned());
         edit.insert_new("interfaces", &row)?;
     }
     Ok(())
-}
-
-/// SNMP details of an export in the API's form.
-fn snmp(details: &Json) -> Json {
-    let number = |name: &str, words: &[&str], default: usize| {
-        let at = words.iter().position(|word| *word == text(details, name));
-        Json::from(at.unwrap_or(default).to_string())
-    };
-    let version = number("version", &["", "SNMPV1", "SNMPV2", "SNMPV3"], 2);
-    let version = if version == "0" { Json::from("2") } else { version };
-    let mut out = Map::new();
-    let bulk = if text(details, "bulk") == "NO" { "0" } else { "1" };
-    out.insert("bulk".into(), bulk.into());
-    if version == "3" {
-        let levels = ["NOAUTHNOPRIV", "AUTHNOPRIV", "AUTHPRIV"];
-        let hashes = ["MD5", "SHA1", "SHA224", "SHA256", "SHA384", "SHA512"];
-        let ciphers = ["DES", "AES128", "AES192", "AES256", "AES192C", "AES256C"];
-        out.insert("securitylevel".into(), number("securitylevel", &levels, 0));
-        out.insert("authprotocol".into(), number("authprotocol", &hashes, 0));
-        out.insert("privprotocol".into(), number("privprotocol", &ciphers, 0));
-        for name in ["securityname", "authpassphrase", "privpassphrase", "contextname"] {
-            out.insert(name.into(), text(details, name).into());
-        }
-    } else {
-        out.insert("community".into(), text(details, "community").into());
-    }
-    if version != "1" {
-        let repetitions = match text(details, "max_repetitions") {
-            text if text.is_empty() => json!("10"),
-            text => text.into(),
-        };
-        out.insert("max_repetitions".into(), repetitions);
-    }
-    out.insert("version".into(), version);
-    Json::Object(out)
 }
 
 /// Deletes hosts with all that is theirs.

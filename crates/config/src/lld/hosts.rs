@@ -1,28 +1,35 @@
-//! Hosts of discovered rows. Prototypes are kept as an export has them (table `parts`).
+//! Hosts of discovered rows.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-
-use serde_json::Value as Json;
 
 use super::host_write;
 use super::items::NAME_CHARS_MAX;
 use super::lost::{Known, Mark, Tables};
-use super::overrides::{HOST, text};
+use super::overrides::HOST;
 use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
-use crate::objects::Tag;
+use crate::objects::{Columns, Tag};
 
 /// Longest technical name, characters.
 const HOST_CHARS_MAX: usize = 128;
 
 /// A host prototype.
-pub(super) struct HostPrototype {
-    /// Its part.
-    pub(super) id: u64,
-    /// As an export has it.
-    pub(super) doc: Json,
+pub(crate) struct HostPrototype {
+    pub(crate) row: Row,
+    /// What its hosts are, with LLD macros.
+    shape: Shape,
+    /// Names of groups with LLD macros.
+    group_prototypes: Vec<String>,
+    tags: Vec<Tag>,
+    interfaces: Vec<Row>,
+}
+
+impl HostPrototype {
+    pub(crate) fn id(&self) -> u64 {
+        self.row.id("hostid")
+    }
 }
 
 /// A macro: name, value, description, type.
@@ -48,34 +55,76 @@ pub(super) struct NewHost {
     pub(super) status: i64,
     pub(super) shape: Shape,
     /// `None`: those of the rule's host.
-    pub(super) interfaces: Option<Vec<Json>>,
+    pub(super) interfaces: Option<Vec<Columns>>,
     /// Templates that it should have and that do not exist.
     unknown: Vec<String>,
 }
 
-/// Host prototypes of the rule: its own, and those of the templates' rules that it comes from.
-pub(super) fn prototypes(
+/// Host prototypes of the rule.
+pub(crate) fn prototypes(
     connection: &mut dyn Connection,
     rule: u64,
-    parent: u64,
 ) -> DbResult<Vec<HostPrototype>> {
-    let (mut rules, mut next) = (vec![rule], parent);
-    while next > 0 && !rules.contains(&next) {
-        rules.push(next);
-        let sql = "SELECT templateid FROM items WHERE itemid = ?";
-        next = connection.query(sql, &[next.into()])?.first().map_or(0, |row| row.id("templateid"));
+    let sql = "SELECT p.* FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = 2 AND d.parent_itemid = ? ORDER BY p.hostid";
+    let rows = connection.query(sql, &[rule.into()])?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
+    if ids.is_empty() {
+        return Ok(Vec::new());
     }
-    let sql = "SELECT partid, doc FROM parts WHERE kind = 'host_prototype' AND ruleid IN ({ids})";
-    let rows = query_by_ids(connection, sql, &[], &rules)?;
     let mut found: Vec<HostPrototype> = rows
-        .iter()
-        .filter_map(|row| {
-            let doc = serde_json::from_str(row.text("doc")).ok()?;
-            Some(HostPrototype { id: row.id("partid"), doc })
+        .into_iter()
+        .map(|row| HostPrototype {
+            row,
+            shape: Shape::default(),
+            group_prototypes: Vec::new(),
+            tags: Vec::new(),
+            interfaces: Vec::new(),
         })
         .collect();
-    found.sort_by_key(|prototype| prototype.id);
+    let place = |id: u64| ids.iter().position(|known| *known == id).unwrap_or_default();
+    let sql = "SELECT gp.hostid, gp.name AS pattern, g.name FROM group_prototypes gp \
+               LEFT JOIN groups_ g ON g.groupid = gp.groupid WHERE gp.hostid IN ({ids})";
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        let one = &mut found[place(row.id("hostid"))];
+        match row.text("pattern") {
+            "" => drop(one.shape.groups.insert(row.text("name").to_owned())),
+            pattern => one.group_prototypes.push(pattern.to_owned()),
+        }
+    }
+    for (id, name) in templates_of(connection, &ids)? {
+        found[place(id)].shape.templates.insert(name);
+    }
+    let sql = "SELECT hostid, tag, value FROM host_tags WHERE hostid IN ({ids})";
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        let tag = Tag { tag: row.text("tag").to_owned(), value: row.text("value").to_owned() };
+        found[place(row.id("hostid"))].tags.push(tag);
+    }
+    let sql = "SELECT * FROM hostmacros WHERE hostid IN ({ids})";
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        found[place(row.id("hostid"))].shape.macros.insert(host_macro(&row));
+    }
+    let sql = "SELECT * FROM interfaces WHERE hostid IN ({ids}) ORDER BY interfaceid";
+    for row in query_by_ids(connection, sql, &[], &ids)? {
+        found[place(row.id("hostid"))].interfaces.push(row);
+    }
     Ok(found)
+}
+
+/// Host or prototype, and the technical name of a template linked to it.
+fn templates_of(
+    connection: &mut dyn Connection,
+    ids: &[u64],
+) -> DbResult<impl Iterator<Item = (u64, String)> + use<>> {
+    let sql = "SELECT l.hostid, t.host FROM host_templates l \
+               JOIN hosts t ON t.hostid = l.templateid WHERE l.hostid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], ids)?;
+    Ok(rows.into_iter().map(|row| (row.id("hostid"), row.text("host").to_owned())))
+}
+
+fn host_macro(row: &Row) -> HostMacro {
+    let part = |name: &str| row.text(name).to_owned();
+    (part("macro"), part("value"), part("description"), row.int("type"))
 }
 
 struct Existing {
@@ -116,7 +165,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
                 let host = &new.host;
                 work.errors.add(format!("Host \"{host}\": there is no template \"{name}\"."));
             }
-            match by_name.get(&(prototype.id, new.host.clone())) {
+            match by_name.get(&(prototype.id(), new.host.clone())) {
                 Some(index) => {
                     let one = &mut existing[*index];
                     one.found = true;
@@ -141,10 +190,6 @@ fn cannot(host: &str, why: impl std::fmt::Display) -> String {
     format!("Cannot make host \"{host}\": {why}.")
 }
 
-fn list<'j>(doc: &'j Json, name: &str) -> &'j [Json] {
-    doc[name].as_array().map_or(&[], Vec::as_slice)
-}
-
 /// What the prototype is in this row; `None` = nothing.
 fn wanted(
     work: &Work<'_>,
@@ -153,13 +198,9 @@ fn wanted(
     place: &Place,
     connection: &mut dyn Connection,
 ) -> DbResult<Result<Option<NewHost>, String>> {
-    let doc = &prototype.doc;
     let row = Substitution::new(&place.row, &work.rule.tz);
-    let host = row.text(&text(doc, "host"));
-    let name = match text(doc, "name") {
-        name if name.is_empty() => host.clone(),
-        name => row.text(&name),
-    };
+    let host = row.text(prototype.row.text("host"));
+    let name = row.text(prototype.row.text("name"));
     let fits = |c: char| c.is_ascii_alphanumeric() || " ._-".contains(c);
     if host.is_empty() || host.chars().count() > HOST_CHARS_MAX || !host.chars().all(fits) {
         return Ok(Err(cannot(&host, "its technical name holds what no host name may")));
@@ -167,17 +208,11 @@ fn wanted(
     if name.chars().count() > NAME_CHARS_MAX {
         return Ok(Err(cannot(&host, "its visible name is longer than 255 characters")));
     }
-    let mut discover = i64::from(text(doc, "discover") == "NO_DISCOVER");
-    let mut status = i64::from(text(doc, "status") == "DISABLED");
-    let mut inventory_mode = match &*text(doc, "inventory_mode") {
-        "MANUAL" => 0,
-        "AUTOMATIC" => 1,
-        _ => -1,
-    };
-    let named = |one: &Json| text(one, "name");
-    let mut templates: BTreeSet<String> = list(doc, "templates").iter().map(named).collect();
-    let tag = |one: &Json| Tag { tag: text(one, "tag"), value: text(one, "value") };
-    let mut tags: Vec<Tag> = list(doc, "tags").iter().map(tag).collect();
+    let mut discover = prototype.row.int("discover");
+    let mut status = prototype.row.int("status");
+    let mut inventory_mode = prototype.row.int("inventory_mode");
+    let mut templates = prototype.shape.templates.clone();
+    let mut tags = prototype.tags.clone();
     let operations = match work.rule.operations(place, HOST, &name) {
         Ok(operations) => operations,
         Err(error) => return Ok(Err(error)),
@@ -203,24 +238,15 @@ fn wanted(
     }
     let unknown = unknown_templates(connection, &templates)?;
     templates.retain(|name| !unknown.contains(name));
-    let mut groups: BTreeSet<String> =
-        list(doc, "group_links").iter().map(|one| text(&one["group"], "name")).collect();
-    groups.extend(list(doc, "group_prototypes").iter().map(|one| row.text(&text(one, "name"))));
+    let mut groups = prototype.shape.groups.clone();
+    groups.extend(prototype.group_prototypes.iter().map(|name| row.text(name)));
     groups.remove("");
-    let kind = |one: &Json| match &*text(one, "type") {
-        "SECRET_TEXT" => 1,
-        "VAULT" => 2,
-        _ => 0,
-    };
-    let macros = list(doc, "macros").iter().map(|one| {
-        let part = |name: &str| row.text(&text(one, name));
-        (part("macro"), part("value"), part("description"), kind(one))
+    let macros = prototype.shape.macros.iter().map(|(name, value, description, kind)| {
+        (row.text(name), row.text(value), row.text(description), *kind)
     });
-    let interfaces = (text(doc, "custom_interfaces") == "YES").then(|| {
-        let written = |one: &Json| row.json(&one.to_string());
-        let read = |one: &Json| serde_json::from_str(&written(one)).unwrap_or_default();
-        list(doc, "interfaces").iter().map(read).collect()
-    });
+    let own = prototype.row.int("custom_interfaces") == 1;
+    let interfaces = own.then(|| prototype.interfaces.iter().map(|one| interface(one, &row)));
+    let interfaces = interfaces.map(Iterator::collect);
     let shape = Shape {
         name,
         inventory_mode,
@@ -230,6 +256,14 @@ fn wanted(
         macros: macros.collect(),
     };
     Ok(Ok(Some(NewHost { prototype: at, host, status, shape, interfaces, unknown })))
+}
+
+/// Columns of an interface in this row.
+fn interface(of: &Row, row: &Substitution<'_>) -> Columns {
+    let mut columns: Columns = ["main", "type", "useip"].map(|n| (n, of.int(n).into())).into();
+    columns.extend(["ip", "dns", "port"].map(|name| (name, row.text(of.text(name)).into())));
+    columns.push(("details", row.json(of.text("details")).into()));
+    columns
 }
 
 /// Those that do not exist.
@@ -264,11 +298,8 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Existi
         let shape = shapes.entry(row.id("hostid")).or_default();
         shape.groups.insert(row.text("name").to_owned());
     }
-    let sql = "SELECT l.hostid, t.host FROM host_templates l \
-               JOIN hosts t ON t.hostid = l.templateid WHERE l.hostid IN ({ids})";
-    for row in query_by_ids(connection, sql, &[], &ids)? {
-        let shape = shapes.entry(row.id("hostid")).or_default();
-        shape.templates.insert(row.text("host").to_owned());
+    for (id, name) in templates_of(connection, &ids)? {
+        shapes.entry(id).or_default().templates.insert(name);
     }
     let sql = "SELECT hostid, tag, value FROM host_tags WHERE automatic = 1 AND hostid IN ({ids})";
     for row in query_by_ids(connection, sql, &[], &ids)? {
@@ -278,9 +309,7 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Existi
     let sql = "SELECT hostid, macro, value, description, type FROM hostmacros \
                WHERE automatic = 1 AND hostid IN ({ids})";
     for row in query_by_ids(connection, sql, &[], &ids)? {
-        let part = |name: &str| row.text(name).to_owned();
-        let one = (part("macro"), part("value"), part("description"), row.int("type"));
-        shapes.entry(row.id("hostid")).or_default().macros.insert(one);
+        shapes.entry(row.id("hostid")).or_default().macros.insert(host_macro(&row));
     }
     Ok(rows
         .into_iter()

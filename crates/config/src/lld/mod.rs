@@ -27,8 +27,10 @@ use crate::objects::Deleted;
 use crate::{Config, Edit, Snapshot};
 
 use errors::Errors;
+pub(crate) use hosts::prototypes as host_prototypes;
 pub(crate) use memory::{Memory, changes_objects};
 use rule::Rule;
+pub(crate) use rule::{TriggerPrototype, item_prototypes, steps, tags, trigger_prototypes};
 
 /// Longest value of a discovery rule, bytes.
 pub const VALUE_BYTES_MAX: usize = 64 << 20;

@@ -48,23 +48,23 @@ pub(super) enum Lifetime {
 }
 
 /// An item prototype.
-pub(super) struct ItemPrototype {
-    pub(super) row: Row,
-    pub(super) steps: Vec<Step>,
-    pub(super) tags: Vec<Tag>,
+pub(crate) struct ItemPrototype {
+    pub(crate) row: Row,
+    pub(crate) steps: Vec<Step>,
+    pub(crate) tags: Vec<Tag>,
     /// Index of the prototype that is its master.
-    pub(super) master: Option<usize>,
+    pub(crate) master: Option<usize>,
     /// 0 without a prototype as master, else one more than the master's.
-    pub(super) level: usize,
+    pub(crate) level: usize,
 }
 
 /// A trigger (or its prototype) with what other tables have of it.
-pub(super) struct TriggerPrototype {
-    pub(super) row: Row,
+pub(crate) struct TriggerPrototype {
+    pub(crate) row: Row,
     /// By function id, in order.
-    pub(super) functions: Vec<(u64, TriggerFunction)>,
-    pub(super) tags: Vec<Tag>,
-    pub(super) depends_on: Vec<u64>,
+    pub(crate) functions: Vec<(u64, TriggerFunction)>,
+    pub(crate) tags: Vec<Tag>,
+    pub(crate) depends_on: Vec<u64>,
 }
 
 /// Reads the rule. `Ok(None)`: there is no such rule on a host (any more); the inner error is a
@@ -84,7 +84,7 @@ pub(super) fn load(
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
     let items = item_prototypes(connection, id)?;
     let triggers = trigger_prototypes(connection, id)?;
-    let hosts = super::hosts::prototypes(connection, id, row.id("templateid"))?;
+    let hosts = super::hosts::prototypes(connection, id)?;
     Ok(assemble(row, snapshot, items, triggers, hosts).map(Some))
 }
 
@@ -170,7 +170,11 @@ fn globals(snapshot: &Snapshot) -> GlobalRegexes {
         .collect()
 }
 
-fn item_prototypes(connection: &mut dyn Connection, rule: u64) -> DbResult<Vec<ItemPrototype>> {
+/// Item prototypes of a rule, masters before their dependents.
+pub(crate) fn item_prototypes(
+    connection: &mut dyn Connection,
+    rule: u64,
+) -> DbResult<Vec<ItemPrototype>> {
     let rows = connection.query(
         "SELECT * FROM items WHERE ruleid = ? AND flags = 2 ORDER BY itemid",
         &[rule.into()],
@@ -214,7 +218,7 @@ fn item_prototypes(connection: &mut dyn Connection, rule: u64) -> DbResult<Vec<I
 }
 
 /// Preprocessing of items.
-pub(super) fn steps(
+pub(crate) fn steps(
     connection: &mut dyn Connection,
     ids: &[u64],
 ) -> DbResult<HashMap<u64, Vec<Step>>> {
@@ -233,7 +237,7 @@ pub(super) fn steps(
 }
 
 /// Tags, sorted, from `item_tags` or `trigger_tags`.
-pub(super) fn tags(
+pub(crate) fn tags(
     connection: &mut dyn Connection,
     table: &str,
     key: &str,
@@ -253,7 +257,8 @@ pub(super) fn tags(
     Ok(found)
 }
 
-fn trigger_prototypes(
+/// Trigger prototypes of a rule.
+pub(crate) fn trigger_prototypes(
     connection: &mut dyn Connection,
     rule: u64,
 ) -> DbResult<Vec<TriggerPrototype>> {

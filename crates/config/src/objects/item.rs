@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Columns, Deleted, Tag, column, delete_triggers, ids_of, new_uuid, touch_items};
+use super::{
+    Columns, Deleted, Tag, column, delete_hosts_of_rules, delete_triggers, ids_of, new_uuid,
+    touch_items,
+};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, inherit_items, kind_words, linked_below, remap_interfaces};
@@ -276,7 +279,7 @@ fn refuse_key_on_hosts(edit: &mut Edit<'_>, ids: &[u64], key: &str) -> Result<()
 }
 
 /// Deletes items with everything that hangs on them: children on linked hosts, dependent items,
-/// prototypes of rules, what discovery made of them, triggers that name them.
+/// prototypes of rules, what discovery made of them (hosts too), triggers that name them.
 pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let mut all: BTreeSet<u64> = ids.iter().copied().collect();
     let mut frontier: Vec<u64> = ids.to_vec();
@@ -287,6 +290,8 @@ pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
             "SELECT itemid FROM items WHERE master_itemid IN ({ids})",
             "SELECT itemid FROM items WHERE ruleid IN ({ids})",
             "SELECT itemid FROM item_discovery WHERE parent_itemid IN ({ids})",
+            "SELECT i.itemid FROM host_discovery d JOIN items i ON i.hostid = d.hostid \
+             WHERE d.parent_itemid IN ({ids})",
         ] {
             next.extend(ids_of(edit, sql, "itemid", &frontier)?);
         }
@@ -297,15 +302,7 @@ pub fn delete_items(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let sql = "SELECT DISTINCT triggerid FROM functions WHERE itemid IN ({ids})";
     let triggers = ids_of(edit, sql, "triggerid", &all)?;
     let triggers = delete_triggers(edit, &triggers)?;
-    let sql = "SELECT hostid FROM host_discovery WHERE parent_itemid IN ({ids})";
-    let prototypes = ids_of(edit, sql, "hostid", &all)?;
-    for portion in prototypes.chunks(5_000) {
-        let sql = format!(
-            "DELETE FROM hosts WHERE kind = 2 AND hostid IN ({})",
-            placeholders(portion.len())
-        );
-        edit.execute(&sql, &crate::db::id_params(portion.iter().copied()))?;
-    }
+    delete_hosts_of_rules(edit, &all)?;
     edit.delete("parts", "ruleid", &all)?;
     edit.delete("items", "itemid", &all)?;
     Ok(Deleted { items: all, triggers })

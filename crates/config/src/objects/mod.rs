@@ -5,7 +5,9 @@
 //! look after what concerns several objects: unique keys, children on linked hosts, master items,
 //! functions, dependencies, and what the snapshot has to read again.
 
+mod copy;
 mod expression;
+mod host_prototype;
 mod item;
 mod trigger;
 mod trigger_delete;
@@ -13,7 +15,12 @@ mod trigger_delete;
 use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
 
+pub use copy::copy_discovery_rule;
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use host_prototype::{
+    HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,
+    update_host_prototype,
+};
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
 pub use trigger::{
     NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,

@@ -97,9 +97,15 @@ impl Column {
 
 /// Steps from one schema version to the next; version 1 is [`tables`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once.
-const MIGRATIONS: &[&str] = &[];
+const MIGRATIONS: &[&str] =
+    &["CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
+     hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
+     groupid BIGINT NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', \
+     templateid BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (group_prototypeid)); \
+     CREATE INDEX group_prototypes_hostid ON group_prototypes (hostid); \
+     CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)"];
 
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
 

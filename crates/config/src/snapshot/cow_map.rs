@@ -34,6 +34,11 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         self.len
     }
 
+    /// Places for entries in all buckets together.
+    pub(super) fn capacity(&self) -> usize {
+        self.buckets.iter().map(|bucket| bucket.capacity() * 8 / 7).sum()
+    }
+
     /// Has no entry.
     pub fn is_empty(&self) -> bool {
         self.len == 0

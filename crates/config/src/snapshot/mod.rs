@@ -3,6 +3,7 @@
 //! A change copies only the hosts it touches and one bucket of each index, so that one item of
 //! 450,000 is live within 0.2 s; everything else is shared with the snapshot before.
 
+mod bytes;
 mod cow_map;
 mod item;
 mod load;

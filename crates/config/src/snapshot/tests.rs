@@ -148,6 +148,19 @@ fn equal_items_share_their_shape_and_know_their_tags() {
 }
 
 #[test]
+fn the_size_grows_with_items() {
+    let (_dir, config) = open();
+    write(&config, |edit| host(edit, "h"));
+    let empty = config.snapshot().bytes();
+    write(&config, |edit| {
+        let h = host(edit, "many")?;
+        (0..1_000).try_for_each(|n| item(edit, h, &format!("k{n}"), &[]).map(drop))
+    });
+    let full = config.snapshot().bytes();
+    assert!((100_000..600_000).contains(&(full - empty)), "{empty} {full}");
+}
+
+#[test]
 fn a_deleted_host_is_gone() {
     let (_dir, config) = open();
     let (h, i) = write(&config, |edit| {

@@ -106,7 +106,6 @@ fn aggregate(function: &str, args: &[ExprValue]) -> Option<Called> {
         "sum" => over_all(stats::sum),
         "count" => count(args),
         "histogram_quantile" => histogram_quantile(args),
-        "bucket_percentile" => bucket_percentile(args),
         _ => return None,
     })
 }
@@ -165,9 +164,10 @@ fn histogram_quantile(args: &[ExprValue]) -> Called {
     quantile_of(quantile, &mut buckets(rest)?)
 }
 
-fn bucket_percentile(args: &[ExprValue]) -> Called {
-    let [rates @ ExprValue::Vector(_), percent] = args else { return wrong_count() };
-    let percent = number(percent)?;
+/// `bucket_percentile`: the bound below which so many per cent of what `bucket_rate_foreach`
+/// gave lie. The error says what is wrong with the percentage or the buckets.
+pub fn bucket_percentile(rates: &ExprValue, percent: &str) -> Result<ExprValue, String> {
+    let percent = number(&ExprValue::Text(percent.to_owned()))?;
     if !(0.0..=100.0).contains(&percent) {
         return Err("invalid value of percentage for function".to_owned());
     }
@@ -209,17 +209,17 @@ fn bits(function: &str, args: &[ExprValue]) -> Option<Called> {
         [a, b] => Ok(ExprValue::Unsigned(f(whole(a)?, whole(b)?))),
         _ => wrong_count(),
     };
-    // Shifts by 64 and more leave nothing.
+    // Shifts turn at 64, as the processor does them.
+    let shift = |f: fn(u64, u64) -> u64| match args {
+        [a, b] => Ok(ExprValue::Unsigned(f(whole(a)?, whole(b)? % 64))),
+        _ => wrong_count(),
+    };
     Some(match function {
         "bitand" => two(|a, b| a & b),
         "bitor" => two(|a, b| a | b),
         "bitxor" => two(|a, b| a ^ b),
-        "bitlshift" => {
-            two(|a, b| u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0))
-        }
-        "bitrshift" => {
-            two(|a, b| u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0))
-        }
+        "bitlshift" => shift(|a, places| a << places),
+        "bitrshift" => shift(|a, places| a >> places),
         "bitnot" => match args {
             [a] => whole(a).map(|a| ExprValue::Unsigned(!a)),
             _ => wrong_count(),
@@ -304,7 +304,7 @@ fn math2(function: &str, args: &[ExprValue]) -> Option<Called> {
         "in" => match args.split_first() {
             Some((value, list)) if !list.is_empty() => {
                 let found = list.iter().any(|v| equal(value, v) == Some(true));
-                Ok(ExprValue::Unsigned(u64::from(found)))
+                Ok(ExprValue::truth(found))
             }
             _ => wrong_count(),
         },
@@ -314,17 +314,15 @@ fn math2(function: &str, args: &[ExprValue]) -> Option<Called> {
 
 fn between(value: &ExprValue, low: &ExprValue, high: &ExprValue) -> Called {
     let (value, low, high) = (number(value)?, number(low)?, number(high)?);
-    Ok(ExprValue::Unsigned(u64::from(low <= value && value <= high)))
+    Ok(ExprValue::truth(low <= value && value <= high))
 }
 
 /// Rounds at a decimal digit.
 fn to_digits(value: f64, digits: f64, round: fn(f64) -> f64) -> Called {
-    if digits < 0.0 || digits.fract() != 0.0 || digits > 100.0 {
+    if digits < 0.0 || digits.fract() != 0.0 {
         return Err("invalid second argument for function".to_owned());
     }
-    #[expect(clippy::cast_possible_truncation, reason = "0 to 100")]
-    let scale = 10f64.powi(digits as i32);
-    let scaled = value * scale;
-    let result = if scaled.is_finite() { round(scaled) / scale } else { value };
-    Ok(ExprValue::Float(result))
+    let scale = 10f64.powf(digits);
+    // What does not fit is found by whoever looks at results.
+    Ok(ExprValue::Float(round(value * scale) / scale))
 }

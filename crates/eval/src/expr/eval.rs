@@ -20,6 +20,17 @@ pub enum ExprValue {
 }
 
 impl ExprValue {
+    /// 1 or 0; a float, as all that is computed from operands.
+    pub fn truth(value: bool) -> Self {
+        Self::Float(f64::from(u8::from(value)))
+    }
+
+    /// A count; a float like [`Self::truth`].
+    #[expect(clippy::cast_precision_loss, reason = "counts are below 2^53")]
+    pub fn count(value: u64) -> Self {
+        Self::Float(value as f64)
+    }
+
     /// As a number; texts if they look like one.
     #[expect(clippy::cast_precision_loss, reason = "counters above 2^53 lose low bits by nature")]
     pub fn as_f64(&self) -> Option<f64> {
@@ -78,6 +89,10 @@ pub trait Operands {
     /// Value of a macro that is an operand, given with its braces. Texts that look like
     /// numbers count as numbers.
     fn macro_value(&mut self, token: &str) -> Result<ExprValue, String>;
+    /// A quoted text with its user macros resolved.
+    fn text(&mut self, text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
     /// The moment of evaluation.
     fn now(&self) -> Timestamp;
     /// Time zone of date and time functions.
@@ -161,6 +176,10 @@ impl Evaluator<'_> {
         match &node.kind {
             NodeKind::Unsigned(v) => Ok(Operand::Known(ExprValue::Unsigned(*v))),
             NodeKind::Float(v) => Ok(Operand::Known(ExprValue::Float(*v))),
+            NodeKind::Text(text) if text.contains("{$") => {
+                let value = self.operands.text(text).map(ExprValue::Text);
+                self.operand(value)
+            }
             NodeKind::Text(text) => Ok(Operand::Known(ExprValue::Text(text.clone()))),
             NodeKind::Macro => {
                 let value = self.operands.macro_value(&self.text[node.span.clone()]);
@@ -301,7 +320,7 @@ impl Evaluator<'_> {
 }
 
 fn truth(value: bool) -> Operand {
-    Operand::Known(ExprValue::Unsigned(u64::from(value)))
+    Operand::Known(ExprValue::truth(value))
 }
 
 fn compare(op: BinaryOp, ordering: std::cmp::Ordering) -> Option<bool> {

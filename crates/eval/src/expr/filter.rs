@@ -10,7 +10,7 @@ pub enum Filter {
     Group(String),
     /// The item has this tag; with a value, also that value.
     Tag(String, Option<String>),
-    /// `not`
+    /// `<>`
     Not(Box<Self>),
     /// `and`
     And(Box<Self>, Box<Self>),
@@ -100,13 +100,8 @@ impl Parser<'_> {
             return None;
         }
         self.depth += 1;
-        let result = if self.keyword("not") {
-            self.unary().map(|f| Filter::Not(Box::new(f)))
-        } else if self.sign("(") {
-            self.or().filter(|_| self.sign(")"))
-        } else {
-            self.comparison()
-        };
+        let result =
+            if self.sign("(") { self.or().filter(|_| self.sign(")")) } else { self.comparison() };
         self.depth -= 1;
         result
     }
@@ -197,8 +192,8 @@ mod tests {
             ("group=\"Linux\"", Some(true)),
             ("group<>\"Linux\"", Some(false)),
             ("tag=\"env\" and tag=\"env:prod\"", Some(true)),
-            ("tag=\"env:test\" or not (group=\"x\")", Some(true)),
-            ("not group=\"Linux\" and tag=\"env\"", Some(false)),
+            ("tag=\"env:test\" or (group<>\"x\")", Some(true)),
+            ("not group=\"Linux\" and tag=\"env\"", None),
             ("group=\"a]\\\"\"", Some(false)),
             ("group", None),
             ("group=Linux", None),

@@ -14,6 +14,7 @@ mod tests;
 
 use std::ops::Range;
 
+pub use builtin::bucket_percentile;
 pub use eval::{ExprError, ExprValue, Mode, Operands, eval};
 pub use filter::{Filter, FilterError, FilterItem};
 pub use parse::{DEPTH_MAX, EXPRESSION_BYTES_MAX, NODES_MAX, ParseError, parse_history_params};

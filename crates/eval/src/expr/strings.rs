@@ -25,7 +25,7 @@ pub(super) fn call(function: &str, args: &[ExprValue]) -> Option<Called> {
         "right" => {
             side(args, |chars, n| chars[chars.len() - n.min(chars.len())..].iter().collect())
         }
-        "length" => one(args, |t| Ok(ExprValue::Unsigned(t.chars().count() as u64))),
+        "length" => one(args, |t| Ok(ExprValue::count(t.chars().count() as u64))),
         "mid" => mid(args),
         "repeat" => repeat(args),
         "replace" => match args {
@@ -65,26 +65,32 @@ fn one(args: &[ExprValue], f: fn(&str) -> Called) -> Called {
 fn ascii(value: &str) -> Called {
     match value.bytes().next() {
         Some(byte) if byte.is_ascii() => Ok(ExprValue::Unsigned(u64::from(byte))),
+        None => Ok(ExprValue::Unsigned(0)),
         _ => Err("invalid function argument".to_owned()),
     }
 }
 
-/// Length in units of `per_byte` to the byte; of a whole number as a 64-bit integer without
-/// its leading zeros.
+/// Length in units of `per_byte` to the byte; of what is a number from 0 on as a 64-bit integer
+/// without its leading zeros.
 fn one_value(args: &[ExprValue], per_byte: u64, per_number: u64) -> Called {
     let [value] = args else { return wrong_count() };
-    let length = match (value, value.as_u64()) {
-        (ExprValue::Text(_), _) | (_, None) => text_of(value)?.len() as u64 * per_byte,
-        (_, Some(whole)) => {
+    let number = value.as_f64().and_then(|v| match value {
+        ExprValue::Text(_) => ExprValue::Float(v).as_u64(),
+        _ => value.as_u64(),
+    });
+    let length = match number {
+        None => text_of(value)?.len() as u64 * per_byte,
+        Some(whole) => {
             let bits = u64::from(64 - whole.leading_zeros());
             if per_number == 64 { bits } else { bits.div_ceil(8) }
         }
     };
-    Ok(ExprValue::Unsigned(length))
+    Ok(ExprValue::count(length))
 }
 
 fn char_of(code: &ExprValue) -> Called {
     match code.as_u64().and_then(|c| u8::try_from(c).ok()).filter(u8::is_ascii) {
+        Some(0) => text(String::new()),
         Some(code) => text(char::from(code).to_string()),
         None => wrong_argument(),
     }
@@ -101,7 +107,7 @@ fn concat(args: &[ExprValue]) -> Called {
 fn position(value: &ExprValue, which: &str) -> Result<usize, String> {
     let wrong = || format!("invalid function {which} argument");
     let number = number(value).map_err(|_| wrong())?;
-    if !(0.0..=4e9).contains(&number) {
+    if !(0.0..=1.9e19).contains(&number) {
         return Err(wrong());
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
@@ -134,7 +140,7 @@ fn insert(args: &[ExprValue]) -> Called {
     if start == 0 || start > chars.len() {
         return Err("invalid function second argument".to_owned());
     }
-    if start - 1 + length > chars.len() {
+    if length > chars.len() - (start - 1) {
         return Err("invalid function third argument".to_owned());
     }
     let head: String = chars[..start - 1].iter().collect();
@@ -195,6 +201,7 @@ fn xmlxpath(args: &[ExprValue]) -> Called {
         crate::xpath::query(&text_of(&args[0])?, &text_of(&args[1])?).map_err(|e| e.to_string())?;
     match (found.is_empty(), args.get(2)) {
         (true, Some(default)) => Ok(default.clone()),
+        (true, None) => Err("no part of the document matches the path".to_owned()),
         _ => text(found),
     }
 }

@@ -167,34 +167,46 @@ pub(super) fn forecast(
     })
 }
 
-/// Seconds from `now` until the threshold is reached.
-pub(super) fn time_left(points: &[(f64, f64)], now: f64, threshold: f64, fit: Fit) -> f64 {
-    let Some(curve) = Curve::of(points, fit) else { return FAILED };
-    let current = curve.value(now);
-    // A fit is not exact: a threshold this near is reached.
-    if (current - threshold).abs() <= 1e-9 * threshold.abs().max(1.0) {
-        return 0.0;
+/// Seconds from `now` until the threshold is reached; `None` = the curve is above it everywhere
+/// by its kind.
+pub(super) fn time_left(points: &[(f64, f64)], now: f64, threshold: f64, fit: Fit) -> Option<f64> {
+    if matches!(fit, Fit::Exponential | Fit::Power) && threshold <= 0.0 {
+        return None;
     }
-    let slope = curve.k.get(1).copied().unwrap_or(0.0);
-    let solve = |level: f64| (level - curve.k[0]) / slope;
-    let at = match fit {
-        Fit::Polynomial(_) => {
-            let mut shifted = curve.k.clone();
-            shifted[0] -= threshold;
-            // A century ahead is never.
-            let limit = now + 3.2e9;
-            return match roots(&shifted, now, limit).into_iter().next() {
-                Some(t) => t - now,
-                None => NEVER,
-            };
+    let curve = Curve::of(points, fit);
+    Some(curve.map_or(FAILED, |curve| curve.time_left(now, threshold)))
+}
+
+impl Curve {
+    fn time_left(&self, now: f64, threshold: f64) -> f64 {
+        if self.k.iter().skip(1).all(|k| *k == 0.0) {
+            return NEVER;
         }
-        Fit::Exponential | Fit::Power if threshold <= 0.0 => return NEVER,
-        Fit::Linear => solve(threshold),
-        Fit::Exponential => solve(threshold.ln()),
-        Fit::Logarithmic => solve(threshold).exp(),
-        Fit::Power => solve(threshold.ln()).exp(),
-    };
-    if slope == 0.0 || at.is_nan() || at < now { NEVER } else { finite_or_never(at - now) }
+        let current = self.value(now);
+        // A fit is not exact: a threshold this near is reached.
+        if (current - threshold).abs() <= 1e-9 * threshold.abs().max(1.0) {
+            return 0.0;
+        }
+        let slope = self.k.get(1).copied().unwrap_or(0.0);
+        let solve = |level: f64| (level - self.k[0]) / slope;
+        let at = match self.fit {
+            Fit::Polynomial(_) => {
+                let mut shifted = self.k.clone();
+                shifted[0] -= threshold;
+                // A century ahead is never.
+                let limit = now + 3.2e9;
+                return match roots(&shifted, now, limit).into_iter().next() {
+                    Some(t) => t - now,
+                    None => NEVER,
+                };
+            }
+            Fit::Linear => solve(threshold),
+            Fit::Exponential => solve(threshold.ln()),
+            Fit::Logarithmic => solve(threshold).exp(),
+            Fit::Power => solve(threshold.ln()).exp(),
+        };
+        if slope == 0.0 || at.is_nan() || at < now { NEVER } else { finite_or_never(at - now) }
+    }
 }
 
 fn polynomial(k: &[f64], t: f64) -> f64 {
@@ -248,6 +260,8 @@ fn roots(k: &[f64], from: f64, to: f64) -> Vec<f64> {
 fn least_squares(points: &[(f64, f64)], degree: usize) -> Option<Vec<f64>> {
     let n = degree + 1;
     let scale = points.iter().map(|(t, _)| t.abs()).fold(0.0, f64::max).max(1e-9);
+    // From the first value on, so that what does not move gives a curve that does not either.
+    let base = points.first()?.1;
     // Householder would be stabler, normal equations do for degrees up to 6 on this scale.
     let mut rows = vec![vec![0.0; n + 1]; n];
     for (t, v) in points {
@@ -260,10 +274,13 @@ fn least_squares(points: &[(f64, f64)], degree: usize) -> Option<Vec<f64>> {
             for (j, cell) in row[..n].iter_mut().enumerate() {
                 *cell += powers[i + j];
             }
-            row[n] += v * powers[i];
+            row[n] += (v - base) * powers[i];
         }
     }
     let mut k = solve(rows)?;
+    if let Some(constant) = k.first_mut() {
+        *constant += base;
+    }
     let mut power = 1.0;
     for k in &mut k {
         *k /= power;

@@ -32,7 +32,6 @@ pub(super) fn eval(
     let mut r = Reader { period, item, view, moment };
     match kind {
         Kind::Last => r.nth().map(|v| operand(&v.value)),
-        Kind::LastClock => r.nth().map(|v| ExprValue::Unsigned(u64::from(v.at.clock))),
         Kind::Change => change(&mut r),
         Kind::ItemCount => Ok(ExprValue::Unsigned(1)),
         Kind::First => {
@@ -47,10 +46,8 @@ pub(super) fn eval(
         }
         Kind::Percentile(percent) => {
             let numbers = r.numbers()?;
-            if numbers.is_empty() {
-                return Err(FuncError::NotEnoughData);
-            }
-            stats::percentile(&numbers, *percent).map(ExprValue::Float).ok_or(FuncError::NotFinite)
+            let found = stats::percentile(&numbers, *percent).ok_or(FuncError::NotEnoughData)?;
+            Ok(like_item(item, found))
         }
         Kind::Count(matcher) => count(&mut r, matcher, false),
         Kind::CountUnique(matcher) => count(&mut r, matcher, true),
@@ -68,12 +65,23 @@ pub(super) fn eval(
         }
         Kind::TimeLeft { threshold, fit } => {
             let (points, now) = points(&mut r)?;
-            Ok(ExprValue::Float(forecast::time_left(&points, now, *threshold, *fit)))
+            let left = forecast::time_left(&points, now, *threshold, *fit);
+            left.map(ExprValue::Float).ok_or(FuncError::AlwaysPositive)
         }
         Kind::Trend(..) | Kind::Baseline { .. } | Kind::Stl(..) => {
             unreachable!("BUG: trend functions are evaluated elsewhere")
         }
     }
+}
+
+/// Whether an item has no value in a period.
+pub(super) fn is_empty(
+    period: Option<&Period>,
+    item: &Item,
+    view: &mut dyn HistoryView,
+    moment: &Moment<'_>,
+) -> Result<bool, FuncError> {
+    Ok(Reader { period, item, view, moment }.values()?.is_empty())
 }
 
 impl Reader<'_, '_> {
@@ -139,6 +147,16 @@ impl Reader<'_, '_> {
     }
 }
 
+/// One of the item's own values, as the item has it.
+fn like_item(item: &Item, value: f64) -> ExprValue {
+    match item.value_type {
+        ValueType::Unsigned => {
+            ExprValue::Float(value).as_u64().map_or(ExprValue::Float(value), ExprValue::Unsigned)
+        }
+        _ => ExprValue::Float(value),
+    }
+}
+
 /// Exact for whole numbers, which floats could not hold.
 fn extreme(r: &mut Reader<'_, '_>, largest: bool) -> Evaluated {
     r.numeric()?;
@@ -174,13 +192,14 @@ fn change(r: &mut Reader<'_, '_>) -> Evaluated {
     let [new, old] = &values[..] else { return Err(FuncError::NotEnoughData) };
     Ok(match (&new.value, &old.value) {
         (SampleValue::Unsigned(new), SampleValue::Unsigned(old)) => match new.checked_sub(*old) {
-            Some(up) => ExprValue::Unsigned(up),
+            #[expect(clippy::cast_precision_loss, reason = "differences are floats")]
+            Some(up) => ExprValue::Float(up as f64),
             #[expect(clippy::cast_precision_loss, reason = "a float is what there is below 0")]
             None => ExprValue::Float(-((old - new) as f64)),
         },
         (new, old) => match (new.as_f64(), old.as_f64()) {
             (Some(new), Some(old)) => ExprValue::Float(new - old),
-            _ => ExprValue::Unsigned(u64::from(new.as_text() != old.as_text())),
+            _ => ExprValue::truth(new.as_text() != old.as_text()),
         },
     })
 }
@@ -194,6 +213,7 @@ fn identity(value: &SampleValue) -> (String, String) {
 }
 
 fn count(r: &mut Reader<'_, '_>, matcher: &Matcher, unique: bool) -> Evaluated {
+    matcher.check(r.item.value_type)?;
     let mut seen = HashSet::new();
     let mut found = 0;
     for v in r.values()? {
@@ -203,7 +223,7 @@ fn count(r: &mut Reader<'_, '_>, matcher: &Matcher, unique: bool) -> Evaluated {
             found += 1;
         }
     }
-    Ok(ExprValue::Unsigned(found))
+    Ok(ExprValue::count(found))
 }
 
 fn change_count(r: &mut Reader<'_, '_>, direction: Direction) -> Evaluated {
@@ -229,12 +249,13 @@ fn change_count(r: &mut Reader<'_, '_>, direction: Direction) -> Evaluated {
 }
 
 fn find(r: &mut Reader<'_, '_>, matcher: &Matcher) -> Evaluated {
+    matcher.check(r.item.value_type)?;
     for v in r.values()? {
         if matcher.matches(&operand(&v.value), r.moment.globals)? {
-            return Ok(ExprValue::Unsigned(1));
+            return Ok(ExprValue::truth(true));
         }
     }
-    Ok(ExprValue::Unsigned(0))
+    Ok(ExprValue::truth(false))
 }
 
 fn no_data(r: &mut Reader<'_, '_>, seconds: u32) -> Evaluated {
@@ -242,19 +263,19 @@ fn no_data(r: &mut Reader<'_, '_>, seconds: u32) -> Evaluated {
     let after = Timestamp { clock: now.clock.saturating_sub(seconds), ns: now.ns };
     let newest = r.last_n(1, now)?;
     if newest.first().is_some_and(|v| v.at > after) {
-        return Ok(ExprValue::Unsigned(0));
+        return Ok(ExprValue::truth(false));
     }
     if r.item.expected_from.saturating_add(seconds) > now.clock {
         return Err(FuncError::TooEarly);
     }
-    Ok(ExprValue::Unsigned(1))
+    Ok(ExprValue::truth(true))
 }
 
 fn fuzzy_time(r: &mut Reader<'_, '_>, seconds: u32) -> Evaluated {
     r.numeric()?;
     let remote = r.nth()?.value.as_f64().ok_or(FuncError::ValueType)?;
     let distance = (remote - f64::from(r.moment.now.clock)).abs();
-    Ok(ExprValue::Unsigned(u64::from(distance <= f64::from(seconds))))
+    Ok(ExprValue::truth(distance <= f64::from(seconds)))
 }
 
 fn log(r: &mut Reader<'_, '_>, kind: &Kind) -> Evaluated {
@@ -266,11 +287,11 @@ fn log(r: &mut Reader<'_, '_>, kind: &Kind) -> Evaluated {
     let (text, pattern) = match kind {
         Kind::LogEventId(pattern) => (log.1.eventid.to_string(), pattern),
         Kind::LogSource(pattern) => (log.1.source.to_string(), pattern),
-        _ => return Ok(ExprValue::Unsigned(u64::from(log.1.severity))),
+        _ => return Ok(ExprValue::Float(f64::from(log.1.severity))),
     };
     let fits =
         pattern.is_empty() || regex::is_match_or_global(pattern, &text, false, r.moment.globals)?;
-    Ok(ExprValue::Unsigned(u64::from(fits)))
+    Ok(ExprValue::truth(fits))
 }
 
 fn monotonic(r: &mut Reader<'_, '_>, decreasing: bool, strict: bool) -> Evaluated {
@@ -293,9 +314,7 @@ fn monotonic(r: &mut Reader<'_, '_>, decreasing: bool, strict: bool) -> Evaluate
 fn rate(r: &mut Reader<'_, '_>) -> Evaluated {
     r.numeric()?;
     let end = r.end()?;
-    let Some(PeriodLength::Seconds(seconds)) = r.period.map(|p| p.length) else {
-        return Err(FuncError::Param(1));
-    };
+    let length = r.period.map(|p| p.length).ok_or(FuncError::Param(1))?;
     let values = r.values()?;
     let (Some(last), Some(first)) = (values.first(), values.last()) else {
         return Err(FuncError::NotEnoughData);
@@ -313,8 +332,12 @@ fn rate(r: &mut Reader<'_, '_>) -> Evaluated {
     let between = |a: Timestamp, b: Timestamp| {
         f64::from(b.clock) - f64::from(a.clock) + (f64::from(b.ns) - f64::from(a.ns)) / 1e9
     };
-    let range = f64::from(seconds);
     let sampled = between(first.at, last.at);
+    // Only a period of time reaches beyond its values.
+    let PeriodLength::Seconds(seconds) = length else {
+        return Ok(ExprValue::Float(delta / sampled));
+    };
+    let range = f64::from(seconds);
     let mut before = range - between(first.at, end);
     let after = between(last.at, end);
     #[expect(clippy::cast_precision_loss, reason = "a count")]
@@ -330,7 +353,7 @@ fn rate(r: &mut Reader<'_, '_>) -> Evaluated {
 
 fn bitand(r: &mut Reader<'_, '_>, mask: u64) -> Evaluated {
     match r.nth()?.value {
-        SampleValue::Unsigned(value) => Ok(ExprValue::Unsigned(value & mask)),
+        SampleValue::Unsigned(value) => Ok(ExprValue::count(value & mask)),
         _ => Err(FuncError::ValueType),
     }
 }

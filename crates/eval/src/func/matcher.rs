@@ -1,5 +1,7 @@
 //! Operators of `count`, `countunique` and `find`.
 
+use model::ValueType;
+
 use super::{FuncError, parse_number};
 use crate::expr::ExprValue;
 use crate::num::{parse_u64, same_f64};
@@ -55,6 +57,17 @@ impl Matcher {
             _ => return Err(FuncError::Param(2)),
         };
         Ok(Self { op, pattern: pattern.to_owned(), number: parse_number(pattern) })
+    }
+
+    /// Whether the operator goes with items of this type.
+    pub fn check(&self, value_type: ValueType) -> Result<(), FuncError> {
+        let fits = match self.op {
+            Op::Like => !value_type.is_numeric(),
+            Op::Gt | Op::Ge | Op::Lt | Op::Le => value_type.is_numeric(),
+            Op::Bitand(..) => value_type == ValueType::Unsigned,
+            _ => true,
+        };
+        if fits { Ok(()) } else { Err(FuncError::Param(2)) }
     }
 
     /// The value fits.

@@ -100,6 +100,9 @@ pub enum FuncError {
     #[error("function does not support items of this type of information")]
     ValueType,
     /// There are not enough values in the period.
+    #[error("exponential and power curves never come down to the threshold")]
+    AlwaysPositive,
+    /// Fewer values than the function needs.
     #[error("not enough data")]
     NotEnoughData,
     /// The result is out of range.
@@ -149,7 +152,6 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     Last,
-    LastClock,
     Change,
     ItemCount,
     First,
@@ -193,7 +195,7 @@ pub type BucketBound<'a> = dyn Fn(&Item) -> Option<String> + 'a;
 pub fn foreach_base(name: &str) -> Option<&'static str> {
     Some(match name {
         "avg_foreach" => "avg",
-        "bucket_rate_foreach" => "rate",
+        "bucket_percentile" | "bucket_rate_foreach" => "rate",
         "count_foreach" => "count",
         "last_foreach" => "last",
         "max_foreach" => "max",
@@ -203,6 +205,26 @@ pub fn foreach_base(name: &str) -> Option<&'static str> {
         "item_count" => "item_count",
         _ => return None,
     })
+}
+
+/// Whether these are parameters of a function over all items of a query: periods of such end now
+/// and have a length in time, but those of `last_foreach`.
+pub fn check_foreach(name: &str, params: &[HistoryParam]) -> Result<(), FuncError> {
+    let period = params.first().map(|p| p.value.as_str()).filter(|text| !text.is_empty());
+    match period.map(Period::parse) {
+        Some(Some(Period { length: PeriodLength::Seconds(_), shift: None })) | None => Ok(()),
+        Some(_) if name == "last_foreach" => Ok(()),
+        Some(_) => Err(FuncError::Param(1)),
+    }
+}
+
+/// Compiles a call for each of the items that it names; see [`foreach_base`]. What stands behind
+/// the period of bucket functions is not for single items.
+pub fn parse_call(name: &str, params: &[HistoryParam]) -> Result<Function, FuncError> {
+    match foreach_base(name) {
+        Some(base @ "rate") => Function::parse(base, params.get(..1).unwrap_or(params)),
+        base => Function::parse(base.unwrap_or(name), params),
+    }
 }
 
 /// The functions over expressions that change with time alone.
@@ -244,6 +266,14 @@ impl<'a> Params<'a> {
         parse_suffixed(self.required(index)?).ok_or(FuncError::Param(index + 1))
     }
 
+    /// A whole number, suffixes allowed.
+    fn whole(&self, index: usize) -> Result<u64, FuncError> {
+        let text = self.required(index)?;
+        crate::num::parse_u64(text)
+            .or_else(|| ExprValue::Float(parse_suffixed(text)?).as_u64())
+            .ok_or(FuncError::Param(index + 1))
+    }
+
     fn at_most(&self, count: usize) -> Result<(), FuncError> {
         if self.0.len() > count { Err(FuncError::ParamCount) } else { Ok(()) }
     }
@@ -278,7 +308,6 @@ impl Function {
         let period = |kind, most| Ok((kind, p.required_period(0)?, most));
         match name {
             "last" => Ok((Kind::Last, p.period(0)?, 1)),
-            "lastclock" => Ok((Kind::LastClock, p.period(0)?, 1)),
             "change" => Ok((Kind::Change, None, 0)),
             "item_count" => Ok((Kind::ItemCount, None, 0)),
             "first" => match p.required_period(0)? {
@@ -327,10 +356,7 @@ impl Function {
                 };
                 period(Kind::Mono { decreasing: name == "monodec", strict }, 2)
             }
-            "rate" => match p.required_period(0)? {
-                Some(Period { length: PeriodLength::Count(_), .. }) => Err(FuncError::Param(1)),
-                period => Ok((Kind::Rate, period, 1)),
-            },
+            "rate" => period(Kind::Rate, 1),
             "forecast" => {
                 let (fit, mode) = (p.text(2).unwrap_or("linear"), p.text(3).unwrap_or("value"));
                 let fit = Fit::parse(fit).ok_or(FuncError::Param(3))?;
@@ -342,7 +368,7 @@ impl Function {
                 period(Kind::TimeLeft { threshold: p.number(1)?, fit }, 3)
             }
             "bitand" => {
-                let mask = crate::num::parse_u64(p.required(1)?).ok_or(FuncError::Param(2))?;
+                let mask = p.whole(1)?;
                 Ok((Kind::Bitand(mask), p.period(0)?, 2))
             }
             _ => Err(FuncError::Unknown(name.to_owned())),
@@ -397,6 +423,10 @@ impl Function {
         }
     }
 
+    fn is_statistic(&self) -> bool {
+        matches!(self.kind, Kind::Avg | Kind::Min | Kind::Max | Kind::Sum)
+    }
+
     /// Evaluates a `*_foreach` function: one element per item that has data. `bucket` gives
     /// an item's bucket bound for `bucket_rate_foreach`; its elements are pairs of bound and
     /// rate.
@@ -414,6 +444,13 @@ impl Function {
         for item in items {
             let value = match self.eval(item, view, moment) {
                 Ok(value) => value,
+                Err(FuncError::ValueType) if self.is_statistic() => {
+                    // Texts count as 0 where they are there at all.
+                    if history::is_empty(self.period.as_ref(), item, view, moment)? {
+                        continue;
+                    }
+                    ExprValue::Float(0.0)
+                }
                 Err(FuncError::NotEnoughData | FuncError::ValueType) => continue,
                 Err(error) => return Err(error),
             };

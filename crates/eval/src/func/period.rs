@@ -108,8 +108,7 @@ impl TrendPeriod {
         };
         let period = Self { count, unit, shift };
         // Months and years have no fixed length: their end must lie on a border of theirs.
-        let aligned = unit < Unit::Month
-            || period.largest_floor() >= unit
+        let aligned = period.largest_floor() >= unit
             || (unit == Unit::Year && period.largest_floor() >= Unit::Month);
         ((1..=most).contains(&count) && aligned).then_some(period)
     }

@@ -59,7 +59,7 @@ impl Params {
 /// are `NaN` and filled with the mean.
 pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, FuncError> {
     let known: Vec<f64> = series.iter().copied().filter(|v| !v.is_nan()).collect();
-    if known.is_empty() || series.len() < 2 * params.season || params.detection > series.len() {
+    if known.is_empty() || series.len() <= 2 * params.season || params.detection > series.len() {
         return Err(FuncError::NotEnoughData);
     }
     let mean = stats::avg(&known).ok_or(FuncError::NotFinite)?;
@@ -78,8 +78,7 @@ pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, Func
 fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     const INNER_LOOPS: usize = 2;
     let (n, season) = (series.len(), params.season);
-    let cycles = n / season + 1;
-    let seasonal_window = params.window.unwrap_or(10 * cycles + 1);
+    let seasonal_window = params.window.unwrap_or(10 * n + 1);
     #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
     let wanted = 1.5 * season as f64 / (1.0 - 1.5 / seasonal_window as f64);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
@@ -89,7 +88,7 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     let mut seasonal = vec![0.0; n];
     for _ in 0..INNER_LOOPS {
         let detrended: Vec<f64> = series.iter().zip(&trend).map(|(y, t)| y - t).collect();
-        let cycle = smooth_cycles(&detrended, season, params.window);
+        let cycle = smooth_cycles(&detrended, season, seasonal_window);
         let low = moving_average(&cycle, season);
         let low = moving_average(&low, season);
         let low = moving_average(&low, 3);
@@ -105,17 +104,14 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
 }
 
 /// Smooths each position of the season over the cycles and adds one cycle at both ends.
-fn smooth_cycles(series: &[f64], season: usize, window: Option<usize>) -> Vec<f64> {
+fn smooth_cycles(series: &[f64], season: usize, window: usize) -> Vec<f64> {
     let mut out = vec![0.0; series.len() + 2 * season];
     for position in 0..season {
         let line: Vec<f64> = series.iter().copied().skip(position).step_by(season).collect();
         let count = line.len();
         for index in 0..count + 2 {
             #[expect(clippy::cast_precision_loss, reason = "counts of cycles")]
-            let value = match window {
-                None => stats::avg(&line).unwrap_or(f64::NAN),
-                Some(window) => local_fit(&line, window, index as f64 - 1.0),
-            };
+            let value = local_fit(&line, window, index as f64 - 1.0, false);
             if let Some(slot) = out.get_mut(index * season + position) {
                 *slot = value;
             }
@@ -130,12 +126,13 @@ fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
 
 #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
 fn loess(series: &[f64], window: usize) -> Vec<f64> {
-    (0..series.len()).map(|i| local_fit(series, window, i as f64)).collect()
+    (0..series.len()).map(|i| local_fit(series, window, i as f64, true)).collect()
 }
 
-/// Locally weighted linear fit at `at` over the `window` nearest points (tricube weights).
+/// Locally weighted fit at `at` over the `window` nearest points (tricube weights): linear, or a
+/// mean.
 #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
-fn local_fit(series: &[f64], window: usize, at: f64) -> f64 {
+fn local_fit(series: &[f64], window: usize, at: f64, linear: bool) -> f64 {
     let n = series.len();
     let width = window.min(n);
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
@@ -165,6 +162,9 @@ fn local_fit(series: &[f64], window: usize, at: f64) -> f64 {
         return f64::NAN;
     }
     let (x_mean, y_mean) = (x_sum / w_sum, y_sum / w_sum);
+    if !linear {
+        return y_mean;
+    }
     let (mut xx, mut xy) = (0.0, 0.0);
     for (x, y, weight) in weights {
         xx += weight * (x - x_mean).powi(2);

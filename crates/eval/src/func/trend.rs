@@ -39,14 +39,12 @@ pub(super) fn parse(name: &str, params: &[HistoryParam]) -> Result<Option<Kind>,
             if seasons.fract() != 0.0 || !(1.0..=SEASONS_MAX).contains(&seasons) {
                 return Err(FuncError::Param(3));
             }
-            #[expect(
-                clippy::cast_possible_truncation,
-                clippy::cast_sign_loss,
-                reason = "checked"
-            )]
+            #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
+            let period = period()?;
+            let season = season.filter(|season| *season >= period.base_unit());
             return Ok(Some(Kind::Baseline {
                 deviations: name == "baselinedev",
-                period: period()?,
+                period,
                 season: season.ok_or(FuncError::Param(2))?,
                 seasons: seasons as u32,
             }));
@@ -100,7 +98,7 @@ pub(super) fn eval(
     let trends = read(period, item, view, moment, (Unit::Hour, 0))?;
     if kind == TrendKind::Count {
         let count = trends.iter().map(|t| u64::from(t.num)).sum();
-        return Ok(ExprValue::Unsigned(count));
+        return Ok(ExprValue::count(count));
     }
     if trends.is_empty() && kind != TrendKind::Sum {
         return Err(FuncError::NotEnoughData);

@@ -265,7 +265,10 @@ fn binary(op: Op, left: &Value, right: &Value) -> Result<Value, FilterError> {
     if matches!(left, Value::Nothing) || matches!(right, Value::Nothing) {
         // What is missing is equal to nothing and different from everything.
         return Ok(match op {
-            Op::Add | Op::Sub | Op::Mul | Op::Div => Value::Nothing,
+            Op::Add | Op::Sub | Op::Mul | Op::Div => {
+                let text = "a filter calculates with a value that is missing";
+                return Err(FilterError::Text(text.to_owned()));
+            }
             Op::Ne => Value::Bool(true),
             _ => Value::Bool(false),
         });

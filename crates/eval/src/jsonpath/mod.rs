@@ -37,7 +37,7 @@ pub enum QueryError {
 /// Parses document and path and gives what the path finds: a scalar as plain text, several
 /// matches or a container as JSON; `None` = nothing.
 pub fn query(document: &str, path: &str) -> Result<Option<String>, QueryError> {
-    let document = json::parse_container(document)?;
+    let document = json::parse_first_container(document)?;
     let path = Path::parse(path)?;
     path.query(&document)
 }
@@ -208,7 +208,7 @@ fn children<'j, 'a>(
     match (selector, value) {
         (Selector::Names(names), Json::Object(members)) => {
             for wanted in names {
-                let member = members.iter().find(|(n, _)| n == wanted);
+                let member = members.iter().rev().find(|(n, _)| n == wanted);
                 out.extend(
                     member.map(|(n, value)| Found::Value { name: Some(Name::Text(n)), value }),
                 );

@@ -152,6 +152,9 @@ impl Cursor<'_> {
             };
             segments.push(segment);
         }
+        if segments.is_empty() {
+            return Err(self.unsupported());
+        }
         Ok(Path { segments })
     }
 

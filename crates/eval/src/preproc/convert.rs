@@ -1,23 +1,8 @@
-//! Payloads as numbers, as texts, and as samples of an item's type.
+//! Payloads as numbers and as texts.
 
-use model::{CompactString, Payload, SampleValue, ValueType};
+use model::{CompactString, Payload, ValueType};
 
 use crate::num::{format_f64, parse_f64, parse_u64};
-
-/// Longest character value, characters.
-const CHAR_CHARS_MAX: usize = 255;
-
-/// Longest text and log value, bytes.
-const TEXT_BYTES_MAX: usize = 65_535;
-
-/// A value that does not go with the item's type.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("Value of type \"{from}\" is not suitable for value type \"{to}\". Value \"{value}\"")]
-pub struct ConvertError {
-    from: &'static str,
-    to: &'static str,
-    value: String,
-}
 
 /// A number out of a payload.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -50,6 +35,17 @@ pub(super) fn float_to_unsigned(value: f64) -> Option<u64> {
     whole
 }
 
+/// As the field's server makes a whole number of a product: negative ones wrap around, what is
+/// too large is 0.
+pub(super) fn wrap(value: f64) -> u64 {
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "that is meant")]
+    match float_to_unsigned(value) {
+        Some(whole) => whole,
+        None if value < 0.0 => value as i64 as u64,
+        None => 0,
+    }
+}
+
 /// A payload as a number, in the way that suits the item's type: float items calculate with
 /// floats, unsigned ones with whole numbers.
 pub(super) fn to_number(payload: &Payload, value_type: ValueType) -> Option<Number> {
@@ -70,8 +66,13 @@ pub(super) fn to_number(payload: &Payload, value_type: ValueType) -> Option<Numb
 }
 
 fn parse_text(text: &str) -> Option<Number> {
-    let text = text.trim();
-    parse_u64(text).map(Number::Unsigned).or_else(|| parse_f64(text).map(Number::Float))
+    let text = super::sample::strip(text);
+    // A fraction of nothing but zeros makes no float.
+    let whole = match text.split_once('.') {
+        Some((whole, zeros)) if zeros.bytes().all(|b| b == b'0') => whole,
+        _ => text,
+    };
+    parse_u64(whole).map(Number::Unsigned).or_else(|| parse_f64(text).map(Number::Float))
 }
 
 /// A payload as text.
@@ -94,112 +95,5 @@ pub(super) fn kind_name(payload: &Payload) -> &'static str {
         Payload::Text(_) | Payload::Log(_) => "string",
         Payload::NotSupported(_) => "error",
         Payload::Meta => "none",
-    }
-}
-
-fn type_name(value_type: ValueType) -> &'static str {
-    match value_type {
-        ValueType::Float => "Numeric (float)",
-        ValueType::Char => "Character",
-        ValueType::Log => "Log",
-        ValueType::Unsigned => "Numeric (unsigned)",
-        ValueType::Text => "Text",
-        ValueType::Binary => "Binary",
-    }
-}
-
-fn cut_bytes(text: CompactString, max: usize) -> CompactString {
-    if text.len() <= max {
-        return text;
-    }
-    let end = (0..=max).rev().find(|i| text.is_char_boundary(*i)).unwrap_or(0);
-    CompactString::from(&text[..end])
-}
-
-/// A payload as history keeps it. Texts that are too long are cut, numbers that do not go with
-/// the type are refused.
-pub fn to_sample_value(
-    payload: Payload,
-    value_type: ValueType,
-) -> Result<SampleValue, ConvertError> {
-    let refused = |payload: &Payload| ConvertError {
-        from: kind_name(payload),
-        to: type_name(value_type),
-        value: to_text(payload).chars().take(128).collect(),
-    };
-    if matches!(payload, Payload::NotSupported(_) | Payload::Meta) {
-        return Err(refused(&payload));
-    }
-    Ok(match value_type {
-        ValueType::Float => match to_number(&payload, value_type) {
-            Some(number) => SampleValue::Float(number.as_f64()),
-            None => return Err(refused(&payload)),
-        },
-        ValueType::Unsigned => match to_number(&payload, value_type) {
-            Some(Number::Unsigned(v)) => SampleValue::Unsigned(v),
-            _ => return Err(refused(&payload)),
-        },
-        ValueType::Log => match payload {
-            Payload::Log(mut log) => {
-                log.0 = cut_bytes(std::mem::take(&mut log.0), TEXT_BYTES_MAX);
-                SampleValue::Log(log)
-            }
-            other => {
-                let text = cut_bytes(to_text(&other), TEXT_BYTES_MAX);
-                SampleValue::Log(Box::new((text, model::LogMeta::default())))
-            }
-        },
-        ValueType::Char => {
-            let text = into_text(payload);
-            match text.char_indices().nth(CHAR_CHARS_MAX) {
-                Some((end, _)) => SampleValue::Text(CompactString::from(&text[..end])),
-                None => SampleValue::Text(text),
-            }
-        }
-        ValueType::Text => SampleValue::Text(cut_bytes(into_text(payload), TEXT_BYTES_MAX)),
-        ValueType::Binary => SampleValue::Text(into_text(payload)),
-    })
-}
-
-fn into_text(payload: Payload) -> CompactString {
-    match payload {
-        Payload::Text(text) => text,
-        other => to_text(&other),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn samples() {
-        let text = |t: &str| Payload::Text(t.into());
-        for (payload, value_type, sample) in [
-            (text("1.5"), ValueType::Float, Some(SampleValue::Float(1.5))),
-            (text(" 7\n"), ValueType::Unsigned, Some(SampleValue::Unsigned(7))),
-            (text("1.9"), ValueType::Unsigned, Some(SampleValue::Unsigned(1))),
-            (text("-1"), ValueType::Unsigned, None),
-            (text("x"), ValueType::Float, None),
-            (Payload::Float(2.5), ValueType::Text, Some(SampleValue::Text("2.5".into()))),
-            (
-                Payload::Unsigned(u64::MAX),
-                ValueType::Unsigned,
-                Some(SampleValue::Unsigned(u64::MAX)),
-            ),
-            (
-                text(&"ö".repeat(300)),
-                ValueType::Char,
-                Some(SampleValue::Text("ö".repeat(255).into())),
-            ),
-            (
-                text(&"ö".repeat(40_000)),
-                ValueType::Text,
-                Some(SampleValue::Text("ö".repeat(32_767).into())),
-            ),
-            (Payload::NotSupported("e".into()), ValueType::Text, None),
-        ] {
-            assert_eq!(to_sample_value(payload, value_type).ok(), sample);
-        }
     }
 }

@@ -9,7 +9,8 @@ const COLUMNS_MAX: usize = 65_536;
 
 /// Makes an array of objects. `delimiter` is one character (default comma), `quote` one
 /// character or nothing, `header`: names stand in the first row, else columns are numbered
-/// from 1. A first line `Sep=x` overrides the delimiter.
+/// from 1. A first line `Sep=x` is no row; it names the delimiter
+/// where the parameters do not.
 pub fn csv_to_json(
     text: &str,
     delimiter: &str,
@@ -23,13 +24,14 @@ pub fn csv_to_json(
             (c, None) => Ok(c),
         }
     };
-    let mut delimiter = one(delimiter, "delimiter")?.unwrap_or(',');
+    let mut delimiter = one(delimiter, "delimiter")?;
     let quote = one(quote, "quotation mark")?;
     let mut rest = text;
     if let Some((separator, after)) = separator_line(text) {
-        delimiter = separator;
+        delimiter = delimiter.or(Some(separator));
         rest = after;
     }
+    let delimiter = delimiter.unwrap_or(',');
     let mut reader = Reader { rest, delimiter, quote, row: 0, done: rest.is_empty() };
     let mut names = None;
     if header {

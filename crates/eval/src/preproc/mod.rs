@@ -2,8 +2,10 @@
 
 mod convert;
 mod csv;
+mod mib;
 mod prometheus;
 mod run;
+mod sample;
 mod snmp;
 mod step;
 mod text;
@@ -12,11 +14,11 @@ mod xml;
 #[cfg(test)]
 mod tests;
 
-pub use convert::{ConvertError, to_sample_value};
 pub use csv::csv_to_json;
 pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};
 pub use run::{Outcome, Remembered, State, StepTrace, run, run_traced};
-pub(crate) use xml::xml_to_json;
+pub use sample::{CHAR_CHARS_MAX, TEXT_BYTES_MAX, convert, into_text};
+pub(crate) use xml::{json_to_xml, xml_to_json};
 
 pub use step::{ErrorHandler, Step, StepError, StepKind};
 

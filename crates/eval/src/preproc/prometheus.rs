@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::json::write_string;
 use crate::num::{format_f64, parse_f64, same_f64};
-use crate::{regex, stats};
+use crate::regex;
 
 /// Why a value or a list cannot be made.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -34,12 +34,6 @@ pub enum PrometheusError {
     /// The row has no such label.
     #[error("no label matches the specified output")]
     NoLabel,
-    /// A function needs numbers.
-    #[error("cannot calculate with a value that is not a number")]
-    NotNumeric,
-    /// A regular expression is wrong.
-    #[error(transparent)]
-    Regex(#[from] regex::RegexError),
 }
 
 struct Row<'a> {
@@ -88,7 +82,7 @@ fn quoted(text: &str) -> Option<(String, &str)> {
             '\\' => match chars.next()?.1 {
                 'n' => value.push('\n'),
                 c @ ('"' | '\\') => value.push(c),
-                c => value.extend(['\\', c]),
+                _ => return None,
             },
             c => value.push(c),
         }
@@ -142,8 +136,10 @@ impl Pattern {
             let found = OPS.iter().find(|(text, _)| after.starts_with(text)).ok_or(after)?;
             let after = blanks(&after[found.0.len()..]);
             let (value, after) = quoted(after).ok_or(after)?;
-            if name == "__name__" && found.1 == LabelOp::Equal && self.name.is_none() {
-                self.name = Some(value);
+            if name == "__name__" && found.1 == LabelOp::Equal {
+                if self.name.replace(value).is_some() {
+                    return Err(rest);
+                }
             } else {
                 self.labels.push((name.to_owned(), found.1, value));
             }
@@ -174,9 +170,14 @@ impl Pattern {
             let fits = match (label, op) {
                 (Some(label), LabelOp::Equal) => label == wanted,
                 (Some(label), LabelOp::NotEqual) => label != wanted,
-                (Some(label), LabelOp::Matches) => regex::is_match(wanted, label, false)?,
-                (Some(label), LabelOp::NotMatches) => !regex::is_match(wanted, label, false)?,
-                (None, op) => matches!(op, LabelOp::NotEqual | LabelOp::NotMatches),
+                // A pattern that does not compile fits nothing.
+                (Some(label), LabelOp::Matches) => {
+                    regex::is_match(wanted, label, false).unwrap_or(false)
+                }
+                (Some(label), LabelOp::NotMatches) => {
+                    regex::is_match(wanted, label, false).is_ok_and(|matched| !matched)
+                }
+                (None, _) => false,
             };
             if !fits {
                 return Ok(false);
@@ -194,9 +195,8 @@ fn same_value(a: &str, b: &str) -> bool {
 }
 
 fn is_value(text: &str) -> bool {
-    let word = text.trim_start_matches(['+', '-']);
-    parse_f64(text).is_some()
-        || ["inf", "infinity", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
+    let word = text.strip_prefix(['+', '-']).unwrap_or(text);
+    parse_f64(text).is_some() || ["inf", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
 }
 
 fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
@@ -228,64 +228,97 @@ fn parse_row(line: &str, row: usize) -> Result<Row<'_>, PrometheusError> {
             }
         }
     }
-    let mut parts = rest.split_ascii_whitespace();
-    let value = parts.next().filter(|v| is_value(v)).ok_or_else(|| bad("metric value"))?;
-    if let Some(timestamp) = parts.next()
-        && parse_f64(timestamp).is_none()
-    {
-        return Err(bad("timestamp"));
+    let value = blanks(rest);
+    if value.len() == rest.len() && !text[..text.len() - rest.len()].ends_with([' ', '\t']) {
+        return Err(bad("metric value without a blank before it"));
     }
-    if parts.next().is_some() {
-        return Err(bad("row"));
+    // What follows the value, a timestamp as a rule, is not looked at.
+    let value = value.split([' ', '\t']).next().unwrap_or_default();
+    if !is_value(value) {
+        return Err(bad("metric value"));
     }
     Ok(Row { name, labels, value, line })
 }
 
 #[derive(Default)]
-struct Hints<'a>(HashMap<&'a str, (Option<&'a str>, Option<&'a str>)>);
+struct Hints<'a>(HashMap<&'a str, (Option<&'a str>, Option<String>)>);
 
 impl<'a> Hints<'a> {
-    fn read(&mut self, line: &'a str) {
+    /// An error says what is wrong with the line.
+    fn read(&mut self, line: &'a str) -> Result<(), &'static str> {
         let rest = blanks(line.trim_start_matches('#'));
-        let Some((word, rest)) = rest.split_once([' ', '\t']) else { return };
+        let Some((word, rest)) = rest.split_once([' ', '\t']) else { return Ok(()) };
         let rest = blanks(rest);
         let (name, text) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
-        match word {
-            "HELP" => self.0.entry(name).or_default().1 = Some(blanks(text)),
-            "TYPE" => self.0.entry(name).or_default().0 = Some(text.trim()),
-            _ => {}
-        }
+        let twice = match word {
+            "HELP" => {
+                let help = unescape_help(blanks(text)).ok_or("comment")?;
+                self.0.entry(name).or_default().1.replace(help).is_some()
+            }
+            "TYPE" => self.0.entry(name).or_default().0.replace(text.trim()).is_some(),
+            _ => false,
+        };
+        if twice { Err("a second comment on one metric") } else { Ok(()) }
     }
 
     /// Type and help of a metric; hints for a histogram do not reach its buckets.
-    fn of(&self, name: &str) -> (Option<&'a str>, Option<&'a str>) {
-        self.0.get(name).copied().unwrap_or_default()
+    fn of(&self, name: &str) -> (Option<&'a str>, Option<&str>) {
+        self.0.get(name).map_or((None, None), |(kind, help)| (*kind, help.as_deref()))
     }
+}
+
+/// Escapes of help texts are `\\` and `\n`.
+fn unescape_help(text: &str) -> Option<String> {
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars();
+    while let Some(c) = chars.next() {
+        out.push(match c {
+            '\\' => match chars.next()? {
+                'n' => '\n',
+                '\\' => '\\',
+                _ => return None,
+            },
+            c => c,
+        });
+    }
+    Some(out)
 }
 
 /// Rows that fit a pattern, with hints; all rows must be readable.
 fn rows<'a>(
     data: &'a str,
     pattern: &Pattern,
+    with_hints: bool,
 ) -> Result<(Vec<Row<'a>>, Hints<'a>), PrometheusError> {
     let mut hints = Hints::default();
     let mut found = Vec::new();
     for (index, line) in data.split('\n').enumerate() {
-        let line = line.trim_end_matches('\r');
         let text = blanks(line);
         if line.is_empty() {
             continue;
         }
         if text.starts_with('#') {
-            hints.read(text);
+            if with_hints {
+                let bad = |what| PrometheusError::Data { row: index + 1, text: text.into(), what };
+                hints.read(text).map_err(bad)?;
+            }
             continue;
         }
-        let row = parse_row(line.trim_end(), index + 1)?;
+        let row = parse_row(text, index + 1)?;
         if pattern.fits(&row)? {
             found.push(row);
         }
     }
     Ok((found, hints))
+}
+
+fn sum(values: &[f64]) -> f64 {
+    values.iter().sum()
+}
+
+#[expect(clippy::cast_precision_loss, reason = "a count")]
+fn count(values: &[f64]) -> f64 {
+    values.len() as f64
 }
 
 /// One value out of the rows that fit: `request` is `value`, `label` (then `output` names the
@@ -297,35 +330,41 @@ pub fn prometheus_pattern(
     output: &str,
 ) -> Result<String, PrometheusError> {
     let pattern = Pattern::parse(pattern)?;
-    let (rows, _) = rows(data, &pattern)?;
+    let (rows, _) = rows(data, &pattern, false)?;
     let single = || match &rows[..] {
         [] => Err(PrometheusError::NoMatch),
         [row] => Ok(row),
         _ => Err(PrometheusError::Multiple),
     };
     match request {
-        "value" | "" => Ok(single()?.value.to_owned()),
+        "value" => Ok(single()?.value.to_owned()),
         "label" => {
             let label = single()?.labels.iter().find(|(n, _)| *n == output);
             label.map(|(_, v)| v.clone()).ok_or(PrometheusError::NoLabel)
         }
         "function" => {
+            // What is no number does not count; infinities do.
+            let number = |row: &Row<'_>| match parse_f64(row.value) {
+                Some(number) => Some(number),
+                None => row.value.parse().ok().filter(|number: &f64| !number.is_nan()),
+            };
+            let numbers: Vec<f64> = rows.iter().filter_map(number).collect();
             if output == "count" {
-                return Ok(rows.len().to_string());
+                return Ok(numbers.len().to_string());
             }
-            let function = match output {
-                "sum" => stats::sum,
-                "min" => stats::min,
-                "max" => stats::max,
-                "avg" => stats::avg,
+            let function: fn(&[f64]) -> f64 = match output {
+                "sum" => sum,
+                "min" => |values: &[f64]| values.iter().copied().fold(f64::INFINITY, f64::min),
+                "max" => |values: &[f64]| values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+                "avg" => |values: &[f64]| {
+                    crate::stats::avg(values).unwrap_or_else(|| sum(values) / count(values))
+                },
                 _ => return Err(PrometheusError::Param(output.to_owned())),
             };
-            if rows.is_empty() {
+            if numbers.is_empty() {
                 return Err(PrometheusError::NoMatch);
             }
-            let numbers: Option<Vec<f64>> = rows.iter().map(|r| parse_f64(r.value)).collect();
-            let result = function(&numbers.ok_or(PrometheusError::NotNumeric)?);
-            Ok(format_f64(result.ok_or(PrometheusError::NotNumeric)?))
+            Ok(format_f64(function(&numbers)))
         }
         _ => Err(PrometheusError::Param(request.to_owned())),
     }
@@ -333,7 +372,7 @@ pub fn prometheus_pattern(
 
 /// The rows that fit, as a JSON array.
 pub fn prometheus_to_json(data: &str, pattern: &str) -> Result<String, PrometheusError> {
-    let (rows, hints) = rows(data, &Pattern::parse(pattern)?)?;
+    let (rows, hints) = rows(data, &Pattern::parse(pattern)?, true)?;
     let mut out = String::from("[");
     for (i, row) in rows.iter().enumerate() {
         if i > 0 {

@@ -52,7 +52,7 @@ impl State {
 /// What became of a value.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Outcome {
-    /// The value after all steps; see [`super::to_sample_value`].
+    /// The value after all steps; see [`super::convert`].
     Value(Payload),
     /// Nothing to store.
     Discarded,
@@ -139,7 +139,6 @@ fn handle(step: &Step, error: &str) -> Outcome {
             regex::substitute(pattern, template, error, false)
                 .ok()
                 .flatten()
-                .filter(|_| template.contains('\\'))
                 .unwrap_or_else(|| template.to_owned())
         }
         _ => template.to_owned(),
@@ -212,22 +211,14 @@ impl Run<'_> {
                 kind_name(value)
             ));
         };
+        // Whole numbers stay whole and wrap around, as at the field's server.
         let product = match (number, whole) {
-            (Number::Unsigned(v), Some(whole)) => match v.checked_mul(whole) {
-                Some(product) => Number::Unsigned(product),
-                None => Number::Float(number.as_f64() * factor),
-            },
-            _ => Number::Float(number.as_f64() * factor),
-        };
-        let product = match (product, self.value_type) {
-            (Number::Float(v), ValueType::Unsigned) => {
-                super::convert::float_to_unsigned(v).map_or(product, Number::Unsigned)
+            (Number::Unsigned(v), Some(whole)) => Number::Unsigned(v.wrapping_mul(whole)),
+            (Number::Unsigned(_), None) => {
+                Number::Unsigned(super::convert::wrap(number.as_f64() * factor))
             }
-            (product, _) => product,
+            (Number::Float(v), _) => Number::Float(v * factor),
         };
-        if !product.as_f64().is_finite() {
-            return Err("the product is out of range".to_owned());
-        }
         Ok(Outcome::Value(product.into_payload()))
     }
 
@@ -266,7 +257,10 @@ impl Run<'_> {
                 if change < 0.0 {
                     Outcome::Discarded
                 } else if per_second {
-                    Outcome::Value(Payload::Float(change / seconds))
+                    let rate = change / seconds;
+                    let whole = super::convert::float_to_unsigned(rate)
+                        .filter(|_| self.value_type == ValueType::Unsigned);
+                    Outcome::Value(whole.map_or(Payload::Float(rate), Payload::Unsigned))
                 } else {
                     Outcome::Value(Payload::Float(change))
                 }
@@ -295,7 +289,7 @@ impl Run<'_> {
 
     fn in_range(&self, value: Payload) -> Stepped {
         let Action::Range(low, high) = self.step.action else { return self.mixed_up() };
-        let Some(number) = to_number(&value, ValueType::Text) else {
+        let Some(number) = to_number(&value, self.value_type) else {
             return Err(format!("value of type \"{}\" is not a number", kind_name(&value)));
         };
         let number = number.as_f64();
@@ -375,9 +369,10 @@ impl Run<'_> {
                 Ok(_) => Ok(()),
             },
             (Action::Pair(pattern, output), _) => {
-                match regex::substitute(pattern, output, value, false) {
-                    Ok(Some(error)) => Err(error),
-                    Ok(None) => Ok(()),
+                match regex::extract(pattern, output, value) {
+                    Ok(Some(error)) if !error.is_empty() => Err(error),
+                    // Matching was given up: no error was found.
+                    Ok(_) | Err(regex::RegexError::Match(_)) => Ok(()),
                     Err(error) => Err(error.to_string()),
                 }
             }
@@ -401,7 +396,7 @@ impl Run<'_> {
                 let failed = |reason: &str| {
                     format!("cannot perform regular expression \"{pattern}\" match: {reason}")
                 };
-                match regex::substitute(pattern, output, value, false) {
+                match regex::extract(pattern, output, value) {
                     Ok(Some(found)) => text_outcome(found),
                     Ok(None) => Err(failed("pattern does not match")),
                     Err(error) => Err(failed(&error.to_string())),
@@ -416,7 +411,7 @@ impl Run<'_> {
                 }
             },
             (Action::Text(source), StepKind::JavaScript) => {
-                match self.scripts.engine()?.call(source, value)? {
+                match self.scripts.call(source, value)? {
                     Some(result) => text_outcome(result),
                     None => Ok(Outcome::Discarded),
                 }
@@ -466,7 +461,7 @@ fn json_path(
 ) -> Stepped {
     let failed =
         |reason: String| format!("cannot extract value from json by path \"{text}\": {reason}");
-    let document = crate::json::parse_container(value).map_err(|e| failed(e.to_string()))?;
+    let document = crate::json::parse_first_container(value).map_err(|e| failed(e.to_string()))?;
     let path = path.as_ref().map_err(|e| failed(e.to_string()))?;
     match path.query(&document) {
         Ok(Some(found)) => text_outcome(found),
@@ -483,7 +478,19 @@ fn same(a: &Payload, b: &Payload) -> bool {
     match (a, b) {
         (Payload::Float(a), Payload::Float(b)) => crate::num::same_f64(*a, *b),
         (Payload::Unsigned(a), Payload::Unsigned(b)) => a == b,
-        (Payload::Text(a), Payload::Text(b)) => a == b,
-        (a, b) => to_text(a) == to_text(b),
+        (Payload::Text(a), Payload::Text(b)) => a == b || same_number(a, b),
+        (a, b) => {
+            let (a, b) = (to_text(a), to_text(b));
+            a == b || same_number(&a, &b)
+        }
+    }
+}
+
+/// Texts of numbers are compared as numbers: `1.0` is `1`.
+fn same_number(a: &str, b: &str) -> bool {
+    use crate::num::{parse_f64, parse_u64, same_f64};
+    match (parse_u64(a), parse_u64(b)) {
+        (Some(a), Some(b)) => a == b,
+        _ => parse_f64(a).zip(parse_f64(b)).is_some_and(|(a, b)| same_f64(a, b)),
     }
 }

@@ -212,14 +212,14 @@ pub(super) enum SnmpFormat {
 }
 
 impl SnmpFormat {
-    fn parse(text: &str) -> Option<Self> {
-        Some(match text {
-            "" | "0" => Self::Unchanged,
+    /// What is no number of a format leaves values unchanged.
+    fn parse(text: &str) -> Self {
+        match text {
             "1" => Self::Utf8,
             "2" => Self::Mac,
             "3" => Self::Bits,
-            _ => return None,
-        })
+            _ => Self::Unchanged,
+        }
     }
 }
 
@@ -243,6 +243,16 @@ impl Step {
         };
         let action = parse(kind, params).unwrap_or_else(|e| Action::Broken(e.into()));
         Ok(Self { kind, on_error, action })
+    }
+
+    /// A script that asks the world or sleeps: whoever runs it has to be able to wait.
+    pub fn waits(&self) -> bool {
+        match (&self.action, self.kind) {
+            (Action::Text(source), StepKind::JavaScript) => {
+                source.contains("HttpRequest") || source.contains("sleep")
+            }
+            _ => false,
+        }
     }
 
     /// Why the step can never succeed, if its parameters are wrong.
@@ -305,6 +315,7 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
             let (low, high) = pair()?;
             let limit = |text: &str, open: f64| {
                 let wrong = || format!("invalid range limit \"{text}\"");
+                let text = text.trim();
                 if text.is_empty() { Ok(open) } else { parse_f64(text).ok_or_else(wrong) }
             };
             let (low, high) = (limit(&low, f64::NEG_INFINITY)?, limit(&high, f64::INFINITY)?);
@@ -315,7 +326,6 @@ fn parse(kind: StepKind, params: &str) -> Result<Action, String> {
         }
         K::DiscardUnchangedHeartbeat => Action::Heartbeat(
             parse_seconds(params.trim())
-                .filter(|s| *s > 0)
                 .ok_or_else(|| format!("invalid heartbeat \"{params}\""))?,
         ),
         _ => parse_lines(kind, params)?,
@@ -346,7 +356,8 @@ fn parse_lines(kind: StepKind, params: &str) -> Result<Action, String> {
             _ => return Err("three parameters are expected".to_owned()),
         },
         K::CheckNotSupported => {
-            let (first, pattern) = params.split_once('\n').unwrap_or((params, ""));
+            // Without a pattern every error is meant.
+            let (first, pattern) = params.split_once('\n').unwrap_or(("", ""));
             let matching = match first {
                 "0" => Matching::Matches,
                 "1" => Matching::NotMatches,
@@ -356,16 +367,15 @@ fn parse_lines(kind: StepKind, params: &str) -> Result<Action, String> {
         }
         K::SnmpWalkValue => match lines[..] {
             ["", ..] => return Err("parameter should be set".to_owned()),
-            [oid, format] => Action::SnmpWalk(oid.into(), snmp_format(format)?),
+            [oid, format] => Action::SnmpWalk(oid.into(), SnmpFormat::parse(format)),
             _ => return Err("failed to parse step parameters".to_owned()),
         },
         K::SnmpWalkToJson => snmp_json(params, &lines)?,
-        _ => Action::Snmp(snmp_format(params)?),
+        _ => match SnmpFormat::parse(lines.first().copied().unwrap_or_default()) {
+            SnmpFormat::Unchanged => return Err(format!("invalid format \"{params}\"")),
+            format => Action::Snmp(format),
+        },
     })
-}
-
-fn snmp_format(text: &str) -> Result<SnmpFormat, String> {
-    SnmpFormat::parse(text).ok_or_else(|| format!("invalid format mode \"{text}\""))
 }
 
 fn snmp_json(params: &str, lines: &[&str]) -> Result<Action, String> {
@@ -375,6 +385,9 @@ fn snmp_json(params: &str, lines: &[&str]) -> Result<Action, String> {
     if !lines.len().is_multiple_of(3) {
         return Err("failed to parse step parameters".to_owned());
     }
-    let rows = lines.chunks(3).map(|r| Ok((r[0].into(), r[1].into(), snmp_format(r[2])?)));
-    Ok(Action::SnmpJson(rows.collect::<Result<_, String>>()?))
+    if lines.chunks(3).any(|r| r[0].is_empty() || r[1].is_empty()) {
+        return Err("a field has no name or no OID".to_owned());
+    }
+    let rows = lines.chunks(3).map(|r| (r[0].into(), r[1].into(), SnmpFormat::parse(r[2])));
+    Ok(Action::SnmpJson(rows.collect()))
 }

@@ -41,7 +41,7 @@ fn steps_without_memory() {
         (K::Multiplier, "8", "2.5", Some("20")),
         (K::Multiplier, "0.5", "x", None),
         (K::Multiplier, "x", "1", None),
-        (K::Multiplier, "1e308", "1e308", None),
+        (K::Multiplier, "1e308", "1e308", Some("INF")),
         (K::RightTrim, "\\s\\n", "a \n ", Some("a")),
         (K::LeftTrim, "0", "0010", Some("10")),
         (K::Trim, "\"", "\"a\"", Some("a")),
@@ -106,6 +106,12 @@ fn steps_without_memory() {
         (K::SnmpWalkValue, ".1.3.6.1.2\n0", walk, Some("a\nb")),
         (K::SnmpWalkValue, ".1.3.6.2.1\n1", walk, Some("AB")),
         (K::SnmpWalkValue, ".1.3.6.2.1\n2", walk, Some("41:42")),
+        (
+            K::SnmpWalkValue,
+            "IF-MIB::ifIndex.7\n0",
+            ".1.3.6.1.2.1.2.2.1.1.7 = INTEGER: 7",
+            Some("7"),
+        ),
         (K::SnmpWalkValue, ".1.3.6.9\n0", walk, None),
         (
             K::SnmpWalkToJson,
@@ -179,7 +185,12 @@ fn steps_with_memory() {
             ValueType::Text,
             &[("a", 1, Some("a")), ("a", 10, None), ("a", 11, Some("a")), ("a", 12, None)],
         ),
-        (K::DiscardUnchangedHeartbeat, "0", ValueType::Text, &[("a", 1, None)]),
+        (
+            K::DiscardUnchangedHeartbeat,
+            "0",
+            ValueType::Text,
+            &[("a", 1, Some("a")), ("a", 1, Some("a"))],
+        ),
     ];
     for (kind, params, value_type, rows) in tables {
         let steps = [step(kind, params)];

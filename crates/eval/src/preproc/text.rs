@@ -49,18 +49,26 @@ pub(super) fn bool_to_decimal(text: &str) -> Option<u64> {
     crate::num::parse_f64(text).map(|v| u64::from(v != 0.0))
 }
 
-/// A number in another base; blanks between hexadecimal digits do not count.
+/// A number in another base, in quotes or not; what does not fit 64 bits is the largest number.
+/// Hexadecimal digits may stand in pairs, one blank or line end between them.
 pub(super) fn to_decimal(text: &str, radix: u32) -> Option<u64> {
-    let text = text.trim();
-    let digits: std::borrow::Cow<'_, str> = if radix == 16 && text.contains([' ', '\n']) {
-        text.chars().filter(|c| !c.is_ascii_whitespace()).collect::<String>().into()
-    } else {
-        text.into()
-    };
-    if digits.is_empty() || !digits.chars().all(|c| c.is_digit(radix)) {
-        return None;
+    let text = super::sample::strip_quotes(text.trim());
+    let bytes = text.as_bytes();
+    let paired = radix == 16
+        && bytes.len() % 3 == 2
+        && bytes.iter().skip(2).step_by(3).all(|b| matches!(b, b' ' | b'\n'));
+    let mut number: u64 = 0;
+    let mut any = false;
+    for (at, byte) in bytes.iter().enumerate() {
+        if paired && at % 3 == 2 {
+            continue;
+        }
+        let digit = char::from(*byte).to_digit(radix)?;
+        let next = number.checked_mul(radix.into()).and_then(|n| n.checked_add(digit.into()));
+        number = next.unwrap_or(u64::MAX);
+        any = true;
     }
-    u64::from_str_radix(&digits, radix).ok()
+    any.then_some(number)
 }
 
 #[cfg(test)]
@@ -85,7 +93,9 @@ mod tests {
             ("ff", 16, Some(255)),
             (" 01 0A ", 16, Some(266)),
             ("0x1", 16, None),
-            ("11112222333344445", 16, None),
+            ("11112222333344445", 16, Some(u64::MAX)),
+            ("1 2", 16, None),
+            ("\"ff\"", 16, Some(255)),
             ("", 16, None),
         ] {
             assert_eq!(to_decimal(text, radix), value, "{text}");

@@ -1,15 +1,15 @@
-//! XML to JSON: attributes as `@name`, text beside them as `#text`, repeated elements as
-//! arrays, empty elements as null.
+//! XML to JSON and back: attributes as `@name`, text beside them as `#text`, repeated elements as
+//! arrays, empty elements as null. Names lose their namespace prefixes.
 
-use crate::json::write_string;
-use crate::xpath::dom::{Document, NodeId, NodeKind};
+use crate::json::{self, Json, write_string};
+use crate::xpath::dom::{self, Document, NodeId, NodeKind};
 
 /// The document's root element as a JSON object.
 pub(crate) fn xml_to_json(text: &str) -> Result<String, String> {
     let document = Document::parse(text).map_err(|e| e.to_string())?;
     let root = document.root_element().ok_or("the document is empty")?;
     let mut out = String::from("{");
-    write_string(&mut out, document.name(root));
+    write_string(&mut out, local(document.name(root)));
     out.push(':');
     write_element(&document, root, &mut out);
     out.push('}');
@@ -18,7 +18,9 @@ pub(crate) fn xml_to_json(text: &str) -> Result<String, String> {
 
 /// The depth is bounded by the document's.
 fn write_element(document: &Document, element: NodeId, out: &mut String) {
-    let attributes = document.attributes(element);
+    let declares = |name: &str| name == "xmlns" || name.starts_with("xmlns:");
+    let attributes: Vec<&(String, String)> =
+        document.attributes(element).iter().filter(|(name, _)| !declares(name)).collect();
     let children: Vec<NodeId> =
         document.children(element).filter(|c| document.kind(*c) == NodeKind::Element).collect();
     let text = document.text_of_children(element);
@@ -37,7 +39,7 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
         out.push(':');
     };
     for (attribute, value) in attributes {
-        name(out, &format!("@{attribute}"));
+        name(out, &format!("@{}", local(attribute)));
         write_string(out, value);
     }
     // Text between elements has no place in an object.
@@ -47,14 +49,14 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
     }
     let mut seen: Vec<&str> = Vec::new();
     for child in &children {
-        let child_name = document.name(*child);
+        let child_name = local(document.name(*child));
         if seen.contains(&child_name) {
             continue;
         }
         seen.push(child_name);
         name(out, child_name);
         let same: Vec<NodeId> =
-            children.iter().copied().filter(|c| document.name(*c) == child_name).collect();
+            children.iter().copied().filter(|c| local(document.name(*c)) == child_name).collect();
         if let [only] = same[..] {
             write_element(document, only, out);
             continue;
@@ -66,4 +68,76 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
         out.push(']');
     }
     out.push('}');
+}
+
+fn local(name: &str) -> &str {
+    name.split_once(':').map_or(name, |(_, local)| local)
+}
+
+/// The first member of a JSON object as an XML document; a list has no name and gives none.
+pub(crate) fn json_to_xml(text: &str) -> Result<String, String> {
+    let parsed = json::parse_container(text);
+    let document = parsed.map_err(|e| format!("cannot parse as a valid JSON object: {e}"))?;
+    let mut out = String::from("<?xml version=\"1.0\"?>\n");
+    if let Json::Object(members) = &document
+        && let Some((name, value)) = members.first()
+        && !matches!(value, Json::Array(_))
+    {
+        write_xml(name, value, &mut out);
+        out.push('\n');
+    }
+    Ok(out)
+}
+
+/// The depth is bounded by the document's.
+fn write_xml(name: &str, value: &Json<'_>, out: &mut String) {
+    let start = out.len();
+    out.push('<');
+    out.push_str(name);
+    let head = out.len();
+    match value {
+        Json::Array(elements) => {
+            out.truncate(start);
+            elements.iter().for_each(|element| write_xml(name, element, out));
+            return;
+        }
+        Json::Object(members) => {
+            for (member, value) in members {
+                if let Some(attribute) = member.strip_prefix('@') {
+                    out.push(' ');
+                    out.push_str(attribute);
+                    out.push_str("=\"");
+                    dom::escape(out, &value.to_plain(), true);
+                    out.push('"');
+                }
+            }
+            out.push('>');
+            let body = out.len();
+            match value.get("#text") {
+                Some(text) => dom::escape(out, &text.to_plain(), false),
+                None => members
+                    .iter()
+                    .filter(|(member, _)| !member.starts_with('@'))
+                    .for_each(|(member, value)| write_xml(member, value, out)),
+            }
+            if out.len() == body {
+                out.truncate(body - 1);
+                out.push_str("/>");
+                return;
+            }
+        }
+        Json::Null => {}
+        scalar => {
+            out.push('>');
+            dom::escape(out, &scalar.to_plain(), false);
+        }
+    }
+    if out.len() == head || out.ends_with('>') && out.len() == head + 1 {
+        out.truncate(head);
+        out.push_str("/>");
+        return;
+    }
+    out.push_str("</");
+    out.push_str(name);
+    out.push('>');
 }

@@ -19,7 +19,15 @@ pub(crate) enum NodeKind {
     Root,
     Element,
     Text,
+    /// A text that was written as `<![CDATA[…]]>`.
+    CData,
     Comment,
+}
+
+impl NodeKind {
+    pub(crate) fn is_text(self) -> bool {
+        matches!(self, Self::Text | Self::CData)
+    }
 }
 
 #[derive(Debug)]
@@ -31,6 +39,8 @@ struct Node {
     /// Name of an element, content of a text.
     text: String,
     attributes: Vec<(String, String)>,
+    /// An element with a prefix, or below a default namespace.
+    in_namespace: bool,
 }
 
 /// A parsed document.
@@ -48,7 +58,11 @@ impl Document {
     /// ones are refused, so nothing can expand.
     pub(crate) fn parse(text: &str) -> Result<Self, XpathError> {
         let mut reader = quick_xml::Reader::from_str(text.trim_start());
-        let mut builder = Builder { document: Self { nodes: Vec::new() }, open: Vec::new() };
+        let mut builder = Builder {
+            document: Self { nodes: Vec::new() },
+            open: Vec::new(),
+            default_namespaces: Vec::new(),
+        };
         builder.push(NodeKind::Root, String::new());
         builder.open.push(0);
         loop {
@@ -65,7 +79,9 @@ impl Document {
                 }
                 Event::End(_) => builder.close(),
                 Event::Text(text) => builder.text(&text.xml10_content()),
-                Event::CData(text) => builder.text(&text.xml10_content()),
+                Event::CData(text) => {
+                    builder.push(NodeKind::CData, text.xml10_content().into_owned());
+                }
                 Event::GeneralRef(entity) => {
                     let c = match entity.resolve_char_ref().map_err(broken)? {
                         Some(c) => c.to_string(),
@@ -143,20 +159,34 @@ impl Document {
     /// The string value of XPath.
     pub(crate) fn string_value(&self, node: NodeId) -> String {
         match self.nodes[node].kind {
-            NodeKind::Text | NodeKind::Comment => self.nodes[node].text.clone(),
+            NodeKind::Text | NodeKind::CData | NodeKind::Comment => self.nodes[node].text.clone(),
             _ => self
                 .descendants(node)
-                .filter(|n| self.kind(*n) == NodeKind::Text)
+                .filter(|n| self.kind(*n).is_text())
                 .map(|n| self.nodes[n].text.as_str())
                 .collect(),
         }
     }
 
-    /// Text directly inside an element, without blanks around it.
+    /// Text directly inside an element.
     pub(crate) fn text_of_children(&self, node: NodeId) -> String {
-        let texts = self.children(node).filter(|n| self.kind(*n) == NodeKind::Text);
-        let text: String = texts.map(|n| self.nodes[n].text.as_str()).collect();
-        text.trim().to_owned()
+        let texts = self.children(node).filter(|n| self.kind(*n).is_text());
+        texts.map(|n| self.nodes[n].text.as_str()).collect()
+    }
+
+    /// The element's name has a namespace: paths, which know none, do not find it by name.
+    pub(crate) fn in_namespace(&self, node: NodeId) -> bool {
+        self.nodes[node].in_namespace
+    }
+
+    /// Appends an attribute as XML, with the blank before it.
+    pub(crate) fn write_attribute(&self, node: NodeId, index: usize, out: &mut String) {
+        let (name, value) = &self.attributes(node)[index];
+        out.push(' ');
+        out.push_str(name);
+        out.push_str("=\"");
+        escape(out, value, true);
+        out.push('"');
     }
 
     /// Appends a node as XML; the depth is bounded by [`DEPTH_MAX`].
@@ -168,16 +198,23 @@ impl Document {
                 out.push_str(&self.nodes[node].text);
                 out.push_str("-->");
             }
-            NodeKind::Root => self.children(node).for_each(|n| self.write(n, out)),
+            NodeKind::CData => {
+                out.push_str("<![CDATA[");
+                out.push_str(&self.nodes[node].text);
+                out.push_str("]]>");
+            }
+            NodeKind::Root => {
+                out.push_str("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+                for child in self.children(node).filter(|n| !self.kind(*n).is_text()) {
+                    self.write(child, out);
+                    out.push('\n');
+                }
+            }
             NodeKind::Element => {
                 out.push('<');
                 out.push_str(self.name(node));
-                for (name, value) in self.attributes(node) {
-                    out.push(' ');
-                    out.push_str(name);
-                    out.push_str("=\"");
-                    escape(out, value, true);
-                    out.push('"');
+                for index in 0..self.attributes(node).len() {
+                    self.write_attribute(node, index, out);
                 }
                 if self.descendants(node).is_empty() {
                     out.push_str("/>");
@@ -193,7 +230,8 @@ impl Document {
     }
 }
 
-fn escape(out: &mut String, text: &str, quotes: bool) {
+/// Appends text with markup escaped.
+pub(crate) fn escape(out: &mut String, text: &str, quotes: bool) {
     for c in text.chars() {
         match c {
             '&' => out.push_str("&amp;"),
@@ -208,13 +246,17 @@ fn escape(out: &mut String, text: &str, quotes: bool) {
 struct Builder {
     document: Document,
     open: Vec<NodeId>,
+    /// Whether a default namespace holds, for each open element.
+    default_namespaces: Vec<bool>,
 }
 
 impl Builder {
     fn push(&mut self, kind: NodeKind, text: String) -> NodeId {
         let id = self.document.nodes.len();
         let parent = self.open.last().copied().unwrap_or(0);
-        self.document.nodes.push(Node { kind, parent, end: id + 1, text, attributes: Vec::new() });
+        let (end, attributes) = (id + 1, Vec::new());
+        let node = Node { kind, parent, end, text, attributes, in_namespace: false };
+        self.document.nodes.push(node);
         id
     }
 
@@ -228,6 +270,13 @@ impl Builder {
                 .into_owned();
             self.document.nodes[id].attributes.push((attribute.key.0.to_owned(), value));
         }
+        let nodes = &self.document.nodes;
+        let prefixed = nodes[id].text.contains(':');
+        let default = nodes[id].attributes.iter().find(|(name, _)| name == "xmlns");
+        let inherited = self.default_namespaces.last().copied().unwrap_or(false);
+        let default = default.map_or(inherited, |(_, uri)| !uri.is_empty());
+        self.document.nodes[id].in_namespace = prefixed || default;
+        self.default_namespaces.push(default);
         self.open.push(id);
         Ok(())
     }
@@ -255,6 +304,7 @@ impl Builder {
             && let Some(id) = self.open.pop()
         {
             self.document.nodes[id].end = end;
+            self.default_namespaces.pop();
         }
     }
 
@@ -269,7 +319,7 @@ impl Builder {
         for child in document.children(0) {
             match document.kind(child) {
                 NodeKind::Element => elements += 1,
-                NodeKind::Text if !document.string_value(child).trim().is_empty() => {
+                kind if kind.is_text() && !document.string_value(child).trim().is_empty() => {
                     return Err(broken("text outside of the root element"));
                 }
                 _ => {}

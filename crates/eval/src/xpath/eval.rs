@@ -45,7 +45,7 @@ pub(super) fn query(document: &Document, expression: &Expr) -> Result<String, Xp
             let mut out = String::new();
             for item in items {
                 if item.attribute > 0 {
-                    out.push_str(&string_of(document, item));
+                    document.write_attribute(item.node, item.attribute - 1, &mut out);
                 } else {
                     document.write(item.node, &mut out);
                 }
@@ -53,6 +53,9 @@ pub(super) fn query(document: &Document, expression: &Expr) -> Result<String, Xp
             out
         }
         Value::Number(number) if !number.is_finite() => return Err(XpathError::NotNumeric),
+        // Six decimals, as the field prints results.
+        Value::Number(number) => crate::num::trim_zeros(&format!("{number:.6}")).to_owned(),
+        Value::Bool(holds) => u8::from(holds).to_string(),
         other => to_text(document, &other),
     })
 }
@@ -216,8 +219,12 @@ impl<'d> Evaluator<'d> {
         match &step.test {
             Test::Node => true,
             Test::Any => named,
-            Test::Name(name) => named && self.name_of(item) == name,
-            Test::Text => item.attribute == 0 && kind == NodeKind::Text,
+            Test::Name(name) => {
+                named
+                    && (item.attribute > 0 || !self.document.in_namespace(item.node))
+                    && self.name_of(item) == name
+            }
+            Test::Text => item.attribute == 0 && kind.is_text(),
             Test::Comment => item.attribute == 0 && kind == NodeKind::Comment,
         }
     }

@@ -338,6 +338,11 @@ impl<'a> Parser<'a> {
         }
         self.rest = &self.rest[name.len()..];
         if !self.eat("(") {
+            if let Some((prefix, _)) = name.split_once(':')
+                && prefix != "xml"
+            {
+                return Err(XpathError::Path(format!("undefined namespace prefix \"{prefix}\"")));
+            }
             return Ok(Test::Name(name.to_owned()));
         }
         let test = match name {

@@ -3,6 +3,8 @@
 mod calculated;
 mod configuration;
 mod preprocessing;
+mod repeats;
+mod scripts;
 mod shards;
 mod texts;
 mod triggers;

@@ -43,7 +43,7 @@ fn values_are_typed_counted_and_acknowledged() {
         (5, "1", 1),
         (99, "1", 1),
     ]);
-    assert_eq!(outcome, Outcome { processed: 5, failed: 2, lost: false });
+    assert_eq!(outcome, Outcome { processed: 5, failed: 2, ..Outcome::default() });
     assert_eq!(rig.stored(1), [SampleValue::Unsigned(5)]);
     assert_eq!(rig.stored(2), [SampleValue::Float(1.5)]);
     assert_eq!(rig.stored(3), [SampleValue::Text("text".into())]);

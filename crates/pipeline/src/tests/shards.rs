@@ -4,7 +4,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use history::{Reader, Span};
-use model::{ItemId, Payload, Timestamp, TriggerFinding, Value, ValueBatch, ValueType};
+use model::{
+    ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, Value, ValueBatch, ValueType,
+};
 use stdx::ack;
 use stdx::clock::SimClock;
 use stdx::queue::bounded;
@@ -45,6 +47,36 @@ fn a_trigger_over_hosts_of_two_shards() {
     assert_eq!(rig.found(), [error]);
     rig.send(2, &[("0", 6)]);
     assert_eq!(rig.found(), ["1 error ", "1 ok @6 trigger 1"]);
+}
+
+#[test]
+fn trends_of_another_shard() {
+    let (a, b) = two_hosts();
+    let mut both = trigger(1, "{1}+{2}>10", &[1, 2]);
+    both.functions =
+        Box::from([function(1, 1, "last", ""), function(2, 2, "trendavg", "2h:now/h")]);
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let mut config = snapshot(vec![host(a), host(b)], items, vec![both]);
+    Arc::make_mut(&mut config.settings).timezone = String::from("UTC");
+    let mut rig = Rig::with(config, vec![memory(), memory()], Vec::new());
+    let owner = model::shard_of(model::HostId(b), 2);
+    let trend = |back: u32, avg: f64| Trend {
+        item: ItemId(2),
+        hour: START_S - back * 3_600,
+        num: 1,
+        values: TrendValues::Float { min: avg, avg, max: avg },
+    };
+    let trends = [trend(2, 4.0), trend(1, 6.0)];
+    rig.cores[owner].driver.write_trends(&trends).unwrap();
+    rig.send(1, &[("5", 1)]);
+    assert_eq!(rig.found(), [""; 0], "5 + 5 is not above 10");
+    rig.send(1, &[("6", 2)]);
+    assert_eq!(rig.found(), ["1 problem @2 trigger 1"]);
+    // What was fetched is not believed for long.
+    rig.cores[owner].driver.write_trends(&[trend(1, 2.0)]).unwrap();
+    rig.pass(90);
+    rig.send(1, &[("6", 92)]);
+    assert_eq!(rig.found(), ["1 ok @92 trigger 1"]);
 }
 
 #[test]

@@ -159,6 +159,14 @@ impl Core {
         }
     }
 
+    /// Evaluates a trigger that lacked something which has come now.
+    pub(crate) fn evaluate_again(&mut self, id: TriggerId, at: Timestamp, cause: Cause) {
+        let Some(trigger) = self.snapshot.triggers.get(&id).cloned() else { return };
+        if trigger.enabled && self.evaluates(&trigger) {
+            self.evaluate(&trigger, at, cause);
+        }
+    }
+
     /// Evaluates what the round's values ask for, turn by turn.
     pub(crate) fn evaluate_round(&mut self) {
         let mut queue = std::mem::take(&mut self.triggers.queue);
@@ -255,6 +263,10 @@ impl Core {
                 })
             }
         };
+        if self.ask_for_trends(trigger.id, at, cause) {
+            // Evaluated again when the trends are here.
+            return;
+        }
         let error = match &verdict {
             Verdict::Unknown(reason) => reason.as_str(),
             _ => "",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { Host } from "~/api/hosts";
-import { draftOf, type HostDraft, hostParams, problemsOf } from "./draft";
+import { draftOf, type HostDraft, hostParams, problemsOf, unlinkedTemplates } from "./draft";
 
 const AGENT = { type: "1", main: "1", useip: "1", ip: "127.0.0.1", dns: "", port: "10050" };
 const draft = (more: Partial<HostDraft> = {}): HostDraft => ({
@@ -21,6 +21,8 @@ describe("problemsOf", () => {
     [{ tlsConnect: "2", pskIdentity: "id", psk: "00".repeat(16) }, null],
     [{ tlsConnect: "2", pskIdentity: "id", psk: "00" }, "psk"],
     [{ tlsAccept: 3 }, "psk"],
+    [{ macros: [{ macro: "{$A:x}", type: "0", description: "" }] }, null],
+    [{ macros: [{ macro: "$A", type: "0", description: "" }] }, "macros"],
   ];
   it.each(cases)("%j", (more, field) => {
     expect(Object.keys(problemsOf(draft(more), true))).toEqual(field ? [field] : []);
@@ -40,6 +42,7 @@ describe("hostParams", () => {
         ],
       }),
       null,
+      true,
     );
     expect(params).toMatchObject({
       host: "web-1",
@@ -48,15 +51,20 @@ describe("hostParams", () => {
     });
     expect(params).toMatchObject({ tls_psk: undefined, tls_issuer: undefined });
   });
-  it("clears what an unlinked template brought", () => {
+  it("clears what an unlinked template brought, or leaves it", () => {
     const before = { parentTemplates: [{ templateid: "7" }, { templateid: "8" }] } as Host;
-    expect(hostParams(draft({ templateids: ["8"] }), before)).toMatchObject({
+    const after = draft({ templateids: ["8"] });
+    expect(unlinkedTemplates(after, before)).toEqual([{ templateid: "7" }]);
+    expect(hostParams(after, before, true)).toMatchObject({
       templates: [{ templateid: "8" }],
       templates_clear: [{ templateid: "7" }],
     });
+    expect(hostParams(after, before, false)).toMatchObject({ templates_clear: undefined });
   });
   it("keeps a stored secret that was not typed anew", () => {
     const macros = [{ hostmacroid: "5", macro: "{$P}", type: "1", description: "" }];
-    expect(hostParams(draft({ macros }), null)).toMatchObject({ macros: [{ value: undefined }] });
+    expect(hostParams(draft({ macros }), null, true)).toMatchObject({
+      macros: [{ value: undefined }],
+    });
   });
 });

@@ -1,4 +1,5 @@
 import type { Host, HostInterface, Macro } from "~/api/hosts";
+import { macroParams, macroProblem } from "~/util/macros";
 import type { Tag } from "~/util/tags";
 
 /** A host as the form holds it. TLS bits: 1 unencrypted, 2 pre-shared key, 4 certificate. */
@@ -60,6 +61,10 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
   if (usesPsk(draft) && isNew && (!draft.pskIdentity || !draft.psk)) {
     problems.psk = "A pre-shared key needs an identity and a key.";
   }
+  for (const { macro } of draft.macros) {
+    const problem = macro.trim() && macroProblem(macro);
+    if (problem) problems.macros = `${macro}: ${problem}`;
+  }
   if (draft.psk && !/^([0-9a-fA-F]{2}){16,256}$/.test(draft.psk)) {
     problems.psk = "The key is 32 to 512 hexadecimal digits.";
   }
@@ -73,17 +78,20 @@ function interfaceParams(iface: HostInterface): object {
   return { interfaceid, type, main, useip, ip, dns, port, details };
 }
 
-function macroParams(macro: Macro): object {
-  const { hostmacroid, type, description } = macro;
-  // A secret that was not typed anew is left out, which keeps the stored one.
-  const value = type === "1" && hostmacroid && !macro.value ? undefined : (macro.value ?? "");
-  return { hostmacroid, macro: macro.macro, value, type, description };
+/** Templates that the host had and the draft no longer has. */
+export function unlinkedTemplates(
+  draft: HostDraft,
+  before: Host | null,
+): { templateid: string; name: string }[] {
+  return before?.parentTemplates.filter((t) => !draft.templateids.includes(t.templateid)) ?? [];
 }
 
-/** The draft as `host.create` and `host.update` take it. */
-export function hostParams(draft: HostDraft, before: Host | null): object {
-  const kept = new Set(draft.templateids);
-  const unlinked = before?.parentTemplates.filter((t) => !kept.has(t.templateid)) ?? [];
+/**
+ * The draft as `host.create` and `host.update` take it. With `clear`, what unlinked templates
+ * brought goes with them; without, it stays as the host's own.
+ */
+export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): object {
+  const unlinked = unlinkedTemplates(draft, before);
   return {
     host: draft.host.trim(),
     name: draft.name.trim() || draft.host.trim(),
@@ -91,11 +99,10 @@ export function hostParams(draft: HostDraft, before: Host | null): object {
     status: draft.monitored ? "0" : "1",
     groups: draft.groupids.map((groupid) => ({ groupid })),
     templates: draft.templateids.map((templateid) => ({ templateid })),
-    templates_clear: unlinked.length
-      ? unlinked.map(({ templateid }) => ({ templateid }))
-      : undefined,
+    templates_clear:
+      clear && unlinked.length ? unlinked.map(({ templateid }) => ({ templateid })) : undefined,
     interfaces: draft.interfaces.map(interfaceParams),
-    macros: draft.macros.filter((macro) => macro.macro.trim()).map(macroParams),
+    macros: macroParams(draft.macros),
     tags: draft.tags
       .filter((tag) => tag.tag.trim())
       .map(({ tag, value }) => ({ tag: tag.trim(), value })),

@@ -1,20 +1,20 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useState } from "react";
 import { explain } from "~/api/errors";
 import { createHostGroup } from "~/api/groups";
 import { saveHost } from "~/api/host-changes";
 import type { Host } from "~/api/hosts";
+import { FormBar } from "~/forms/form-bar";
 import { InterfacesEditor, newInterface } from "~/forms/interfaces-editor";
 import { MacrosEditor } from "~/forms/macros-editor";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
-import { Button } from "~/ui/button";
+import { ask } from "~/ui/confirm";
 import { Checkbox, Field, Input, Textarea } from "~/ui/field";
-import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
-import { draftOf, type HostDraft, hostParams, problemsOf } from "./draft";
+import { draftOf, type HostDraft, hostParams, problemsOf, unlinkedTemplates } from "./draft";
 import { TlsFields } from "./tls";
 
 /** Creates or edits a host. */
@@ -23,12 +23,11 @@ export function HostForm({ host }: { host: Host | null }) {
   const [tried, setTried] = useState(false);
   const client = useQueryClient();
   const navigate = useNavigate();
-  const router = useRouter();
   const set = (next: Partial<HostDraft>) => setDraft({ ...draft, ...next });
   const problems = problemsOf(draft, host === null);
   const shown = tried ? problems : {};
   const save = useMutation({
-    mutationFn: () => saveHost(host?.hostid ?? null, hostParams(draft, host)),
+    mutationFn: (clear: boolean) => saveHost(host?.hostid ?? null, hostParams(draft, host, clear)),
     onSuccess: ({ hostids }) => {
       toast(host ? `${draft.host} was saved.` : `${draft.host} was created.`);
       void client.invalidateQueries();
@@ -44,22 +43,44 @@ export function HostForm({ host }: { host: Host | null }) {
     },
     onError: (error) => toast(explain(error).what, "bad"),
   });
+  const submit = async () => {
+    setTried(true);
+    if (Object.keys(problems).length > 0) return;
+    const unlinked = unlinkedTemplates(draft, host);
+    if (unlinked.length === 0) return save.mutate(false);
+    const choice = await ask({
+      title: "Unlink templates?",
+      body: (
+        <>
+          <p>{unlinked.map((template) => template.name).join(", ")} will no longer be linked.</p>
+          <p>
+            <b>Unlink</b> keeps the items, triggers and history it brought, as this host's own.{" "}
+            <b>Unlink and clear</b> deletes them.
+          </p>
+        </>
+      ),
+      choices: [
+        { value: "clear", label: "Unlink and clear", look: "danger", icon: "trash" },
+        { value: "keep", label: "Unlink", look: "primary", icon: "unlink" },
+      ],
+    });
+    if (choice) save.mutate(choice === "clear");
+  };
   const names = new Map(host?.parentTemplates.map((t) => [t.templateid, t.name]));
 
   return (
     <form
-      className="rounded-lg border bg-surface px-6 shadow-card"
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
       onSubmit={(event) => {
         event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
+        void submit();
       }}
     >
       <FormSection
         title="Host"
         note="The host name is what agents send; the visible name is what people read."
       >
-        <div className="grid grid-cols-2 gap-4">
+        <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Host name" required error={shown.host}>
             {(id) => (
               <Input
@@ -94,7 +115,7 @@ export function HostForm({ host }: { host: Host | null }) {
         </Field>
         <Field
           label="Templates"
-          hint="What a template brings appears at once; what an unlinked one brought goes."
+          hint="What a template brings appears at once. Unlinking asks what becomes of it."
         >
           {(id) => (
             <TemplatePicker
@@ -140,18 +161,12 @@ export function HostForm({ host }: { host: Host | null }) {
       <FormSection title="Encryption" note="Between Vedette and this host's agent.">
         <TlsFields draft={draft} set={set} isNew={host === null} error={shown.psk} />
       </FormSection>
-      <div className="sticky -bottom-8 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
-        <Button type="submit" look="primary" busy={save.isPending}>
-          {host ? "Save host" : "Create host"}
-        </Button>
-        <Button onClick={() => router.history.back()}>Cancel</Button>
-        {save.error && <ErrorNote {...explain(save.error)} className="ml-2 flex-1" />}
-        {tried && Object.keys(problems).length > 0 && (
-          <span role="alert" className="ml-2 text-sm text-bad-ink">
-            {Object.values(problems)[0]}
-          </span>
-        )}
-      </div>
+      <FormBar
+        save={host ? "Save host" : "Create host"}
+        busy={save.isPending}
+        error={save.error}
+        problems={shown}
+      />
     </form>
   );
 }

@@ -22,7 +22,7 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
   };
   return (
     <>
-      <div className="grid grid-cols-2 gap-4">
+      <div className="grid gap-4 sm:grid-cols-2">
         <Field label="Connections to the host">
           {(id) => (
             <Select
@@ -35,7 +35,7 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
         </Field>
         <fieldset className="flex flex-col gap-1">
           <legend className="pb-1 text-xs font-medium text-soft">Connections from the host</legend>
-          <div className="flex h-8 items-center gap-4">
+          <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-1">
             {CONNECT.map(([bit, label]) => (
               <Checkbox
                 key={bit}
@@ -48,7 +48,7 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
         </fieldset>
       </div>
       {usesPsk(draft) && (
-        <div className="grid grid-cols-2 gap-4">
+        <div className="grid gap-4 sm:grid-cols-2">
           <Field label="PSK identity" hint={isNew ? undefined : "Empty keeps the stored one."}>
             {(id) => (
               <Input
@@ -75,7 +75,7 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
         </div>
       )}
       {usesCertificate(draft) && (
-        <div className="grid grid-cols-2 gap-4">
+        <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Issuer">
             {(id) => (
               <Input

@@ -1,12 +1,11 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteHost, setHostStatus } from "~/api/host-changes";
 import type { Host } from "~/api/hosts";
 import { interfaceAddress, interfaceName } from "~/parts/availability";
-import { Button, buttonClass, IconButton } from "~/ui/button";
-import { Dialog } from "~/ui/dialog";
+import { buttonClass, IconButton } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
 import { Icon } from "~/ui/icon";
 import { MenuItem, Popover } from "~/ui/popover";
 import { Dot } from "~/ui/severity";
@@ -78,7 +77,6 @@ export function InterfaceErrors({ host }: { host: Host }) {
 export function HostActions({ host }: { host: Host }) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  const [deleting, setDeleting] = useState(false);
   const refresh = () => client.invalidateQueries({ queryKey: ["hosts"] });
   const fail = (error: unknown) => {
     const { what, todo } = explain(error);
@@ -102,6 +100,15 @@ export function HostActions({ host }: { host: Host }) {
     },
     onError: fail,
   });
+  const onDelete = async () => {
+    const body = (
+      <>
+        <p>Its items, triggers, problems and history go with it. This cannot be undone.</p>
+        <p className="text-soft">To keep the history, stop monitoring instead.</p>
+      </>
+    );
+    if (await confirmed(`Delete ${host.name}?`, body, "Delete host")) remove.mutate();
+  };
   return (
     <>
       <Link
@@ -141,7 +148,7 @@ export function HostActions({ host }: { host: Host }) {
               danger
               onClick={() => {
                 close();
-                setDeleting(true);
+                void onDelete();
               }}
             >
               <Icon name="trash" size={15} />
@@ -150,28 +157,6 @@ export function HostActions({ host }: { host: Host }) {
           </>
         )}
       </Popover>
-      {deleting && (
-        <Dialog
-          title={`Delete ${host.name}?`}
-          onClose={() => setDeleting(false)}
-          footer={
-            <>
-              <Button onClick={() => setDeleting(false)}>Cancel</Button>
-              <Button
-                look="danger"
-                icon="trash"
-                busy={remove.isPending}
-                onClick={() => remove.mutate()}
-              >
-                Delete host
-              </Button>
-            </>
-          }
-        >
-          <p>Its items, triggers, problems and history go with it. This cannot be undone.</p>
-          <p className="pt-2 text-soft">To keep the history, stop monitoring instead.</p>
-        </Dialog>
-      )}
     </>
   );
 }

@@ -50,11 +50,11 @@ function Problems({ hostid }: { hostid: string }) {
               <Link
                 to="/problems"
                 search={{ host: hostid, event: row.eventid }}
-                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,12rem)_5rem] items-center gap-3 px-4 hover:bg-hover"
+                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_4.5rem] items-center sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,12rem)_5rem] gap-3 px-4 hover:bg-hover"
               >
                 <SeverityBadge severity={row.severity} className="w-fit" />
                 <span className="truncate font-medium">{row.name}</span>
-                <span className="truncate text-soft">{row.opdata}</span>
+                <span className="truncate text-soft max-sm:hidden">{row.opdata}</span>
                 <span className="tabular text-right text-xs text-soft">
                   {formatDuration(now - row.clock)}
                 </span>
@@ -138,7 +138,7 @@ export function HostOverview({ host, items, range, onRange }: OverviewProps) {
           </Empty>
         </Card>
       ) : (
-        <div className="grid grid-cols-2 gap-4">
+        <div className="grid grid-cols-[minmax(0,1fr)] gap-4 lg:grid-cols-2">
           {graphs.map((graph) => (
             <KeyGraph
               key={graph.title}

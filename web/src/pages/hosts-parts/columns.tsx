@@ -35,7 +35,7 @@ export function hostColumns(
     {
       id: "name",
       header: "Host",
-      width: "minmax(11rem, 1.5fr)",
+      width: "minmax(9rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
         <span className="flex items-center gap-2">
@@ -44,7 +44,7 @@ export function hostColumns(
             to="/hosts/$hostid"
             params={{ hostid: row.hostid }}
             onClick={(event) => event.stopPropagation()}
-            className="truncate font-medium hover:underline"
+            className="max-w-[calc(100%-1rem)] shrink-0 truncate font-medium hover:underline"
           >
             {row.name}
           </Link>
@@ -59,6 +59,7 @@ export function hostColumns(
     },
     {
       id: "availability",
+      on: "wide",
       header: "Availability",
       width: "10.5rem",
       cell: (row) => <Availability interfaces={row.interfaces} active={row.active_available} />,
@@ -71,12 +72,14 @@ export function hostColumns(
     },
     {
       id: "tags",
+      on: "wide",
       header: "Tags",
       width: "minmax(8rem, 1.1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
+      on: "wide",
       header: "Templates",
       width: "minmax(8rem, 1.2fr)",
       cell: (row) => (
@@ -89,6 +92,7 @@ export function hostColumns(
     },
     {
       id: "items",
+      on: "wide",
       header: "Items",
       width: "4rem",
       align: "right",
@@ -96,6 +100,7 @@ export function hostColumns(
     },
     {
       id: "triggers",
+      on: "wide",
       header: "Triggers",
       width: "4.5rem",
       align: "right",
@@ -103,6 +108,7 @@ export function hostColumns(
     },
     {
       id: "status",
+      on: "wide",
       header: "Status",
       width: "7rem",
       sortable: true,

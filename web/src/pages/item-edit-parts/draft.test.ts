@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { ConfigItem } from "~/api/item-config";
 import { draftOf, fittingInterfaces, type ItemDraft, itemParams, problemsOf } from "./draft";
 
 const iface = (interfaceid: string, type: string, main = "1") => ({
@@ -30,10 +31,16 @@ describe("problemsOf", () => {
     [{ type: "19" }, ["url"]],
     [{ type: "20" }, ["snmp", "type"]],
     [{ type: "5" }, []],
+    [{ type: "21" }, ["params"]],
+    [{ type: "21", extra: { params: "return 1" } }, []],
   ];
   it.each(cases)("%j", (more, fields) => {
     expect(Object.keys(problemsOf(draft(more), [AGENT]))).toEqual(fields);
   });
+});
+
+it("asks no interface of a template", () => {
+  expect(problemsOf(draft({ type: "20", snmpOid: "1.3" }), null)).toEqual({});
 });
 
 describe("itemParams", () => {
@@ -59,6 +66,47 @@ describe("itemParams", () => {
       false,
     );
     expect(params).toMatchObject({ interfaceid: "9" });
+  });
+  it("gives the parameters of the type alone, and empty ones only to clear them", () => {
+    const http = draft({
+      type: "19",
+      url: "http://x",
+      extra: { headers: "A: 1\nB:2", timeout: "", posts: "", params: "of another type" },
+    });
+    const params = itemParams(http, [AGENT], false, "item", null);
+    expect(params).toMatchObject({
+      headers: [
+        { name: "A", value: "1" },
+        { name: "B", value: "2" },
+      ],
+    });
+    expect(params).not.toHaveProperty("timeout");
+    expect(params).not.toHaveProperty("params");
+    const before = { type: "19", timeout: "9s" } as unknown as ConfigItem;
+    expect(itemParams(http, [AGENT], false, "item", before)).toMatchObject({ timeout: "" });
+  });
+  it("writes a rule with its filter", () => {
+    const rule = draft({
+      evaltype: "3",
+      filterFormula: "A or B",
+      conditions: [
+        { macro: "{#A}", value: "x", operator: "8" },
+        { macro: " ", value: "", operator: "8" },
+        { macro: "{#B}", value: "", operator: "12" },
+      ],
+    });
+    expect(itemParams(rule, [AGENT], false, "rule")).toMatchObject({
+      filter: {
+        evaltype: "3",
+        formula: "A or B",
+        conditions: [
+          { macro: "{#A}", value: "x", formulaid: "A" },
+          { macro: "{#B}", value: undefined, formulaid: "B" },
+        ],
+      },
+    });
+    expect(itemParams(rule, [AGENT], false, "rule")).not.toHaveProperty("value_type");
+    expect(itemParams(rule, [AGENT], true, "rule")).not.toHaveProperty("filter");
   });
   it("leaves alone what a template decides", () => {
     expect(itemParams(draft(), [AGENT], true)).not.toHaveProperty("key_");

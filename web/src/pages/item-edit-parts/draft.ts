@@ -1,9 +1,11 @@
 import type { HostInterface } from "~/api/hosts";
-import type { Item, PreprocessingStep } from "~/api/items";
+import type { ConfigItem, FilterCondition, ItemKind, MacroPath } from "~/api/item-config";
+import type { PreprocessingStep } from "~/api/items";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
 import type { Tag } from "~/util/tags";
+import { EXTRAS, extraParams, extraText } from "./extras";
 
-/** An item as the form holds it. */
+/** An item, a prototype or a discovery rule as the form holds it. */
 export interface ItemDraft {
   name: string;
   key: string;
@@ -23,10 +25,37 @@ export interface ItemDraft {
   enabled: boolean;
   preprocessing: PreprocessingStep[];
   tags: Tag[];
+  /** Parameters that only the type has, by their names in the API. */
+  extra: Record<string, string>;
+  /** Prototypes: discovery makes items of it. */
+  discover: boolean;
+  /** Rules: what becomes of what is no longer discovered: 0 deleted after `lifetime`, 1 kept, 2 deleted. */
+  lifetimeType: string;
+  lifetime: string;
+  evaltype: string;
+  filterFormula: string;
+  conditions: FilterCondition[];
+  macroPaths: MacroPath[];
 }
 
-export function draftOf(item: Item | null): ItemDraft {
+const extraOf = (item: ConfigItem | null) => {
+  const extra: Record<string, string> = {};
+  for (const { field } of item ? (EXTRAS[item.type] ?? []) : []) {
+    extra[field] = extraText(item?.[field]);
+  }
+  return extra;
+};
+
+export function draftOf(item: ConfigItem | null): ItemDraft {
   return {
+    extra: extraOf(item),
+    discover: item?.discover !== "1",
+    lifetimeType: item?.lifetime_type ?? "0",
+    lifetime: item?.lifetime || "7d",
+    evaltype: item?.filter?.evaltype ?? "0",
+    filterFormula: item?.filter?.formula ?? "",
+    conditions: item?.filter?.conditions ?? [],
+    macroPaths: item?.lld_macro_paths ?? [],
     name: item?.name ?? "",
     key: item?.key_ ?? "",
     type: item?.type ?? "0",
@@ -62,14 +91,14 @@ export function hasTrends(valueType: string): boolean {
   return valueType === "0" || valueType === "3";
 }
 
-/** What is wrong with a draft, by field. */
+/** What is wrong with a draft, by field. Templates have no interfaces: `interfaces` is null. */
 export function problemsOf(
   draft: ItemDraft,
-  interfaces: readonly HostInterface[],
+  interfaces: readonly HostInterface[] | null,
 ): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "An item needs a name.";
-  if (!draft.key.trim()) problems.key = "An item needs a key.";
+  if (!draft.name.trim()) problems.name = "Write a name.";
+  if (!draft.key.trim()) problems.key = "Write a key.";
   if (isPolled(draft.type) && !draft.delay.trim())
     problems.delay = "Write an interval, such as 1m.";
   if (draft.type === "18" && draft.masterId === "0")
@@ -77,6 +106,10 @@ export function problemsOf(
   if (draft.type === "15" && !draft.formula.trim()) problems.formula = "Write the formula.";
   if (draft.type === "19" && !draft.url.trim()) problems.url = "Write the address to ask.";
   if (draft.type === "20" && !draft.snmpOid.trim()) problems.snmp = "Write the OID.";
+  for (const { field, label, required } of EXTRAS[draft.type] ?? []) {
+    if (required && !draft.extra[field]?.trim()) problems[field] = `${label} cannot be empty.`;
+  }
+  if (!interfaces) return problems;
   if (interfaceTypeFor(draft.type) > 0 && fittingInterfaces(draft.type, interfaces).length === 0) {
     problems.type = "The host has no interface for this type. Add one to the host first.";
   }
@@ -90,45 +123,101 @@ const stepParams = ({ type, params, error_handler, error_handler_params }: Prepr
   error_handler_params,
 });
 
-/** What every kind of item may change, also one that came from a template. */
-function ownParams(draft: ItemDraft): object {
-  return {
+/** What may be changed of anything, also where a template decides the rest. */
+function ownParams(draft: ItemDraft, kind: ItemKind): object {
+  const common = {
     delay: isPolled(draft.type) ? draft.delay.trim() : undefined,
-    history: draft.history.trim() || "0",
-    trends: hasTrends(draft.valueType) ? draft.trends.trim() || "0" : undefined,
     status: draft.enabled ? "0" : "1",
     description: draft.description,
+  };
+  if (kind === "rule") {
+    const timed = draft.lifetimeType === "0";
+    return {
+      ...common,
+      lifetime_type: draft.lifetimeType,
+      lifetime: timed ? draft.lifetime.trim() : undefined,
+      // Nothing is switched off before it is deleted, unless the rule says so itself.
+      enabled_lifetime_type: timed ? undefined : "1",
+    };
+  }
+  return {
+    ...common,
+    history: draft.history.trim() || "0",
+    trends: hasTrends(draft.valueType) ? draft.trends.trim() || "0" : undefined,
     tags: draft.tags
       .filter((tag) => tag.tag.trim())
       .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    discover: kind === "prototype" ? (draft.discover ? "0" : "1") : undefined,
   };
 }
 
-/** The draft as `item.create` and `item.update` take it. */
+function ruleParams(draft: ItemDraft): object {
+  const conditions = draft.conditions.filter((condition) => condition.macro.trim());
+  const formula = draft.evaltype === "3";
+  return {
+    filter: {
+      evaltype: draft.evaltype,
+      formula: formula ? draft.filterFormula : undefined,
+      conditions: conditions.map((condition, i) => ({
+        macro: condition.macro.trim(),
+        value:
+          condition.operator === "8" || condition.operator === "9" ? condition.value : undefined,
+        operator: condition.operator,
+        formulaid: formula ? formulaId(i) : undefined,
+      })),
+    },
+    lld_macro_paths: draft.macroPaths.filter((path) => path.lld_macro.trim()),
+  };
+}
+
+/** The letter of a condition in a formula: A, B, … */
+export function formulaId(place: number): string {
+  return String.fromCharCode(65 + (place % 26));
+}
+
+function valueParams(draft: ItemDraft): object {
+  return {
+    value_type: draft.valueType,
+    units: hasTrends(draft.valueType) ? draft.units : undefined,
+    valuemapid: draft.valuemapid,
+  };
+}
+
+/** The interface that an item of this draft uses. */
+export function chosenInterface(
+  draft: ItemDraft,
+  interfaces: readonly HostInterface[],
+): HostInterface | undefined {
+  const fitting = fittingInterfaces(draft.type, interfaces);
+  return (
+    fitting.find((iface) => iface.interfaceid === draft.interfaceid) ??
+    fitting.find((iface) => iface.main === "1") ??
+    fitting[0]
+  );
+}
+
+/** The draft as the create and update methods take it. */
 export function itemParams(
   draft: ItemDraft,
   interfaces: readonly HostInterface[],
   inherited: boolean,
+  kind: ItemKind = "item",
+  before: ConfigItem | null = null,
 ): object {
-  if (inherited) return ownParams(draft);
-  const fitting = fittingInterfaces(draft.type, interfaces);
-  const chosen =
-    fitting.find((iface) => iface.interfaceid === draft.interfaceid) ??
-    fitting.find((iface) => iface.main === "1") ??
-    fitting[0];
+  const own = ownParams(draft, kind);
+  if (inherited) return own;
   return {
-    ...ownParams(draft),
+    ...own,
+    ...(kind === "rule" ? ruleParams(draft) : valueParams(draft)),
     name: draft.name.trim(),
     key_: draft.key.trim(),
     type: draft.type,
-    value_type: draft.valueType,
-    units: hasTrends(draft.valueType) ? draft.units : undefined,
-    interfaceid: chosen?.interfaceid,
+    interfaceid: chosenInterface(draft, interfaces)?.interfaceid,
     master_itemid: draft.type === "18" ? draft.masterId : undefined,
-    params: draft.type === "15" ? draft.formula : undefined,
     url: draft.type === "19" ? draft.url : undefined,
     snmp_oid: draft.type === "20" ? draft.snmpOid : undefined,
-    valuemapid: draft.valuemapid,
     preprocessing: draft.preprocessing.map(stepParams),
+    ...(draft.type === "15" ? { params: draft.formula } : {}),
+    ...extraParams(draft.type, draft.extra, before?.type === draft.type ? before : null),
   };
 }

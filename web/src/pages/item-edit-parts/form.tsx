@@ -1,63 +1,151 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useNavigate, useRouter } from "@tanstack/react-router";
-import { useState } from "react";
-import { explain } from "~/api/errors";
-import type { Host } from "~/api/hosts";
-import { deleteItem, type Item, saveItem } from "~/api/items";
+import { Link } from "@tanstack/react-router";
+import { lazy, Suspense, useState } from "react";
+import {
+  type ConfigItem,
+  deleteConfigItem,
+  type ItemKind,
+  saveConfigItem,
+} from "~/api/item-config";
+import type { Owner } from "~/api/owners";
 import { valueMapsQuery } from "~/api/valuemaps";
+import { FormBar } from "~/forms/form-bar";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { Button } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
 import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
-import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
+import { RULE_STEPS } from "~/util/preprocessing";
 import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./draft";
+import { RuleFields } from "./rule-fields";
 import { SourceFields } from "./source-fields";
 import { StepsEditor } from "./steps";
 
-/** Creates or edits an item of a host. */
-export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
+const TestDialog = lazy(() => import("./test-dialog"));
+
+const WORDS: Record<ItemKind, string> = {
+  item: "item",
+  prototype: "item prototype",
+  rule: "discovery rule",
+};
+/** Discovery rules come from everything but calculations and traps. */
+const NOT_RULES = new Set(["15", "17"]);
+
+export interface ItemFormProps {
+  owner: Owner;
+  kind: ItemKind;
+  item: ConfigItem | null;
+  /** The rule that a new prototype belongs to. */
+  ruleid?: string;
+  onDone: (itemid: string) => void;
+  onDeleted: () => void;
+}
+
+function ValueFields({
+  draft,
+  set,
+  ownerid,
+  inherited,
+}: {
+  draft: ItemDraft;
+  set: (next: Partial<ItemDraft>) => void;
+  ownerid: string;
+  inherited: boolean;
+}) {
+  const { data: maps = [] } = useQuery(valueMapsQuery(ownerid));
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field label="Units" hint="B, bps, %, s, uptime, unixtime …">
+        {(id) => (
+          <Input
+            id={id}
+            disabled={inherited || !hasTrends(draft.valueType)}
+            value={draft.units}
+            onChange={(e) => set({ units: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Value map">
+        {(id) => (
+          <Select
+            id={id}
+            disabled={inherited}
+            options={[["0", "None"], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
+            value={draft.valuemapid}
+            onChange={(e) => set({ valuemapid: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Keep history" hint="0 keeps none">
+        {(id) => (
+          <Input id={id} value={draft.history} onChange={(e) => set({ history: e.target.value })} />
+        )}
+      </Field>
+      {hasTrends(draft.valueType) && (
+        <Field label="Keep hourly trends" hint="0 keeps none">
+          {(id) => (
+            <Input id={id} value={draft.trends} onChange={(e) => set({ trends: e.target.value })} />
+          )}
+        </Field>
+      )}
+    </div>
+  );
+}
+
+/** Creates or edits an item, an item prototype or a discovery rule. */
+export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemFormProps) {
   const [draft, setDraft] = useState(() => draftOf(item));
   const [tried, setTried] = useState(false);
+  const [testing, setTesting] = useState(false);
   const client = useQueryClient();
-  const navigate = useNavigate();
-  const router = useRouter();
-  const { data: maps = [] } = useQuery(valueMapsQuery(host.hostid));
   const inherited = item !== null && item.templateid !== "0";
   const set = (next: Partial<ItemDraft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft, host.interfaces);
+  const problems = problemsOf(draft, owner.template ? null : owner.interfaces);
   const errors = tried ? problems : {};
-  const leave = () =>
-    void navigate({
-      to: "/hosts/$hostid",
-      params: { hostid: host.hostid },
-      search: { tab: "latest" },
-    });
+  const word = WORDS[kind];
   const save = useMutation({
     mutationFn: () => {
-      const params = itemParams(draft, host.interfaces, inherited);
-      return saveItem(item?.itemid ?? null, item ? params : { hostid: host.hostid, ...params });
+      const params = itemParams(draft, owner.interfaces, inherited, kind, item);
+      const place = item
+        ? {}
+        : { hostid: owner.id, ruleid: kind === "prototype" ? ruleid : undefined };
+      return saveConfigItem(kind, item?.itemid ?? null, { ...place, ...params });
     },
-    onSuccess: () => {
+    onSuccess: ({ itemids }) => {
       toast(item ? `${draft.name} was saved.` : `${draft.name} was created.`);
       void client.invalidateQueries();
-      leave();
+      onDone(itemids[0] ?? item?.itemid ?? "");
     },
   });
   const remove = useMutation({
-    mutationFn: () => deleteItem(item?.itemid ?? ""),
+    mutationFn: () => deleteConfigItem(kind, item?.itemid ?? ""),
     onSuccess: () => {
       toast(`${draft.name} was deleted.`);
       void client.invalidateQueries();
-      leave();
+      onDeleted();
     },
   });
-  const error = save.error ?? remove.error;
+  const types = kind === "rule" ? ITEM_TYPES.filter(([type]) => !NOT_RULES.has(type)) : ITEM_TYPES;
+  const onDelete = async () => {
+    const loss =
+      kind === "item"
+        ? "Its history and the triggers that use it go with it."
+        : "What it made on hosts goes with it.";
+    if (
+      await confirmed(
+        `Delete ${draft.name}?`,
+        <p>{loss} This cannot be undone.</p>,
+        `Delete ${word}`,
+      )
+    )
+      remove.mutate();
+  };
 
   return (
     <form
-      className="rounded-lg border bg-surface px-6 shadow-card"
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
       onSubmit={(event) => {
         event.preventDefault();
         setTried(true);
@@ -66,11 +154,32 @@ export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
     >
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This item comes from a template. Interval, storage, tags and state can be changed here;
-          the rest in the template.
+          This {word} comes from a template. Interval, storage, tags and state can be changed here;
+          the rest{" "}
+          {kind === "rule" ? (
+            <Link
+              to="/rules/$ruleid"
+              params={{ ruleid: item?.templateid ?? "" }}
+              className="underline"
+            >
+              in the template
+            </Link>
+          ) : (
+            <Link
+              to="/items/$itemid/edit"
+              params={{ itemid: item?.templateid ?? "" }}
+              className="underline"
+            >
+              in the template
+            </Link>
+          )}
+          .
         </p>
       )}
-      <FormSection title="Item" note={`On host ${host.name}.`}>
+      <FormSection
+        title={`${word[0]?.toUpperCase()}${word.slice(1)}`}
+        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
+      >
         <Field label="Name" required error={errors.name}>
           {(id) => (
             <Input
@@ -82,35 +191,41 @@ export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
             />
           )}
         </Field>
-        <div className="grid grid-cols-2 gap-4">
+        <div className="grid gap-4 sm:grid-cols-2">
           <Field label="Type" error={errors.type}>
             {(id) => (
               <Select
                 id={id}
                 disabled={inherited}
-                options={ITEM_TYPES}
+                options={types}
                 value={draft.type}
                 onChange={(e) => set({ type: e.target.value })}
               />
             )}
           </Field>
-          <Field label="Value type">
-            {(id) => (
-              <Select
-                id={id}
-                disabled={inherited}
-                options={VALUE_TYPES}
-                value={draft.valueType}
-                onChange={(e) => set({ valueType: e.target.value })}
-              />
-            )}
-          </Field>
+          {kind !== "rule" && (
+            <Field label="Value type">
+              {(id) => (
+                <Select
+                  id={id}
+                  disabled={inherited}
+                  options={VALUE_TYPES}
+                  value={draft.valueType}
+                  onChange={(e) => set({ valueType: e.target.value })}
+                />
+              )}
+            </Field>
+          )}
         </div>
         <Field
           label="Key"
           required
           error={errors.key}
-          hint="Such as system.cpu.util[,user] or app.requests"
+          hint={
+            kind === "prototype"
+              ? "With a discovery macro in it, such as vfs.fs.size[{#FSNAME},used]"
+              : "Such as system.cpu.util[,user] or app.requests"
+          }
         >
           {(id) => (
             <Input
@@ -123,18 +238,27 @@ export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
           )}
         </Field>
         <SourceFields
-          hostid={host.hostid}
-          interfaces={host.interfaces}
+          hostid={owner.id}
+          interfaces={owner.interfaces}
           draft={draft}
           set={set}
           errors={errors}
           inherited={inherited}
         />
-        <Checkbox
-          label="Enabled"
-          checked={draft.enabled}
-          onChange={(e) => set({ enabled: e.target.checked })}
-        />
+        <div className="flex flex-wrap gap-x-6 gap-y-2">
+          <Checkbox
+            label={kind === "prototype" ? "Create enabled" : "Enabled"}
+            checked={draft.enabled}
+            onChange={(e) => set({ enabled: e.target.checked })}
+          />
+          {kind === "prototype" && (
+            <Checkbox
+              label="Discover"
+              checked={draft.discover}
+              onChange={(e) => set({ discover: e.target.checked })}
+            />
+          )}
+        </div>
       </FormSection>
       <FormSection
         title="Preprocessing"
@@ -143,90 +267,48 @@ export function ItemForm({ host, item }: { host: Host; item: Item | null }) {
         <StepsEditor
           steps={draft.preprocessing}
           disabled={inherited}
+          only={kind === "rule" ? RULE_STEPS : undefined}
           onChange={(preprocessing) => set({ preprocessing })}
         />
       </FormSection>
-      <FormSection title="Value" note="How it is written and how long it is kept.">
-        <div className="grid grid-cols-2 gap-4">
-          <Field label="Units" hint="B, bps, %, s, uptime, unixtime …">
-            {(id) => (
-              <Input
-                id={id}
-                disabled={inherited || !hasTrends(draft.valueType)}
-                value={draft.units}
-                onChange={(e) => set({ units: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Value map">
-            {(id) => (
-              <Select
-                id={id}
-                disabled={inherited}
-                options={[["0", "None"], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
-                value={draft.valuemapid}
-                onChange={(e) => set({ valuemapid: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Keep history" hint="0 keeps none">
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.history}
-                onChange={(e) => set({ history: e.target.value })}
-              />
-            )}
-          </Field>
-          {hasTrends(draft.valueType) && (
-            <Field label="Keep hourly trends" hint="0 keeps none">
-              {(id) => (
-                <Input
-                  id={id}
-                  value={draft.trends}
-                  onChange={(e) => set({ trends: e.target.value })}
-                />
-              )}
-            </Field>
-          )}
-        </div>
-        <Field label="Description">
-          {(id) => (
-            <Textarea
-              id={id}
-              rows={2}
-              value={draft.description}
-              onChange={(e) => set({ description: e.target.value })}
-            />
-          )}
-        </Field>
+      {kind === "rule" ? (
+        <RuleFields draft={draft} set={set} disabled={inherited} />
+      ) : (
+        <FormSection title="Value" note="How it is written and how long it is kept.">
+          <ValueFields draft={draft} set={set} ownerid={owner.id} inherited={inherited} />
+        </FormSection>
+      )}
+      <FormSection title="Description">
+        <Textarea
+          aria-label="Description"
+          rows={2}
+          value={draft.description}
+          onChange={(e) => set({ description: e.target.value })}
+        />
       </FormSection>
-      <FormSection title="Tags">
-        <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
-      </FormSection>
-      <div className="sticky -bottom-8 -mx-6 flex items-center gap-2 rounded-b-lg border-t bg-surface px-6 py-3">
-        <Button type="submit" look="primary" busy={save.isPending}>
-          {item ? "Save item" : "Create item"}
+      {kind !== "rule" && (
+        <FormSection title="Tags">
+          <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
+        </FormSection>
+      )}
+      <FormBar
+        save={item ? `Save ${word}` : `Create ${word}`}
+        busy={save.isPending}
+        error={save.error ?? remove.error}
+        problems={errors}
+        onDelete={item && !inherited ? () => void onDelete() : undefined}
+        deleting={remove.isPending}
+        deleteLabel={`Delete ${word}`}
+      >
+        <Button icon="flask" onClick={() => setTesting(true)}>
+          Test
         </Button>
-        <Button onClick={() => router.history.back()}>Cancel</Button>
-        {error && <ErrorNote {...explain(error)} className="ml-2 flex-1" />}
-        {tried && Object.keys(problems).length > 0 && (
-          <span role="alert" className="ml-2 text-sm text-bad-ink">
-            {Object.values(problems)[0]}
-          </span>
-        )}
-        {item && !inherited && !error && (
-          <Button
-            look="danger"
-            icon="trash"
-            className="ml-auto"
-            busy={remove.isPending}
-            onClick={() => confirm(`Delete ${draft.name} and its history?`) && remove.mutate()}
-          >
-            Delete item
-          </Button>
-        )}
-      </div>
+      </FormBar>
+      {testing && (
+        <Suspense>
+          <TestDialog draft={draft} kind={kind} owner={owner} onClose={() => setTesting(false)} />
+        </Suspense>
+      )}
     </form>
   );
 }

@@ -6,8 +6,9 @@ import { interfaceAddress, interfaceName } from "~/parts/availability";
 import { Field, Input, Select, Textarea } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { useSettled } from "~/util/hooks";
-import { isPolled, itemTypeName } from "~/util/item-types";
+import { isPolled } from "~/util/item-types";
 import { fittingInterfaces, type ItemDraft } from "./draft";
+import { EXTRAS } from "./extras";
 
 interface SourceFieldsProps {
   hostid: string;
@@ -46,8 +47,69 @@ function MasterPicker({
   );
 }
 
-/** Types whose every parameter this form knows; the others keep what they have elsewhere. */
-const COMPLETE = new Set(["0", "2", "3", "5", "7", "10", "15", "17", "18", "19", "20"]);
+/** The parameters that only this type has. */
+function ExtraFields({
+  draft,
+  set,
+  errors,
+  inherited,
+}: Omit<SourceFieldsProps, "hostid" | "interfaces">) {
+  const fields = EXTRAS[draft.type] ?? [];
+  if (fields.length === 0) return null;
+  const change = (field: string, value: string) =>
+    set({ extra: { ...draft.extra, [field]: value } });
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      {fields.map((extra) => (
+        <Field
+          key={extra.field}
+          label={extra.label}
+          hint={extra.hint}
+          required={extra.required}
+          error={errors[extra.field]}
+          className={extra.multiline ? "sm:col-span-2" : undefined}
+        >
+          {(id) => {
+            const value = draft.extra[extra.field] ?? "";
+            if (extra.choices) {
+              return (
+                <Select
+                  id={id}
+                  disabled={inherited}
+                  options={extra.choices}
+                  value={value || extra.choices[0]?.[0]}
+                  onChange={(e) => change(extra.field, e.target.value)}
+                />
+              );
+            }
+            if (extra.multiline) {
+              return (
+                <Textarea
+                  id={id}
+                  disabled={inherited}
+                  rows={extra.pairs ? 3 : 5}
+                  className="font-mono text-xs"
+                  value={value}
+                  onChange={(e) => change(extra.field, e.target.value)}
+                />
+              );
+            }
+            return (
+              <Input
+                id={id}
+                type={extra.secret ? "password" : "text"}
+                autoComplete={extra.secret ? "new-password" : "off"}
+                disabled={inherited}
+                value={value}
+                onChange={(e) => change(extra.field, e.target.value)}
+              />
+            );
+          }}
+        </Field>
+      ))}
+    </div>
+  );
+}
 
 /** What depends on the way of collecting: interface, master item, formula, address, interval. */
 export function SourceFields({
@@ -142,12 +204,7 @@ export function SourceFields({
           )}
         </Field>
       )}
-      {!COMPLETE.has(draft.type) && (
-        <p className="rounded-md bg-sunken px-3 py-2 text-xs text-soft">
-          Items of type “{itemTypeName(draft.type)}” have further parameters that only the API sets
-          so far.
-        </p>
-      )}
+      <ExtraFields draft={draft} set={set} errors={errors} inherited={inherited} />
       {isPolled(draft.type) && (
         <Field
           label="Update interval"

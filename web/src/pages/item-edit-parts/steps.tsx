@@ -16,6 +16,8 @@ interface StepsEditorProps {
   steps: readonly PreprocessingStep[];
   onChange: (steps: PreprocessingStep[]) => void;
   disabled?: boolean;
+  /** The kinds of steps offered; all without it. */
+  only?: ReadonlySet<string>;
 }
 
 const KINDS = STEP_KINDS.map((kind) => [kind.type, kind.label] as const);
@@ -67,12 +69,13 @@ interface StepRowProps {
   step: PreprocessingStep;
   place: number;
   count: number;
+  only?: ReadonlySet<string>;
   onChange: (step: PreprocessingStep) => void;
   onMove: (by: -1 | 1) => void;
   onRemove: () => void;
 }
 
-function StepRow({ step, place, count, onChange, onMove, onRemove }: StepRowProps) {
+function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepRowProps) {
   const kind = stepKind(step.type);
   const parts = splitParams(step.type, step.params);
   const setPart = (at: number, value: string) => {
@@ -81,11 +84,11 @@ function StepRow({ step, place, count, onChange, onMove, onRemove }: StepRowProp
   };
   return (
     <li className="flex flex-col gap-2 rounded-md border bg-sunken p-2">
-      <div className="flex items-start gap-2">
+      <div className="flex flex-wrap items-start gap-2 sm:flex-nowrap">
         <span className="tabular w-5 pt-1.5 text-center text-xs text-faint">{place + 1}</span>
         <Select
           aria-label={`Step ${place + 1}`}
-          options={KINDS}
+          options={only ? KINDS.filter(([type]) => only.has(type)) : KINDS}
           value={step.type}
           onChange={(e) =>
             onChange({
@@ -95,7 +98,7 @@ function StepRow({ step, place, count, onChange, onMove, onRemove }: StepRowProp
               error_handler_params: "",
             })
           }
-          className="w-60! shrink-0"
+          className="w-66! shrink-0"
         />
         <div className="flex min-w-0 flex-1 flex-wrap gap-2">
           {kind?.params.map((param, i) => (
@@ -153,7 +156,7 @@ function StepRow({ step, place, count, onChange, onMove, onRemove }: StepRowProp
 }
 
 /** The chain of steps that each value goes through, in order. */
-export function StepsEditor({ steps, onChange, disabled }: StepsEditorProps) {
+export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProps) {
   const move = (from: number, by: -1 | 1) => {
     const next = [...steps];
     const [step] = next.splice(from, 1);
@@ -174,6 +177,7 @@ export function StepsEditor({ steps, onChange, disabled }: StepsEditorProps) {
             step={step}
             place={i}
             count={steps.length}
+            only={only}
             onChange={(next) => onChange(steps.map((old, at) => (at === i ? next : old)))}
             onMove={(by) => move(i, by)}
             onRemove={() => onChange(steps.filter((_, at) => at !== i))}

@@ -7,6 +7,7 @@ import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { useNow } from "~/util/hooks";
+import { severityName } from "~/util/severity";
 import { formatClock, formatDuration } from "~/util/time";
 
 const ROWS = 9;
@@ -40,12 +41,21 @@ export function NewestProblems() {
               <Link
                 to="/problems"
                 search={{ event: row.eventid }}
-                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,9rem)_1rem_4.5rem] items-center gap-3 px-4 hover:bg-hover"
+                className="grid h-12 grid-cols-[minmax(0,1fr)_4.5rem] items-center sm:h-9 gap-3 px-4 sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,9rem)_1rem_4.5rem] hover:bg-hover"
               >
-                <SeverityBadge severity={row.severity} className="w-fit" />
-                <span className="truncate font-medium">{row.name}</span>
-                <span className="truncate text-soft">{row.hosts[0]?.name}</span>
-                <span className="text-good-ink">
+                <SeverityBadge severity={row.severity} className="w-fit max-sm:hidden" />
+                <span className="flex min-w-0 flex-col">
+                  <span className="truncate font-medium">{row.name}</span>
+                  <span
+                    className="truncate text-xs sm:hidden"
+                    style={{ color: `var(--sev-${row.severity}-ink)` }}
+                  >
+                    {severityName(row.severity)}
+                    <span className="text-soft"> · {row.hosts[0]?.name}</span>
+                  </span>
+                </span>
+                <span className="truncate text-soft max-sm:hidden">{row.hosts[0]?.name}</span>
+                <span className="text-good-ink max-sm:hidden">
                   {row.acknowledged && (
                     <span title="Acknowledged">
                       <Icon name="check" size={14} />

@@ -11,7 +11,10 @@ export function SeverityTiles() {
   const { data, error, refetch } = useQuery(severityCountsQuery());
   if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
-    <section aria-label="Open problems by severity" className="grid grid-cols-6 gap-3">
+    <section
+      aria-label="Open problems by severity"
+      className="grid grid-cols-3 gap-2 sm:gap-3 lg:grid-cols-6"
+    >
       {SEVERITIES.map((severity) => {
         const count = data?.[severity];
         const some = (count ?? 0) > 0;
@@ -21,7 +24,7 @@ export function SeverityTiles() {
             to="/problems"
             search={{ severity: String(severity) }}
             aria-label={`${severityName(severity)}: ${count ?? "loading"}`}
-            className="relative flex flex-col overflow-hidden rounded-lg border bg-surface px-4 py-3 shadow-card hover:border-line-strong"
+            className="relative flex flex-col overflow-hidden rounded-lg border bg-surface px-4 py-3 shadow-card hover:border-line-strong max-sm:px-3"
             style={
               some
                 ? {
@@ -37,7 +40,7 @@ export function SeverityTiles() {
             />
             <span className="flex items-center gap-1.5 text-xs text-soft">
               <SeverityMark severity={severity} size={12} />
-              {severityName(severity)}
+              <span className="truncate">{severityName(severity)}</span>
             </span>
             <span
               className="tabular text-2xl/8 font-semibold tracking-tight"

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { startsQuery } from "~/api/events";
+import { STARTS_MAX, startsQuery } from "~/api/events";
 import { ProblemBars } from "~/charts/bars";
 import { Card } from "~/ui/card";
 import { formatCount } from "~/util/format";
@@ -13,7 +13,14 @@ export function Starts() {
   const { data = [] } = useQuery(startsQuery(DAY));
   const minute = Math.floor(useNow() / 60) * 60;
   return (
-    <Card title="Problems started" side={`${formatCount(data.length)} in 24 h`}>
+    <Card
+      title="Problems started"
+      side={
+        data.length >= STARTS_MAX
+          ? `over ${formatCount(STARTS_MAX)} in 24 h, the newest are drawn`
+          : `${formatCount(data.length)} in 24 h`
+      }
+    >
       <ProblemBars events={data} from={minute + 60 - DAY} till={minute + 60} buckets={BUCKETS} />
       <div className="flex justify-between pt-1 text-2xs text-faint">
         <span>24 h ago</span>

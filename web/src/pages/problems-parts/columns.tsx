@@ -2,11 +2,12 @@ import { Link } from "@tanstack/react-router";
 import type { ProblemRow } from "~/api/problems";
 import { cx } from "~/ui/cx";
 import { Icon } from "~/ui/icon";
-import { ResolvedBadge, SeverityBadge } from "~/ui/severity";
+import { ResolvedBadge, SeverityBadge, SeverityMark } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatValue } from "~/util/format";
 import { useNow } from "~/util/hooks";
+import { severityName } from "~/util/severity";
 import type { Tag } from "~/util/tags";
 import { formatClock, formatDuration, formatShort } from "~/util/time";
 
@@ -46,10 +47,44 @@ function AckCell({ row }: { row: ProblemRow }) {
   );
 }
 
+/** A problem in two lines, for phones. */
+function Summary({ row }: { row: ProblemRow }) {
+  return (
+    <span className="flex min-w-0 flex-col">
+      <span className={cx("truncate font-medium", row.r_clock > 0 && "text-soft")}>{row.name}</span>
+      <span className="flex items-center gap-1.5 truncate text-xs text-soft">
+        {row.r_clock > 0 ? (
+          <span className="text-good-ink">Resolved</span>
+        ) : (
+          <>
+            <SeverityMark severity={row.severity} size={12} />
+            <span style={{ color: `var(--sev-${row.severity}-ink)` }}>
+              {severityName(row.severity)}
+            </span>
+          </>
+        )}
+        <span className="tabular">
+          <Duration row={row} />
+        </span>
+        <span className="truncate">{row.hosts.map((host) => host.name).join(", ")}</span>
+        {row.acknowledged && <Icon name="check" size={13} className="text-good-ink" />}
+      </span>
+    </span>
+  );
+}
+
 export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] {
   return [
     {
+      id: "summary",
+      header: "Problem",
+      width: "minmax(0, 1fr)",
+      on: "narrow",
+      cell: (row) => <Summary row={row} />,
+    },
+    {
       id: "severity",
+      on: "wide",
       header: "Severity",
       width: "7.25rem",
       sortable: true,
@@ -57,6 +92,7 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     },
     {
       id: "time",
+      on: "wide",
       header: "Time",
       width: "7.5rem",
       sortable: true,
@@ -66,9 +102,16 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
         </time>
       ),
     },
-    { id: "duration", header: "Duration", width: "4.5rem", cell: (row) => <Duration row={row} /> },
+    {
+      id: "duration",
+      on: "wide",
+      header: "Duration",
+      width: "4.5rem",
+      cell: (row) => <Duration row={row} />,
+    },
     {
       id: "host",
+      on: "wide",
       header: "Host",
       width: "minmax(7rem, 0.8fr)",
       cell: (row) =>
@@ -88,6 +131,7 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     },
     {
       id: "problem",
+      on: "wide",
       header: "Problem",
       width: "minmax(11rem, 2fr)",
       cell: (row) => (
@@ -99,6 +143,7 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     },
     {
       id: "opdata",
+      on: "wide",
       header: "Operational data",
       width: "minmax(6rem, 0.9fr)",
       cell: (row) => (
@@ -109,10 +154,17 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
     },
     {
       id: "tags",
+      on: "wide",
       header: "Tags",
       width: "minmax(7rem, 1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
-    { id: "ack", header: "Ack", width: "3.25rem", cell: (row) => <AckCell row={row} /> },
+    {
+      id: "ack",
+      on: "wide",
+      header: "Ack",
+      width: "3.25rem",
+      cell: (row) => <AckCell row={row} />,
+    },
   ];
 }

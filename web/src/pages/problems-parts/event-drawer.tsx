@@ -15,7 +15,7 @@ import { isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { toSeverity } from "~/util/severity";
 import { tagText } from "~/util/tags";
-import { formatClock, formatDuration, type TimeRange } from "~/util/time";
+import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time";
 import { History } from "./acknowledges";
 import { opData } from "./columns";
 import { Reply } from "./reply";
@@ -26,6 +26,15 @@ function Section({ title, children }: { title: string; children: React.ReactNode
       <h3 className="pb-2 text-xs font-semibold text-soft">{title}</h3>
       {children}
     </section>
+  );
+}
+
+/** A moment with its offset from UTC, for talking to people elsewhere. */
+function At({ clock }: { clock: number }) {
+  return (
+    <>
+      {formatClock(clock)} <span className="text-xs text-faint">{zoneAt(clock)}</span>
+    </>
   );
 }
 
@@ -45,10 +54,10 @@ function Facts({ row }: { row: ProblemRow }) {
         </Link>
       )),
     ],
-    ["Started", formatClock(row.clock)],
+    ["Started", <At key="started" clock={row.clock} />],
     ["Duration", formatDuration((row.r_clock || now) - row.clock)],
   ];
-  if (row.r_clock) facts.push(["Resolved", formatClock(row.r_clock)]);
+  if (row.r_clock) facts.push(["Resolved", <At key="resolved" clock={row.r_clock} />]);
   if (opData(row)) facts.push(["Now", opData(row)]);
   return (
     <dl className="grid grid-cols-[6rem_1fr] gap-y-1">
@@ -167,6 +176,23 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 <code className="block rounded-md bg-sunken px-2.5 py-2 font-mono text-xs break-all">
                   {trigger.expression}
                 </code>
+                <Link
+                  to="/triggers/$triggerid/edit"
+                  params={{ triggerid: trigger.triggerid }}
+                  className="mt-1.5 inline-block text-xs text-accent-ink hover:underline"
+                >
+                  Edit trigger
+                </Link>
+                {/^https?:/.test(trigger.url) && (
+                  <a
+                    href={trigger.url}
+                    target="_blank"
+                    rel="noreferrer"
+                    className="mt-1.5 ml-4 inline-block text-xs text-accent-ink hover:underline"
+                  >
+                    {trigger.url_name || "Runbook"}
+                  </a>
+                )}
                 {trigger.comments && (
                   <p className="mt-2 whitespace-pre-wrap text-soft">{trigger.comments}</p>
                 )}

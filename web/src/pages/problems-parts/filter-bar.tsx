@@ -3,9 +3,10 @@ import { HostGroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";
 import { Input, SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
+import { plural } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
-import { isNarrowed, modeOf, type ProblemSearch } from "./filter";
+import { isNarrowed, modeOf, NO_FILTERS, type ProblemSearch } from "./filter";
 
 interface FilterBarProps {
   search: ProblemSearch;
@@ -43,6 +44,11 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         onChange={(v) => onChange({ group: listTo(v) })}
       />
       <HostPicker values={listOf(search.host)} onChange={(v) => onChange({ host: listTo(v) })} />
+      {search.trigger && (
+        <Button icon="close" onClick={() => onChange({ trigger: undefined })}>
+          {plural(listOf(search.trigger).length, "trigger")}
+        </Button>
+      )}
       <Input
         aria-label="Tags"
         placeholder="Tags: site=riga"
@@ -74,14 +80,7 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
           onClick={() => {
             setText("");
             setTags("");
-            onChange({
-              text: undefined,
-              severity: undefined,
-              group: undefined,
-              host: undefined,
-              tags: undefined,
-              ack: undefined,
-            });
+            onChange(NO_FILTERS);
           }}
         >
           Clear filters

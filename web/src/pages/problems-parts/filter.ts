@@ -9,6 +9,8 @@ export interface ProblemSearch {
   severity?: string;
   group?: string;
   host?: string;
+  /** Ids of triggers; links of other tools name them. */
+  trigger?: string;
   text?: string;
   tags?: string;
   ack?: string;
@@ -35,6 +37,7 @@ export function toFilter(search: ProblemSearch): ProblemFilter {
     severities: listOf(search.severity).map(Number),
     groupids: listOf(search.group),
     hostids: listOf(search.host),
+    triggerids: listOf(search.trigger),
     text: search.text,
     tags: search.tags ? parseTagFilters(search.tags) : undefined,
     acknowledged: search.ack === "yes" ? true : search.ack === "no" ? false : undefined,
@@ -46,9 +49,26 @@ export function toFilter(search: ProblemSearch): ProblemFilter {
   };
 }
 
+/** What "Clear filters" does to the address. */
+export const NO_FILTERS: Partial<ProblemSearch> = {
+  text: undefined,
+  severity: undefined,
+  group: undefined,
+  host: undefined,
+  trigger: undefined,
+  tags: undefined,
+  ack: undefined,
+};
+
 /** Whether anything but the mode and the order narrows the list. */
 export function isNarrowed(search: ProblemSearch): boolean {
   return Boolean(
-    search.severity || search.group || search.host || search.text || search.tags || search.ack,
+    search.severity ||
+      search.group ||
+      search.host ||
+      search.trigger ||
+      search.text ||
+      search.tags ||
+      search.ack,
   );
 }

@@ -27,7 +27,7 @@ export function Reply({ row }: { row: ProblemRow }) {
         onChange={(event) => setMessage(event.target.value)}
         onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
       />
-      <div className="flex gap-2">
+      <div className="flex flex-wrap gap-2">
         {row.acknowledged ? (
           <Button
             small

@@ -5,6 +5,7 @@ import { unlinkTemplate } from "~/api/host-changes";
 import type { Template } from "~/api/templates";
 import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { ask } from "~/ui/confirm";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 
@@ -18,6 +19,22 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
     onError: (error) => toast(explain(error).what, "bad"),
     onSettled: () => client.invalidateQueries(),
   });
+  const onUnlink = async (host: { hostid: string; name: string }) => {
+    const choice = await ask({
+      title: `Unlink from ${host.name}?`,
+      body: (
+        <p>
+          <b>Unlink</b> keeps the items, triggers and history that the template brought, as the
+          host's own. <b>Unlink and clear</b> deletes them.
+        </p>
+      ),
+      choices: [
+        { value: "clear", label: "Unlink and clear", look: "danger", icon: "trash" },
+        { value: "keep", label: "Unlink", look: "primary", icon: "unlink" },
+      ],
+    });
+    if (choice) unlink.mutate({ hostid: host.hostid, clear: choice === "clear" });
+  };
   if (template.hosts.length === 0) {
     return (
       <Card bodyClass="">
@@ -50,54 +67,12 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
             >
               {host.name}
             </Link>
-            <Button
-              small
-              look="quiet"
-              icon="unlink"
-              onClick={() => unlink.mutate({ hostid: host.hostid, clear: false })}
-            >
-              Unlink
-            </Button>
-            <Button
-              small
-              look="quiet"
-              icon="trash"
-              onClick={() => unlink.mutate({ hostid: host.hostid, clear: true })}
-            >
-              Unlink and clear
+            <Button small look="quiet" icon="unlink" onClick={() => void onUnlink(host)}>
+              Unlink…
             </Button>
           </li>
         ))}
       </ul>
-    </Card>
-  );
-}
-
-/** The macros of a template with their defaults. */
-export function Macros({ template }: { template: Template }) {
-  if (template.macros.length === 0) {
-    return (
-      <Card bodyClass="">
-        <Empty icon="key" title="This template has no macros" />
-      </Card>
-    );
-  }
-  return (
-    <Card bodyClass="">
-      <dl>
-        {template.macros.map((macro) => (
-          <div
-            key={macro.macro}
-            className="grid grid-cols-[minmax(0,1fr)_minmax(0,1fr)_minmax(0,1.4fr)] gap-4 border-b px-4 py-2 last:border-0"
-          >
-            <dt className="font-mono text-xs break-all">{macro.macro}</dt>
-            <dd className="font-mono text-xs break-all">
-              {macro.type === "1" ? "••••••" : macro.value}
-            </dd>
-            <dd className="text-soft">{macro.description}</dd>
-          </div>
-        ))}
-      </dl>
     </Card>
   );
 }

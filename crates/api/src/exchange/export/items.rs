@@ -56,7 +56,11 @@ impl Export<'_, '_> {
             put_list(&mut one, "item_prototypes", prototypes);
             put_list(&mut one, "trigger_prototypes", triggers.of_rule(&ids));
             put_list(&mut one, "graph_prototypes", parts.of(owner, id, "graph_prototype"));
-            put_list(&mut one, "host_prototypes", parts.of(owner, id, "host_prototype"));
+            put_list(
+                &mut one,
+                "host_prototypes",
+                shared.prototypes.remove(&id).unwrap_or_default(),
+            );
             found.push(Json::Object(arrange(one, RULES)));
         }
         put_list(out, "discovery_rules", found);
@@ -116,6 +120,10 @@ impl ItemDetails {
         let mut out = Map::new();
         for words in words {
             out.extend(to_export(words, &node));
+        }
+        // Secrets never leave.
+        for name in ["password", "ssl_key_password"] {
+            out.shift_remove(name);
         }
         // The two kinds of protocols that have an authentication share numbers, not words.
         if matches!(row.int("type"), 13 | 14) && row.int("authtype") == 1 {

@@ -1,5 +1,6 @@
 //! The export: rows to the tree that an import reads.
 
+mod hosts;
 mod items;
 mod order;
 mod rules;
@@ -11,6 +12,7 @@ use std::collections::BTreeMap;
 use config::db::{Row, query_by_ids};
 use serde_json::{Map, json};
 
+pub(super) use self::hosts::inventory_mode;
 use self::order::natural;
 use self::shared::{Parts, Shared};
 use self::triggers::Triggers;
@@ -166,30 +168,12 @@ impl Export<'_, '_> {
         );
         rows.extend(self.rows(&of, owners)?);
         if kind == 0 {
-            for name in self.linked_groups(owners)? {
-                let found = format!("{sql} AND name = ?");
-                rows.extend(self.call.rows(&found, &[name.as_str().into()])?);
-            }
+            let linked = format!("{sql} AND groupid IN ({})", hosts::LINKED_GROUPS);
+            rows.extend(self.rows(&linked, owners)?);
         }
         rows.sort_by_cached_key(|row| (natural(row.text("name")), row.id("groupid")));
         rows.dedup_by_key(|row| row.id("groupid"));
         Ok(rows.iter().map(|row| Json::Object(to_export(GROUP, &object(row)))).collect())
-    }
-
-    /// Names of host groups that host prototypes link to.
-    fn linked_groups(&self, owners: &[u64]) -> ApiResult<Vec<String>> {
-        let sql = "SELECT doc FROM parts WHERE kind = 'host_prototype' AND hostid IN ({ids})";
-        let mut names = Vec::new();
-        for row in self.rows(sql, owners)? {
-            let doc: Json = serde_json::from_str(row.text("doc")).unwrap_or(Json::Null);
-            let links = doc.get("group_links").and_then(Json::as_array);
-            for link in links.into_iter().flatten() {
-                if let Some(name) = link.pointer("/group/name").and_then(Json::as_str) {
-                    names.push(name.to_owned());
-                }
-            }
-        }
-        Ok(names)
     }
 
     fn template(

@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use serde_json::Map;
 
 use super::order::{inner, natural};
-use super::{Export, Owned, object, put_list, text};
+use super::{Export, Owned, hosts, object, put_list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{
     GROUP, INTERFACE, MACRO, MAPPING, SNMP_DETAILS, TAG, Word, to_export,
 };
+use crate::owned::inventory;
 
 /// What hangs on hosts and templates.
 #[derive(Default)]
@@ -23,6 +24,8 @@ pub(super) struct Shared {
     pub(super) interfaces: Owned,
     pub(super) interface_refs: BTreeMap<u64, String>,
     pub(super) inventory: BTreeMap<u64, Map<String, Json>>,
+    /// Host prototypes by rule.
+    pub(super) prototypes: Owned,
 }
 
 impl Shared {
@@ -69,13 +72,15 @@ impl Shared {
             list.sort_by_cached_key(|map| natural(text(map, "name")));
         }
         shared.interfaces(export, ids)?;
-        for row in export.rows(
-            "SELECT hostid, name, value FROM host_inventory WHERE hostid IN ({ids}) ORDER BY name",
-            ids,
-        )? {
+        let place = |name: &str| inventory::FIELDS.iter().position(|(known, _)| *known == name);
+        let sql = "SELECT hostid, name, value FROM host_inventory WHERE hostid IN ({ids})";
+        let mut fields = export.rows(sql, ids)?;
+        fields.sort_by_key(|row| place(row.text("name")));
+        for row in fields {
             let fields = shared.inventory.entry(row.id("hostid")).or_default();
             fields.insert(row.text("name").to_owned(), row.text("value").into());
         }
+        shared.prototypes = hosts::load(export, ids)?;
         Ok(shared)
     }
 
@@ -124,9 +129,6 @@ impl Shared {
     }
 }
 
-/// Prototypes of hosts are known by their technical name, all other parts by `name`.
-const HOSTS: &str = "host_prototype";
-
 /// Parts kept in the export's own form.
 pub(super) struct Parts(Vec<(u64, u64, String, Json)>);
 
@@ -147,9 +149,7 @@ impl Parts {
     pub(super) fn of(&self, host: u64, rule: u64, kind: &str) -> Vec<Json> {
         let own = self.0.iter().filter(|(h, r, k, _)| *h == host && *r == rule && k == kind);
         let mut own: Vec<Json> = own.map(|(.., doc)| doc.clone()).collect();
-        own.sort_by_cached_key(|doc| {
-            natural(text(doc, if kind == HOSTS { "host" } else { "name" }))
-        });
+        own.sort_by_cached_key(|doc| natural(text(doc, "name")));
         own
     }
 }

@@ -112,7 +112,12 @@ fn block(node: &Json, level: usize, out: &mut String) {
 }
 
 fn member(name: &str, value: &Json, level: usize, out: &mut String) {
-    out.push_str(name);
+    // Names are plain words; but `y`, of positions, is a truth value to old readers.
+    if plain(name) {
+        out.push_str(name);
+    } else {
+        let _ = write!(out, "'{}'", name.replace('\'', "''"));
+    }
     out.push(':');
     match value {
         Json::Object(members) if !members.is_empty() => {
@@ -149,13 +154,13 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
         };
         let _ = writeln!(out, "|{keep}");
         for line in body.split('\n') {
-            if !line.is_empty() {
-                pad(level + 1, out);
-                out.push_str(line);
-            }
+            // Empty lines too, as the reference writes them.
+            pad(level + 1, out);
+            out.push_str(line);
             out.push('\n');
         }
         for _ in 1..text.len() - body.len() {
+            pad(level + 1, out);
             out.push('\n');
         }
     } else if plain(text) {

@@ -1,6 +1,7 @@
 //! The import: options, then the tree from groups to triggers.
 
 mod difference;
+mod hosts;
 mod items;
 mod lld;
 mod older;
@@ -227,6 +228,9 @@ impl Import<'_, '_> {
         }
         self.triggers(tree, &owners, PATH)?;
         self.parts(tree, &owners, PATH)?;
+        for owner in &owners {
+            self.host_prototypes(owner)?;
+        }
         self.link(&owners)?;
         Ok(())
     }

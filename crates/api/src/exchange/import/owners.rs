@@ -226,7 +226,7 @@ impl<'c, 'a> Import<'c, 'a> {
     }
 
     /// Macros as the API takes them, with what an export leaves out said.
-    fn macros(&self, node: &Json, path: &str, existed: Option<u64>) -> ApiResult<Json> {
+    pub(super) fn macros(&self, node: &Json, path: &str, existed: Option<u64>) -> ApiResult<Json> {
         let sql = "SELECT macro FROM hostmacros WHERE hostid = ? AND type = 1";
         let secrets = self.call.rows(sql, &[existed.unwrap_or(0).into()])?;
         let secrets: Vec<String> =
@@ -340,16 +340,12 @@ pub(super) fn each(
 }
 
 /// Interfaces as the API takes them, and their references.
-fn interfaces(node: &Json, path: &str) -> ApiResult<(Vec<Json>, Vec<String>)> {
+pub(super) fn interfaces(node: &Json, path: &str) -> ApiResult<(Vec<Json>, Vec<String>)> {
     let (mut interfaces, mut refs) = (Vec::new(), Vec::new());
     for (path, node) in list(node, "interfaces", "interface", path)? {
         check_members(node, &[INTERFACE], &["details", "interface_ref"], &path)?;
         let mut interface: Map<String, Json> =
             INTERFACE.iter().map(|w| (w.api.to_owned(), w.default.unwrap_or("").into())).collect();
-        interface.insert("ip".into(), "127.0.0.1".into());
-        if interface.get("useip").and_then(Json::as_str) == Some("0") {
-            interface.insert("ip".into(), "".into());
-        }
         interface.extend(to_api(INTERFACE, node, &path)?);
         if interface.get("type").and_then(Json::as_str) == Some("2") {
             let empty = json!({});

@@ -1,5 +1,5 @@
-//! Graphs, dashboards, web scenarios, host and graph prototypes: nothing executes them yet; they
-//! are kept in the export's own form, so that an export gives them back.
+//! Graphs, dashboards, web scenarios, graph prototypes: nothing executes them yet; they are kept
+//! in the export's own form, so that an export gives them back.
 
 use config::db::Value;
 
@@ -29,17 +29,8 @@ impl Import<'_, '_> {
             for (path, rule) in list(owner.node, "discovery_rules", "discovery_rule", &owner.path)?
             {
                 let Some(id) = rules.get(text(rule, "key")) else { continue };
-                for (member, child) in
-                    [("graph_prototypes", "graph_prototype"), ("host_prototypes", "host_prototype")]
-                {
-                    self.kind(
-                        owner,
-                        *id,
-                        child,
-                        "discoveryRules",
-                        &list(rule, member, child, &path)?,
-                    )?;
-                }
+                let nodes = list(rule, "graph_prototypes", "graph_prototype", &path)?;
+                self.kind(owner, *id, "graph_prototype", "discoveryRules", &nodes)?;
             }
         }
         let graphs = list(tree, "graphs", "graph", path)?;
@@ -69,8 +60,7 @@ impl Import<'_, '_> {
         )?;
         let mut seen = Vec::new();
         for (_, node) in nodes {
-            let name =
-                if kind == "host_prototype" { text(node, "host") } else { text(node, "name") };
+            let name = text(node, "name");
             let uuid = text(node, "uuid");
             let same = known.iter().find(|row| {
                 row.text("name") == name || (!uuid.is_empty() && row.text("uuid") == uuid)

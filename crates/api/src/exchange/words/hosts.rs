@@ -1,6 +1,6 @@
 //! Groups, templates, hosts and what hangs on them.
 
-use super::{ENABLED, Word, YES, always, text, text_or, word};
+use super::{DISCOVER, ENABLED, Word, YES, always, text, text_or, word};
 
 pub(in crate::exchange) const GROUP: &[Word] = &[text("uuid", "uuid"), always("name", "name")];
 
@@ -40,6 +40,16 @@ pub(in crate::exchange) const HOST: &[Word] = &[
     word("status", "status", ENABLED, "0"),
 ];
 
+/// Host prototypes; what the inventory mode is when left out differs between templates and hosts.
+pub(in crate::exchange) const HOST_PROTOTYPE: &[Word] = &[
+    text("uuid", "uuid"),
+    always("host", "host"),
+    always("name", "name"),
+    word("status", "status", ENABLED, "0"),
+    word("discover", "discover", DISCOVER, "0"),
+    word("custom_interfaces", "custom_interfaces", YES, "0"),
+];
+
 pub(in crate::exchange) const INVENTORY_MODE: Word = word(
     "inventory_mode",
     "inventory_mode",
@@ -51,7 +61,7 @@ pub(in crate::exchange) const INTERFACE: &[Word] = &[
     word("default", "main", YES, "1"),
     word("type", "type", &[("ZABBIX", "1"), ("SNMP", "2"), ("IPMI", "3"), ("JMX", "4")], "1"),
     word("useip", "useip", YES, "1"),
-    text_or("ip", "ip", ""),
+    text_or("ip", "ip", "127.0.0.1"),
     text("dns", "dns"),
     text_or("port", "port", "10050"),
 ];

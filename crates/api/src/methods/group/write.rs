@@ -86,6 +86,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
         call.require(edit, kind.groups, Need::Write, &ids)?;
+        refuse_used(edit, &ids)?;
         let members = query_by_ids(
             edit.connection(),
             "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})",
@@ -99,6 +100,19 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             edit.touch_host(host);
         }
         Ok(json!({ "groupids": texts(&ids) }))
+    })
+}
+
+/// Groups that host prototypes put their hosts into stay.
+fn refuse_used(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
+    let sql = "SELECT g.name FROM groups_ g JOIN group_prototypes p ON p.groupid = g.groupid \
+               WHERE g.groupid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    rows.first().map_or(Ok(()), |row| {
+        Err(ApiError::params(format!(
+            "Group \"{}\" cannot be deleted, because it is used by a host prototype.",
+            row.text("name")
+        )))
     })
 }
 

@@ -19,6 +19,10 @@ const INTERFACES: Relation =
         .bare()
         .sorted("interfaceid");
 
+/// `hosts.kind` of templates, which `templated_hosts` lets in, and what their status is then.
+const TEMPLATE_KIND: i64 = 1;
+const TEMPLATE_STATUS: &str = "3";
+
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST, &[])?;
     get.and(if get.flag("templated_hosts") { "t.kind IN (0, 1)" } else { "t.kind = 0" }, []);
@@ -44,8 +48,13 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if let Some(condition) = on_hosts(call.user(), need, "t.hostid") {
         get.and(condition, []);
     }
-    get.need(&["inventory_mode"]);
+    get.need(&["inventory_mode", "kind"]);
     let mut found = get.run()?;
+    for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
+        if let Some(status) = row.out.get_mut("status") {
+            *status = TEMPLATE_STATUS.into();
+        }
+    }
     attach_state(&mut found);
     attach(&mut found)?;
     Ok(found.finish())
@@ -245,8 +254,7 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
     }
     if let Some(wanted) = found.wants_list("selectDiscoveryRule")? {
         let pairs = found.call.pairs(
-            "SELECT hd.hostid, p.ruleid FROM host_discovery hd \
-             JOIN parts p ON p.partid = hd.parent_hostid WHERE hd.hostid IN ({ids})",
+            "SELECT hostid, parent_itemid FROM host_discovery WHERE hostid IN ({ids})",
             &found.ids(),
         )?;
         let relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");

@@ -14,7 +14,6 @@ use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
 use crate::params;
-use crate::parts::HOST_PROTOTYPE;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::tags;
@@ -457,13 +456,11 @@ fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_as(&ITEMS, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectHostPrototypes")? {
-        let sql = format!(
-            "SELECT ruleid, partid FROM parts WHERE kind = '{}' AND ruleid IN ({{ids}})",
-            HOST_PROTOTYPE.kind
-        );
-        let pairs = found.call.pairs(&sql, &ids)?;
-        let relation =
-            Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid").bare();
+        let sql = "SELECT d.parent_itemid, d.hostid FROM host_discovery d \
+                   JOIN hosts p ON p.hostid = d.hostid \
+                   WHERE p.kind = 2 AND d.parent_itemid IN ({ids}) ORDER BY d.hostid";
+        let pairs = found.call.pairs(sql, &ids)?;
+        let relation = Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid");
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     let filter = found.wants_uncounted("selectFilter")?;

@@ -313,3 +313,160 @@ fn prototypes_belong_to_their_rule() {
     assert_eq!(result, json!({ "ruleids": [rule] }));
     assert_eq!(f.server.call("itemprototype.get", &ask).unwrap(), json!([]));
 }
+
+/// A template `source` with an item `m`, a value map, and a rule that has everything.
+fn source_rule(f: &Fixture) -> String {
+    let group = f.server.call("template.get", &json!({ "selectTemplateGroups": ["groupid"] }));
+    let group = group.unwrap()[0]["templategroups"][0]["groupid"].clone();
+    let source = json!({ "host": "source", "groups": [{ "groupid": group }] });
+    let source = f.server.create("template.create", &source);
+    let new = |method: &str, more: Json| f.server.create(method, &more);
+    let own = |method: &str, more: Json| {
+        let mut all = json!({ "hostid": source });
+        merge(&mut all, &more);
+        f.server.create(method, &all)
+    };
+    let map = json!({ "name": "vm", "mappings": [{ "value": "1", "newvalue": "on" }] });
+    let map = own("valuemap.create", map);
+    own("item.create", json!({ "name": "m", "key_": "m", "type": 2, "value_type": 3 }));
+    let step =
+        json!([{ "type": 1, "params": "2", "error_handler": 0, "error_handler_params": "" }]);
+    let rule = json!({ "name": "r", "key_": "r", "type": 0, "delay": "1m", "preprocessing": [{
+            "type": 5, "params": "a\nb", "error_handler": 2, "error_handler_params": "x" }],
+        "filter": { "evaltype": 0, "conditions": [{ "macro": "{#A}", "value": "x" }] },
+        "lld_macro_paths": [{ "lld_macro": "{#A}", "path": "$.a" }] });
+    let rule = own("discoveryrule.create", rule);
+    let item = |more: Json| {
+        let mut all = json!({ "ruleid": rule, "name": "p", "value_type": 3 });
+        merge(&mut all, &more);
+        own("itemprototype.create", all)
+    };
+    let first = item(json!({ "key_": "p[{#A}]", "type": 0, "delay": "1m", "valuemapid": map,
+        "tags": [{ "tag": "a", "value": "b" }], "preprocessing": step }));
+    item(json!({ "key_": "d[{#A}]", "type": 18, "master_itemid": first }));
+    let trigger = json!({ "description": "t{#A}", "expression": "last(/source/p[{#A}])=1" });
+    let trigger = new("triggerprototype.create", trigger);
+    let second = json!({ "description": "u{#A}", "tags": [{ "tag": "x", "value": "" }],
+        "expression": "last(/source/d[{#A}])=2 or last(/source/m)=1",
+        "dependencies": [{ "triggerid": trigger }] });
+    new("triggerprototype.create", second);
+    let group = f.server.create("hostgroup.create", &json!({ "name": "VMs" }));
+    let host = json!({ "ruleid": rule, "host": "h{#A}", "groupLinks": [{ "groupid": group }],
+        "groupPrototypes": [{ "name": "x{#A}" }], "templates": [{ "templateid": f.template }],
+        "tags": [{ "tag": "a" }], "macros": [{ "macro": "{$S}", "value": "s", "type": 1 }] });
+    new("hostprototype.create", host);
+    rule
+}
+
+#[test]
+fn rules_are_copied_with_all_that_is_theirs() {
+    let f = Fixture::new();
+    let rule = source_rule(&f);
+    let copy = |host: &str| json!({ "discoveryids": [rule], "hostids": [host] });
+    let none = json!({ "discoveryids": ["9"], "hostids": [f.host] });
+    f.server.refuses(&[
+        ("discoveryrule.copy", json!({}), -32602, "No discovery rule IDs given."),
+        ("discoveryrule.copy", json!({ "discoveryids": [rule] }), -32602, "No host IDs given."),
+        ("discoveryrule.copy", none, -32500, "No permissions to referred object"),
+        ("discoveryrule.copy", copy("9"), -32500, "No permissions to referred object"),
+        (
+            "discoveryrule.copy",
+            copy(&f.host),
+            -32602,
+            "Incorrect item key \"m\" provided for trigger expression on \"web\".",
+        ),
+    ]);
+    let get = |method: &str, params: Json| f.server.call(method, &params).unwrap();
+    assert_eq!(get("discoveryrule.get", json!({ "hostids": f.host })), json!([]), "all or nothing");
+    let item = json!({ "hostid": f.host, "name": "m", "key_": "m", "type": 2, "value_type": 3 });
+    f.server.call("item.create", &item).unwrap();
+    f.server.call("discoveryrule.copy", &copy(&f.host)).unwrap();
+    let found = get(
+        "discoveryrule.get",
+        json!({ "hostids": f.host, "output": ["key_", "templateid", "interfaceid"],
+        "selectPreprocessing": ["params"], "selectLLDMacroPaths": "extend",
+        "selectHostPrototypes": ["host"] }),
+    );
+    let new = found[0]["itemid"].clone();
+    let prototype = found[0]["hostPrototypes"][0]["hostid"].clone();
+    assert_eq!(
+        found,
+        json!([{ "itemid": new, "key_": "r", "templateid": "0",
+        "interfaceid": f.agent, "preprocessing": [{ "params": "a\nb" }],
+        "lld_macro_paths": [{ "lld_macro": "{#A}", "path": "$.a" }],
+        "hostPrototypes": [{ "hostid": prototype, "host": "h{#A}" }] }])
+    );
+    let found = get(
+        "itemprototype.get",
+        json!({ "discoveryids": new, "sortfield": "itemid",
+        "output": ["key_", "master_itemid", "valuemapid", "interfaceid"],
+        "selectTags": "extend", "selectPreprocessing": ["type"] }),
+    );
+    let master = found[0]["itemid"].clone();
+    assert_eq!(
+        found[0],
+        json!({ "itemid": master, "key_": "p[{#A}]", "master_itemid": "0",
+        "valuemapid": "0", "interfaceid": f.agent, "tags": [{ "tag": "a", "value": "b" }],
+        "preprocessing": [{ "type": "1" }] })
+    );
+    assert_eq!(found[1]["master_itemid"], master);
+    let found = get(
+        "triggerprototype.get",
+        json!({ "discoveryids": new, "sortfield": "triggerid",
+        "output": ["description", "expression"], "expandExpression": true,
+        "selectTags": ["tag"], "selectDependencies": ["description"] }),
+    );
+    assert_eq!(found[0]["expression"], "last(/web/p[{#A}])=1");
+    assert_eq!(found[1]["expression"], "last(/web/d[{#A}])=2 or last(/web/m)=1");
+    assert_eq!(found[1]["tags"], json!([{ "tag": "x" }]));
+    assert_eq!(found[1]["dependencies"][0]["description"], "t{#A}");
+    let found = get(
+        "hostprototype.get",
+        json!({ "hostids": prototype, "output": [],
+        "selectTags": ["tag"], "selectMacros": ["macro"], "selectTemplates": "count",
+        "selectGroupPrototypes": ["name"] }),
+    );
+    assert_eq!(
+        found,
+        json!([{ "hostid": prototype, "tags": [{ "tag": "a" }],
+        "macros": [{ "macro": "{$S}" }], "templates": "1",
+        "groupPrototypes": [{ "name": "x{#A}" }] }])
+    );
+    assert_eq!(
+        f.server.count("SELECT COUNT(*) AS n FROM hostmacros WHERE value = 's'"),
+        2,
+        "secrets are copied too"
+    );
+    let taken = "An LLD rule with key \"r\" already exists on the host \"web\".";
+    f.server.refuses(&[("discoveryrule.copy", copy(&f.host), -32602, taken)]);
+}
+
+#[test]
+fn a_rule_needs_its_master_and_interface_where_it_is_copied_to() {
+    let f = Fixture::new();
+    let rule = source_rule(&f);
+    let group = f.server.create("hostgroup.create", &json!({ "name": "Bare" }));
+    let bare = json!({ "host": "bare", "groups": [{ "groupid": group }] });
+    let bare = f.server.create("host.create", &bare);
+    let copy = |rule: &str| json!({ "discoveryids": [rule], "hostids": [bare] });
+    let master =
+        json!({ "hostid": f.host, "name": "m", "key_": "master", "type": 2, "value_type": 4 });
+    let master = f.server.create("item.create", &master);
+    let dependent = json!({ "hostid": f.host, "name": "dep", "key_": "dep", "type": 18,
+        "master_itemid": master });
+    let dependent = f.server.create("discoveryrule.create", &dependent);
+    f.server.refuses(&[
+        (
+            "discoveryrule.copy",
+            copy(&rule),
+            -32602,
+            "Cannot find host interface on \"bare\" for item key \"r\".",
+        ),
+        (
+            "discoveryrule.copy",
+            copy(&dependent),
+            -32500,
+            "Discovery rule \"dep\" cannot be copied without its master item.",
+        ),
+    ]);
+}

@@ -3,6 +3,9 @@
 use serde_json::json;
 
 use super::*;
+use crate::objects::{
+    HostPrototypeParts, create_host_prototype, delete_items, update_host_prototype,
+};
 
 fn boxed(more: More<'_>) -> Box {
     let mut all = vec![("enabled_lifetime_type", Value::from(1))];
@@ -11,23 +14,22 @@ fn boxed(more: More<'_>) -> Box {
     let template = b.new_host("T", 1);
     b.item_on(template, "t.item", &[], &[]);
     b.new_host("U", 1);
-    let doc = json!({
-        "host": "vm-{#N}", "name": "Machine {#N}", "status": "DISABLED",
-        "group_links": [{ "group": { "name": "All" } }],
-        "group_prototypes": [{ "name": "Of {#T}" }],
-        "templates": [{ "name": "T" }],
-        "tags": [{ "tag": "vm", "value": "{#N}" }],
-        "macros": [{ "macro": "{$VM}", "value": "{#N}" }],
-    });
     b.edit(|e| {
-        let row = [
-            ("hostid", b.host.into()),
-            ("ruleid", b.rule.into()),
-            ("kind", "host_prototype".into()),
-            ("doc", doc.to_string().into()),
+        let all = e.insert_new("groups_", &[("name", "All".into())])?;
+        let columns = vec![
+            ("host", "vm-{#N}".into()),
+            ("name", "Machine {#N}".into()),
+            ("status", Value::from(1)),
         ];
-        e.insert_new("parts", &row)?;
-        e.insert_new("groups_", &[("name", "All".into())])?;
+        let parts = HostPrototypeParts {
+            group_links: Some(vec![all]),
+            group_prototypes: Some(vec!["Of {#T}".into()]),
+            templates: Some(vec![template]),
+            tags: Some(vec![Tag { tag: "vm".into(), value: "{#N}".into() }]),
+            macros: Some(vec![vec![("macro", "{$VM}".into()), ("value", "{#N}".into())]]),
+            interfaces: None,
+        };
+        create_host_prototype(e, b.rule, &columns, &parts).unwrap();
         for (kind, ip) in [(1, "10.0.0.1"), (2, "10.0.0.2")] {
             let row = [("hostid", b.host.into()), ("type", Value::from(kind)), ("ip", ip.into())];
             e.insert_new("interfaces", &row)?;
@@ -82,7 +84,7 @@ fn lost_hosts_go_with_what_they_have() {
     let b = boxed(&[("lifetime", "1h".into())]);
     b.discover(&rows("a b"));
     let marks = "SELECT h.host || ' ' || h.status || ' ' || d.ts_delete AS v \
-                 FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid";
+                 FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid WHERE h.kind = 0";
     for (clock, present, expected) in [
         (2_000, "a", "vm-a 1 0|vm-b 1 5600"),
         (3_000, "a b", "vm-a 1 0|vm-b 1 0"),
@@ -128,4 +130,41 @@ fn overrides_and_clashes() {
     let mode = "SELECT inventory_mode AS v FROM hosts WHERE flags = 4";
     assert_eq!(b.shown(mode), "1");
     b.stays(&rows("a b c d?d"));
+}
+
+#[test]
+fn own_interfaces_come_from_the_row() {
+    let b = boxed(&[]);
+    b.edit(|e| {
+        let prototypes = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?;
+        let snmp = json!({ "version": "2", "community": "{#T}" }).to_string();
+        let parts = HostPrototypeParts {
+            interfaces: Some(vec![
+                vec![("main", 1.into()), ("ip", "{#N}".into()), ("port", "1".into())],
+                vec![("type", 2.into()), ("dns", "d".into()), ("details", snmp.into())],
+            ]),
+            ..HostPrototypeParts::default()
+        };
+        let columns = vec![("custom_interfaces", Value::from(1))];
+        let id = prototypes[0].id("hostid");
+        update_host_prototype(e, id, &columns, &parts).unwrap();
+        Ok(())
+    });
+    b.discover(&rows("h1:public"));
+    let made = "SELECT i.type || ' ' || i.main || ' ' || i.ip || i.dns || ' ' || i.port || \
+                i.details AS v FROM interfaces i JOIN hosts h ON h.hostid = i.hostid \
+                WHERE h.flags = 4";
+    let details = "{\"version\":\"2\",\"community\":\"public\"}";
+    assert_eq!(b.shown(made), format!("1 1 h1 1|2 0 127.0.0.1d 10050{details}"));
+}
+
+#[test]
+fn a_rule_takes_its_prototypes_and_hosts_along() {
+    let b = boxed(&[]);
+    b.discover(&rows("a b"));
+    let gone = b.edit(|e| Ok(delete_items(e, &[b.rule])?));
+    assert!(gone.items.len() > 2, "items of the discovered hosts too: {gone:?}");
+    assert_eq!(b.shown("SELECT host AS v FROM hosts WHERE kind = 2 OR flags = 4"), "");
+    assert_eq!(b.shown("SELECT name AS v FROM group_prototypes"), "");
+    assert!(b.config.snapshot().host_by_name("vm-a").is_none());
 }

@@ -70,7 +70,8 @@ const CONFIGURATION: &[Table] = &[
         &[id("groupid"), text("name"), int("type", "0"), int("flags", "0"), text("uuid")],
         &[&["type", "name"]],
     ),
-    // ---- hosts and templates; `kind` 0 host, 1 template, 2 host prototype: one id space
+    // ---- hosts and templates; `kind` 0 host, 1 template, 2 host prototype: one id space.
+    // A prototype's rule is the `parent_itemid` of its row in `host_discovery`.
     table("hosts", &["hostid"], HOSTS, &[&["host"], &["name"], &["kind"]]),
     table(
         "host_groups",
@@ -156,8 +157,8 @@ const CONFIGURATION: &[Table] = &[
         ],
         &[],
     ),
-    // Parts of hosts and templates that nothing executes yet (graphs, dashboards, web scenarios,
-    // host prototypes of templates …), in the export's own form, so that nothing is lost.
+    // Parts of hosts and templates that nothing executes yet (graphs, dashboards, web scenarios …),
+    // in the export's own form, so that nothing is lost.
     table(
         "parts",
         &["partid"],
@@ -269,6 +270,19 @@ const CONFIGURATION: &[Table] = &[
             int("status", "0"),
         ],
         &[&["parent_hostid"], &["parent_itemid"]],
+    ),
+    // Groups of a host prototype's hosts: `groupid` one that exists, or `name` with LLD macros.
+    table(
+        "group_prototypes",
+        &["group_prototypeid"],
+        &[
+            id("group_prototypeid"),
+            owned("hostid", "hosts"),
+            id("groupid"),
+            text("name"),
+            id("templateid"),
+        ],
+        &[&["hostid"], &["groupid"]],
     ),
 ];
 

@@ -29,9 +29,14 @@ const PORTION: usize = 5_000;
 /// Readers at most: more wait for the disk and for each other.
 const READERS_MAX: usize = 4;
 
+/// The order of items on their hosts.
+pub(super) fn by_key(a: &Arc<Item>, b: &Arc<Item>) -> std::cmp::Ordering {
+    a.host.cmp(&b.host).then_with(|| a.key.cmp(&b.key))
+}
+
 /// All items; their hosts are in the snapshot already. Read over several connections at once,
-/// while nothing is written.
-pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Arc<Item>>> {
+/// while nothing is written. Parts of them, each in order of [`by_key`].
+pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Vec<Arc<Item>>>> {
     let bounds = db.read(|connection| {
         connection.query("SELECT MIN(itemid) AS low, MAX(itemid) AS high FROM items", &[])
     })?;
@@ -47,7 +52,8 @@ pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Arc<Item>>>
                 if from > high {
                     break;
                 }
-                let items = between(connection, snapshot, (from, from + width), &mut shapes)?;
+                let mut items = between(connection, snapshot, (from, from + width), &mut shapes)?;
+                items.sort_unstable_by(by_key);
                 match found.lock() {
                     Ok(mut found) => found.push(items),
                     Err(poisoned) => poisoned.into_inner().push(items),
@@ -67,11 +73,10 @@ pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Arc<Item>>>
         }
         result
     })?;
-    let found = match found.into_inner() {
+    Ok(match found.into_inner() {
         Ok(found) => found,
         Err(poisoned) => poisoned.into_inner(),
-    };
-    Ok(found.into_iter().flatten().collect())
+    })
 }
 
 /// The items with these ids.

@@ -7,12 +7,12 @@ mod shapes;
 mod text;
 mod triggers;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
 use model::{HostId, ItemId, TriggerId};
 
-use super::{Host, Item, Macros, Snapshot, Trigger};
+use super::{CowMap, Host, Item, Macros, Snapshot, Trigger};
 use crate::db::{Connection, Db, DbError, DbResult};
 use crate::store::Touched;
 
@@ -28,6 +28,9 @@ pub(super) enum Scope {
 /// Rows are read in portions of this many, so that a large configuration never stands in memory
 /// twice: once as rows, once as objects.
 const PORTION: u64 = 20_000;
+
+/// Items that are worth a thread.
+const MANY: usize = 20_000;
 
 /// Reads everything, while nothing is written.
 pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
@@ -123,7 +126,7 @@ fn reload_hosts(
     let items = items::read(connection, next, &of_hosts)?;
     triggers.extend(items.iter().flat_map(|item| item.triggers.iter().copied()));
     let hosts: Vec<HostId> = hosts.into_keys().collect();
-    assemble(next, Some(&hosts), items);
+    assemble(next, Some(&hosts), vec![items]);
     Ok(triggers)
 }
 
@@ -200,25 +203,45 @@ fn reload_triggers(
 
 /// Puts items on their hosts, and both into the snapshot's tables; `hosts` = whose items these
 /// are, `None` = all.
-fn assemble(next: &mut Snapshot, hosts: Option<&[HostId]>, mut items: Vec<Arc<Item>>) {
-    next.items.extend(items.iter().map(|item| (item.id, Arc::clone(item))));
-    items.sort_unstable_by(|a, b| a.host.cmp(&b.host).then_with(|| a.key.cmp(&b.key)));
-    let all: Vec<HostId>;
-    let hosts = match hosts {
-        Some(hosts) => hosts,
-        None => {
-            all = next.hosts.iter().map(|(id, _)| *id).collect();
-            &all
+fn assemble(next: &mut Snapshot, hosts: Option<&[HostId]>, parts: Vec<Vec<Arc<Item>>>) {
+    let Snapshot { hosts: all, host_ids, items, .. } = next;
+    std::thread::scope(|scope| {
+        // Beside it where there are many: it touches nothing of the hosts.
+        let entries = parts.iter().flatten().map(|item| (item.id, Arc::clone(item)));
+        let table = move || items.extend(entries);
+        if parts.iter().map(Vec::len).sum::<usize>() > MANY {
+            scope.spawn(table);
+        } else {
+            table();
         }
+        put_on_hosts(all, host_ids, hosts, &parts);
+    });
+}
+
+fn put_on_hosts(
+    all: &mut CowMap<HostId, Arc<Host>>,
+    host_ids: &mut CowMap<Arc<str>, HostId>,
+    hosts: Option<&[HostId]>,
+    parts: &[Vec<Arc<Item>>],
+) {
+    let mut of_host: HashMap<HostId, Vec<Arc<Item>>> = HashMap::new();
+    for own in parts.iter().flat_map(|part| part.chunk_by(|a, b| a.host == b.host)) {
+        let Some(first) = own.first() else { continue };
+        of_host.entry(first.host).or_default().extend_from_slice(own);
+    }
+    let hosts = match hosts {
+        Some(hosts) => hosts.to_vec(),
+        None => all.iter().map(|(id, _)| *id).collect(),
     };
     for id in hosts {
-        let Some(host) = next.hosts.get(id) else { continue };
-        let first = items.partition_point(|item| item.host < *id);
-        let own = items.get(first..).unwrap_or_default();
-        let own = own.get(..own.partition_point(|item| item.host == *id)).unwrap_or_default();
+        let Some(host) = all.get(&id) else { continue };
+        let mut own = of_host.remove(&id).unwrap_or_default();
+        if !own.is_sorted_by(|a, b| a.key <= b.key) {
+            own.sort_unstable_by(items::by_key);
+        }
         let mut host = Host::clone(host);
-        host.items = own.into();
-        next.host_ids.insert(Arc::clone(&host.host), *id);
-        next.hosts.insert(*id, Arc::new(host));
+        host.items = own.into_boxed_slice();
+        host_ids.insert(Arc::clone(&host.host), id);
+        all.insert(id, Arc::new(host));
     }
 }

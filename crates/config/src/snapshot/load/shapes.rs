@@ -3,7 +3,6 @@
 
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::fmt::Write as _;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
@@ -83,35 +82,35 @@ impl<'a> Seen<'a> {
     }
 
     /// Writes all of it in a form that differs where anything differs.
-    fn print(&self, steps: &[StepRow], tags: &[Tag], out: &mut String) {
+    fn print(&self, steps: &[StepRow], tags: &[Tag], out: &mut Vec<u8>) {
         out.clear();
-        let numbers = [
-            self.kind as u64,
-            self.value_type as u64,
-            self.discovery_rule.into(),
-            self.enabled.into(),
-            self.allow_traps.into(),
-            self.inventory_link.into(),
-            self.valuemap,
-            steps.len() as u64,
-            tags.len() as u64,
-        ];
-        for number in numbers {
-            // A text takes whatever is written into it.
-            let _ = write!(out, "{number},");
+        out.extend([self.kind as u8, self.value_type as u8, self.inventory_link]);
+        out.extend([self.discovery_rule, self.enabled, self.allow_traps].map(u8::from));
+        out.extend(self.valuemap.to_le_bytes());
+        out.extend(steps.len().to_le_bytes());
+        let mut text = |text: &str| {
+            out.extend(text.len().to_le_bytes());
+            out.extend_from_slice(text.as_bytes());
+        };
+        for part in [self.raw_key, self.units, self.logtimefmt] {
+            text(part);
         }
-        let texts = [self.raw_key, self.units, self.logtimefmt];
-        let resolved = [&self.key, &self.delay, &self.history, &self.trends, &self.params];
-        let more = [&self.timeout, &self.trapper_hosts];
-        let texts = texts.into_iter().chain(resolved.into_iter().chain(more).map(|text| &**text));
-        let tags = tags.iter().flat_map(|(tag, value)| [tag.as_str(), value]);
-        for text in texts.chain(tags) {
-            let _ = write!(out, "{}:{text}", text.len());
+        // Mostly there is no macro in it, and the key is the one above.
+        text(if matches!(self.key, Cow::Borrowed(_)) { "" } else { &self.key });
+        for part in [&self.delay, &self.history, &self.trends, &self.params] {
+            text(part);
         }
-        for (kind, params, handler, more) in steps {
-            let (length, end) = (params.len(), more.len());
-            let _ = write!(out, "{kind},{length}:{params}{handler},{end}:{more}");
+        text(&self.timeout);
+        text(&self.trapper_hosts);
+        for (_, params, _, more) in steps {
+            text(params);
+            text(more);
         }
+        for (tag, value) in tags {
+            text(tag);
+            text(value);
+        }
+        out.extend(steps.iter().flat_map(|(kind, _, handler, _)| [*kind, *handler]));
     }
 
     fn interval(
@@ -188,7 +187,7 @@ pub(super) struct Shapes {
     /// themselves would be larger than what is shared.
     known: HashMap<(u64, u64), Arc<ItemShape>, RandomState>,
     other: RandomState,
-    printed: String,
+    printed: Vec<u8>,
 }
 
 impl Shapes {

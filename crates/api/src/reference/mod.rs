@@ -1,12 +1,20 @@
-//! The page `docs/api.md`: methods and fields, from the tables that validate them.
+//! What the API is, from the tables that validate it: the page `docs/api.md`, an OpenRPC document,
+//! types for the UI.
+
+mod openrpc;
+mod shape;
+mod typescript;
 
 use std::fmt::Write;
 
 use config::schema::tables;
 
 use crate::call::UserType;
-use crate::methods::{ALL, OBJECTS};
+use crate::methods::OBJECTS;
 use crate::object::{Access, FieldKind, Object};
+
+pub use openrpc::openrpc;
+pub use typescript::typescript;
 
 /// Markdown.
 pub fn reference() -> String {
@@ -17,9 +25,7 @@ pub fn reference() -> String {
          token in the header `Authorization: Bearer`. What each method takes and gives is described in \
          that product's manual; here is what is there.\n\n## Methods\n\n| method | who |\n| --- | --- |\n",
     );
-    let mut methods: Vec<_> = ALL.iter().flat_map(|part| part.iter()).collect();
-    methods.sort_by_key(|method| method.name);
-    for method in methods {
+    for method in shape::methods() {
         let who = match method.lowest {
             None => "everybody",
             Some(UserType::User) => "users",

@@ -2,7 +2,7 @@
 //!
 //! Facts (what is taken, cut, refused, and the error's words) were measured on the field's server.
 
-use eval::num::{parse_f64, parse_u64};
+use crate::num::{parse_f64, parse_u64};
 use model::{CompactString, LogMeta, Payload, SampleValue, ValueType};
 
 /// Longest value of a character item, in characters.
@@ -17,11 +17,11 @@ const SHOWN_MORE: &str = "...(truncated)";
 const UNSIGNED_END: f64 = 18_446_744_073_709_551_616.0;
 
 /// A value as text, which is what dependent items and discovery rules work on.
-pub(crate) fn into_text(value: Payload) -> CompactString {
+pub fn into_text(value: Payload) -> CompactString {
     match value {
         Payload::Text(text) => text,
         Payload::Unsigned(v) => CompactString::from(v.to_string()),
-        Payload::Float(v) => CompactString::from(eval::num::format_f64(v)),
+        Payload::Float(v) => CompactString::from(crate::num::format_f64(v)),
         Payload::Log(log) => log.0,
         Payload::NotSupported(_) | Payload::Meta => CompactString::default(),
     }
@@ -80,10 +80,13 @@ fn truncate(v: f64) -> Option<u64> {
 }
 
 /// What senders put around numbers: space, line ends, quotes, a plus sign.
-fn strip(text: &str) -> &str {
-    let text = text.trim_matches(|c: char| c.is_ascii_whitespace());
-    let text = text.trim_matches('"');
+pub(super) fn strip(text: &str) -> &str {
+    let text = strip_quotes(text.trim_matches(|c: char| c.is_ascii_whitespace()));
     text.strip_prefix('+').unwrap_or(text)
+}
+
+pub(super) fn strip_quotes(text: &str) -> &str {
+    text.trim_matches('"')
 }
 
 fn cut_chars(mut text: CompactString) -> CompactString {
@@ -109,7 +112,7 @@ fn unsuitable(value: &Payload, wanted: &str) -> String {
     let (kind, shown) = match value {
         Payload::Text(text) => ("string", shown(text)),
         Payload::Log(log) => ("string", shown(&log.0)),
-        Payload::Float(v) => ("double", eval::num::format_f64(*v)),
+        Payload::Float(v) => ("double", crate::num::format_f64(*v)),
         Payload::Unsigned(v) => ("uint64", v.to_string()),
         Payload::NotSupported(_) | Payload::Meta => ("none", String::new()),
     };

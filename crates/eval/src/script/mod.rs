@@ -1,8 +1,19 @@
 //! JavaScript for preprocessing, on QuickJS: non-strict, bounded in memory and time.
 //!
-//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `btoa`, `atob`, `md5`, `sha256`, `hmac`,
-//! `XML.query` and `XML.toJson`. They reach no network: `HttpRequest` refuses. `Zabbix.sleep`
-//! does not stop the thread, which others wait for; it only uses up the script's time.
+//! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `console`, `HttpRequest`, `XML`, `btoa`,
+//! `atob`, `md5`, `sha256`, `hmac` and `sign`. Nothing here does input or output: what leaves the
+//! engine goes through [`Outside`], which is given by those who may wait. Without it
+//! `HttpRequest` refuses and `Zabbix.sleep` only uses up the script's time.
+//!
+//! An engine holds 64 MiB at most, an eighth of what the field's server grants: the largest
+//! scripts of its templates stay below 10 MiB, and as many engines exist as threads run scripts.
+
+mod functions;
+mod http;
+mod outside;
+
+pub use http::ANSWER_BYTES_MAX;
+pub use outside::{HttpAnswer, HttpAuth, HttpCall, Outside};
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -11,14 +22,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use base64::Engine as _;
-use hmac::Mac;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Opt;
-use rquickjs::{
-    Coerced, Context, Ctx, Exception, Function, Object, Persistent, Runtime, TypedArray, Value,
-};
-use sha2::Digest;
+use rquickjs::{Coerced, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
 use stdx::clock::SharedClock;
 
 /// Memory of one engine, bytes.
@@ -51,6 +57,9 @@ pub struct LogLine {
 /// An engine made when the first script runs. Owned by one thread.
 pub struct Scripts {
     clock: SharedClock,
+    outside: Option<Arc<dyn Outside>>,
+    time_max: Duration,
+    ran_out: bool,
     engine: Option<Engine>,
 }
 
@@ -63,14 +72,39 @@ impl std::fmt::Debug for Scripts {
 impl Scripts {
     /// No engine yet; `clock` measures the scripts' time.
     pub fn new(clock: SharedClock) -> Self {
-        Self { clock, engine: None }
+        Self { clock, outside: None, time_max: TIME_MAX, ran_out: false, engine: None }
+    }
+
+    /// Scripts that reach the world.
+    pub fn with_outside(clock: SharedClock, outside: Arc<dyn Outside>) -> Self {
+        Self { outside: Some(outside), ..Self::new(clock) }
+    }
+
+    /// Scripts that get less time than [`TIME_MAX`]; see [`Self::ran_out`].
+    pub fn with_time_max(clock: SharedClock, time_max: Duration) -> Self {
+        Self { time_max, ..Self::new(clock) }
+    }
+
+    /// Whether a script used up its time since the last call of this.
+    pub fn ran_out(&mut self) -> bool {
+        std::mem::take(&mut self.ran_out)
+    }
+
+    /// Runs a script's body with `value`; `None` = it returned null.
+    pub fn call(&mut self, source: &str, value: &str) -> Result<Option<String>, String> {
+        let time_max = self.time_max;
+        let engine = self.engine()?;
+        let result = engine.call_within(source, value, time_max);
+        let ran_out = std::mem::take(&mut engine.ran_out);
+        self.ran_out |= ran_out;
+        result
     }
 
     /// The engine.
     pub fn engine(&mut self) -> Result<&mut Engine, String> {
         match &mut self.engine {
             Some(engine) if !engine.spoiled => {}
-            slot => *slot = Some(Engine::new(Arc::clone(&self.clock))?),
+            slot => *slot = Some(Engine::start(Arc::clone(&self.clock), self.outside.as_ref())?),
         }
         self.engine.as_mut().ok_or_else(|| "the script engine did not start".to_owned())
     }
@@ -87,6 +121,7 @@ pub struct Engine {
     log: Rc<RefCell<Vec<LogLine>>>,
     /// It ran out of memory or time: its globals may hold what is left of that.
     spoiled: bool,
+    ran_out: bool,
 }
 
 impl std::fmt::Debug for Engine {
@@ -99,6 +134,8 @@ impl std::fmt::Debug for Engine {
 struct Budget {
     deadline_ns: AtomicU64,
     checks: AtomicU64,
+    /// `HttpRequest` objects that the call has made.
+    requests: AtomicU64,
 }
 
 impl Budget {
@@ -113,8 +150,12 @@ fn ns(time: Duration) -> u64 {
 }
 
 impl Engine {
-    /// Starts an engine; `clock` measures the scripts' time.
+    /// Starts an engine that reaches nothing; `clock` measures the scripts' time.
     pub fn new(clock: SharedClock) -> Result<Self, String> {
+        Self::start(clock, None)
+    }
+
+    fn start(clock: SharedClock, outside: Option<&Arc<dyn Outside>>) -> Result<Self, String> {
         let failed = |e: rquickjs::Error| format!("the script engine did not start: {e}");
         let runtime = Runtime::new().map_err(failed)?;
         runtime.set_memory_limit(MEMORY_BYTES_MAX);
@@ -126,9 +167,9 @@ impl Engine {
         let log = Rc::new(RefCell::new(Vec::new()));
         let start = ns(clock.monotonic() + TIME_MAX);
         budget.deadline_ns.store(start, Ordering::Relaxed);
-        context.with(|ctx| install(&ctx, &budget, &clock, &log)).map_err(failed)?;
+        context.with(|ctx| install(&ctx, &budget, &clock, &log, outside)).map_err(failed)?;
         let functions = HashMap::new();
-        Ok(Self { functions, context, runtime, clock, budget, log, spoiled: false })
+        Ok(Self { functions, context, runtime, clock, budget, log, spoiled: false, ran_out: false })
     }
 
     /// Lines logged since the last call of this.
@@ -138,8 +179,18 @@ impl Engine {
 
     /// Runs a script's body with `value`; `None` = it returned null.
     pub fn call(&mut self, source: &str, value: &str) -> Result<Option<String>, String> {
+        self.call_within(source, value, TIME_MAX)
+    }
+
+    fn call_within(
+        &mut self,
+        source: &str,
+        value: &str,
+        time_max: Duration,
+    ) -> Result<Option<String>, String> {
         self.budget.checks.store(0, Ordering::Relaxed);
-        let deadline = ns(self.clock.monotonic() + TIME_MAX);
+        self.budget.requests.store(0, Ordering::Relaxed);
+        let deadline = ns(self.clock.monotonic() + time_max);
         self.budget.deadline_ns.store(deadline, Ordering::Relaxed);
         self.log.borrow_mut().truncate(LOG_LINES_MAX);
         if !self.functions.contains_key(source) {
@@ -169,6 +220,7 @@ impl Engine {
             self.spoiled |= short || error.contains(OUT_OF_MEMORY);
             if self.budget.is_spent(self.clock.monotonic()) {
                 self.spoiled = true;
+                self.ran_out = true;
                 return Err("script execution timeout".to_owned());
             }
         }
@@ -204,52 +256,17 @@ fn exception(ctx: &Ctx<'_>) -> String {
     thrown.get::<Coerced<String>>().map_or_else(|_| "script failed".to_owned(), |t| t.0)
 }
 
-/// Bytes of a text or of a `Uint8Array`.
-fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
-    if let Some(text) = value.as_string() {
-        return text.to_string().ok().map(String::into_bytes);
-    }
-    if value.is_null() || value.is_undefined() {
-        return None;
-    }
-    if let Ok(array) = TypedArray::<u8>::from_value(value.clone()) {
-        // Read element by element: a borrowed slice could be detached by the script.
-        return (0..array.len())
-            .map(|i| array.as_object().get::<_, u8>(i.to_string()).ok())
-            .collect();
-    }
-    value.get::<Coerced<String>>().ok().map(|t| t.0.into_bytes())
-}
-
-type Param<'js> = Opt<Value<'js>>;
-
-fn param(ctx: &Ctx<'_>, value: &Param<'_>, which: &str) -> Result<Vec<u8>, rquickjs::Error> {
-    let bytes = value.0.as_ref().and_then(bytes_of);
-    bytes.ok_or_else(|| Exception::throw_message(ctx, &format!("cannot obtain {which} parameter")))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|b| format!("{b:02x}")).collect()
-}
-
 fn install(
     ctx: &Ctx<'_>,
     budget: &Arc<Budget>,
     clock: &SharedClock,
     log: &Rc<RefCell<Vec<LogLine>>>,
+    outside: Option<&Arc<dyn Outside>>,
 ) -> Result<(), rquickjs::Error> {
+    functions::install(ctx)?;
+    http::install(ctx, budget, clock, outside)?;
     let globals = ctx.globals();
-    globals.set("md5", Function::new(ctx.clone(), js_md5)?)?;
-    globals.set("sha256", Function::new(ctx.clone(), js_sha256)?)?;
-    globals.set("hmac", Function::new(ctx.clone(), js_hmac)?)?;
-    globals.set("btoa", Function::new(ctx.clone(), js_btoa)?)?;
-    globals.set("atob", Function::new(ctx.clone(), js_atob)?)?;
-    globals.set("sign", Function::new(ctx.clone(), js_sign)?)?;
-    globals.set("HttpRequest", Function::new(ctx.clone(), js_http)?.with_constructor(true))?;
-    let xml = Object::new(ctx.clone())?;
-    xml.set("query", Function::new(ctx.clone(), js_xml_query)?)?;
-    xml.set("toJson", Function::new(ctx.clone(), js_xml_to_json)?)?;
-    globals.set("XML", xml)?;
+    let outside = outside.cloned();
     let zabbix = Object::new(ctx.clone())?;
     let lines = Rc::clone(log);
     let write = move |level: Opt<Coerced<i32>>, text: Opt<Coerced<String>>| {
@@ -261,17 +278,29 @@ fn install(
     };
     let write = Function::new(ctx.clone(), write)?;
     zabbix.set("log", write.clone())?;
-    zabbix.set("Log", write)?;
+    zabbix.set("Log", write.clone())?;
+    let console: Function<'_> = ctx.eval(
+        "(function (log) { function at(level) { return function (text) { log(level, text); }; }
+         return {log: at(4), warn: at(3), error: at(2)}; })",
+    )?;
+    globals.set("console", console.call::<_, Value<'_>>((write,))?)?;
     let (budget, clock) = (Arc::clone(budget), Arc::clone(clock));
     let sleep = move |ctx: Ctx<'_>, ms: Opt<Coerced<f64>>| -> Result<(), rquickjs::Error> {
         let ms = ms.0.map_or(f64::NAN, |ms| ms.0);
         if !(0.0..=1e9).contains(&ms) {
             return Err(Exception::throw_message(&ctx, "cannot convert parameter to a number"));
         }
-        let used = ns(Duration::from_secs_f64(ms / 1000.0));
-        let deadline = budget.deadline_ns.load(Ordering::Relaxed).saturating_sub(used);
-        budget.deadline_ns.store(deadline, Ordering::Relaxed);
-        if ns(clock.monotonic()) > deadline {
+        let time = Duration::from_secs_f64(ms / 1000.0);
+        let mut deadline = budget.deadline_ns.load(Ordering::Relaxed);
+        let left = Duration::from_nanos(deadline).saturating_sub(clock.monotonic());
+        match &outside {
+            Some(outside) => outside.sleep(time.min(left)),
+            None => {
+                deadline = deadline.saturating_sub(ns(time));
+                budget.deadline_ns.store(deadline, Ordering::Relaxed);
+            }
+        }
+        if ns(clock.monotonic()) >= deadline {
             return Err(Exception::throw_message(&ctx, "script execution timeout"));
         }
         Ok(())
@@ -279,81 +308,6 @@ fn install(
     zabbix.set("sleep", Function::new(ctx.clone(), sleep)?)?;
     globals.set("Zabbix", zabbix)?;
     Ok(())
-}
-
-fn js_md5<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<String, rquickjs::Error> {
-    Ok(hex(&md5::Md5::digest(param(&ctx, &data, "first")?)))
-}
-
-fn js_sha256<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<String, rquickjs::Error> {
-    Ok(hex(&sha2::Sha256::digest(param(&ctx, &data, "first")?)))
-}
-
-fn js_hmac<'js>(
-    ctx: Ctx<'js>,
-    kind: Param<'js>,
-    key: Param<'js>,
-    data: Param<'js>,
-) -> Result<String, rquickjs::Error> {
-    let kind = param(&ctx, &kind, "first")?;
-    let key = param(&ctx, &key, "second")?;
-    let data = param(&ctx, &data, "third")?;
-    let long_key = "BUG: HMAC takes keys of any length";
-    match &kind[..] {
-        b"md5" => {
-            let mut mac = hmac::Hmac::<md5::Md5>::new_from_slice(&key).expect(long_key);
-            mac.update(&data);
-            Ok(hex(&mac.finalize().into_bytes()))
-        }
-        b"sha256" => {
-            let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(&key).expect(long_key);
-            mac.update(&data);
-            Ok(hex(&mac.finalize().into_bytes()))
-        }
-        _ => Err(Exception::throw_message(&ctx, "unsupported hash function")),
-    }
-}
-
-fn js_btoa<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<String, rquickjs::Error> {
-    Ok(base64::engine::general_purpose::STANDARD.encode(param(&ctx, &data, "first")?))
-}
-
-/// Always a `Uint8Array`, as the field's scripts get it.
-fn js_atob<'js>(ctx: Ctx<'js>, data: Param<'js>) -> Result<Value<'js>, rquickjs::Error> {
-    let mut data = param(&ctx, &data, "first")?;
-    data.retain(|b| !b.is_ascii_whitespace());
-    let decoded = base64::engine::general_purpose::STANDARD
-        .decode(data)
-        .map_err(|_| Exception::throw_message(&ctx, "the parameter is not base64"))?;
-    Ok(TypedArray::<u8>::new(ctx, decoded)?.into_value())
-}
-
-fn text_param(ctx: &Ctx<'_>, value: &Param<'_>, which: &str) -> Result<String, rquickjs::Error> {
-    Ok(String::from_utf8_lossy(&param(ctx, value, which)?).into_owned())
-}
-
-fn js_xml_query<'js>(
-    ctx: Ctx<'js>,
-    path: Param<'js>,
-    document: Param<'js>,
-) -> Result<String, rquickjs::Error> {
-    let path = text_param(&ctx, &path, "first")?;
-    let document = text_param(&ctx, &document, "second")?;
-    crate::xpath::query(&document, &path)
-        .map_err(|e| Exception::throw_message(&ctx, &e.to_string()))
-}
-
-fn js_xml_to_json<'js>(ctx: Ctx<'js>, document: Param<'js>) -> Result<String, rquickjs::Error> {
-    let document = text_param(&ctx, &document, "first")?;
-    crate::preproc::xml_to_json(&document).map_err(|e| Exception::throw_message(&ctx, &e))
-}
-
-fn js_sign<'js>(ctx: Ctx<'js>) -> Result<(), rquickjs::Error> {
-    Err(Exception::throw_message(&ctx, "sign() is not built yet"))
-}
-
-fn js_http<'js>(ctx: Ctx<'js>) -> Result<(), rquickjs::Error> {
-    Err(Exception::throw_message(&ctx, "HttpRequest is not available in preprocessing scripts"))
 }
 
 #[cfg(test)]
@@ -393,7 +347,27 @@ mod tests {
             ("throw new TypeError('b')", Err("TypeError: b")),
             ("return md5('a')", Ok(Some("0cc175b9c0f1b6a831c399e269772661"))),
             ("return btoa('ö') + btoa(atob('YQ=='))", Ok(Some("w7Y=YQ=="))),
-            ("return XML.query('/a/text()', '<a>5</a>')", Ok(Some("5"))),
+            ("return XML.query('<a>5</a>', '/a/text()')", Ok(Some("5"))),
+            ("return XML.query('<a>5</a>', '/b')", Ok(Some(""))),
+            (
+                "return XML.fromJson('{\"a\":{\"@x\":\"1\",\"b\":[1,null,{}]}}')",
+                Ok(Some("<?xml version=\"1.0\"?>\n<a x=\"1\"><b>1</b><b/><b/></a>\n")),
+            ),
+            ("return XML.fromJson('[1]')", Ok(Some("<?xml version=\"1.0\"?>\n"))),
+            (
+                "return XML.fromJson('{\"a\":{\"#text\":\"<\",\"b\":1}}')",
+                Ok(Some("<?xml version=\"1.0\"?>\n<a>&lt;</a>\n")),
+            ),
+            ("return String(atob('YQ')) + atob('!').length", Ok(Some("[object Uint8Array]0"))),
+            ("return typeof console.log + typeof Zabbix.Log", Ok(Some("functionfunction"))),
+            ("return new HttpRequest().getStatus()", Ok(Some("0"))),
+            ("return JSON.stringify(new HttpRequest().getHeaders(true))", Ok(Some("{}"))),
+            ("return Object.keys(new HttpRequest()).length", Ok(Some("0"))),
+            (
+                "return [HTTPAUTH_NONE, HTTPAUTH_BASIC, HTTPAUTH_DIGEST, HTTPAUTH_NEGOTIATE, \
+              HTTPAUTH_NTLM].join()",
+                Ok(Some("0,1,2,4,8")),
+            ),
             ("return XML.toJson('<a>5</a>')", Ok(Some("{\"a\":\"5\"}"))),
             ("return JSON.stringify({v: value, l: [1]})", Ok(Some("{\"v\":\"42\",\"l\":[1]}"))),
             ("return hmac('md5', 'xxx', 'yyy')", Ok(Some("d8e8efd954dabfdbfd69398d92ad62d1"))),
@@ -410,11 +384,122 @@ mod tests {
             "return (",
             "var a = []; while (true) a.push('xxxxxxxxxx' + a.length)",
             "function f() { return f() + 1 } return f()",
-            "new HttpRequest()",
+            "HttpRequest()",
+            "new HttpRequest().get('http://127.0.0.1/')",
+            "new HttpRequest().get.call({})",
+            "for (var i = 0; i < 11; i++) new HttpRequest()",
+            "return XML.fromJson('5')",
             "sign()",
+            "sign('md5', 'k', 'd')",
+            "sign('sha256', 'no key', 'd')",
+            "sign('sha256', 'k')",
         ] {
             assert!(engine.call(source, "").is_err(), "{source}");
         }
+    }
+
+    /// Answers with what it was asked.
+    struct Echo;
+
+    impl Outside for Echo {
+        fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
+            if call.url.contains("down") {
+                return Err("could not connect".to_owned());
+            }
+            let headers: Vec<String> =
+                call.headers.iter().map(|(n, v)| format!("{n}={v}")).collect();
+            let body = call.body.as_ref().map(|b| String::from_utf8_lossy(b).into_owned());
+            let text = format!(
+                "{} {} [{}] {body:?} {:?} {:?}",
+                call.method,
+                call.url,
+                headers.join(";"),
+                call.proxy,
+                call.auth
+            );
+            let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
+            let headers = vec![pair("X-A", "1"), pair("X-A", "2"), pair("b", "3")];
+            Ok(HttpAnswer { status: 201, headers, body: text.into_bytes() })
+        }
+        fn sleep(&self, _: Duration) {}
+    }
+
+    #[test]
+    fn requests() {
+        let mut scripts = Scripts::with_outside(clock(), Arc::new(Echo));
+        for (source, wanted) in [
+            ("return r.get('u')", "GET u [] None None None"),
+            ("return r.get('u', null)", "GET u [] None None None"),
+            (
+                "return r.post('u', '{}')",
+                "POST u [Content-Type=application/json] Some(\"{}\") None None",
+            ),
+            ("return r.put('u', 'x')", "PUT u [Content-Type=text/plain] Some(\"x\") None None"),
+            ("return r.patch('u', 5)", "PATCH u [Content-Type=text/plain] Some(\"5\") None None"),
+            ("return r.delete('u')", "DELETE u [] None None None"),
+            ("return r.head('u')", "HEAD u [] None None None"),
+            ("return r.trace('u')", "TRACE u [] None None None"),
+            ("return r.options('u')", "OPTIONS u [] None None None"),
+            ("return r.connect('u')", "CONNECT u [] None None None"),
+            ("return r.customRequest('PURGE', 'u')", "PURGE u [] None None None"),
+            (
+                "r.addHeader('A: b'); r.addHeader('no header'); return r.post('u', '{}')",
+                "POST u [A=b;Content-Type=application/x-www-form-urlencoded] Some(\"{}\") None None",
+            ),
+            (
+                "r.addHeader('content-type:  t/x '); return r.post('u', 'd')",
+                "POST u [content-type=t/x] Some(\"d\") None None",
+            ),
+            ("r.addHeader('A: b'); r.clearHeader(); return r.get('u')", "GET u [] None None None"),
+            ("r.setProxy('p:1'); return r.get('u')", "GET u [] None Some(\"p:1\") None"),
+            (
+                "r.setHttpAuth(HTTPAUTH_BASIC, 'n', 'p'); return r.get('u')",
+                "GET u [] None None Basic(\"n\", \"p\")",
+            ),
+            (
+                "r.setHttpAuth(HTTPAUTH_NTLM, 'n', 'p'); return r.get('u')",
+                "GET u [] None None Other(\"NTLM\")",
+            ),
+            ("r.get('u'); return r.getStatus()", "201"),
+            ("r.get('u'); return JSON.stringify(r.getHeaders())", "{\"X-A\":\"2\",\"b\":\"3\"}"),
+            (
+                "r.get('u'); return JSON.stringify(r.getHeaders(true))",
+                "{\"X-A\":[\"1\",\"2\"],\"b\":[\"3\"]}",
+            ),
+            (
+                "try { r.get('down') } catch (e) { return e.message }",
+                "cannot get URL: could not connect",
+            ),
+        ] {
+            let source = format!("var r = new HttpRequest(); {source}");
+            assert_eq!(scripts.call(&source, ""), Ok(Some(wanted.to_owned())), "{source}");
+        }
+        assert!(scripts.call("new HttpRequest().customRequest()", "").is_err());
+    }
+
+    #[test]
+    fn signatures_do_not_depend_on_line_ends() {
+        let key = openssl::rsa::Rsa::generate(1024).unwrap();
+        let old = String::from_utf8(key.private_key_to_pem().unwrap()).unwrap();
+        let key = openssl::pkey::PKey::from_rsa(key).unwrap();
+        let new = String::from_utf8(key.private_key_to_pem_pkcs8().unwrap()).unwrap();
+        let mut engine = engine();
+        let mut sign = |key: &str| engine.call("return sign('sha256', value, 'data')", key);
+        let signature = sign(&old).unwrap().unwrap();
+        assert_eq!(signature.len(), 256);
+        for key in [new.clone(), new.replace('\n', ""), new.replace('\n', " "), old] {
+            assert_eq!(sign(&key), Ok(Some(signature.clone())));
+        }
+    }
+
+    #[test]
+    fn a_shorter_time_is_told_apart() {
+        let mut scripts = Scripts::with_time_max(clock(), Duration::from_millis(50));
+        assert!(scripts.call("while (true) {}", "").is_err());
+        assert!(scripts.ran_out());
+        assert!(!scripts.ran_out());
+        assert_eq!(scripts.call("return 1", ""), Ok(Some("1".to_owned())));
+        assert!(!scripts.ran_out());
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Runners over history and trends.
 
-use eval::calendar::Unit;
-use eval::expr::parse_history_params;
-use eval::func::{Function, HistoryValue, HistoryView, Item, Moment, TrendPeriod};
-use eval::preproc::to_sample_value;
-use eval::regex::GlobalRegexes;
+use crate::calendar::Unit;
+use crate::expr::parse_history_params;
+use crate::func::{Function, HistoryValue, HistoryView, Item, Moment, TrendPeriod};
+use crate::preproc::convert;
+use crate::regex::GlobalRegexes;
 use jiff::tz::TimeZone;
 use model::{ItemId, LogMeta, Payload, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 use serde_json::Value;
@@ -12,8 +12,8 @@ use serde_json::Value;
 use super::{Checked, check, moment, text, zone};
 
 /// A payload as text.
-pub fn payload_text(payload: &Payload) -> String {
-    match to_sample_value(payload.clone(), ValueType::Binary) {
+pub(super) fn payload_text(payload: &Payload) -> String {
+    match convert(payload.clone(), ValueType::Binary) {
         Ok(SampleValue::Text(text)) => text.to_string(),
         other => panic!("a payload without text: {other:?}"),
     }
@@ -63,10 +63,7 @@ fn history(case: &Value, value_type: ValueType) -> Vec<HistoryValue> {
         } else {
             Payload::Text(line.into())
         };
-        HistoryValue {
-            at: moment(text(row, "ts")),
-            value: to_sample_value(payload, value_type).unwrap(),
-        }
+        HistoryValue { at: moment(text(row, "ts")), value: convert(payload, value_type).unwrap() }
     };
     let mut values: Vec<HistoryValue> = rows.iter().map(read).collect();
     values.reverse();
@@ -105,7 +102,7 @@ fn trends(case: &Value, now: u32) -> Vec<Trend> {
     trends
 }
 
-pub fn history_functions(case: &Value) -> Checked {
+pub(super) fn history_functions(case: &Value) -> Checked {
     let value_type =
         ValueType::from_api(u8::try_from(case["value_type"].as_u64().unwrap()).unwrap()).unwrap();
     let now = moment(text(case, "now"));
@@ -121,7 +118,7 @@ pub fn history_functions(case: &Value) -> Checked {
     check(case, got)
 }
 
-pub fn trend_range(case: &Value) -> Checked {
+pub(super) fn trend_range(case: &Value) -> Checked {
     let now = moment(text(case, "now")).clock;
     let tz: TimeZone = zone(case);
     let got =

@@ -1,14 +1,14 @@
 //! One runner per file of cases.
 
-use eval::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
-use eval::interval::UpdateInterval;
-use eval::key::ItemKey;
-use eval::lld;
-use eval::macros::{FunctionEnv, MacroDef, MacroNodes, MacroScope, UserMacro};
-use eval::preproc::{self, Outcome, Remembered, State, Step};
-use eval::script::Scripts;
-use eval::time::{MaintenancePeriod, Repeat};
-use eval::units::{Mapping, MappingKind};
+use crate::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
+use crate::interval::UpdateInterval;
+use crate::key::ItemKey;
+use crate::lld;
+use crate::macros::{FunctionEnv, MacroDef, MacroNodes, MacroScope, UserMacro};
+use crate::preproc::{self, Outcome, Remembered, State, Step};
+use crate::script::Scripts;
+use crate::time::{MaintenancePeriod, Repeat};
+use crate::units::{Mapping, MappingKind};
 use jiff::tz::TimeZone;
 use model::{HostId, Payload, Timestamp, ValueType};
 use serde_json::Value;
@@ -19,7 +19,7 @@ use super::{Checked, canonical, check, functions, moment, sorted, text, zone};
 type Runner = fn(&Value) -> Checked;
 
 /// A file without its extension, and what runs a case of it.
-pub const RUNNERS: &[(&str, Runner)] = &[
+pub(super) const RUNNERS: &[(&str, Runner)] = &[
     ("allowed_peers", allowed_peers),
     ("csv_to_json", csv_to_json),
     ("expressions", expressions),
@@ -46,7 +46,7 @@ fn wanted<T: PartialEq + std::fmt::Debug>(wanted: T, got: T) -> Checked {
 }
 
 fn allowed_peers(case: &Value) -> Checked {
-    let peers = eval::peers::AllowedPeers::parse(text(case, "allowed"));
+    let peers = crate::peers::AllowedPeers::parse(text(case, "allowed"));
     let allowed = match (peers, text(case, "peer").parse()) {
         (Ok(peers), Ok(peer)) => peers.allows(peer),
         _ => false,
@@ -74,10 +74,10 @@ fn run_step(step: &Step, value: &str) -> Result<String, String> {
 }
 
 /// Operands of an expression without items.
-pub struct Fixed<'a> {
-    pub macros: &'a Value,
-    pub now: Timestamp,
-    pub tz: TimeZone,
+pub(super) struct Fixed<'a> {
+    pub(super) macros: &'a Value,
+    pub(super) now: Timestamp,
+    pub(super) tz: TimeZone,
 }
 
 impl Fixed<'_> {
@@ -115,7 +115,7 @@ fn expressions(case: &Value) -> Checked {
         if text(case, "mode") == "unknown_operands" { Mode::UnknownOperands } else { Mode::Strict };
     let got = Expression::parse(text(case, "expression"))
         .map_err(|e| e.to_string())
-        .and_then(|e| eval::expr::eval(&e, &mut operands, mode).map_err(|e| e.to_string()))
+        .and_then(|e| crate::expr::eval(&e, &mut operands, mode).map_err(|e| e.to_string()))
         .and_then(|v| v.as_text().ok_or_else(|| "a vector".to_owned()));
     check(case, got)
 }
@@ -149,7 +149,7 @@ fn item_nextcheck(case: &Value) -> Checked {
 }
 
 fn jsonpath(case: &Value) -> Checked {
-    let got = eval::jsonpath::query(text(case, "document"), text(case, "path"));
+    let got = crate::jsonpath::query(text(case, "document"), text(case, "path"));
     let expect = &case["expect"];
     if expect["error"].as_bool() == Some(true) {
         return if got.is_err() { Ok(()) } else { Err(format!("wanted an error, got {got:?}")) };
@@ -193,7 +193,7 @@ fn macro_functions(case: &Value) -> Checked {
     };
     let tz = zone(case);
     let env = FunctionEnv { tz: &tz };
-    let got = eval::macros::apply(text(case, "function"), &params, text(case, "input"), &env);
+    let got = crate::macros::apply(text(case, "function"), &params, text(case, "input"), &env);
     check(case, got.map_err(|e| e.to_string()))
 }
 
@@ -297,8 +297,8 @@ fn prometheus_to_json(case: &Value) -> Checked {
 
 fn time_period(case: &Value) -> Checked {
     let at = moment(&format!("{}Z", text(case, "time_utc"))).clock;
-    let periods = eval::time::parse_periods(text(case, "period"));
-    let got = periods.map(|p| eval::time::in_periods(&p, i64::from(at), &zone(case)));
+    let periods = crate::time::parse_periods(text(case, "period"));
+    let got = periods.map(|p| crate::time::in_periods(&p, i64::from(at), &zone(case)));
     wanted(case["expect"]["in_period"].as_bool(), got.ok())
 }
 
@@ -350,11 +350,11 @@ fn value_format(case: &Value) -> Checked {
         .collect();
     let value_type = ValueType::from_api(number(&case["value_type"])).unwrap();
     let (value, units) = (text(case, "value"), text(case, "units"));
-    let got = eval::units::format_value(value, value_type, units, &map, &zone(case));
+    let got = crate::units::format_value(value, value_type, units, &map, &zone(case));
     wanted(text(&case["expect"], "text"), &got)
 }
 
 fn xpath(case: &Value) -> Checked {
-    let got = eval::xpath::query(text(case, "document"), text(case, "xpath"));
+    let got = crate::xpath::query(text(case, "document"), text(case, "xpath"));
     check(case, got.map_err(|e| e.to_string()))
 }

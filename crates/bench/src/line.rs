@@ -1,0 +1,218 @@
+//! Written values against the ideal line, as the HistoryGluon paper (2013) plots them: register
+//! targets through the API, observe for `T`, sum what history holds of that time, remove the
+//! targets; again for the next number of targets.
+
+use std::net::SocketAddr;
+use std::thread::sleep;
+use std::time::Duration;
+
+use anyhow::{Context as _, bail};
+use serde_json::json;
+
+use crate::api::{Api, scalar_text};
+use crate::fake_agent::FakeAgents;
+use crate::plot::{Chart, svg};
+use crate::proc::Meter;
+use crate::register::{ItemSpec, Registered, Through, Wanted, register};
+use crate::report::{Report, Steps, grouped};
+use crate::{Context, Login};
+
+/// Items whose values are counted in one call.
+const ITEMS_PER_CALL: usize = 1000;
+/// History may be written a little later than it is collected: so long the count is repeated
+/// while it still grows.
+const WRITTEN_MAX: Duration = Duration::from_secs(30);
+/// Until the server has forgotten hosts that are removed; agents answer so long.
+const FAREWELL: Duration = Duration::from_secs(1);
+
+/// What `vedette bench line` is told.
+#[derive(Debug, Clone)]
+pub struct LineOptions {
+    /// The API of the server.
+    pub login: Login,
+    /// Numbers of targets (hosts), one measurement each.
+    pub targets: Vec<usize>,
+    /// Items per target.
+    pub items: usize,
+    /// Update interval of each item, seconds.
+    pub interval_s: u64,
+    /// `T`: how long each number of targets is observed, seconds.
+    pub seconds: u64,
+    /// The server's processes, for CPU time.
+    pub pids: Vec<u32>,
+    /// First address of the agents.
+    pub listen: SocketAddr,
+    /// Consecutive addresses that they listen on.
+    pub addresses: usize,
+}
+
+/// One number of targets, measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Point {
+    targets: usize,
+    ideal: f64,
+    written: f64,
+    cpu_s: Option<f64>,
+}
+
+impl Point {
+    fn row(&self) -> Vec<Option<f64>> {
+        vec![
+            Some(self.targets as f64),
+            Some(self.ideal),
+            Some(self.written),
+            Some(100.0 * self.written / self.ideal.max(1.0)),
+            self.cpu_s.map(|cpu_s| cpu_s * 1e6 / self.written.max(1.0)),
+        ]
+    }
+}
+
+const COLUMNS: &[(&str, &str)] = &[
+    ("targets", "targets"),
+    ("ideal", "ideal values"),
+    ("written", "written values"),
+    ("percent", "%"),
+    ("cpu_s_per_million", "CPU s/million"),
+];
+
+/// Runs the measurements.
+pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<Report> {
+    if options.targets.is_empty() || options.targets.contains(&0) || options.seconds == 0 {
+        bail!("--targets wants numbers above 0, --seconds at least 1");
+    }
+    stdx::sys::raise_open_files_limit().context("cannot raise the limit of open files")?;
+    let meter = Meter::new(&options.pids)?;
+    let api = Api::login(&options.login)?;
+    let clock = context.clock.clone();
+    let agents = FakeAgents::start(options.listen, options.addresses, Duration::ZERO, clock)?;
+    let mut points = Vec::new();
+    for targets in &options.targets {
+        let wanted = wanted(options, *targets, &agents);
+        let made = register(&api, &wanted, context)?;
+        let point = measure(options, &made, &meter, &api, context);
+        made.remove(&api).context("cannot remove the targets")?;
+        sleep(FAREWELL);
+        let point = point?;
+        context.say(&format!(
+            "{} targets: {} of {} values written",
+            grouped(*targets as u64),
+            grouped(point.written as u64),
+            grouped(point.ideal as u64)
+        ));
+        points.push(point);
+    }
+    report(options, &points)
+}
+
+fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents) -> Wanted {
+    let interval = format!("{}s", options.interval_s);
+    Wanted {
+        hosts: targets,
+        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        through: Through::Template,
+        interfaces: agents.addresses().to_vec(),
+        trigger_every: 0,
+    }
+}
+
+fn measure(
+    options: &LineOptions,
+    made: &Registered,
+    meter: &Meter,
+    api: &Api,
+    context: &mut Context<'_>,
+) -> anyhow::Result<Point> {
+    let keys: Vec<String> = (0..options.items)
+        .filter_map(|number| {
+            Some(ItemSpec::agent(number, "1s").params["key_"].as_str()?.to_owned())
+        })
+        .collect();
+    let items = made.itemids(api, &keys)?;
+    // Each item has been collected once before: the first round after a change is not even.
+    sleep(Duration::from_secs(options.interval_s + 2));
+    let (cpu, from) = (meter.usage(), context.clock.unix().as_secs());
+    for second in 1..=options.seconds {
+        sleep(Duration::from_secs(1));
+        if second.is_multiple_of(10) {
+            context.say(&format!("observing: {second} of {} s", options.seconds));
+        }
+    }
+    let till = from + options.seconds - 1;
+    let cpu_s = cpu.zip(meter.usage()).map(|(first, last)| last.cpu_s - first.cpu_s);
+    let begin = context.clock.monotonic();
+    let mut written = count(api, &items, from, till)?;
+    while context.clock.monotonic() - begin < WRITTEN_MAX {
+        sleep(Duration::from_secs(1));
+        let again = count(api, &items, from, till)?;
+        if again == written {
+            break;
+        }
+        written = again;
+    }
+    let ideal = (made.hosts.len() * options.items) as f64 * options.seconds as f64
+        / options.interval_s.max(1) as f64;
+    Ok(Point { targets: made.hosts.len(), ideal, written: written as f64, cpu_s })
+}
+
+/// Values that history holds of the time from `from` to `till`, both included.
+fn count(api: &Api, items: &[u64], from: u64, till: u64) -> anyhow::Result<u64> {
+    let mut sum = 0;
+    for items in items.chunks(ITEMS_PER_CALL) {
+        let params = json!({
+            "history": 3, "itemids": items, "time_from": from, "time_till": till,
+            "countOutput": true,
+        });
+        let found = api.call("history.get", &params)?;
+        let count = scalar_text(&found).and_then(|text| text.parse::<u64>().ok());
+        sum += count.with_context(|| format!("history.get gave no count but {found}"))?;
+    }
+    Ok(sum)
+}
+
+fn report(options: &LineOptions, points: &[Point]) -> anyhow::Result<Report> {
+    let settings = json!({
+        "targets": options.targets, "items": options.items, "interval_s": options.interval_s,
+        "seconds": options.seconds,
+    });
+    let mut report = Report::new("line", settings);
+    let all = |of: fn(&Point) -> f64| points.iter().map(of).sum::<f64>();
+    let (ideal, written) = (all(|point| point.ideal), all(|point| point.written));
+    report.number("written_percent", "written of ideal, %", 100.0 * written / ideal.max(1.0));
+    let line = |of: fn(&Point) -> f64| -> Vec<(f64, f64)> {
+        points.iter().map(|point| (point.targets as f64, of(point))).collect()
+    };
+    let chart = Chart {
+        title: format!("Values written in {} s", options.seconds),
+        x: "targets",
+        y: "values",
+        lines: vec![("written", line(|point| point.written)), ("ideal", line(|point| point.ideal))],
+    };
+    let rows = points.iter().map(Point::row).collect();
+    report.steps(Steps { columns: COLUMNS, rows }, svg(&[chart])?);
+    Ok(report)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_compares_with_the_ideal() {
+        let options = LineOptions {
+            login: Login { url: String::new(), user: String::new(), password: String::new() },
+            targets: vec![10, 20],
+            items: 2,
+            interval_s: 1,
+            seconds: 10,
+            pids: vec![],
+            listen: SocketAddr::from(([127, 0, 0, 1], 0)),
+            addresses: 1,
+        };
+        let point = |targets, ideal, written| Point { targets, ideal, written, cpu_s: Some(0.002) };
+        let found = report(&options, &[point(10, 200.0, 200.0), point(20, 400.0, 340.0)]).unwrap();
+        let json = found.json();
+        assert_eq!(json["results"]["written_percent"], 90.0);
+        assert_eq!(json["steps"][1]["percent"], 85.0);
+        assert_eq!(json["steps"][0]["cpu_s_per_million"], 10.0);
+    }
+}

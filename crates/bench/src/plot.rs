@@ -1,0 +1,132 @@
+//! Line plots as SVG.
+
+use anyhow::anyhow;
+use plotters::coord::Shift;
+use plotters::prelude::*;
+
+/// Size of one chart, pixels.
+const WIDTH: u32 = 900;
+const HEIGHT: u32 = 380;
+const TEXT: (&str, i32) = ("sans-serif", 14);
+const TITLE: (&str, i32) = ("sans-serif", 18);
+/// Told apart by people who do not see all colours, too (Okabe and Ito's palette).
+const COLOURS: [RGBColor; 5] = [
+    RGBColor(0, 114, 178),
+    RGBColor(213, 94, 0),
+    RGBColor(0, 158, 115),
+    RGBColor(204, 121, 167),
+    RGBColor(86, 86, 86),
+];
+
+/// One chart.
+#[derive(Debug, Clone)]
+pub(crate) struct Chart {
+    pub(crate) title: String,
+    pub(crate) x: &'static str,
+    pub(crate) y: &'static str,
+    /// Name and points of each line.
+    pub(crate) lines: Vec<(&'static str, Vec<(f64, f64)>)>,
+}
+
+/// The charts one below the other.
+pub(crate) fn svg(charts: &[Chart]) -> anyhow::Result<String> {
+    let count = u32::try_from(charts.len().max(1))?;
+    let mut text = String::new();
+    {
+        let area = SVGBackend::with_string(&mut text, (WIDTH, HEIGHT * count)).into_drawing_area();
+        area.fill(&WHITE).map_err(|error| anyhow!("cannot plot: {error}"))?;
+        for (part, chart) in area.split_evenly((charts.len().max(1), 1)).iter().zip(charts) {
+            draw(part, chart).map_err(|error| anyhow!("cannot plot {}: {error}", chart.title))?;
+        }
+        area.present().map_err(|error| anyhow!("cannot plot: {error}"))?;
+    }
+    Ok(text)
+}
+
+type Failed<'a> = DrawingAreaErrorKind<<SVGBackend<'a> as DrawingBackend>::ErrorType>;
+
+fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<(), Failed<'a>> {
+    let points = || chart.lines.iter().flat_map(|(_, points)| points);
+    let end = |of: fn(&(f64, f64)) -> f64| {
+        let max = points().map(of).fold(0.0, f64::max);
+        if max > 0.0 { max * 1.05 } else { 1.0 }
+    };
+    let (x_end, y_end) = (end(|point| point.0), end(|point| point.1));
+    let mut context = ChartBuilder::on(area)
+        .caption(&chart.title, TITLE)
+        .margin(12)
+        .x_label_area_size(44)
+        .y_label_area_size(84)
+        .build_cartesian_2d(0.0..x_end, 0.0..y_end)?;
+    context
+        .configure_mesh()
+        .x_desc(chart.x)
+        .y_desc(chart.y)
+        .label_style(TEXT)
+        .x_label_formatter(&|x| label(*x))
+        .y_label_formatter(&|y| label(*y))
+        .light_line_style(TRANSPARENT)
+        .draw()?;
+    for ((name, points), colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
+        let style = colour.stroke_width(2);
+        context
+            .draw_series(LineSeries::new(points.iter().copied(), style).point_size(3))?
+            .label(*name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+    }
+    context
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperLeft)
+        .background_style(WHITE.mix(0.8))
+        .label_font(TEXT)
+        .draw()
+}
+
+/// `1500` → `1.5k`, `0.25` → `0.25`.
+fn label(x: f64) -> String {
+    let (scaled, unit) = match x.abs() {
+        size if size >= 1e6 => (x / 1e6, "M"),
+        size if size >= 1e3 => (x / 1e3, "k"),
+        _ => (x, ""),
+    };
+    let text = format!("{scaled:.2}");
+    format!("{}{unit}", text.trim_end_matches('0').trim_end_matches('.'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        for (x, expected) in [
+            (0.0, "0"),
+            (0.25, "0.25"),
+            (100.0, "100"),
+            (1500.0, "1.5k"),
+            (20_000.0, "20k"),
+            (1_250_000.0, "1.25M"),
+        ] {
+            assert_eq!(label(x), expected);
+        }
+    }
+
+    #[test]
+    fn charts_hold_their_lines() {
+        let chart = |title: &str, points: Vec<(f64, f64)>| Chart {
+            title: title.to_owned(),
+            x: "hosts",
+            y: "values/s",
+            lines: vec![("measured", points), ("ideal", vec![])],
+        };
+        let text = svg(&[
+            chart("One", vec![(100.0, 10.0), (200.0, 19.0)]),
+            chart("Two & more", vec![(f64::MIN_POSITIVE, 0.0)]),
+        ])
+        .unwrap();
+        for expected in ["<svg", "One", "Two &amp; more", "measured", "ideal", "values/s"] {
+            assert!(text.contains(expected), "{expected}");
+        }
+        assert!(svg(&[]).unwrap().contains("<svg"));
+    }
+}

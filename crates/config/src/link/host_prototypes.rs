@@ -1,0 +1,179 @@
+//! Inheritance of host prototypes.
+
+use std::collections::BTreeSet;
+
+use super::LinkError;
+use crate::Edit;
+use crate::db::{DbResult, Row, Value, query_by_ids};
+use crate::objects::Columns;
+
+/// Columns that a child has from its parent.
+const COLUMNS: &[&str] =
+    &["host", "name", "status", "discover", "inventory_mode", "custom_interfaces"];
+
+/// Tables with what a prototype owns, and the columns that children copy.
+const TABLES: &[(&str, &[&str])] = &[
+    ("group_prototypes", &["groupid", "name"]),
+    ("host_templates", &["templateid"]),
+    ("host_tags", &["tag", "value"]),
+    ("hostmacros", &["macro", "value", "description", "type"]),
+    ("interfaces", &["main", "type", "useip", "ip", "dns", "port", "details"]),
+];
+
+/// A prototype on its way down.
+struct Source {
+    id: u64,
+    host: String,
+    name: String,
+    rule: u64,
+}
+
+/// Gives prototypes of templates to the rules that inherit the prototypes' rules, and on to the
+/// rules below those. `changed`: columns and tables that children which are there already take
+/// over; `None` = all. `hosts`: only these hosts inherit on the first level.
+pub(crate) fn inherit_host_prototypes(
+    edit: &mut Edit<'_>,
+    prototypes: &[u64],
+    changed: Option<&[&str]>,
+    hosts: Option<&[u64]>,
+) -> Result<(), LinkError> {
+    let mut sources = load(edit, prototypes)?;
+    let mut only = hosts;
+    while !sources.is_empty() {
+        let mut children = Vec::new();
+        for source in &sources {
+            let sql = "SELECT itemid, hostid FROM items WHERE templateid = ? AND flags = 1";
+            for rule in edit.query(sql, &[source.rule.into()])? {
+                if only.is_none_or(|hosts| hosts.contains(&rule.id("hostid"))) {
+                    children.push(inherit(edit, source, rule.id("itemid"), changed)?);
+                }
+            }
+        }
+        sources = load(edit, &children)?;
+        only = None;
+    }
+    Ok(())
+}
+
+fn load(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
+    let sql = "SELECT p.hostid, p.host, p.name, d.parent_itemid FROM hosts p \
+               JOIN host_discovery d ON d.hostid = p.hostid WHERE p.kind = 2 AND p.hostid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let mut sources: Vec<Source> = rows
+        .iter()
+        .map(|row| Source {
+            id: row.id("hostid"),
+            host: row.text("host").to_owned(),
+            name: row.text("name").to_owned(),
+            rule: row.id("parent_itemid"),
+        })
+        .collect();
+    sources.sort_by_key(|source| source.id);
+    Ok(sources)
+}
+
+/// One prototype on one rule; returns the child's id.
+fn inherit(
+    edit: &mut Edit<'_>,
+    source: &Source,
+    rule: u64,
+    changed: Option<&[&str]>,
+) -> Result<u64, LinkError> {
+    let rows = edit.query(
+        "SELECT p.hostid, p.host, p.name, p.templateid FROM host_discovery d \
+         JOIN hosts p ON p.hostid = d.hostid WHERE p.kind = 2 AND d.parent_itemid = ?",
+        &[rule.into()],
+    )?;
+    let child = rows.iter().find(|row| row.id("templateid") == source.id);
+    let own = |row: &&Row| row.id("templateid") == 0 && row.text("host") == source.host;
+    // The rule's own prototype of the same name becomes the inherited one.
+    let adopted = rows.iter().find(own).filter(|_| child.is_none());
+    let id = child.or(adopted).map(|row| row.id("hostid"));
+    let others = rows.iter().filter(|row| Some(row.id("hostid")) != id);
+    for (column, words) in [("host", "host name"), ("name", "visible name")] {
+        let value = if column == "host" { &source.host } else { &source.name };
+        if others.clone().any(|row| row.text(column) == value) {
+            return Err(taken(edit, rule, words, value)?);
+        }
+    }
+    match (id, child.and(changed)) {
+        (Some(id), changed) => {
+            copy(edit, source.id, id, changed)?;
+            Ok(id)
+        }
+        (None, _) => {
+            let row = [("kind", Value::from(2)), ("host", source.host.as_str().into())];
+            let id = edit.insert_new("hosts", &row)?;
+            let row = [("hostid", id.into()), ("parent_itemid", Value::from(rule))];
+            edit.insert("host_discovery", &row)?;
+            copy(edit, source.id, id, None)?;
+            Ok(id)
+        }
+    }
+}
+
+fn taken(edit: &mut Edit<'_>, rule: u64, words: &str, value: &str) -> DbResult<LinkError> {
+    let sql = "SELECT i.name, h.host FROM items i JOIN hosts h ON h.hostid = i.hostid \
+               WHERE i.itemid = ?";
+    let rows = edit.query(sql, &[rule.into()])?;
+    let text = |column: &str| rows.first().map_or("", |row| row.text(column)).to_owned();
+    Ok(LinkError::conflict(format!(
+        "Host prototype with {words} \"{value}\" already exists in discovery rule \"{}\" of \"{}\".",
+        text("name"),
+        text("host"),
+    )))
+}
+
+/// Makes the child what its parent is, as far as it has changed.
+fn copy(edit: &mut Edit<'_>, parent: u64, child: u64, changed: Option<&[&str]>) -> DbResult<()> {
+    let wanted = |name: &str| changed.is_none_or(|changed| changed.contains(&name));
+    let sql = format!("SELECT {} FROM hosts WHERE hostid = ?", COLUMNS.join(", "));
+    let rows = edit.query(&sql, &[parent.into()])?;
+    let mut row: Columns = vec![("templateid", parent.into()), ("uuid", "".into())];
+    for name in COLUMNS.iter().filter(|name| wanted(name)) {
+        row.extend(rows.first().and_then(|row| row.get(name)).map(|v| (*name, v.clone())));
+    }
+    edit.update("hosts", child, &row)?;
+    for (table, columns) in TABLES.iter().filter(|(table, _)| wanted(table)) {
+        copy_rows(edit, table, columns, parent, child)?;
+    }
+    Ok(())
+}
+
+fn copy_rows(
+    edit: &mut Edit<'_>,
+    table: &str,
+    columns: &[&'static str],
+    parent: u64,
+    child: u64,
+) -> DbResult<()> {
+    edit.delete(table, "hostid", &[child])?;
+    let keys = crate::schema::Table::named(table).key;
+    let key = keys[0];
+    let sql = format!("SELECT * FROM {table} WHERE hostid = ? ORDER BY {}", keys.join(", "));
+    for found in edit.query(&sql, &[parent.into()])? {
+        let mut row = vec![("hostid", Value::from(child))];
+        row.extend(columns.iter().filter_map(|name| Some((*name, found.get(name)?.clone()))));
+        match table {
+            "host_templates" => edit.insert(table, &row)?,
+            "group_prototypes" => {
+                row.push(("templateid", found.id(key).into()));
+                edit.insert_new(table, &row)?;
+            }
+            _ => drop(edit.insert_new(table, &row)?),
+        }
+    }
+    Ok(())
+}
+
+/// These prototypes and all that inherit them.
+pub(crate) fn prototypes_below(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<u64>> {
+    let mut all: BTreeSet<u64> = ids.iter().copied().collect();
+    let mut frontier = ids.to_vec();
+    while !frontier.is_empty() {
+        let sql = "SELECT hostid FROM hosts WHERE kind = 2 AND templateid IN ({ids})";
+        let rows = query_by_ids(edit.connection(), sql, &[], &frontier)?;
+        frontier = rows.iter().map(|row| row.id("hostid")).filter(|id| all.insert(*id)).collect();
+    }
+    Ok(all.into_iter().collect())
+}

@@ -1,0 +1,150 @@
+//! Host prototypes: rows of `hosts` of kind 2 that belong to a discovery rule.
+
+use std::collections::BTreeSet;
+
+use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
+use crate::Edit;
+use crate::db::{DbResult, Value, query_by_ids};
+use crate::link::{LinkError, inherit_host_prototypes, prototypes_below};
+use crate::schema::Table;
+
+/// What a host prototype has in other tables; what is `None` stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostPrototypeParts {
+    /// Host groups of its hosts.
+    pub group_links: Option<Vec<u64>>,
+    /// Names of host groups with LLD macros.
+    pub group_prototypes: Option<Vec<String>>,
+    /// Templates of its hosts.
+    pub templates: Option<Vec<u64>>,
+    /// Tags.
+    pub tags: Option<Vec<Tag>>,
+    /// Columns of `interfaces`, for `custom_interfaces` 1.
+    pub interfaces: Option<Vec<Columns>>,
+    /// Columns of `hostmacros`; one with `hostmacroid` keeps its id.
+    pub macros: Option<Vec<Columns>>,
+}
+
+/// Creates a host prototype of a rule from columns of `hosts`; everything linked below the rule's
+/// template inherits it. Without `uuid`, one of a template gets a new one. Returns its id.
+pub fn create_host_prototype(
+    edit: &mut Edit<'_>,
+    rule: u64,
+    columns: &Columns,
+    parts: &HostPrototypeParts,
+) -> Result<u64, LinkError> {
+    let sql = "SELECT h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid = ?";
+    let on_template = edit.query(sql, &[rule.into()])?.iter().any(|row| row.int("kind") == 1);
+    let mut row = columns.clone();
+    row.push(("kind", Value::from(2)));
+    if on_template && super::column(columns, "uuid").is_none() {
+        row.push(("uuid", new_uuid()?.into()));
+    }
+    let id = edit.insert_new("hosts", &row)?;
+    edit.insert("host_discovery", &[("hostid", id.into()), ("parent_itemid", rule.into())])?;
+    write_parts(edit, id, parts)?;
+    inherit_host_prototypes(edit, &[id], None, None)?;
+    Ok(id)
+}
+
+/// Changes a host prototype; those that inherit it follow.
+pub fn update_host_prototype(
+    edit: &mut Edit<'_>,
+    id: u64,
+    columns: &Columns,
+    parts: &HostPrototypeParts,
+) -> Result<(), LinkError> {
+    edit.update("hosts", id, columns)?;
+    write_parts(edit, id, parts)?;
+    let mut changed: Vec<&str> =
+        columns.iter().map(|(name, _)| *name).filter(|name| *name != "uuid").collect();
+    for (table, given) in [
+        ("group_prototypes", parts.group_links.is_some() || parts.group_prototypes.is_some()),
+        ("host_templates", parts.templates.is_some()),
+        ("host_tags", parts.tags.is_some()),
+        ("interfaces", parts.interfaces.is_some()),
+        ("hostmacros", parts.macros.is_some()),
+    ] {
+        if given {
+            changed.push(table);
+        }
+    }
+    inherit_host_prototypes(edit, &[id], Some(&changed), None)
+}
+
+fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbResult<()> {
+    let owner = [Value::from(id)];
+    if let Some(groups) = &parts.group_links {
+        edit.execute("DELETE FROM group_prototypes WHERE groupid > 0 AND hostid = ?", &owner)?;
+        for group in groups {
+            let row = [("hostid", id.into()), ("groupid", Value::from(*group))];
+            edit.insert_new("group_prototypes", &row)?;
+        }
+    }
+    if let Some(names) = &parts.group_prototypes {
+        edit.execute("DELETE FROM group_prototypes WHERE groupid = 0 AND hostid = ?", &owner)?;
+        for name in names {
+            let row = [("hostid", id.into()), ("name", name.as_str().into())];
+            edit.insert_new("group_prototypes", &row)?;
+        }
+    }
+    if let Some(templates) = &parts.templates {
+        edit.delete("host_templates", "hostid", &[id])?;
+        let rows: Vec<Vec<Value>> =
+            templates.iter().map(|template| vec![id.into(), Value::from(*template)]).collect();
+        edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
+    }
+    let tag = |one: &Tag| -> Columns {
+        vec![("tag", one.tag.as_str().into()), ("value", one.value.as_str().into())]
+    };
+    let tags: Option<Vec<Columns>> = parts.tags.as_ref().map(|tags| tags.iter().map(tag).collect());
+    for (table, rows) in
+        [("host_tags", &tags), ("interfaces", &parts.interfaces), ("hostmacros", &parts.macros)]
+    {
+        let Some(rows) = rows else { continue };
+        edit.delete(table, "hostid", &[id])?;
+        for one in rows {
+            let mut row = vec![("hostid", Value::from(id))];
+            row.extend(one.iter().cloned());
+            let key = Table::named(table).key[0];
+            match super::column(one, key) {
+                Some(_) => edit.insert(table, &row)?,
+                None => drop(edit.insert_new(table, &row)?),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Deletes host prototypes with those that inherit them and the hosts that discovery made of them.
+/// Returns the items and triggers that went with the hosts.
+pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
+    let all = prototypes_below(edit, ids)?;
+    let sql = "SELECT d.hostid FROM host_discovery d JOIN hosts h ON h.hostid = d.hostid \
+               WHERE h.kind = 0 AND d.parent_hostid IN ({ids})";
+    let hosts = ids_of(edit, sql, "hostid", &all)?;
+    let items = ids_of(edit, "SELECT itemid FROM items WHERE hostid IN ({ids})", "itemid", &hosts)?;
+    let deleted = delete_items(edit, &items)?;
+    delete_rows(edit, &[all, hosts].concat())?;
+    Ok(deleted)
+}
+
+/// Deletes host prototypes of these rules and the hosts that the rules have discovered; the hosts'
+/// items must be gone already.
+pub fn delete_hosts_of_rules(edit: &mut Edit<'_>, rules: &[u64]) -> DbResult<()> {
+    let sql = "SELECT hostid FROM host_discovery WHERE parent_itemid IN ({ids})";
+    let hosts = ids_of(edit, sql, "hostid", rules)?;
+    delete_rows(edit, &hosts)
+}
+
+/// Deletes hosts and prototypes; hosts are to be forgotten by the snapshot.
+fn delete_rows(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
+    let sql = "SELECT hostid, kind FROM hosts WHERE hostid IN ({ids})";
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let gone: BTreeSet<u64> = rows.iter().map(|row| row.id("hostid")).collect();
+    edit.delete("hosts", "hostid", &gone.into_iter().collect::<Vec<_>>())?;
+    for row in rows.iter().filter(|row| row.int("kind") == 0) {
+        edit.touch_host(row.id("hostid"));
+    }
+    Ok(())
+}

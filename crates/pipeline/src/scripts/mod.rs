@@ -1,0 +1,165 @@
+//! Scripts that wait or run long leave the shard: bounded worker threads run them, one value of an
+//! item at a time, so that the order of an item's values holds and no script stops another.
+//!
+//! A shard's [`Desk`] keeps the values behind one that is away, and gives the shard its results.
+//! While it holds much the shard takes no new values, which is how senders feel it. What is away is
+//! not kept yet: its sender hears "processed" when it has come back and is written.
+
+mod http;
+mod pool;
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::snapshot::Item;
+use eval::preproc::{Outcome, State, Step, StepKind};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use model::{ItemId, Payload, Timestamp};
+use stdx::ack;
+use stdx::queue::Sender;
+
+pub(crate) use pool::Pool;
+
+/// Values of one shard that may be away or wait for their turn.
+const HELD_MAX: usize = 4_096;
+
+/// What a script may take of its shard's time. Whose script takes more is run elsewhere from then
+/// on.
+pub(crate) const SHARD_TIME_MAX: Duration = Duration::from_millis(20);
+
+/// Items known to have slow scripts; beyond, all are tried anew.
+const SLOW_MAX: usize = 100_000;
+
+/// A value on its way to a worker.
+#[derive(Debug)]
+pub(crate) struct Job {
+    pub(crate) value: Held,
+    pub(crate) state: State,
+    pub(crate) reply: Sender<Done>,
+}
+
+/// A value whose steps have a script.
+#[derive(Debug)]
+pub(crate) struct Held {
+    pub(crate) item: Arc<Item>,
+    pub(crate) payload: Payload,
+    pub(crate) at: Timestamp,
+    /// Depth in the chain of dependent items.
+    pub(crate) depth: usize,
+    /// Who waits for it to be kept.
+    pub(crate) ack: Option<ack::Part>,
+}
+
+/// What a worker made of a value.
+#[derive(Debug)]
+pub(crate) struct Done {
+    pub(crate) item: Arc<Item>,
+    pub(crate) at: Timestamp,
+    pub(crate) depth: usize,
+    pub(crate) outcome: Outcome,
+    pub(crate) state: State,
+    pub(crate) ack: Option<ack::Part>,
+}
+
+/// The shard's side.
+#[derive(Debug)]
+pub(crate) struct Desk {
+    pool: Arc<Pool>,
+    reply: Sender<Done>,
+    /// Items with a value away, and the values behind it.
+    away: HashMap<ItemId, VecDeque<Held>, FixedState>,
+    /// Jobs that found the pool's queue full.
+    ready: VecDeque<Job>,
+    slow: HashSet<ItemId>,
+    held: usize,
+}
+
+/// One of the steps is a script.
+pub(crate) fn has_script(steps: &[Step]) -> bool {
+    steps.iter().any(|step| step.kind == StepKind::JavaScript)
+}
+
+impl Desk {
+    pub(crate) fn new(pool: Arc<Pool>, reply: Sender<Done>) -> Self {
+        Self {
+            pool,
+            reply,
+            away: HashMap::default(),
+            ready: VecDeque::new(),
+            slow: HashSet::new(),
+            held: 0,
+        }
+    }
+
+    /// Whether the item's next value has to go to a worker.
+    pub(crate) fn wants(&self, item: &Item) -> bool {
+        self.away.contains_key(&item.id)
+            || self.slow.contains(&item.id)
+            || item.steps.iter().any(Step::waits)
+    }
+
+    /// The item's script took too long for a shard.
+    pub(crate) fn is_slow(&mut self, item: ItemId) {
+        if self.slow.len() >= SLOW_MAX {
+            self.slow.clear();
+        }
+        self.slow.insert(item);
+    }
+
+    /// Takes a value; `state` is what the item's steps remember, asked for only if none of its
+    /// values is away.
+    pub(crate) fn take(&mut self, value: Held, state: impl FnOnce() -> State) {
+        self.held += 1;
+        let id = value.item.id;
+        if let Some(behind) = self.away.get_mut(&id) {
+            behind.push_back(value);
+            return;
+        }
+        self.away.insert(id, VecDeque::new());
+        self.send(value, state());
+    }
+
+    fn send(&mut self, value: Held, state: State) {
+        self.ready.push_back(Job { value, state, reply: self.reply.clone() });
+        self.flush();
+    }
+
+    /// Sends what there is room for.
+    pub(crate) fn flush(&mut self) {
+        while let Some(job) = self.ready.pop_front() {
+            if let Err(job) = self.pool.submit(job) {
+                self.ready.push_front(*job);
+                return;
+            }
+        }
+    }
+
+    /// A value came back; the next of its item leaves with what the steps remember now. Returns
+    /// the state if nothing took it along.
+    pub(crate) fn back(&mut self, item: ItemId, state: State) -> Option<State> {
+        self.held = self.held.saturating_sub(1);
+        let left = match self.away.get_mut(&item).and_then(VecDeque::pop_front) {
+            Some(next) => {
+                self.send(next, state);
+                None
+            }
+            None => {
+                self.away.remove(&item);
+                Some(state)
+            }
+        };
+        self.flush();
+        left
+    }
+
+    /// Values that are away or wait.
+    pub(crate) fn held(&self) -> usize {
+        self.held
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.held >= HELD_MAX
+    }
+}

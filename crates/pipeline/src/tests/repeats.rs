@@ -1,0 +1,118 @@
+//! Late values, values of one moment, and values that come twice.
+
+use model::{ItemId, Payload, SampleValue, Timestamp, Value, ValueBatch, ValueType};
+use stdx::ack;
+
+use crate::testing::{Rig, START_S, function, host, item, memory, snapshot, trigger};
+
+fn value(item: u64, text: &str, clock: u32, ns: u32) -> Value {
+    let at = Timestamp { clock: START_S + clock, ns };
+    Value { item: ItemId(item), at, payload: Payload::Text(text.into()) }
+}
+
+fn numbers(rig: &Rig, item: u64) -> Vec<u64> {
+    let number = |value: SampleValue| match value {
+        SampleValue::Unsigned(v) => v,
+        other => panic!("{other:?}"),
+    };
+    rig.stored(item).into_iter().map(number).collect()
+}
+
+fn plain() -> Rig {
+    let items = vec![item(1, 1, "k", ValueType::Unsigned), item(2, 1, "l", ValueType::Unsigned)];
+    Rig::new(snapshot(vec![host(1)], items, Vec::new()))
+}
+
+#[test]
+fn values_of_one_moment_in_one_message_are_all_kept() {
+    let mut rig = plain();
+    let message = || {
+        vec![
+            value(1, "10", 1, 999_999_999),
+            value(1, "11", 1, 999_999_999),
+            value(2, "20", 1, 5),
+            value(1, "12", 1, 999_999_999),
+            // The moment that the second value was moved to.
+            value(1, "13", 2, 0),
+            value(1, "14", 3, 0),
+        ]
+    };
+    rig.take(message());
+    assert_eq!(numbers(&rig, 1), [10, 11, 12, 13, 14]);
+    // The same message again leaves what is there.
+    rig.take(message());
+    assert_eq!(numbers(&rig, 1), [10, 11, 12, 13, 14]);
+    assert_eq!(numbers(&rig, 2), [20]);
+}
+
+#[test]
+fn a_doubtful_message_leaves_what_is_kept_alone() {
+    let mut rig = plain();
+    let counts =
+        |trend: Vec<history::trends::Folded>| trend.iter().map(|f| f.trend.num).sum::<u32>();
+    rig.take(vec![value(1, "1", 1, 0), value(1, "2", 2, 0)]);
+    let (mut parts, waiter) = ack::split_doubtful(1);
+    let values = vec![value(1, "1", 1, 0), value(1, "2", 2, 0), value(1, "3", 3, 0)];
+    rig.cores[0].run(&mut vec![ValueBatch { values, ack: parts.pop() }]);
+    let outcome = waiter.blocking_wait();
+    assert_eq!((outcome.processed, outcome.repeated, outcome.failed), (3, 2, 0));
+    assert_eq!(numbers(&rig, 1), [1, 2, 3]);
+    let mut folded = Vec::new();
+    rig.cores[0].folder.drain(&mut folded);
+    assert_eq!(counts(folded), 3, "nothing is counted twice");
+}
+
+#[test]
+fn items_without_history_are_known_by_their_dependents() {
+    let mut master = item(1, 1, "k", ValueType::Unsigned);
+    master.history_days = 0;
+    master.trends_days = 0;
+    let mut dependent = item(2, 1, "l", ValueType::Unsigned);
+    dependent.master = ItemId(1);
+    let mut rig = Rig::new(snapshot(vec![host(1)], vec![master, dependent], Vec::new()));
+    rig.take(vec![value(1, "1", 1, 0)]);
+    let (mut parts, waiter) = ack::split_doubtful(1);
+    let values = vec![value(1, "1", 1, 0), value(1, "2", 2, 0)];
+    rig.cores[0].run(&mut vec![ValueBatch { values, ack: parts.pop() }]);
+    assert_eq!(waiter.blocking_wait().repeated, 1);
+    assert_eq!(numbers(&rig, 2), [1, 2]);
+}
+
+/// A trigger that tells each step of more than 5.
+fn jumps() -> Rig {
+    let mut jump = trigger(1, "{1}>5", &[1]);
+    jump.functions = Box::from([function(1, 1, "change", "")]);
+    let items = vec![item(1, 1, "k", ValueType::Unsigned)];
+    Rig::with(snapshot(vec![host(1)], items, vec![jump]), vec![memory()], Vec::new())
+}
+
+#[test]
+fn each_value_of_a_burst_is_seen_with_the_one_before() {
+    let mut rig = jumps();
+    rig.send(1, &[("0", 1), ("1", 2)]);
+    rig.found();
+    rig.send(1, &[("2", 3), ("9", 4), ("10", 5), ("30", 6), ("31", 7)]);
+    let expected = [
+        "1 problem @4 trigger 1",
+        "1 ok @5 trigger 1",
+        "1 problem @6 trigger 1",
+        "1 ok @7 trigger 1",
+    ];
+    assert_eq!(rig.found(), expected);
+    let misses = rig.cores[0].cache.counters().misses;
+    rig.send(1, &[("32", 8), ("33", 9), ("34", 10), ("35", 11)]);
+    assert_eq!(rig.cores[0].cache.counters().misses, misses, "memory answers");
+}
+
+#[test]
+fn late_values_are_seen_in_their_own_time() {
+    let mut rig = jumps();
+    rig.send(1, &[("0", 1), ("1", 2)]);
+    rig.send(1, &[("100", 1_000), ("101", 1_001), ("102", 1_002)]);
+    rig.found();
+    let misses = rig.cores[0].cache.counters().misses;
+    rig.send(1, &[("2", 500), ("20", 501), ("21", 502), ("40", 503)]);
+    let expected = ["1 problem @501 trigger 1", "1 ok @502 trigger 1", "1 problem @503 trigger 1"];
+    assert_eq!(rig.found(), expected);
+    assert_eq!(rig.cores[0].cache.counters().misses, misses, "one read tells all");
+}

@@ -1,0 +1,287 @@
+//! Arguments of `vedette bench` and its commands.
+
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, Subcommand};
+
+/// Measure a server through its public protocols: this one, or any Zabbix.
+///
+/// All commands make hosts of their own through the API and remove them at the end. Generator and
+/// server share the machine, so both their CPU times are reported.
+#[derive(Debug, Args)]
+pub(super) struct Bench {
+    #[command(subcommand)]
+    pub(super) what: What,
+}
+
+#[derive(Debug, Subcommand)]
+pub(super) enum What {
+    /// Send values by the sender protocol, as fast as the server takes them.
+    Trapper(Trapper),
+    /// Let the server poll agents that answer at once or late.
+    Agent(Agent),
+    /// Make many items: memory per item, time until a change is live.
+    Config(Config),
+    /// Find the limit: more and more hosts until pollers, CPU, memory or queue say stop.
+    Limit(Limit),
+    /// Values written against the ideal line, for several numbers of targets.
+    Line(Line),
+    /// Prove that no acknowledged value is lost: send with --log, kill and restart the server at
+    /// will, compare with --check.
+    Crash(Crash),
+    /// Remove what broken measurements left on the server.
+    Clean(Access),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Access {
+    /// The server's JSON-RPC API.
+    #[arg(long, value_name = "URL", default_value = "http://127.0.0.1:8080/api_jsonrpc.php")]
+    pub(super) api: String,
+    /// User of the API, with the right to make hosts.
+    #[arg(long, default_value = "Admin")]
+    pub(super) user: String,
+    /// The user's password.
+    #[arg(long, env = "VEDETTE_ADMIN_PASSWORD", hide_env_values = true)]
+    pub(super) password: String,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Output {
+    /// Process of the server, for CPU time and memory; its children are included. Several, where
+    /// a database belongs to it.
+    #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
+    pub(super) pids: Vec<u32>,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
+    #[command(flatten)]
+    pub(super) files: Files,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Files {
+    /// Write the results to this file, too.
+    #[arg(long, value_name = "FILE")]
+    pub(super) json: Option<PathBuf>,
+    /// Write the results to this file as a Markdown table.
+    #[arg(long, value_name = "FILE")]
+    pub(super) markdown: Option<PathBuf>,
+    /// Put the results beside those of an earlier run, a file written by --json.
+    #[arg(long, value_name = "FILE")]
+    pub(super) compare: Option<PathBuf>,
+    /// Write a plot to this file (limit and line).
+    #[arg(long, value_name = "FILE")]
+    pub(super) svg: Option<PathBuf>,
+}
+
+/// Fake agents that the server polls.
+#[derive(Debug, Args)]
+pub(super) struct Agents {
+    /// First loopback address of the agents; port 0 = any.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(super) listen: SocketAddr,
+    /// Consecutive addresses on which they listen.
+    #[arg(long, default_value_t = 8)]
+    pub(super) addresses: usize,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Load {
+    /// Trapper port of the server.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
+    pub(super) server: String,
+    /// Hosts to make.
+    #[arg(long, default_value_t = 100)]
+    pub(super) hosts: usize,
+    /// Items per host.
+    #[arg(long, default_value_t = 45)]
+    pub(super) items: usize,
+    /// Values per request.
+    #[arg(long, default_value_t = 1000)]
+    pub(super) batch: usize,
+    /// Requests at a time.
+    #[arg(long, default_value_t = 8)]
+    pub(super) connections: usize,
+    /// How long to measure.
+    #[arg(long, default_value_t = 20)]
+    pub(super) seconds: u64,
+    /// Values per second, or "max".
+    #[arg(long, value_name = "N|max", default_value = "max", value_parser = rate)]
+    pub(super) rate: Rate,
+}
+
+/// `None` = as fast as the server takes them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Rate(pub(super) Option<u64>);
+
+#[derive(Debug, Args)]
+pub(super) struct Trapper {
+    #[command(flatten)]
+    pub(super) access: Access,
+    #[command(flatten)]
+    pub(super) load: Load,
+    /// Read the values of a sample of items back and compare them.
+    #[arg(long)]
+    pub(super) verify: bool,
+    /// Write every acknowledged value to this file.
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
+    /// Store counters as change per second; their values are then not those that were sent.
+    #[arg(long, conflicts_with = "log")]
+    pub(super) change_per_second: bool,
+    /// Put a trigger on each N-th item that is a number.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(super) trigger_every: usize,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Agent {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Hosts to make.
+    #[arg(long, default_value_t = 1000)]
+    pub(super) hosts: usize,
+    /// Items per host.
+    #[arg(long, default_value_t = 20)]
+    pub(super) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+    pub(super) interval: u64,
+    /// How long an agent takes to answer: 0s, 250ms, 3s.
+    #[arg(long, default_value = "0s", value_parser = duration)]
+    pub(super) delay: Duration,
+    /// How long to measure.
+    #[arg(long, default_value_t = 30)]
+    pub(super) seconds: u64,
+    #[command(flatten)]
+    pub(super) agents: Agents,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Limit {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Hosts of the first step.
+    #[arg(long, default_value_t = 1000)]
+    pub(super) start: usize,
+    /// Each step has so many times the hosts of the one before.
+    #[arg(long, default_value_t = 1.5)]
+    pub(super) factor: f64,
+    /// Hosts of the last step.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(super) hosts_max: usize,
+    /// Items per host.
+    #[arg(long, default_value_t = 1)]
+    pub(super) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 50)]
+    pub(super) interval: u64,
+    /// How long an agent takes to answer: 0s, 250ms, 3s.
+    #[arg(long, default_value = "3s", value_parser = duration)]
+    pub(super) delay: Duration,
+    /// Between new hosts and the observation [default: one interval, the delay and 5 s].
+    #[arg(long, value_parser = duration)]
+    pub(super) settle: Option<Duration>,
+    /// How long each step is observed.
+    #[arg(long, default_value_t = 30)]
+    pub(super) seconds: u64,
+    #[command(flatten)]
+    pub(super) agents: Agents,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Line {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Numbers of targets (hosts), one measurement each.
+    #[arg(long, value_delimiter = ',', default_value = "100,200,400,800")]
+    pub(super) targets: Vec<usize>,
+    /// Items per target.
+    #[arg(long, default_value_t = 10)]
+    pub(super) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
+    pub(super) interval: u64,
+    /// How long each number of targets is observed.
+    #[arg(long, default_value_t = 30)]
+    pub(super) seconds: u64,
+    /// Process of the server, for CPU time; its children are included.
+    #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
+    pub(super) pids: Vec<u32>,
+    #[command(flatten)]
+    pub(super) agents: Agents,
+    #[command(flatten)]
+    pub(super) files: Files,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Config {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Trapper port of the server.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
+    pub(super) server: String,
+    /// Hosts to make.
+    #[arg(long, default_value_t = 10_000)]
+    pub(super) hosts: usize,
+    /// Items of all hosts together.
+    #[arg(long, default_value_t = 450_000)]
+    pub(super) items: usize,
+    /// Make items one by one instead of by linking a template.
+    #[arg(long)]
+    pub(super) without_template: bool,
+    /// Changes of one item that are timed.
+    #[arg(long, default_value_t = 20)]
+    pub(super) changes: usize,
+    /// Rest before memory is read.
+    #[arg(long, default_value = "5s", value_parser = duration)]
+    pub(super) settle: Duration,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+#[command(group = clap::ArgGroup::new("mode").required(true).args(["log", "check"]))]
+pub(super) struct Crash {
+    #[command(flatten)]
+    pub(super) access: Access,
+    #[command(flatten)]
+    pub(super) load: Load,
+    /// Send, and write every acknowledged value to this file. The hosts stay on the server.
+    #[arg(long, value_name = "FILE")]
+    pub(super) log: Option<PathBuf>,
+    /// Compare this file with the server's history; exit status 1 if anything is missing,
+    /// duplicated or different.
+    #[arg(long, value_name = "FILE")]
+    pub(super) check: Option<PathBuf>,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+pub(super) fn rate(text: &str) -> Result<Rate, String> {
+    match text {
+        "max" => Ok(Rate(None)),
+        _ => match text.parse() {
+            Ok(n) if n > 0 => Ok(Rate(Some(n))),
+            _ => Err("a number of values per second, or max".to_owned()),
+        },
+    }
+}
+
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (digits, unit_ms) = match text.strip_suffix("ms") {
+        Some(digits) => (digits, 1),
+        None => (text.strip_suffix('s').unwrap_or(text), 1000),
+    };
+    let n: u64 = digits.parse().map_err(|_| "a time as 250ms or 3s".to_owned())?;
+    n.checked_mul(unit_ms).map(Duration::from_millis).ok_or_else(|| "too long".to_owned())
+}

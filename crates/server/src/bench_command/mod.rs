@@ -1,0 +1,249 @@
+//! `vedette bench`: what its commands are told.
+
+mod args;
+
+use anyhow::{Context as _, bail};
+use bench::agents::AgentOptions;
+use bench::configuration::ConfigOptions;
+use bench::ledger::CheckOptions;
+use bench::limit::LimitOptions;
+use bench::line::LineOptions;
+use bench::report::Report;
+use bench::trapper::TrapperOptions;
+use bench::{Context, Login, Through};
+use clap::{Args as _, FromArgMatches};
+use stdx::clock::RealClock;
+
+use args::{Access, Bench, Crash, Files, Load, Output, What};
+
+impl Access {
+    fn login(&self) -> Login {
+        let (url, user) = (self.api.clone(), self.user.clone());
+        Login { url, user, password: self.password.clone() }
+    }
+}
+
+impl Load {
+    fn options(&self, access: &Access, output: &Output) -> TrapperOptions {
+        TrapperOptions {
+            server: self.server.clone(),
+            login: access.login(),
+            hosts: self.hosts,
+            items: self.items,
+            batch: self.batch,
+            connections: self.connections,
+            seconds: self.seconds,
+            rate: self.rate.0,
+            pids: output.pids.clone(),
+            verify: false,
+            keep: output.keep,
+            ledger: None,
+            change_per_second: false,
+            trigger_every: 0,
+        }
+    }
+}
+
+/// Adds the command and its arguments.
+pub(crate) fn add(command: clap::Command) -> clap::Command {
+    Bench::augment_args(command)
+}
+
+/// Runs one of the measurements.
+pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
+    let mut progress = std::io::stderr();
+    let mut context = Context { clock: RealClock::shared(), progress: &mut progress };
+    match Bench::from_arg_matches(matches)?.what {
+        What::Trapper(told) => {
+            let options = TrapperOptions {
+                verify: told.verify,
+                ledger: told.log.clone(),
+                change_per_second: told.change_per_second,
+                trigger_every: told.trigger_every,
+                ..told.load.options(&told.access, &told.output)
+            };
+            finish(&bench::trapper::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Agent(told) => {
+            let options = AgentOptions {
+                login: told.access.login(),
+                hosts: told.hosts,
+                items: told.items,
+                interval_s: told.interval,
+                delay: told.delay,
+                seconds: told.seconds,
+                pids: told.output.pids.clone(),
+                listen: told.agents.listen,
+                addresses: told.agents.addresses,
+                keep: told.output.keep,
+            };
+            finish(&bench::agents::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Config(told) => {
+            let options = ConfigOptions {
+                server: told.server.clone(),
+                login: told.access.login(),
+                hosts: told.hosts,
+                items: told.items,
+                through: if told.without_template { Through::Items } else { Through::Template },
+                changes: told.changes,
+                settle: told.settle,
+                pids: told.output.pids.clone(),
+                keep: told.output.keep,
+            };
+            finish(&bench::configuration::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Limit(told) => {
+            let options = LimitOptions {
+                login: told.access.login(),
+                start: told.start,
+                factor: told.factor,
+                hosts_max: told.hosts_max,
+                items: told.items,
+                interval_s: told.interval,
+                delay: told.delay,
+                settle: told.settle,
+                seconds: told.seconds,
+                pids: told.output.pids.clone(),
+                listen: told.agents.listen,
+                addresses: told.agents.addresses,
+                keep: told.output.keep,
+            };
+            finish(&bench::limit::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Line(told) => {
+            let options = LineOptions {
+                login: told.access.login(),
+                targets: told.targets.clone(),
+                items: told.items,
+                interval_s: told.interval,
+                seconds: told.seconds,
+                pids: told.pids.clone(),
+                listen: told.agents.listen,
+                addresses: told.agents.addresses,
+            };
+            finish(&bench::line::run(&options, &mut context)?, &told.files)
+        }
+        What::Crash(told) => crash(&told, &mut context),
+        What::Clean(access) => {
+            let removed = bench::clean(&access.login())?;
+            say(&format!("{removed} hosts removed\n"))
+        }
+    }
+}
+
+fn crash(told: &Crash, context: &mut Context<'_>) -> anyhow::Result<()> {
+    let Some(file) = &told.check else {
+        let options = TrapperOptions {
+            keep: true,
+            ledger: told.log.clone(),
+            ..told.load.options(&told.access, &told.output)
+        };
+        return finish(&bench::trapper::run(&options, context)?, &told.output.files);
+    };
+    let options =
+        CheckOptions { login: told.access.login(), file: file.clone(), keep: told.output.keep };
+    let (findings, report) = bench::ledger::check(&options, context)?;
+    if let Some(path) = &told.output.files.json {
+        report.save(path)?;
+    }
+    say(&format!("{findings}\n"))?;
+    if !findings.is_clean() {
+        bail!("history does not hold what was acknowledged");
+    }
+    Ok(())
+}
+
+fn finish(report: &Report, files: &Files) -> anyhow::Result<()> {
+    if let Some(path) = &files.json {
+        report.save(path)?;
+    }
+    if let Some(path) = &files.svg {
+        report.save_plot(path)?;
+    }
+    let earlier: Option<api::Json> = match &files.compare {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .with_context(|| format!("cannot read {}", path.display()))?;
+            let wrong = || format!("{} was not written by --json", path.display());
+            Some(serde_json::from_str(&text).with_context(wrong)?)
+        }
+        None => None,
+    };
+    if let Some(path) = &files.markdown {
+        std::fs::write(path, report.markdown(earlier.as_ref())?)
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    say(&report.text())?;
+    if earlier.is_some() {
+        say(&format!("\n{}", report.markdown(earlier.as_ref())?))?;
+    }
+    Ok(())
+}
+
+fn say(text: &str) -> anyhow::Result<()> {
+    use std::io::Write;
+    Ok(std::io::stdout().write_all(text.as_bytes())?)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::args::{Rate, duration};
+    use super::*;
+
+    fn parse(line: &str) -> Result<What, clap::Error> {
+        let words = line.split_ascii_whitespace();
+        let matches = add(clap::Command::new("bench")).try_get_matches_from(words)?;
+        Ok(Bench::from_arg_matches(&matches)?.what)
+    }
+
+    #[test]
+    fn defaults_are_those_of_the_documentation() {
+        let What::Trapper(told) = parse("bench trapper --password p").unwrap() else { panic!() };
+        let options = told.load.options(&told.access, &told.output);
+        assert_eq!((options.hosts, options.items, options.batch), (100, 45, 1000));
+        assert_eq!((options.connections, options.seconds, options.rate), (8, 20, None));
+        assert_eq!(options.login.user, "Admin");
+        let What::Agent(told) = parse("bench agent --password p").unwrap() else { panic!() };
+        assert_eq!((told.hosts, told.items, told.interval, told.seconds), (1000, 20, 1, 30));
+        let What::Config(told) = parse("bench config --password p").unwrap() else { panic!() };
+        assert_eq!((told.hosts, told.items), (10_000, 450_000));
+    }
+
+    #[test]
+    fn arguments() {
+        let line = "bench trapper --password p --rate 5000 --pid 1,2 --pid 3 --verify --keep";
+        let What::Trapper(told) = parse(line).unwrap() else { panic!() };
+        assert_eq!((told.load.rate, told.output.pids), (Rate(Some(5000)), vec![1, 2, 3]));
+        assert!(told.verify && told.output.keep);
+        let What::Agent(told) = parse("bench agent --password p --delay 3s").unwrap() else {
+            panic!()
+        };
+        assert_eq!(told.delay, Duration::from_secs(3));
+        for (text, ms) in [("0s", 0), ("250ms", 250), ("2", 2000)] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
+        }
+    }
+
+    #[test]
+    fn what_is_refused() {
+        for line in [
+            "bench",
+            "bench trapper --password p --rate 0",
+            "bench trapper --password p --rate fast",
+            "bench trapper --password p --pid x",
+            "bench agent --password p --delay soon",
+            "bench agent --password p --delay 99999999999999999999s",
+            "bench agent --password p --listen here",
+            "bench limit --password p --factor much",
+            "bench line --password p --targets 1,few",
+            "bench trapper --password p --log f --change-per-second",
+            "bench crash --password p",
+            "bench crash --password p --log a --check b",
+        ] {
+            assert!(parse(line).is_err(), "{line}");
+        }
+    }
+}

@@ -1,0 +1,214 @@
+#!/usr/bin/env python3
+"""The same generated inputs to a real server 7.0 and to Vedette: no answer may differ.
+
+Steps of preprocessing and calculated formulas go through the trapper request `item.test`, plain
+expressions through `expressions.evaluate` as well. Inputs are made from a seed; what differs and
+may is listed in `tests/lib/differ/explained.py`. Exchanges recorded before are replayed too.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import glob
+import json
+import os
+import random
+import socket
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import reference  # noqa: E402
+from differ import compare, explained, expressions, history, steps  # noqa: E402
+
+WORKERS = 4
+#: Results that depend on the second of evaluation, relative.
+BY_THE_SECOND = {"forecast": 1e-4, "timeleft": 1e-3, "rate": 1e-5, "now(": 1e-6, "time(": 1e-2, "rand(": 9e99}
+
+
+class Side:
+    """One of the two servers."""
+
+    def __init__(self, api, port):
+        self.api = api
+        self.address = ("127.0.0.1", port)
+        self.ids = {}
+
+    def ask(self, name, data):
+        request = {"request": name, "sid": self.api.token, "data": data}
+        try:
+            with socket.create_connection(self.address, timeout=60) as connection:
+                connection.sendall(bed.frame(json.dumps(request)))
+                reply = bed.read_frame(connection)
+        except OSError as problem:
+            return {"unreachable": str(problem)}
+        # The reference cuts texts in the middle of characters.
+        return json.loads(reply.decode(errors="replace")) if reply else None
+
+    def prepare(self, rows):
+        """Hosts, items and their values."""
+        groups = {name: self.api.call("hostgroup.create", name=name)["groupids"][0]
+                  for name in ("G one", "G two")}
+        layout = [("first", history.items(), ["G one"])] + [
+            ("agg%d" % n, history.aggregate_items(n), ["G one", "G two"][:n] if n < 3 else ["G two"])
+            for n in (1, 2, 3)]
+        for host, items, names in layout:
+            hostid = self.api.call("host.create", host=host,
+                                   groups=[{"groupid": groups[name]} for name in names])["hostids"][0]
+            made = self.api.call("item.create", [
+                {"hostid": hostid, "name": key, "key_": key, "type": 2, "value_type": kind,
+                 "history": "365d", "tags": [{"tag": tag, "value": value} for tag, value in tags]}
+                for key, kind, tags in items])["itemids"]
+            self.ids[host] = hostid
+            self.ids.update({(host, item[0]): (itemid, item[1]) for item, itemid in zip(items, made)})
+        for target, values in rows.items():
+            bed.wait_for("%s/%s to be known" % target, lambda: self._push(target, values[:1]), 60)
+            assert self._push(target, values[1:]), "values of %s/%s were not taken" % target
+        for (host, key), values in rows.items():
+            itemid, kind = self.ids[(host, key)]
+            bed.wait_for("history of " + key, lambda: int(self.api.call(
+                "history.get", itemids=itemid, history=kind, countOutput=True)) >= len(values), 60)
+
+    def _push(self, target, values):
+        host, key = target
+        if not values:
+            return True
+        rows = []
+        for clock, value in values:
+            row = {"host": host, "key": key, "clock": clock, "ns": 0, "value": value}
+            if isinstance(value, tuple):
+                row.update(zip(("value", "source", "severity", "eventid"), value), timestamp=clock)
+            rows.append(row)
+        answer = bed.send(self.address, {"request": "sender data", "data": rows})
+        return "failed: 0" in answer["info"]
+
+
+class Tally:
+    """What agreed, what differed with a reason, what differed."""
+
+    def __init__(self, report):
+        self.counts = collections.Counter()
+        self.reasons = collections.Counter()
+        self.failures = []
+        self.report = report
+
+    def take(self, part, case, one, other, tolerance=0.0):
+        if compare.same(one, other, tolerance):
+            self.counts[part, True] += 1
+            return
+        reason = explained.explain(case, one, other)
+        if reason:
+            self.counts[part, True] += 1
+            self.reasons[reason] += 1
+            return
+        self.counts[part, False] += 1
+        self.failures.append({"part": part, "case": case, "reference": one, "vedette": other})
+
+    def print(self, shown):
+        for failure in self.failures[:shown]:
+            print("DIFFERS " + json.dumps(failure, ensure_ascii=False)[:1500])
+        for part in sorted({part for part, _ in self.counts}):
+            print("%-22s %5d agree, %d differ" % (part, self.counts[part, True], self.counts[part, False]))
+        for name, why, _ in explained.EXPLAINED:
+            if self.reasons[name]:
+                print("explained %5d: %s. %s" % (self.reasons[name], name, why))
+        if self.report:
+            with open(self.report, "w") as f:
+                f.writelines(json.dumps(failure, ensure_ascii=False) + "\n" for failure in self.failures)
+
+
+def both(sides, name, data):
+    """The answers of both servers to one request; the same second for both, where it is easy."""
+    if time.time() % 1 > 0.9:
+        time.sleep(0.11)
+    return [side.ask(name, data(side)) for side in sides]
+
+
+def tolerance_of(text):
+    return max((t for word, t in BY_THE_SECOND.items() if word in text), default=0.0)
+
+
+def formula(side, text, kind=4):
+    return {"item": {"type": 15, "key": "test", "params": text, "value_type": kind, "steps": []},
+            "host": {"hostid": side.ids["first"]}, "options": {"single": False, "state": 0}}
+
+
+def run_parts(sides, seed, tally, only):
+    """All parts, the one with history first: its periods count from the start."""
+    rng = random.Random(seed)
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        def each(part, cases, work):
+            if only and part not in only:
+                return
+            begin = time.monotonic()
+            for case, (one, other) in pool.map(lambda case: (case, work(case)), cases):
+                tolerance = tolerance_of(case) if isinstance(case, str) else 0.0
+                tally.take(part, case, one, other, tolerance)
+            print("   %s: %.0f s" % (part, time.monotonic() - begin), flush=True)
+
+        functions = list(history.cases(rng))
+        texts = list(expressions.cases(rng, 1000))
+        each("history functions", functions,
+             lambda text: both(sides, "item.test", lambda side: formula(side, text)))
+        each("calculated", texts, lambda text: both(sides, "item.test", lambda side: formula(side, text)))
+        each("steps", steps.cases(rng), lambda data: both(sides, "item.test", lambda side: data))
+        # One at a time: a wrong expression spoils those behind it in the reference.
+        each("evaluated", texts, lambda text: both(
+            sides, "expressions.evaluate", lambda side: {"expressions": [text]}))
+
+
+def replay(side, tally):
+    """Exchanges recorded from a reference."""
+    folder = os.path.join(reference.SHARED, "golden", "server")
+    for path in sorted(glob.glob(os.path.join(folder, "*.jsonl"))):
+        with open(path) as lines:
+            for line in lines:
+                case = json.loads(line)
+                for name in ("", "evaluate_", "scaled_"):
+                    if name + "request" not in case:
+                        continue
+                    request = json.dumps(case[name + "request"]).replace("$SID", side.api.token)
+                    answer = bed.send(side.address, json.loads(request))
+                    tally.take("recorded", case[name + "request"].get("data"), case[name + "response"],
+                               answer, tolerance_of(request))
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--shown", type=int, default=40, help="differences to print")
+    parser.add_argument("--report", help="write every difference here as JSON lines")
+    parser.add_argument("--only", action="append", help="a part: history functions, calculated, …")
+    parser.add_argument("--base-port", type=int, help="use a reference that runs already")
+    options = parser.parse_args()
+    tally = Tally(options.report)
+    server = bed.Server()
+    real = reference.Reference(options.base_port)
+    try:
+        server.start()
+        sides = [Side(real.api(), real.trapper), Side(server.api(), server.trapper)]
+        rng = random.Random(options.seed)
+        start = int(time.time())
+        rows = {("first", key): history.values(rng, key, kind, start)
+                for key, kind, _ in history.items()}
+        for host in (1, 2, 3):
+            for key, kind, _ in history.aggregate_items(host):
+                rows["agg%d" % host, key] = history.values(rng, key, kind, start)
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda side: side.prepare(rows), sides))
+        print("   prepared: %.0f s" % (time.time() - start), flush=True)
+        run_parts(sides, options.seed, tally, options.only)
+        if not options.only or "recorded" in options.only:
+            replay(sides[1], tally)
+    finally:
+        server.clean()
+        real.stop()
+    tally.print(options.shown)
+    passed = sum(n for (_, agreed), n in tally.counts.items() if agreed)
+    print("%d passed, %d failed" % (passed, len(tally.failures)))
+    sys.exit(1 if tally.failures or not passed else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The same inputs for two servers, and what their answers may differ in."""

@@ -1,0 +1,80 @@
+"""Differences that are meant, each with its reason. Everything else fails the test."""
+
+import json
+
+
+def _steps(case):
+    return case.get("item", {}).get("steps", []) if isinstance(case, dict) else []
+
+
+def _has(case, kind):
+    return any(step["type"] == kind for step in _steps(case))
+
+
+def _rows(answer):
+    """Documents in results as sorted rows."""
+    def walk(value):
+        if isinstance(value, dict):
+            return {k: walk(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [walk(v) for v in value]
+        if isinstance(value, str) and value.startswith("["):
+            try:
+                return sorted(json.dumps(row, sort_keys=True) for row in json.loads(value))
+            except ValueError:
+                return value
+        return value
+    return walk(answer)
+
+
+def _text(case):
+    return case if isinstance(case, str) else ""
+
+
+def _result(answer):
+    """The result of a fetched item, or its error with `!` before."""
+    data = (answer or {}).get("data") or {}
+    item = data[0] if isinstance(data, list) else data.get("item", data)
+    error = item.get("error")
+    return "!" + str(error) if error is not None else item.get("result")
+
+
+def _far(answer):
+    try:
+        return abs(float(_result(answer))) > 1e15
+    except (TypeError, ValueError):
+        return False
+
+
+#: (name, reason, whether it explains a case with these two answers)
+EXPLAINED = [
+    ("rows of SNMP walks", "The reference gives them in the order of its hash table, here they come in the "
+     "order of the walk.",
+     lambda case, one, other: _has(case, 29) and _rows(one) == _rows(other)),
+    ("words without spaces", "The reference wants a space or parenthesis on both sides of and, or, not; here "
+     "they are words wherever they stand alone.",
+     lambda case, one, other: any('token starting with "' + word in str(_result(one))
+                                  for word in ("not", "and", "or"))),
+    ("numbers that are none", "The reference reads 1e400 as infinity, and 1.2.3 as 1.2 where it stands alone; "
+     "here both are refused.",
+     lambda case, one, other: _text(case) in ("1e400", "1.2.3")),
+    ("what never comes", "timeleft over values that do not move: the reference's least squares leave noise, so "
+     "that it says some aeons instead of never.",
+     lambda case, one, other: "timeleft" in _text(case) and _far(one) and _far(other)),
+    ("source of an earlier line", "logsource with #2 and more: the reference takes the pattern for a wrong one.",
+     lambda case, one, other: "logsource" in _text(case) and "invalid regular expression" in str(_result(one))),
+    ("less than an hour of trends", "trendcount says 0 for such a period in the reference, where all others "
+     "refuse it.",
+     lambda case, one, other: _text(case).startswith("trendcount(") and ",30m" in _text(case)),
+    ("countunique without a period", "The reference counts over no values then; here the period is required, "
+     "as it is for count.",
+     lambda case, one, other: _text(case).startswith("countunique(") and ",,," in _text(case)),
+]
+
+
+def explain(case, one, other):
+    """The name of the reason, or `None`."""
+    for name, _, matches in EXPLAINED:
+        if matches(case, one, other):
+            return name
+    return None

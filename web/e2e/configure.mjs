@@ -1,0 +1,369 @@
+// Configuration by hand: tests of preprocessing, triggers, discovery, macros, value maps, users.
+
+import { base, dataRows, expect, go, heading, link, openHost, page, stamp, step } from "./lib.mjs";
+
+const dialog = () => page.getByRole("dialog");
+const button = (name) => page.getByRole("button", { name, exact: true });
+const tab = (name) => page.getByRole("tab", { name });
+
+/** Waits for a toast, which says that the server agreed. */
+const told = (text) => page.getByText(text).first().waitFor();
+
+async function testDialog() {
+  await step("test preprocessing", async () => {
+    await tab(/Latest data/).click();
+    const row = dataRows("Items").filter({ hasText: "Temperature" });
+    await row.hover();
+    await row.getByRole("link", { name: "Edit Temperature" }).click();
+    await button("Test").click();
+    await dialog().getByLabel("Value", { exact: true }).fill('{"celsius": 215}');
+    await dialog().getByRole("button", { name: "Test", exact: true }).click();
+    const result = dialog().getByRole("status", { name: "Result" });
+    await result.getByText("21.5").waitFor();
+    await dialog()
+      .getByRole("listitem", { name: "Step 1 passed" })
+      .getByText("215")
+      .last()
+      .waitFor();
+  });
+
+  await step("test preprocessing failure", async () => {
+    await dialog().getByLabel("Value", { exact: true }).fill("no JSON");
+    await dialog().getByRole("button", { name: "Test", exact: true }).click();
+    await dialog().getByRole("listitem", { name: "Step 1 failed" }).waitFor();
+    await dialog().getByRole("listitem", { name: "Step 2 not run" }).waitFor();
+  });
+
+  await step("test with macro and previous value", async () => {
+    await dialog().getByRole("button", { name: "Close", exact: true }).last().click();
+    await page.getByLabel("Factor").fill("{$E2E}");
+    await button("Add step").click();
+    await page.getByLabel("Step 3").selectOption({ label: "Simple change" });
+    await button("Test").click();
+    await dialog().getByLabel("Value of {$E2E}").fill("2");
+    await dialog().getByLabel("Value", { exact: true }).fill('{"celsius": 20}');
+    await dialog().getByLabel("Previous value").fill('{"celsius": 5}');
+    await dialog().getByRole("button", { name: "Test", exact: true }).click();
+    await dialog().getByRole("status", { name: "Result" }).getByText("30").waitFor();
+    await page.keyboard.press("Escape");
+    await button("Cancel").click();
+  });
+}
+
+/** Asks a real agent; `machine` has one. */
+export async function testAgainst(machine) {
+  await step("test against a host", async () => {
+    await openHost(machine);
+    await tab(/Latest data/).click();
+    await page.getByRole("searchbox", { name: "Search names and keys" }).fill("agent.version");
+    await page.waitForURL(/text=agent.version/);
+    const row = dataRows("Items").filter({ hasText: "agent.version" });
+    await row.hover();
+    await row.getByRole("link", { name: /^Edit/ }).click();
+    await button("Test").click();
+    await dialog().getByRole("radio", { name: "Get value from host" }).click();
+    await dialog().getByRole("button", { name: "Get value and test" }).click();
+    await dialog()
+      .getByRole("status", { name: "Result" })
+      .getByText(/^\d+\.\d+/)
+      .waitFor();
+    await page.keyboard.press("Escape");
+  });
+}
+
+async function triggers(name, host) {
+  await step("create trigger", async () => {
+    await openHost(name);
+    await tab(/Triggers/).click();
+    await link("Create trigger").click();
+    await heading(/Create trigger/).waitFor();
+    await page.getByLabel("Name").first().fill("It is too warm");
+    await page.getByLabel("Expression").fill(`last(/${host}/room.temperatur)>`);
+    await page.getByText("A value is missing here.").waitFor();
+    await page.getByText(/There is no item/).waitFor();
+    await page.getByLabel("Expression").fill(`last(/${host}/room.temperature)>30`);
+    await page.getByText("no value yet").waitFor();
+    await page.getByRole("radio", { name: "High" }).click();
+    await page.getByLabel("Ends when").selectOption({ label: "Recovery expression" });
+    await page.getByLabel("Recovery expression").last().fill(`last(/${host}/room.temperature)<25`);
+    await page.getByLabel("People may close its problems by hand").check();
+    await page.getByLabel("Event name").fill("Warm: {ITEM.LASTVALUE1}");
+    await page.getByLabel("Operational data").fill("{ITEM.LASTVALUE1}");
+    await button("Add tag").click();
+    await page.getByLabel("Tag name").fill("scope");
+  });
+
+  await step("add a condition", async () => {
+    await button("Add condition").first().click();
+    await button("Item").click();
+    await page.getByRole("option", { name: "Temperature" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Function").selectOption({ label: "No data for" });
+    await page.getByLabel("Compared with").fill("0");
+    await page.getByLabel("Period").fill("10m");
+    await page.getByRole("button", { name: "Add", exact: true }).first().click();
+    const text = await page.getByLabel("Expression").first().inputValue();
+    const wanted = `last(/${host}/room.temperature)>30 and nodata(/${host}/room.temperature,10m)=0`;
+    expect(text === wanted, `the expression is ${text}`);
+  });
+
+  await step("trigger created", async () => {
+    await button("Create trigger").click();
+    await page.getByRole("cell", { name: "It is too warm" }).waitFor();
+  });
+
+  await step("edit trigger", async () => {
+    await link("It is too warm").click();
+    await page.getByLabel("Event name").waitFor();
+    expect((await page.getByLabel("Tag name").inputValue()) === "scope", "the tag is lost");
+    await page.getByRole("radio", { name: "Disaster" }).click();
+    await button("Save trigger").click();
+    await page.getByRole("row", { name: /Disaster.*It is too warm/ }).waitFor();
+  });
+
+  await step("switch a trigger off", async () => {
+    await page.getByRole("button", { name: "Disable It is too warm" }).click();
+    await page.getByRole("button", { name: "Enable It is too warm" }).waitFor();
+  });
+
+  await step("delete trigger", async () => {
+    await link("It is too warm").click();
+    await button("Delete trigger").click();
+    await dialog().getByRole("button", { name: "Cancel" }).click();
+    await button("Delete trigger").click();
+    await dialog().getByRole("button", { name: "Delete trigger" }).click();
+    await told("It is too warm was deleted.");
+  });
+}
+
+async function discovery() {
+  await step("create discovery rule", async () => {
+    await tab(/Discovery rules/).click();
+    await link("Create discovery rule").click();
+    await page.getByLabel("Name").first().fill("Rooms");
+    await page.getByLabel("Type", { exact: true }).selectOption({ label: "Trapper" });
+    await page.getByRole("textbox", { name: /^Key/ }).fill("rooms");
+    await button("Add macro").click();
+    await page.getByLabel("Discovery macro").fill("{#ROOM}");
+    await page.getByLabel("JSONPath").fill("$.name");
+    await button("Add condition").click();
+    await page.getByLabel("Macro", { exact: true }).fill("{#ROOM}");
+    await page.getByLabel("Regular expression").fill("^kitchen");
+    await button("Create discovery rule").click();
+    await link("Create item prototype").waitFor();
+  });
+
+  await step("create item prototype", async () => {
+    await link("Create item prototype").click();
+    await page.getByLabel("Name").first().fill("Light in {#ROOM}");
+    await page.getByLabel("Type", { exact: true }).selectOption({ label: "Trapper" });
+    await page.getByRole("textbox", { name: /^Key/ }).fill("light[{#ROOM}]");
+    await button("Create item prototype").click();
+    await page.getByRole("cell", { name: "Light in {#ROOM}" }).waitFor();
+  });
+
+  await step("create trigger prototype", async () => {
+    await tab("Trigger prototypes").click();
+    await link("Create trigger prototype").click();
+    await page.getByLabel("Name").first().fill("Dark in {#ROOM}");
+    await button("Add condition").click();
+    await button("Item").click();
+    await page.getByRole("option", { name: "Light in {#ROOM}" }).click();
+    await page.keyboard.press("Escape");
+    await page.getByLabel("Compared with").fill("10");
+    await page.getByLabel("Operator").selectOption("<");
+    await page.getByRole("button", { name: "Add", exact: true }).first().click();
+    await button("Create trigger prototype").click();
+    await page.getByRole("cell", { name: "Dark in {#ROOM}" }).waitFor();
+  });
+
+  await step("edit discovery rule", async () => {
+    await tab("Rule").click();
+    expect(
+      (await page.getByLabel("Regular expression").inputValue()) === "^kitchen",
+      "the filter came back otherwise",
+    );
+    await button("Delete discovery rule").click();
+    await dialog().getByRole("button", { name: "Delete discovery rule" }).click();
+    await told("Rooms was deleted.");
+  });
+}
+
+async function words() {
+  await step("macros", async () => {
+    await tab("Macros").click();
+    await button("Edit macros").click();
+    await dialog().getByRole("button", { name: "Add macro" }).click();
+    await dialog().getByLabel("Macro", { exact: true }).last().fill("{$E2E:lower");
+    await dialog()
+      .getByText(/A macro is written/)
+      .waitFor();
+    await dialog().getByLabel("Macro", { exact: true }).last().fill('{$E2E:"cellar"}');
+    await dialog().getByLabel("Value", { exact: true }).last().fill("7");
+    await dialog().getByRole("button", { name: "Save macros" }).click();
+    await page.getByRole("cell", { name: '{$E2E:"cellar"}' }).waitFor();
+  });
+
+  await step("value map", async () => {
+    await tab("Value maps").click();
+    await button("Create value map").click();
+    await dialog().getByLabel("Name").fill("Door");
+    await dialog().getByLabel("Value", { exact: true }).fill("1");
+    await dialog().getByLabel("Is shown as").fill("open");
+    await dialog().getByRole("button", { name: "Save value map" }).click();
+    await page.getByRole("cell", { name: "1 → open" }).waitFor();
+  });
+
+  await step("unlink template", async () => {
+    await link("Edit host").click();
+    await page.getByRole("button", { name: "Remove E2E template" }).click();
+    await button("Save host").click();
+    await dialog().getByText("Unlink templates?").waitFor();
+    await dialog().getByRole("button", { name: "Unlink", exact: true }).click();
+    await tab(/Latest data/).click();
+    await dataRows("Items").filter({ hasText: "Requests" }).waitFor();
+  });
+}
+
+async function templates() {
+  const name = `e2e template ${stamp}`;
+  await step("create template", async () => {
+    await go("/templates");
+    await button("Create template").click();
+    await dialog().getByLabel("Template name").fill(name);
+    await dialog()
+      .getByRole("button", { name: /^Template groups/ })
+      .click();
+    await page
+      .getByRole("listbox", { name: "Template groups" })
+      .getByRole("option")
+      .first()
+      .click();
+    await page.keyboard.press("Escape");
+    await dialog().getByRole("button", { name: "Save template" }).click();
+    await heading(new RegExp(name)).waitFor();
+  });
+
+  await step("create item of a template", async () => {
+    await link("Create item").click();
+    await page.getByLabel("Name").first().fill("Answer time");
+    await page.getByLabel("Type", { exact: true }).selectOption({ label: "HTTP agent" });
+    await page.getByRole("textbox", { name: /^Key/ }).fill("answer.time");
+    await page.getByLabel("URL").fill("http://{HOST.CONN}/health");
+    await page.getByLabel("Headers").fill("Accept: application/json");
+    await button("Create item").click();
+    await link("Answer time").click();
+    const headers = await page.getByLabel("Headers").inputValue();
+    expect(headers === "Accept: application/json", `the headers are ${headers}`);
+    await button("Cancel").click();
+  });
+
+  await step("delete template", async () => {
+    await button("Delete template").click();
+    await dialog().getByRole("button", { name: "Delete", exact: true }).click();
+    await heading(/^Templates/).waitFor();
+  });
+}
+
+async function users() {
+  const user = `e2e-${stamp}`;
+  await step("create user group", async () => {
+    await go("/users?tab=groups");
+    await button("Create user group").click();
+    await dialog().getByLabel("Name").fill(user);
+    await dialog().getByRole("button", { name: "Host groups" }).click();
+    await page.getByRole("listbox", { name: "Host groups" }).getByRole("option").first().click();
+    await page.keyboard.press("Escape");
+    await dialog().getByRole("button", { name: "Save group" }).click();
+    await page.getByRole("cell", { name: user, exact: true }).first().waitFor();
+  });
+
+  await step("create role", async () => {
+    await tab("Roles").click();
+    await button("Create role").click();
+    await dialog().getByLabel("Name").fill(user);
+    await dialog().getByLabel("Close problems").uncheck();
+    await dialog().getByRole("button", { name: "Save role" }).click();
+    await page.getByRole("cell", { name: user, exact: true }).first().waitFor();
+  });
+
+  await step("create user", async () => {
+    await tab("Users").click();
+    await button("Create user").click();
+    await dialog().getByLabel("User name").fill(user);
+    await dialog().getByLabel("Role").selectOption({ label: user });
+    await dialog()
+      .getByRole("button", { name: /^Groups/ })
+      .click();
+    await page.getByRole("listbox", { name: "Groups" }).getByRole("option", { name: user }).click();
+    await page.keyboard.press("Escape");
+    await dialog().getByLabel("Password *", { exact: true }).fill("first secret 1");
+    await dialog().getByLabel("Password again").fill("first secret 2");
+    await dialog().getByText("The two passwords differ.").waitFor();
+    await dialog().getByLabel("Password again").fill("first secret 1");
+    await dialog().getByRole("button", { name: "Save user" }).click();
+    await page.getByRole("row", { name: new RegExp(`${user}.*${user}.*${user}`) }).waitFor();
+  });
+
+  await step("change password", async () => {
+    await page.getByRole("button", { name: `Edit ${user}` }).click();
+    await dialog().getByLabel("New password", { exact: true }).fill("second secret");
+    await dialog().getByLabel("New password again").fill("second secret");
+    await dialog().getByRole("button", { name: "Save user" }).click();
+    await dialog().waitFor({ state: "detached" });
+    const body = {
+      jsonrpc: "2.0",
+      method: "user.login",
+      params: { username: user, password: "second secret" },
+      id: 1,
+    };
+    const headers = { "Content-Type": "application/json-rpc" };
+    const request = { method: "POST", headers, body: JSON.stringify(body) };
+    const answer = await (await fetch(`${base}/api_jsonrpc.php`, request)).json();
+    expect(answer.result, `the new password does not work: ${answer.error?.data}`);
+  });
+
+  await step("token", async () => {
+    await tab("API tokens").click();
+    await button("Create API token").first().click();
+    await dialog().getByLabel("Name").fill(user);
+    await dialog().getByRole("button", { name: "Create token" }).click();
+    await dialog()
+      .getByText(/^[0-9a-f]{64}$/)
+      .waitFor();
+    await dialog().getByRole("button", { name: "Done" }).click();
+    await page.getByRole("button", { name: "Revoke" }).first().click();
+    await dialog().getByRole("button", { name: "Revoke" }).click();
+    await told(`${user} was revoked.`);
+  });
+
+  await step("delete user", async () => {
+    for (const [name, list] of [
+      ["Users", "users"],
+      ["Roles", "roles"],
+      ["User groups", "groups"],
+    ]) {
+      await tab(name).click();
+      await page.getByRole("button", { name: `Delete ${user}` }).click();
+      await dialog().getByRole("button", { name: "Delete", exact: true }).click();
+      await page
+        .getByRole("cell", { name: user, exact: true })
+        .first()
+        .waitFor({ state: "detached" });
+      expect(true, list);
+    }
+  });
+}
+
+/** All of it, on a host with the item "Temperature"; leaves the browser on the host's page. */
+export async function configure(name, host) {
+  await testDialog();
+  await triggers(name, host);
+  await discovery();
+  await words();
+  await templates();
+  await users();
+  await step("back to the host", async () => {
+    await openHost(name);
+  });
+}

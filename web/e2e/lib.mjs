@@ -1,0 +1,93 @@
+// What the flows share: the browser, steps with their pictures, and words for parts of pages.
+
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
+import { chromium } from "playwright-core";
+
+export const base = process.env.BASE_URL ?? "http://127.0.0.1:8080";
+export const user = process.env.USER ?? "Admin";
+export const password = process.env.PASSWORD ?? "zabbix";
+export const out = process.env.OUT ?? "e2e-pictures";
+export const only = process.env.ONLY;
+export const stamp = Date.now().toString(36);
+mkdirSync(out, { recursive: true });
+
+export const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+  ],
+});
+const context = await browser.newContext({
+  viewport: { width: 1440, height: 900 },
+  colorScheme: process.env.THEME === "dark" ? "dark" : "light",
+});
+context.setDefaultTimeout(Number(process.env.TIMEOUT_MS ?? 15_000));
+export const page = await context.newPage();
+const pageErrors = [];
+page.on("pageerror", (error) => pageErrors.push(error.message));
+// What the content security policy refuses is only told to the console.
+page.on("console", (message) => {
+  if (/Content Security Policy/.test(message.text())) pageErrors.push(message.text());
+});
+
+let passed = 0;
+let failed = 0;
+/** Says how many steps passed, and ends. */
+export async function finish() {
+  await browser.close();
+  console.log(`${passed} passed, ${failed} failed`);
+  process.exit(failed ? 1 : 0);
+}
+let number = 0;
+
+export function expect(condition, what) {
+  if (!condition) throw new Error(what);
+}
+
+export async function step(name, run) {
+  if (only && !name.includes(only) && name !== "sign in") return;
+  number++;
+  const picture = join(out, `${String(number).padStart(2, "0")}-${name.replaceAll(" ", "-")}.png`);
+  pageErrors.length = 0;
+  try {
+    await run();
+    await page.waitForTimeout(500);
+    expect(pageErrors.length === 0, `error in the page: ${pageErrors[0]}`);
+    expect((await page.getByText("This page broke").count()) === 0, "the page broke");
+    passed++;
+    console.log(`ok      ${name}`);
+  } catch (error) {
+    failed++;
+    console.log(`FAILED  ${name}: ${error.message.split("\n").slice(0, 3).join(" | ")}`);
+  }
+  await page.screenshot({ path: picture }).catch(() => {});
+}
+
+export const go = (path) => page.goto(base + path);
+export const heading = (name) => page.getByRole("heading", { level: 1, name });
+export const link = (name) => page.getByRole("link", { name, exact: true });
+export const dataRows = (grid) =>
+  page
+    .getByRole("grid", { name: grid })
+    .getByRole("row")
+    .filter({ has: page.getByRole("gridcell") });
+
+export async function drawn(locator) {
+  await locator.first().waitFor();
+  await locator.first().locator("canvas").waitFor();
+}
+
+/** Opens the page of a host by its visible name. */
+export async function openHost(name) {
+  await go(`/hosts?text=${encodeURIComponent(name)}`);
+  await dataRows("Hosts").getByRole("link", { name, exact: true }).first().click();
+  await heading(new RegExp(name)).waitFor();
+}

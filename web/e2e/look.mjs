@@ -1,0 +1,72 @@
+// Every page on a phone and in the dark: pictures to look at, and no page wider than its window.
+
+import { dataRows, expect, go, heading, openHost, page, step } from "./lib.mjs";
+
+const PAGES = [
+  ["overview", "/", /^Overview/],
+  ["problems", "/problems", /^Problems/],
+  ["hosts", "/hosts", /^Hosts/],
+  ["latest data", "/latest", /^Latest data/],
+  ["graph", "/graph", /^Graph/],
+  ["templates", "/templates", /^Templates/],
+  ["queue", "/queue", /^Queue/],
+  ["health", "/health", /health/],
+  ["users", "/users", /^Users/],
+  ["create host", "/hosts/new", /^Create host/],
+];
+const SIZES = [
+  ["phone", 390, 844],
+  ["desk", 1440, 900],
+];
+
+async function fits() {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(wider <= 0, `the page is ${wider} px wider than the window`);
+}
+
+async function theme(name) {
+  await page.evaluate((value) => localStorage.setItem("vedette.theme", value), name);
+}
+
+/** Pictures of all pages; `host` is the visible name of a host with data. */
+export async function look(host) {
+  for (const [size, width, height] of SIZES) {
+    for (const tone of ["light", "dark"]) {
+      await page.setViewportSize({ width, height });
+      for (const [name, path, title] of PAGES) {
+        await step(`${size} ${tone} ${name}`, async () => {
+          await theme(tone);
+          await go(path);
+          await heading(title).waitFor();
+          await page.waitForTimeout(700);
+          await fits();
+        });
+      }
+      await step(`${size} ${tone} host`, async () => {
+        await openHost(host);
+        await page.waitForTimeout(1500);
+        await fits();
+      });
+    }
+  }
+
+  await step("phone menu", async () => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await go("/");
+    await page.getByRole("button", { name: "Menu" }).click();
+    await page.getByRole("dialog", { name: "Menu" }).getByRole("link", { name: "Hosts" }).click();
+    await heading(/^Hosts/).waitFor();
+    await page.getByRole("dialog", { name: "Menu" }).waitFor({ state: "detached" });
+    await page.getByRole("button", { name: "Filters" }).click();
+    await page.getByRole("searchbox", { name: "Search hosts" }).waitFor();
+  });
+
+  await step("keys without a click", async () => {
+    await page.setViewportSize({ width: 1440, height: 900 });
+    await go("/hosts");
+    await dataRows("Hosts").first().waitFor();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.waitForURL(/\/hosts\/\d+/);
+  });
+}

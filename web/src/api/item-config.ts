@@ -1,0 +1,154 @@
+import { queryOptions } from "@tanstack/react-query";
+import { rpc } from "./client";
+import type { Item } from "./items";
+
+/** An item, an item prototype, a low-level discovery rule: they share most of their parameters. */
+export type ItemKind = "item" | "prototype" | "rule";
+
+const OBJECTS: Record<ItemKind, string> = {
+  item: "item",
+  prototype: "itemprototype",
+  rule: "discoveryrule",
+};
+
+/** `operator`: 8 matches, 9 does not match, 12 exists, 13 does not exist. */
+export interface FilterCondition {
+  macro: string;
+  value: string;
+  operator: string;
+  formulaid?: string;
+}
+
+/** `evaltype`: 0 and/or, 1 and, 2 or, 3 formula. */
+export interface RuleFilter {
+  evaltype: string;
+  formula?: string;
+  conditions: FilterCondition[];
+}
+
+export interface MacroPath {
+  lld_macro: string;
+  path: string;
+}
+
+/** Everything that configures an item of any kind. */
+export interface ConfigItem extends Item {
+  kind: ItemKind;
+  [field: string]: unknown;
+  /** Prototypes: whether discovery makes items of them (0 yes). */
+  discover?: string;
+  discoveryRule?: { itemid: string; name: string } | [];
+  filter?: RuleFilter;
+  lld_macro_paths?: MacroPath[];
+  overrides?: { name: string }[];
+  lifetime_type?: string;
+  lifetime?: string;
+}
+
+const COMMON = { output: "extend", selectPreprocessing: "extend" };
+const MORE: Record<ItemKind, object> = {
+  item: { selectTags: ["tag", "value"], webitems: true },
+  prototype: { selectTags: ["tag", "value"], selectDiscoveryRule: ["itemid", "name"] },
+  rule: { selectFilter: "extend", selectLLDMacroPaths: "extend", selectOverrides: ["name"] },
+};
+
+async function read(kind: ItemKind, itemid: string, signal?: AbortSignal) {
+  const rows = await rpc<Omit<ConfigItem, "kind">[]>(
+    `${OBJECTS[kind]}.get`,
+    { ...COMMON, ...MORE[kind], itemids: [itemid] },
+    signal,
+  );
+  return rows[0] ? ({ ...rows[0], kind } as ConfigItem) : null;
+}
+
+/** An item of a host or template, or a prototype: whichever has this id. */
+export const configItemQuery = (itemid: string) =>
+  queryOptions({
+    queryKey: ["items", "config", itemid],
+    queryFn: async ({ signal }) =>
+      (await read("item", itemid, signal)) ?? (await read("prototype", itemid, signal)),
+    enabled: itemid !== "",
+  });
+
+export const ruleQuery = (ruleid: string) =>
+  queryOptions({
+    queryKey: ["discoveryrules", "config", ruleid],
+    queryFn: ({ signal }) => read("rule", ruleid, signal),
+    enabled: ruleid !== "",
+  });
+
+export function saveConfigItem(
+  kind: ItemKind,
+  itemid: string | null,
+  item: object,
+): Promise<{ itemids: string[] }> {
+  const method = `${OBJECTS[kind]}.${itemid ? "update" : "create"}`;
+  return rpc(method, itemid ? { itemid, ...item } : item);
+}
+
+export function deleteConfigItem(kind: ItemKind, itemid: string): Promise<unknown> {
+  return rpc(`${OBJECTS[kind]}.delete`, [itemid]);
+}
+
+export interface PrototypeRow {
+  itemid: string;
+  name: string;
+  key_: string;
+  type: string;
+  value_type: string;
+  delay: string;
+  units: string;
+  status: string;
+  discover: string;
+}
+
+export const itemPrototypesQuery = (ruleid: string) =>
+  queryOptions({
+    queryKey: ["discoveryrules", "items", ruleid],
+    queryFn: ({ signal }) =>
+      rpc<PrototypeRow[]>(
+        "itemprototype.get",
+        {
+          output: [
+            "itemid",
+            "name",
+            "key_",
+            "type",
+            "value_type",
+            "delay",
+            "units",
+            "status",
+            "discover",
+          ],
+          discoveryids: [ruleid],
+          sortfield: "name",
+        },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
+
+/** Host and graph prototypes: what the server keeps of them. */
+export const otherPrototypesQuery = (ruleid: string) =>
+  queryOptions({
+    queryKey: ["discoveryrules", "others", ruleid],
+    queryFn: async ({ signal }) => {
+      const [hosts, graphs] = await Promise.all([
+        rpc<{ hostid: string; host: string; name: string }[]>(
+          "hostprototype.get",
+          { output: ["hostid", "host", "name"], discoveryids: [ruleid] },
+          signal,
+        ),
+        rpc<{ graphid: string; name: string }[]>(
+          "graphprototype.get",
+          { output: ["graphid", "name"], discoveryids: [ruleid] },
+          signal,
+        ),
+      ]);
+      return [
+        ...hosts.map((row) => ({ id: row.hostid, kind: "Host", name: row.name || row.host })),
+        ...graphs.map((row) => ({ id: row.graphid, kind: "Graph", name: row.name })),
+      ];
+    },
+    meta: { live: "config" },
+  });

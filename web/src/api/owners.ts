@@ -1,0 +1,39 @@
+import { queryOptions } from "@tanstack/react-query";
+import { rpc } from "./client";
+import type { HostInterface } from "./hosts";
+
+/** What items and triggers belong to: a host or a template. */
+export interface Owner {
+  id: string;
+  /** The technical name: what expressions and agents use. */
+  host: string;
+  name: string;
+  template: boolean;
+  interfaces: HostInterface[];
+}
+
+interface Named {
+  host: string;
+  name: string;
+}
+
+export const ownerQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["hosts", "owner", id],
+    queryFn: async ({ signal }): Promise<Owner | null> => {
+      const output = ["host", "name"];
+      const [hosts, templates] = await Promise.all([
+        rpc<(Named & { interfaces: HostInterface[] })[]>(
+          "host.get",
+          { output, hostids: [id], selectInterfaces: "extend" },
+          signal,
+        ),
+        rpc<Named[]>("template.get", { output, templateids: [id] }, signal),
+      ]);
+      const [host, template] = [hosts[0], templates[0]];
+      if (host) return { ...host, id, template: false };
+      return template ? { ...template, id, template: true, interfaces: [] } : null;
+    },
+    enabled: id !== "",
+    meta: { live: "config" },
+  });

@@ -1,0 +1,1632 @@
+// biome-ignore-all format: made from the tables of the server by `vedette api --typescript`.
+// Do not edit: a test of the server compares this file with the tables.
+
+/** As `hostgroup.get` shows it with `output: "extend"`. */
+export interface HostGroup {
+  /** Id of the group. */
+  groupid: string;
+  /** Name; `/` makes a tree. */
+  name: string;
+  /** 0 made by people, 4 made by discovery. */
+  flags: "0" | "4";
+  /** Universal id, for template exports. */
+  uuid: string;
+}
+
+/** As `hostgroup.create` takes it. */
+export interface HostGroupInput {
+  /** Name; `/` makes a tree. */
+  name: string;
+  /** Universal id, for template exports. */
+  uuid?: string;
+}
+
+/** As `templategroup.get` shows it with `output: "extend"`. */
+export interface TemplateGroup {
+  /** Id of the group. */
+  groupid: string;
+  /** Name; `/` makes a tree. */
+  name: string;
+  /** Universal id, for template exports. */
+  uuid: string;
+}
+
+/** As `templategroup.create` takes it. */
+export interface TemplateGroupInput {
+  /** Name; `/` makes a tree. */
+  name: string;
+  /** Universal id, for template exports. */
+  uuid?: string;
+}
+
+/** As `host.get` shows it with `output: "extend"`. */
+export interface Host {
+  /** Id of the host. */
+  hostid: string;
+  /** Proxy that monitors it, with `monitored_by` 1. */
+  proxyid: string;
+  /** Technical name. */
+  host: string;
+  /** 0 monitored, 1 not. */
+  status: "0" | "1";
+  /** IPMI authentication, -1 default. */
+  ipmi_authtype: string;
+  /** IPMI privilege, 2 user. */
+  ipmi_privilege: string;
+  /** IPMI user name. */
+  ipmi_username: string;
+  /** IPMI password. */
+  ipmi_password: string;
+  /** Maintenance in effect. */
+  maintenanceid: string;
+  /** 1 = in maintenance. */
+  maintenance_status: "0" | "1";
+  /** 0 with data collection, 1 without. */
+  maintenance_type: "0" | "1";
+  /** Unix time of its begin. */
+  maintenance_from: string;
+  /** Visible name; the technical one if not given. */
+  name: string;
+  /** 0 made by people, 4 made by discovery. */
+  flags: "0" | "4";
+  /** Always 0. */
+  templateid: string;
+  /** Free text. */
+  description: string;
+  /** To the host: 1 plain, 2 PSK, 4 certificate. */
+  tls_connect: "1" | "2" | "4";
+  /** From the host: bit mask of the same. */
+  tls_accept: string;
+  /** Issuer of its certificate. */
+  tls_issuer: string;
+  /** Subject of its certificate. */
+  tls_subject: string;
+  /** Interfaces of prototypes. */
+  custom_interfaces: "0" | "1";
+  /** Universal id. */
+  uuid: string;
+  /** Vendor of a template. */
+  vendor_name: string;
+  /** Version of a template. */
+  vendor_version: string;
+  /** Proxy group that monitors it, with `monitored_by` 2. */
+  proxy_groupid: string;
+  /** 0 server, 1 proxy, 2 proxy group. */
+  monitored_by: "0" | "1" | "2";
+  /** -1 off, 0 manual, 1 automatic. */
+  inventory_mode: "-1" | "0" | "1";
+  /** Active checks: 0 unknown, 1 available, 2 not. */
+  active_available: unknown;
+  /** Proxy that its proxy group chose. */
+  assigned_proxyid: unknown;
+}
+
+/** As `host.create` takes it. */
+export interface HostInput {
+  /** Proxy that monitors it, with `monitored_by` 1. */
+  proxyid?: string | number;
+  /** Technical name. */
+  host: string;
+  /** 0 monitored, 1 not. */
+  status?: "0" | "1" | 0 | 1;
+  /** IPMI authentication, -1 default. */
+  ipmi_authtype?: string | number;
+  /** IPMI privilege, 2 user. */
+  ipmi_privilege?: string | number;
+  /** IPMI user name. */
+  ipmi_username?: string;
+  /** IPMI password. */
+  ipmi_password?: string;
+  /** Visible name; the technical one if not given. */
+  name?: string;
+  /** Free text. */
+  description?: string;
+  /** To the host: 1 plain, 2 PSK, 4 certificate. */
+  tls_connect?: "1" | "2" | "4" | 1 | 2 | 4;
+  /** From the host: bit mask of the same. */
+  tls_accept?: string | number;
+  /** Issuer of its certificate. */
+  tls_issuer?: string;
+  /** Subject of its certificate. */
+  tls_subject?: string;
+  /** PSK identity. */
+  tls_psk_identity?: string;
+  /** PSK, hexadecimal. */
+  tls_psk?: string;
+  /** Proxy group that monitors it, with `monitored_by` 2. */
+  proxy_groupid?: string | number;
+  /** 0 server, 1 proxy, 2 proxy group. */
+  monitored_by?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** -1 off, 0 manual, 1 automatic. */
+  inventory_mode?: "-1" | "0" | "1" | -1 | 0 | 1;
+}
+
+/** As `hostinterface.get` shows it with `output: "extend"`. */
+export interface HostInterface {
+  /** Id of the interface. */
+  interfaceid: string;
+  /** Host that it belongs to. */
+  hostid: string;
+  /** 1 = the default one of its type. */
+  main: "0" | "1";
+  /** 1 agent, 2 SNMP, 3 IPMI, 4 JMX. */
+  type: "1" | "2" | "3" | "4";
+  /** 0 connect to the DNS name, 1 to the IP address. */
+  useip: "0" | "1";
+  /** IP address, or a macro. */
+  ip: string;
+  /** DNS name, or a macro. */
+  dns: string;
+  /** Port, or a macro. */
+  port: string;
+  /** 0 unknown, 1 available, 2 not available. */
+  available: unknown;
+  /** Why it is not available. */
+  error: unknown;
+  /** Unix time since when it is not. */
+  errors_from: unknown;
+  /** Unix time of the next try. */
+  disable_until: unknown;
+}
+
+/** As `hostinterface.create` takes it. */
+export interface HostInterfaceInput {
+  /** Host that it belongs to. */
+  hostid: string | number;
+  /** 1 = the default one of its type. */
+  main: "0" | "1" | 0 | 1;
+  /** 1 agent, 2 SNMP, 3 IPMI, 4 JMX. */
+  type: "1" | "2" | "3" | "4" | 1 | 2 | 3 | 4;
+  /** 0 connect to the DNS name, 1 to the IP address. */
+  useip: "0" | "1" | 0 | 1;
+  /** IP address, or a macro. */
+  ip: string;
+  /** DNS name, or a macro. */
+  dns: string;
+  /** Port, or a macro. */
+  port: string;
+  /** SNMP version, community, keys …; SNMP only. */
+  details?: unknown;
+}
+
+/** As `template.get` shows it with `output: "extend"`. */
+export interface Template {
+  /** Id of the template. */
+  templateid: string;
+  /** Technical name. */
+  host: string;
+  /** Visible name; the technical one if not given. */
+  name: string;
+  /** Free text. */
+  description: string;
+  /** Universal id. */
+  uuid: string;
+  /** Vendor. */
+  vendor_name: string;
+  /** Version of the vendor. */
+  vendor_version: string;
+  /** Of hosts; here without meaning, as all that follow. */
+  proxyid: string;
+  /** Always 3. */
+  status: "3";
+  /** Always 0. */
+  flags: "0";
+  /** See hosts. */
+  ipmi_authtype: string;
+  /** See hosts. */
+  ipmi_privilege: string;
+  /** See hosts. */
+  ipmi_username: string;
+  /** See hosts. */
+  ipmi_password: string;
+  /** See hosts. */
+  maintenanceid: string;
+  /** See hosts. */
+  maintenance_status: string;
+  /** See hosts. */
+  maintenance_type: string;
+  /** See hosts. */
+  maintenance_from: string;
+  /** See hosts. */
+  tls_connect: string;
+  /** See hosts. */
+  tls_accept: string;
+  /** See hosts. */
+  tls_issuer: string;
+  /** See hosts. */
+  tls_subject: string;
+  /** Always empty. */
+  tls_psk_identity: string;
+  /** Always empty. */
+  tls_psk: string;
+  /** See hosts. */
+  custom_interfaces: string;
+  /** See hosts. */
+  proxy_groupid: string;
+  /** See hosts. */
+  monitored_by: string;
+}
+
+/** As `template.create` takes it. */
+export interface TemplateInput {
+  /** Technical name. */
+  host: string;
+  /** Visible name; the technical one if not given. */
+  name?: string;
+  /** Free text. */
+  description?: string;
+  /** Universal id. */
+  uuid?: string;
+  /** Vendor. */
+  vendor_name?: string;
+  /** Version of the vendor. */
+  vendor_version?: string;
+  /** Template groups: `[{groupid}]`. */
+  groups: unknown;
+  /** Tags: `[{tag, value}]`. */
+  tags?: unknown;
+  /** User macros: `[{macro, value, type, description}]`. */
+  macros?: unknown;
+  /** Linked templates: `[{templateid}]`. */
+  templates?: unknown;
+  /** Templates to unlink and clear. */
+  templates_clear?: unknown;
+}
+
+/** As `item.get` shows it with `output: "extend"`. */
+export interface Item {
+  /** Id. */
+  itemid: string;
+  /** Universal id; templates only. */
+  uuid: string;
+  /** Host or template. */
+  hostid: string;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22";
+  /** Key. */
+  key_: string;
+  /** Value type; 5 (binary) of dependent items alone. */
+  value_type: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Units of numbers. */
+  units: string;
+  /** How long values are kept. */
+  history: string;
+  /** How long trends are kept. */
+  trends: string;
+  /** Value map. */
+  valuemapid: string;
+  /** Inventory field that the value fills. */
+  inventory_link: string;
+  /** Time format of log entries. */
+  logtimefmt: string;
+  /** Description. */
+  description: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** Interface to ask. */
+  interfaceid: string;
+  /** Master of a dependent item. */
+  master_itemid: string;
+  /** Authentication. */
+  authtype: "0" | "1" | "2" | "3" | "4";
+  /** User. */
+  username: string;
+  /** Password. */
+  password: string;
+  /** File of the public key. */
+  publickey: string;
+  /** File of the private key. */
+  privatekey: string;
+  /** Formula, script or query. */
+  params: string;
+  /** SNMP object. */
+  snmp_oid: string;
+  /** IPMI sensor. */
+  ipmi_sensor: string;
+  /** JMX endpoint. */
+  jmx_endpoint: string;
+  /** URL. */
+  url: string;
+  /** Query fields of the URL. */
+  query_fields: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method: "0" | "1" | "2" | "3";
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type: "0" | "2" | "3";
+  /** HTTP body. */
+  posts: string;
+  /** HTTP headers. */
+  headers: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes: string;
+  /** Follow redirects. */
+  follow_redirects: "0" | "1";
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode: "0" | "1" | "2";
+  /** 0 raw, 1 JSON. */
+  output_format: "0" | "1";
+  /** HTTP proxy. */
+  http_proxy: string;
+  /** Check the certificate. */
+  verify_peer: "0" | "1";
+  /** Check the host's name. */
+  verify_host: "0" | "1";
+  /** Client certificate. */
+  ssl_cert_file: string;
+  /** Key of the certificate. */
+  ssl_key_file: string;
+  /** Password of the key. */
+  ssl_key_password: string;
+  /** Parameters of the script. */
+  parameters: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout: string;
+  /** Update interval. */
+  delay: string;
+  /** Accept sent values too. */
+  allow_traps: "0" | "1";
+  /** Who may send values. */
+  trapper_hosts: string;
+  /** 0 plain, 4 discovered. */
+  flags: "0" | "1" | "2" | "4";
+  /** Parent on the template. */
+  templateid: string;
+  /** Always empty. */
+  formula: string;
+  /** Always 0. */
+  evaltype: string;
+  /** 0 delete later, 1 never, 2 at once. */
+  lifetime_type: "0" | "1" | "2";
+  /** Lost objects are deleted then. */
+  lifetime: string;
+  /** 0 switch off later, 1 never, 2 at once. */
+  enabled_lifetime_type: "0" | "1" | "2";
+  /** Lost objects are switched off then. */
+  enabled_lifetime: string;
+}
+
+/** As `item.create` takes it. */
+export interface ItemInput {
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Host or template. */
+  hostid: string | number;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22" | 0 | 2 | 3 | 5 | 7 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22;
+  /** Key. */
+  key_: string;
+  /** Value type; 5 (binary) of dependent items alone. */
+  value_type: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Units of numbers. */
+  units?: string;
+  /** How long values are kept. */
+  history?: string;
+  /** How long trends are kept. */
+  trends?: string;
+  /** Value map. */
+  valuemapid?: string | number;
+  /** Inventory field that the value fills. */
+  inventory_link?: string | number;
+  /** Time format of log entries. */
+  logtimefmt?: string;
+  /** Description. */
+  description?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Tags. */
+  tags?: unknown;
+  /** Preprocessing steps. */
+  preprocessing?: unknown;
+  /** Interface to ask. */
+  interfaceid?: string | number;
+  /** Master of a dependent item. */
+  master_itemid?: string | number;
+  /** Authentication. */
+  authtype?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** User. */
+  username?: string;
+  /** Password. */
+  password?: string;
+  /** File of the public key. */
+  publickey?: string;
+  /** File of the private key. */
+  privatekey?: string;
+  /** Formula, script or query. */
+  params?: string;
+  /** SNMP object. */
+  snmp_oid?: string;
+  /** IPMI sensor. */
+  ipmi_sensor?: string;
+  /** JMX endpoint. */
+  jmx_endpoint?: string;
+  /** URL. */
+  url?: string;
+  /** Query fields of the URL. */
+  query_fields?: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type?: "0" | "2" | "3" | 0 | 2 | 3;
+  /** HTTP body. */
+  posts?: string;
+  /** HTTP headers. */
+  headers?: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes?: string;
+  /** Follow redirects. */
+  follow_redirects?: "0" | "1" | 0 | 1;
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** 0 raw, 1 JSON. */
+  output_format?: "0" | "1" | 0 | 1;
+  /** HTTP proxy. */
+  http_proxy?: string;
+  /** Check the certificate. */
+  verify_peer?: "0" | "1" | 0 | 1;
+  /** Check the host's name. */
+  verify_host?: "0" | "1" | 0 | 1;
+  /** Client certificate. */
+  ssl_cert_file?: string;
+  /** Key of the certificate. */
+  ssl_key_file?: string;
+  /** Password of the key. */
+  ssl_key_password?: string;
+  /** Parameters of the script. */
+  parameters?: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout?: string;
+  /** Update interval. */
+  delay?: string;
+  /** Accept sent values too. */
+  allow_traps?: "0" | "1" | 0 | 1;
+  /** Who may send values. */
+  trapper_hosts?: string;
+}
+
+/** As `itemprototype.get` shows it with `output: "extend"`. */
+export interface ItemPrototype {
+  /** Id. */
+  itemid: string;
+  /** Universal id; templates only. */
+  uuid: string;
+  /** Host or template. */
+  hostid: string;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22";
+  /** Key. */
+  key_: string;
+  /** Value type; 5 (binary) of dependent items alone. */
+  value_type: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Units of numbers. */
+  units: string;
+  /** How long values are kept. */
+  history: string;
+  /** How long trends are kept. */
+  trends: string;
+  /** Value map. */
+  valuemapid: string;
+  /** Inventory field that the value fills. */
+  inventory_link: string;
+  /** Time format of log entries. */
+  logtimefmt: string;
+  /** Description. */
+  description: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** 0 is discovered, 1 is not. */
+  discover: "0" | "1";
+  /** Interface to ask. */
+  interfaceid: string;
+  /** Master of a dependent item. */
+  master_itemid: string;
+  /** Authentication. */
+  authtype: "0" | "1" | "2" | "3" | "4";
+  /** User. */
+  username: string;
+  /** Password. */
+  password: string;
+  /** File of the public key. */
+  publickey: string;
+  /** File of the private key. */
+  privatekey: string;
+  /** Formula, script or query. */
+  params: string;
+  /** SNMP object. */
+  snmp_oid: string;
+  /** IPMI sensor. */
+  ipmi_sensor: string;
+  /** JMX endpoint. */
+  jmx_endpoint: string;
+  /** URL. */
+  url: string;
+  /** Query fields of the URL. */
+  query_fields: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method: "0" | "1" | "2" | "3";
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type: "0" | "2" | "3";
+  /** HTTP body. */
+  posts: string;
+  /** HTTP headers. */
+  headers: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes: string;
+  /** Follow redirects. */
+  follow_redirects: "0" | "1";
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode: "0" | "1" | "2";
+  /** 0 raw, 1 JSON. */
+  output_format: "0" | "1";
+  /** HTTP proxy. */
+  http_proxy: string;
+  /** Check the certificate. */
+  verify_peer: "0" | "1";
+  /** Check the host's name. */
+  verify_host: "0" | "1";
+  /** Client certificate. */
+  ssl_cert_file: string;
+  /** Key of the certificate. */
+  ssl_key_file: string;
+  /** Password of the key. */
+  ssl_key_password: string;
+  /** Parameters of the script. */
+  parameters: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout: string;
+  /** Update interval. */
+  delay: string;
+  /** Accept sent values too. */
+  allow_traps: "0" | "1";
+  /** Who may send values. */
+  trapper_hosts: string;
+  /** 0 plain, 4 discovered. */
+  flags: "0" | "1" | "2" | "4";
+  /** Parent on the template. */
+  templateid: string;
+  /** Always empty. */
+  formula: string;
+  /** Always 0. */
+  evaltype: string;
+  /** 0 delete later, 1 never, 2 at once. */
+  lifetime_type: "0" | "1" | "2";
+  /** Lost objects are deleted then. */
+  lifetime: string;
+  /** 0 switch off later, 1 never, 2 at once. */
+  enabled_lifetime_type: "0" | "1" | "2";
+  /** Lost objects are switched off then. */
+  enabled_lifetime: string;
+}
+
+/** As `itemprototype.create` takes it. */
+export interface ItemPrototypeInput {
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Host or template. */
+  hostid: string | number;
+  /** Discovery rule of the prototype. */
+  ruleid?: unknown;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22" | 0 | 2 | 3 | 5 | 7 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22;
+  /** Key. */
+  key_: string;
+  /** Value type; 5 (binary) of dependent items alone. */
+  value_type: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Units of numbers. */
+  units?: string;
+  /** How long values are kept. */
+  history?: string;
+  /** How long trends are kept. */
+  trends?: string;
+  /** Value map. */
+  valuemapid?: string | number;
+  /** Time format of log entries. */
+  logtimefmt?: string;
+  /** Description. */
+  description?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** 0 is discovered, 1 is not. */
+  discover?: "0" | "1" | 0 | 1;
+  /** Tags. */
+  tags?: unknown;
+  /** Preprocessing steps. */
+  preprocessing?: unknown;
+  /** Interface to ask. */
+  interfaceid?: string | number;
+  /** Master of a dependent item. */
+  master_itemid?: string | number;
+  /** Authentication. */
+  authtype?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** User. */
+  username?: string;
+  /** Password. */
+  password?: string;
+  /** File of the public key. */
+  publickey?: string;
+  /** File of the private key. */
+  privatekey?: string;
+  /** Formula, script or query. */
+  params?: string;
+  /** SNMP object. */
+  snmp_oid?: string;
+  /** IPMI sensor. */
+  ipmi_sensor?: string;
+  /** JMX endpoint. */
+  jmx_endpoint?: string;
+  /** URL. */
+  url?: string;
+  /** Query fields of the URL. */
+  query_fields?: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type?: "0" | "2" | "3" | 0 | 2 | 3;
+  /** HTTP body. */
+  posts?: string;
+  /** HTTP headers. */
+  headers?: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes?: string;
+  /** Follow redirects. */
+  follow_redirects?: "0" | "1" | 0 | 1;
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** 0 raw, 1 JSON. */
+  output_format?: "0" | "1" | 0 | 1;
+  /** HTTP proxy. */
+  http_proxy?: string;
+  /** Check the certificate. */
+  verify_peer?: "0" | "1" | 0 | 1;
+  /** Check the host's name. */
+  verify_host?: "0" | "1" | 0 | 1;
+  /** Client certificate. */
+  ssl_cert_file?: string;
+  /** Key of the certificate. */
+  ssl_key_file?: string;
+  /** Password of the key. */
+  ssl_key_password?: string;
+  /** Parameters of the script. */
+  parameters?: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout?: string;
+  /** Update interval. */
+  delay?: string;
+  /** Accept sent values too. */
+  allow_traps?: "0" | "1" | 0 | 1;
+  /** Who may send values. */
+  trapper_hosts?: string;
+}
+
+/** As `discoveryrule.get` shows it with `output: "extend"`. */
+export interface DiscoveryRule {
+  /** Id. */
+  itemid: string;
+  /** Universal id; templates only. */
+  uuid: string;
+  /** Host or template. */
+  hostid: string;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22";
+  /** Key. */
+  key_: string;
+  /** Value type; 5 (binary) of dependent items alone. */
+  value_type: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Units of numbers. */
+  units: string;
+  /** How long values are kept. */
+  history: string;
+  /** How long trends are kept. */
+  trends: string;
+  /** Value map. */
+  valuemapid: string;
+  /** Inventory field that the value fills. */
+  inventory_link: string;
+  /** Time format of log entries. */
+  logtimefmt: string;
+  /** Description. */
+  description: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** 0 is discovered, 1 is not. */
+  discover: "0" | "1";
+  /** 0 delete later, 1 never, 2 at once. */
+  lifetime_type: "0" | "1" | "2";
+  /** Lost objects are deleted then. */
+  lifetime: string;
+  /** 0 switch off later, 1 never, 2 at once. */
+  enabled_lifetime_type: "0" | "1" | "2";
+  /** Lost objects are switched off then. */
+  enabled_lifetime: string;
+  /** Interface to ask. */
+  interfaceid: string;
+  /** Master of a dependent item. */
+  master_itemid: string;
+  /** Authentication. */
+  authtype: "0" | "1" | "2" | "3" | "4";
+  /** User. */
+  username: string;
+  /** Password. */
+  password: string;
+  /** File of the public key. */
+  publickey: string;
+  /** File of the private key. */
+  privatekey: string;
+  /** Formula, script or query. */
+  params: string;
+  /** SNMP object. */
+  snmp_oid: string;
+  /** IPMI sensor. */
+  ipmi_sensor: string;
+  /** JMX endpoint. */
+  jmx_endpoint: string;
+  /** URL. */
+  url: string;
+  /** Query fields of the URL. */
+  query_fields: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method: "0" | "1" | "2" | "3";
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type: "0" | "2" | "3";
+  /** HTTP body. */
+  posts: string;
+  /** HTTP headers. */
+  headers: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes: string;
+  /** Follow redirects. */
+  follow_redirects: "0" | "1";
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode: "0" | "1" | "2";
+  /** HTTP proxy. */
+  http_proxy: string;
+  /** Check the certificate. */
+  verify_peer: "0" | "1";
+  /** Check the host's name. */
+  verify_host: "0" | "1";
+  /** Client certificate. */
+  ssl_cert_file: string;
+  /** Key of the certificate. */
+  ssl_key_file: string;
+  /** Password of the key. */
+  ssl_key_password: string;
+  /** Parameters of the script. */
+  parameters: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout: string;
+  /** Update interval. */
+  delay: string;
+  /** Accept sent values too. */
+  allow_traps: "0" | "1";
+  /** Who may send values. */
+  trapper_hosts: string;
+  /** 0 plain, 4 discovered. */
+  flags: "0" | "1" | "2" | "4";
+  /** Parent on the template. */
+  templateid: string;
+}
+
+/** As `discoveryrule.create` takes it. */
+export interface DiscoveryRuleInput {
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Host or template. */
+  hostid: string | number;
+  /** Name. */
+  name: string;
+  /** How it gets its values. */
+  type: "0" | "2" | "3" | "5" | "7" | "10" | "11" | "12" | "13" | "14" | "15" | "16" | "17" | "18" | "19" | "20" | "21" | "22" | 0 | 2 | 3 | 5 | 7 | 10 | 11 | 12 | 13 | 14 | 15 | 16 | 17 | 18 | 19 | 20 | 21 | 22;
+  /** Key. */
+  key_: string;
+  /** Description. */
+  description?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Preprocessing steps. */
+  preprocessing?: unknown;
+  /** 0 delete later, 1 never, 2 at once. */
+  lifetime_type?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Lost objects are deleted then. */
+  lifetime?: string;
+  /** 0 switch off later, 1 never, 2 at once. */
+  enabled_lifetime_type?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Lost objects are switched off then. */
+  enabled_lifetime?: string;
+  /** Which rows of the data count. */
+  filter?: unknown;
+  /** JSONPaths of LLD macros. */
+  lld_macro_paths?: unknown;
+  /** What is made otherwise. */
+  overrides?: unknown;
+  /** Interface to ask. */
+  interfaceid?: string | number;
+  /** Master of a dependent item. */
+  master_itemid?: string | number;
+  /** Authentication. */
+  authtype?: "0" | "1" | "2" | "3" | "4" | 0 | 1 | 2 | 3 | 4;
+  /** User. */
+  username?: string;
+  /** Password. */
+  password?: string;
+  /** File of the public key. */
+  publickey?: string;
+  /** File of the private key. */
+  privatekey?: string;
+  /** Formula, script or query. */
+  params?: string;
+  /** SNMP object. */
+  snmp_oid?: string;
+  /** IPMI sensor. */
+  ipmi_sensor?: string;
+  /** JMX endpoint. */
+  jmx_endpoint?: string;
+  /** URL. */
+  url?: string;
+  /** Query fields of the URL. */
+  query_fields?: Record<string, string>[];
+  /** 0 GET, 1 POST, 2 PUT, 3 HEAD. */
+  request_method?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** 0 raw, 2 JSON, 3 XML. */
+  post_type?: "0" | "2" | "3" | 0 | 2 | 3;
+  /** HTTP body. */
+  posts?: string;
+  /** HTTP headers. */
+  headers?: Record<string, string>[];
+  /** Accepted HTTP codes. */
+  status_codes?: string;
+  /** Follow redirects. */
+  follow_redirects?: "0" | "1" | 0 | 1;
+  /** 0 body, 1 headers, 2 both. */
+  retrieve_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** HTTP proxy. */
+  http_proxy?: string;
+  /** Check the certificate. */
+  verify_peer?: "0" | "1" | 0 | 1;
+  /** Check the host's name. */
+  verify_host?: "0" | "1" | 0 | 1;
+  /** Client certificate. */
+  ssl_cert_file?: string;
+  /** Key of the certificate. */
+  ssl_key_file?: string;
+  /** Password of the key. */
+  ssl_key_password?: string;
+  /** Parameters of the script. */
+  parameters?: Record<string, string>[];
+  /** Own timeout; empty = the default. */
+  timeout?: string;
+  /** Update interval. */
+  delay?: string;
+  /** Accept sent values too. */
+  allow_traps?: "0" | "1" | 0 | 1;
+  /** Who may send values. */
+  trapper_hosts?: string;
+}
+
+/** As `hostprototype.get` shows it with `output: "extend"`. */
+export interface HostPrototype {
+  /** Id of the host prototype. */
+  hostid: string;
+  /** Technical name with LLD macros. */
+  host: string;
+  /** Visible name; the technical one if not given. */
+  name: string;
+  /** 0 its hosts are monitored, 1 not. */
+  status: "0" | "1";
+  /** Parent on the template. */
+  templateid: string;
+  /** -1 off, 0 manual, 1 automatic. */
+  inventory_mode: "-1" | "0" | "1";
+  /** 0 is discovered, 1 is not. */
+  discover: "0" | "1";
+  /** 0 those of the rule's host, 1 own ones. */
+  custom_interfaces: "0" | "1";
+  /** Universal id; templates only. */
+  uuid: string;
+}
+
+/** As `hostprototype.create` takes it. */
+export interface HostPrototypeInput {
+  /** Discovery rule; must be given to create. */
+  ruleid?: string | number;
+  /** Technical name with LLD macros. */
+  host: string;
+  /** Visible name; the technical one if not given. */
+  name?: string;
+  /** 0 its hosts are monitored, 1 not. */
+  status?: "0" | "1" | 0 | 1;
+  /** -1 off, 0 manual, 1 automatic. */
+  inventory_mode?: "-1" | "0" | "1" | -1 | 0 | 1;
+  /** 0 is discovered, 1 is not. */
+  discover?: "0" | "1" | 0 | 1;
+  /** 0 those of the rule's host, 1 own ones. */
+  custom_interfaces?: "0" | "1" | 0 | 1;
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Own interfaces. */
+  interfaces?: unknown;
+  /** Host groups: `[{groupid}]`. */
+  groupLinks: unknown;
+  /** Host groups by LLD macros: `[{name}]`. */
+  groupPrototypes?: unknown;
+  /** Templates: `[{templateid}]`. */
+  templates?: unknown;
+  /** Tags: `[{tag, value}]`. */
+  tags?: unknown;
+  /** User macros: `[{macro, value, description, type}]`. */
+  macros?: unknown;
+}
+
+/** As `trigger.get` shows it with `output: "extend"`. */
+export interface Trigger {
+  /** Id. */
+  triggerid: string;
+  /** Universal id; templates only. */
+  uuid: string;
+  /** Name; may hold macros. */
+  description: string;
+  /** Problem expression. */
+  expression: string;
+  /** Name of its events. */
+  event_name: string;
+  /** Operational data. */
+  opdata: string;
+  /** Link. */
+  url: string;
+  /** Name of the link. */
+  url_name: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** Severity of its problems. */
+  priority: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Description. */
+  comments: string;
+  /** 1: each evaluation is a problem. */
+  type: "0" | "1";
+  /** 0 by the problem expression, 1 by the recovery expression, 2 never. */
+  recovery_mode: "0" | "1" | "2";
+  /** Recovery expression. */
+  recovery_expression: string;
+  /** 1: close by matching tag. */
+  correlation_mode: "0" | "1";
+  /** That tag. */
+  correlation_tag: string;
+  /** People may close. */
+  manual_close: "0" | "1";
+  /** 0 fine, 1 problem. */
+  value: "0" | "1";
+  /** Unix time. */
+  lastchange: string;
+  /** 1: cannot be evaluated. */
+  state: "0" | "1";
+  /** Why not. */
+  error: string;
+  /** Parent on the template. */
+  templateid: string;
+  /** 0 plain, 4 discovered. */
+  flags: "0" | "2" | "4";
+}
+
+/** As `trigger.create` takes it. */
+export interface TriggerInput {
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Name; may hold macros. */
+  description: string;
+  /** Problem expression. */
+  expression: string;
+  /** Name of its events. */
+  event_name?: string;
+  /** Operational data. */
+  opdata?: string;
+  /** Link. */
+  url?: string;
+  /** Name of the link. */
+  url_name?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Severity of its problems. */
+  priority?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Description. */
+  comments?: string;
+  /** 1: each evaluation is a problem. */
+  type?: "0" | "1" | 0 | 1;
+  /** 0 by the problem expression, 1 by the recovery expression, 2 never. */
+  recovery_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Recovery expression. */
+  recovery_expression?: string;
+  /** 1: close by matching tag. */
+  correlation_mode?: "0" | "1" | 0 | 1;
+  /** That tag. */
+  correlation_tag?: string;
+  /** People may close. */
+  manual_close?: "0" | "1" | 0 | 1;
+  /** Tags of its problems. */
+  tags?: unknown;
+  /** Triggers it depends on. */
+  dependencies?: unknown;
+}
+
+/** As `triggerprototype.get` shows it with `output: "extend"`. */
+export interface TriggerPrototype {
+  /** Id. */
+  triggerid: string;
+  /** Universal id; templates only. */
+  uuid: string;
+  /** Name; may hold macros. */
+  description: string;
+  /** Problem expression. */
+  expression: string;
+  /** Name of its events. */
+  event_name: string;
+  /** Operational data. */
+  opdata: string;
+  /** Link. */
+  url: string;
+  /** Name of the link. */
+  url_name: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** Severity of its problems. */
+  priority: "0" | "1" | "2" | "3" | "4" | "5";
+  /** Description. */
+  comments: string;
+  /** 1: each evaluation is a problem. */
+  type: "0" | "1";
+  /** 0 by the problem expression, 1 by the recovery expression, 2 never. */
+  recovery_mode: "0" | "1" | "2";
+  /** Recovery expression. */
+  recovery_expression: string;
+  /** 1: close by matching tag. */
+  correlation_mode: "0" | "1";
+  /** That tag. */
+  correlation_tag: string;
+  /** People may close. */
+  manual_close: "0" | "1";
+  /** 1 is not discovered. */
+  discover: "0" | "1";
+  /** 0 fine, 1 problem. */
+  value: "0" | "1";
+  /** Unix time. */
+  lastchange: string;
+  /** 1: cannot be evaluated. */
+  state: "0" | "1";
+  /** Why not. */
+  error: string;
+  /** Parent on the template. */
+  templateid: string;
+  /** 0 plain, 4 discovered. */
+  flags: "0" | "2" | "4";
+}
+
+/** As `triggerprototype.create` takes it. */
+export interface TriggerPrototypeInput {
+  /** Universal id; templates only. */
+  uuid?: string;
+  /** Name; may hold macros. */
+  description: string;
+  /** Problem expression. */
+  expression: string;
+  /** Name of its events. */
+  event_name?: string;
+  /** Operational data. */
+  opdata?: string;
+  /** Link. */
+  url?: string;
+  /** Name of the link. */
+  url_name?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Severity of its problems. */
+  priority?: "0" | "1" | "2" | "3" | "4" | "5" | 0 | 1 | 2 | 3 | 4 | 5;
+  /** Description. */
+  comments?: string;
+  /** 1: each evaluation is a problem. */
+  type?: "0" | "1" | 0 | 1;
+  /** 0 by the problem expression, 1 by the recovery expression, 2 never. */
+  recovery_mode?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** Recovery expression. */
+  recovery_expression?: string;
+  /** 1: close by matching tag. */
+  correlation_mode?: "0" | "1" | 0 | 1;
+  /** That tag. */
+  correlation_tag?: string;
+  /** People may close. */
+  manual_close?: "0" | "1" | 0 | 1;
+  /** 1 is not discovered. */
+  discover?: "0" | "1" | 0 | 1;
+  /** Tags of its problems. */
+  tags?: unknown;
+  /** Triggers it depends on. */
+  dependencies?: unknown;
+}
+
+/** As `usermacro.get` shows it with `output: "extend"`. */
+export interface UserMacro {
+  /** Id of the macro. */
+  hostmacroid: string;
+  /** Host or template that it belongs to. */
+  hostid: string;
+  /** `{$NAME}` or `{$NAME:context}`. */
+  macro: string;
+  /** Value; secrets are never shown. */
+  value: string;
+  /** Free text. */
+  description: string;
+  /** 0 text, 1 secret, 2 vault path. */
+  type: "0" | "1" | "2";
+  /** 1 = made by discovery. */
+  automatic: "0" | "1";
+}
+
+/** As `usermacro.create` takes it. */
+export interface UserMacroInput {
+  /** Host or template that it belongs to. */
+  hostid: string | number;
+  /** `{$NAME}` or `{$NAME:context}`. */
+  macro: string;
+  /** Value; secrets are never shown. */
+  value: string;
+  /** Free text. */
+  description?: string;
+  /** 0 text, 1 secret, 2 vault path. */
+  type?: "0" | "1" | "2" | 0 | 1 | 2;
+}
+
+/** As `usermacro.get` shows it with `output: "extend"`. */
+export interface GlobalMacro {
+  /** Id of the macro. */
+  globalmacroid: string;
+  /** `{$NAME}` or `{$NAME:context}`. */
+  macro: string;
+  /** Value; secrets are never shown. */
+  value: string;
+  /** Free text. */
+  description: string;
+  /** 0 text, 1 secret, 2 vault path. */
+  type: "0" | "1" | "2";
+}
+
+/** As `usermacro.create` takes it. */
+export interface GlobalMacroInput {
+  /** `{$NAME}` or `{$NAME:context}`. */
+  macro: string;
+  /** Value; secrets are never shown. */
+  value: string;
+  /** Free text. */
+  description?: string;
+  /** 0 text, 1 secret, 2 vault path. */
+  type?: "0" | "1" | "2" | 0 | 1 | 2;
+}
+
+/** As `valuemap.get` shows it with `output: "extend"`. */
+export interface ValueMap {
+  /** Id of the value map. */
+  valuemapid: string;
+  /** Host or template that it belongs to. */
+  hostid: string;
+  /** Name. */
+  name: string;
+  /** Universal id; of templates only. */
+  uuid: string;
+}
+
+/** As `valuemap.create` takes it. */
+export interface ValueMapInput {
+  /** Host or template that it belongs to. */
+  hostid: string | number;
+  /** Name. */
+  name: string;
+  /** Universal id; of templates only. */
+  uuid?: string;
+  /** `[{type, value, newvalue}]`, the first that fits counts. */
+  mappings: unknown;
+}
+
+/** As `event.get` shows it with `output: "extend"`. */
+export interface Event {
+  /** Id of the event. */
+  eventid: string;
+  /** 0 = trigger. */
+  source: string;
+  /** 0 = trigger. */
+  object: string;
+  /** Id of the trigger. */
+  objectid: string;
+  /** When, unix time. */
+  clock: string;
+  /** 1 problem, 0 recovery. */
+  value: string;
+  /** 1 = somebody acknowledged it. */
+  acknowledged: string;
+  /** Nanoseconds of the time. */
+  ns: string;
+  /** What the problem is called. */
+  name: string;
+  /** 0 not classified … 5 disaster. */
+  severity: string;
+  /** Event that recovered it; 0 = open. */
+  r_eventid: string;
+  /** Event that closed it by correlation. */
+  c_eventid: string;
+  /** Correlation rule that closed it. */
+  correlationid: string;
+  /** User who closed it. */
+  userid: string;
+  /** Cause of which this is a symptom. */
+  cause_eventid: string;
+  /** Operational data. */
+  opdata: string;
+  /** 1 = suppressed now. */
+  suppressed: unknown;
+  /** Links of the trigger. */
+  urls: unknown;
+}
+
+/** As `problem.get` shows it with `output: "extend"`. */
+export interface Problem {
+  /** Id of the event that opened it. */
+  eventid: string;
+  /** 0 = trigger. */
+  source: string;
+  /** 0 = trigger. */
+  object: string;
+  /** Id of the trigger. */
+  objectid: string;
+  /** Since when, unix time. */
+  clock: string;
+  /** Nanoseconds of that time. */
+  ns: string;
+  /** Event that recovered it; 0 = open. */
+  r_eventid: string;
+  /** Until when, unix time. */
+  r_clock: string;
+  /** Nanoseconds of that time. */
+  r_ns: string;
+  /** Correlation rule that closed it. */
+  correlationid: string;
+  /** User who closed it. */
+  userid: string;
+  /** What it is called. */
+  name: string;
+  /** 1 = somebody acknowledged it. */
+  acknowledged: string;
+  /** 0 not classified … 5 disaster. */
+  severity: string;
+  /** Cause of which this is a symptom. */
+  cause_eventid: string;
+  /** Operational data. */
+  opdata: string;
+  /** 1 = suppressed now. */
+  suppressed: unknown;
+  /** Links of the trigger. */
+  urls: unknown;
+}
+
+/** As `user.get` shows it with `output: "extend"`. */
+export interface User {
+  /** Id of the user. */
+  userid: string;
+  /** Login name. */
+  username: string;
+  /** First name. */
+  name: string;
+  /** Last name. */
+  surname: string;
+  /** Page after sign-in. */
+  url: string;
+  /** 1 = stay signed in. */
+  autologin: "0" | "1";
+  /** Session ends after this time unused; 0 = never. */
+  autologout: string;
+  /** Language. */
+  lang: string;
+  /** Pages refresh this often. */
+  refresh: string;
+  /** Theme. */
+  theme: string;
+  /** Failed sign-ins since the last good one. */
+  attempt_failed: string;
+  /** Address of the last failed sign-in. */
+  attempt_ip: string;
+  /** Unix time of the last failed sign-in. */
+  attempt_clock: string;
+  /** Rows on a page of a list. */
+  rows_per_page: string;
+  /** Time zone. */
+  timezone: string;
+  /** Role. */
+  roleid: string;
+  /** Directory that the user came from. */
+  userdirectoryid: string;
+  /** Unix time when it came. */
+  ts_provisioned: string;
+  /** 1 = came from a directory. */
+  provisioned: unknown;
+}
+
+/** As `user.create` takes it. */
+export interface UserInput {
+  /** Login name. */
+  username: string;
+  /** Password; only written. */
+  passwd?: unknown;
+  /** Needed to change one's own password. */
+  current_passwd?: unknown;
+  /** First name. */
+  name?: string;
+  /** Last name. */
+  surname?: string;
+  /** Page after sign-in. */
+  url?: string;
+  /** 1 = stay signed in. */
+  autologin?: "0" | "1" | 0 | 1;
+  /** Session ends after this time unused; 0 = never. */
+  autologout?: string;
+  /** Language. */
+  lang?: string;
+  /** Pages refresh this often. */
+  refresh?: string;
+  /** Theme. */
+  theme?: string;
+  /** Rows on a page of a list. */
+  rows_per_page?: string | number;
+  /** Time zone. */
+  timezone?: string;
+  /** Role. */
+  roleid?: string | number;
+  /** User groups: `[{usrgrpid}]`. */
+  usrgrps?: unknown;
+  /** Media: `[{mediatypeid, sendto, active, severity, period}]`. */
+  medias?: unknown;
+}
+
+/** As `usergroup.get` shows it with `output: "extend"`. */
+export interface UserGroup {
+  /** Id of the user group. */
+  usrgrpid: string;
+  /** Name. */
+  name: string;
+  /** Sign-in: 0 default … 3 none. */
+  gui_access: "0" | "1" | "2" | "3";
+  /** 1 = its users are switched off. */
+  users_status: "0" | "1";
+  /** 1 = debug mode. */
+  debug_mode: "0" | "1";
+  /** Directory for sign-in. */
+  userdirectoryid: string;
+  /** 1 = second factor required. */
+  mfa_status: "0" | "1";
+  /** Second factor. */
+  mfaid: string;
+}
+
+/** As `usergroup.create` takes it. */
+export interface UserGroupInput {
+  /** Name. */
+  name: string;
+  /** Sign-in: 0 default … 3 none. */
+  gui_access?: "0" | "1" | "2" | "3" | 0 | 1 | 2 | 3;
+  /** 1 = its users are switched off. */
+  users_status?: "0" | "1" | 0 | 1;
+  /** 1 = debug mode. */
+  debug_mode?: "0" | "1" | 0 | 1;
+  /** Directory for sign-in. */
+  userdirectoryid?: string | number;
+  /** 1 = second factor required. */
+  mfa_status?: "0" | "1" | 0 | 1;
+  /** Second factor. */
+  mfaid?: string | number;
+  /** `[{id, permission}]`: 0 deny, 2 read, 3 write. */
+  hostgroup_rights?: unknown;
+  /** The same on template groups. */
+  templategroup_rights?: unknown;
+  /** Both at once; old form. */
+  rights?: unknown;
+  /** `[{groupid, tag, value}]`: problems shown. */
+  tag_filters?: unknown;
+  /** Members: `[{userid}]`. */
+  users?: unknown;
+  /** Members; old form. */
+  userids?: unknown;
+}
+
+/** As `role.get` shows it with `output: "extend"`. */
+export interface Role {
+  /** Id of the role. */
+  roleid: string;
+  /** Name. */
+  name: string;
+  /** 1 user, 2 admin, 3 super admin. */
+  type: "1" | "2" | "3";
+  /** 1 = cannot be changed. */
+  readonly: "0" | "1";
+}
+
+/** As `role.create` takes it. */
+export interface RoleInput {
+  /** Name. */
+  name: string;
+  /** 1 user, 2 admin, 3 super admin. */
+  type: "1" | "2" | "3" | 1 | 2 | 3;
+  /** What its users may use. */
+  rules?: unknown;
+}
+
+/** As `token.get` shows it with `output: "extend"`. */
+export interface Token {
+  /** Id of the token. */
+  tokenid: string;
+  /** Name, unique for its user. */
+  name: string;
+  /** Free text. */
+  description: string;
+  /** User that calls with it act as; oneself if not given. */
+  userid: string;
+  /** Unix time of its last use. */
+  lastaccess: string;
+  /** 1 = switched off. */
+  status: "0" | "1";
+  /** Unix time of its end; 0 = never. */
+  expires_at: string;
+  /** Unix time when its secret was made. */
+  created_at: string;
+  /** User who made it. */
+  creator_userid: string;
+}
+
+/** As `token.create` takes it. */
+export interface TokenInput {
+  /** Name, unique for its user. */
+  name: string;
+  /** Free text. */
+  description?: string;
+  /** User that calls with it act as; oneself if not given. */
+  userid?: string | number;
+  /** 1 = switched off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Unix time of its end; 0 = never. */
+  expires_at?: string | number;
+}
+
+/** As `regexp.get` shows it with `output: "extend"`. */
+export interface Regexp {
+  /** Id of the global regular expression. */
+  regexpid: string;
+  /** Name; used as `@name`. */
+  name: string;
+  /** Text to try it with. */
+  test_string: string;
+}
+
+/** As `regexp.create` takes it. */
+export interface RegexpInput {
+  /** Name; used as `@name`. */
+  name: string;
+  /** Text to try it with. */
+  test_string?: string;
+  /** `[{expression, expression_type, exp_delimiter, case_sensitive}]`, all must hold. */
+  expressions: unknown;
+}
+
+/** All methods. */
+export type MethodName =
+  | "apiinfo.version"
+  | "configuration.export"
+  | "configuration.import"
+  | "configuration.importcompare"
+  | "discoveryrule.copy"
+  | "discoveryrule.create"
+  | "discoveryrule.delete"
+  | "discoveryrule.get"
+  | "discoveryrule.update"
+  | "event.acknowledge"
+  | "event.get"
+  | "history.clear"
+  | "history.get"
+  | "history.push"
+  | "host.create"
+  | "host.delete"
+  | "host.get"
+  | "host.massadd"
+  | "host.massremove"
+  | "host.massupdate"
+  | "host.update"
+  | "hostgroup.create"
+  | "hostgroup.delete"
+  | "hostgroup.get"
+  | "hostgroup.massadd"
+  | "hostgroup.massremove"
+  | "hostgroup.massupdate"
+  | "hostgroup.propagate"
+  | "hostgroup.update"
+  | "hostinterface.create"
+  | "hostinterface.delete"
+  | "hostinterface.get"
+  | "hostinterface.massadd"
+  | "hostinterface.massremove"
+  | "hostinterface.replacehostinterfaces"
+  | "hostinterface.update"
+  | "hostprototype.create"
+  | "hostprototype.delete"
+  | "hostprototype.get"
+  | "hostprototype.update"
+  | "item.create"
+  | "item.delete"
+  | "item.get"
+  | "item.test"
+  | "item.update"
+  | "itemprototype.create"
+  | "itemprototype.delete"
+  | "itemprototype.get"
+  | "itemprototype.update"
+  | "problem.get"
+  | "queue.get"
+  | "regexp.create"
+  | "regexp.delete"
+  | "regexp.get"
+  | "regexp.update"
+  | "role.create"
+  | "role.delete"
+  | "role.get"
+  | "role.update"
+  | "template.create"
+  | "template.delete"
+  | "template.get"
+  | "template.massadd"
+  | "template.massremove"
+  | "template.massupdate"
+  | "template.update"
+  | "templategroup.create"
+  | "templategroup.delete"
+  | "templategroup.get"
+  | "templategroup.massadd"
+  | "templategroup.massremove"
+  | "templategroup.massupdate"
+  | "templategroup.propagate"
+  | "templategroup.update"
+  | "token.create"
+  | "token.delete"
+  | "token.generate"
+  | "token.get"
+  | "token.update"
+  | "trend.get"
+  | "trigger.create"
+  | "trigger.delete"
+  | "trigger.get"
+  | "trigger.update"
+  | "triggerprototype.create"
+  | "triggerprototype.delete"
+  | "triggerprototype.get"
+  | "triggerprototype.update"
+  | "user.checkAuthentication"
+  | "user.create"
+  | "user.delete"
+  | "user.get"
+  | "user.login"
+  | "user.logout"
+  | "user.unblock"
+  | "user.update"
+  | "usergroup.create"
+  | "usergroup.delete"
+  | "usergroup.get"
+  | "usergroup.update"
+  | "usermacro.create"
+  | "usermacro.createglobal"
+  | "usermacro.delete"
+  | "usermacro.deleteglobal"
+  | "usermacro.get"
+  | "usermacro.update"
+  | "usermacro.updateglobal"
+  | "valuemap.create"
+  | "valuemap.delete"
+  | "valuemap.get"
+  | "valuemap.update";

@@ -1,0 +1,98 @@
+import type { ConfigTrigger } from "~/api/trigger-config";
+import { checkExpression } from "~/util/expression";
+import type { Tag } from "~/util/tags";
+
+/** A trigger as the form holds it. */
+export interface TriggerDraft {
+  name: string;
+  eventName: string;
+  opdata: string;
+  severity: string;
+  expression: string;
+  /** 0 when the expression is no longer true, 1 by the recovery expression, 2 never by itself. */
+  recoveryMode: string;
+  recovery: string;
+  multiple: boolean;
+  correlationTag: string;
+  correlate: boolean;
+  manualClose: boolean;
+  url: string;
+  urlName: string;
+  comments: string;
+  enabled: boolean;
+  discover: boolean;
+  tags: Tag[];
+  dependencies: string[];
+}
+
+export function draftOf(trigger: ConfigTrigger | null): TriggerDraft {
+  return {
+    name: trigger?.description ?? "",
+    eventName: trigger?.event_name ?? "",
+    opdata: trigger?.opdata ?? "",
+    severity: trigger?.priority ?? "3",
+    expression: trigger?.expression ?? "",
+    recoveryMode: trigger?.recovery_mode ?? "0",
+    recovery: trigger?.recovery_expression ?? "",
+    multiple: trigger?.type === "1",
+    correlate: trigger?.correlation_mode === "1",
+    correlationTag: trigger?.correlation_tag ?? "",
+    manualClose: trigger?.manual_close === "1",
+    url: trigger?.url ?? "",
+    urlName: trigger?.url_name ?? "",
+    comments: trigger?.comments ?? "",
+    enabled: trigger?.status !== "1",
+    discover: trigger?.discover !== "1",
+    tags: trigger?.tags ?? [],
+    dependencies: trigger?.dependencies.map((other) => other.triggerid) ?? [],
+  };
+}
+
+/** What is wrong with a draft, by field. */
+export function problemsOf(draft: TriggerDraft): Record<string, string> {
+  const problems: Record<string, string> = {};
+  if (!draft.name.trim()) problems.name = "A trigger needs a name.";
+  if (!draft.expression.trim()) problems.expression = "Write when there is a problem.";
+  const problem = checkExpression(draft.expression).problem;
+  if (problem) problems.expression = problem.what;
+  if (draft.recoveryMode === "1") {
+    if (!draft.recovery.trim()) problems.recovery = "Write when the problem is over.";
+    const other = checkExpression(draft.recovery).problem;
+    if (other) problems.recovery = other.what;
+  }
+  if (draft.correlate && !draft.correlationTag.trim()) {
+    problems.correlationTag = "Name the tag whose value must match.";
+  }
+  return problems;
+}
+
+/** The draft as the create and update methods take it. */
+export function triggerParams(draft: TriggerDraft, inherited: boolean, prototype: boolean): object {
+  const own = {
+    priority: draft.severity,
+    status: draft.enabled ? "0" : "1",
+    comments: draft.comments,
+    url: draft.url.trim(),
+    url_name: draft.urlName.trim(),
+    tags: draft.tags
+      .filter((tag) => tag.tag.trim())
+      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    dependencies: draft.dependencies.map((triggerid) => ({ triggerid })),
+    discover: prototype ? (draft.discover ? "0" : "1") : undefined,
+  };
+  if (inherited) return own;
+  const correlate = draft.correlate && draft.recoveryMode !== "2";
+  return {
+    ...own,
+    description: draft.name.trim(),
+    event_name: draft.eventName.trim(),
+    opdata: draft.opdata.trim(),
+    expression: draft.expression.trim(),
+    recovery_mode: draft.recoveryMode,
+    recovery_expression: draft.recoveryMode === "1" ? draft.recovery.trim() : "",
+    type: draft.multiple ? "1" : "0",
+    correlation_mode: correlate ? "1" : "0",
+    correlation_tag: correlate ? draft.correlationTag.trim() : "",
+    manual_close: draft.manualClose ? "1" : "0",
+  };
+}

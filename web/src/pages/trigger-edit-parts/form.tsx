@@ -1,0 +1,331 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import type { Owner } from "~/api/owners";
+import {
+  type ConfigTrigger,
+  deleteTrigger,
+  saveTrigger,
+  triggerSearchQuery,
+} from "~/api/trigger-config";
+import { FormBar } from "~/forms/form-bar";
+import { FormSection } from "~/forms/section";
+import { TagsEditor } from "~/forms/tags-editor";
+import { confirmed } from "~/ui/confirm";
+import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Pick } from "~/ui/pick";
+import { Segmented } from "~/ui/segmented";
+import { toast } from "~/ui/toast";
+import { useSettled } from "~/util/hooks";
+import { SEVERITIES, severityName } from "~/util/severity";
+import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
+import { ExpressionBox } from "./expression-box";
+
+interface TriggerFormProps {
+  owner: Owner;
+  trigger: ConfigTrigger | null;
+  prototype: boolean;
+  onDone: () => void;
+}
+
+const RECOVERY = [
+  ["0", "Expression is no longer true"],
+  ["1", "Recovery expression"],
+  ["2", "Never by itself"],
+] as const;
+
+interface PartProps {
+  draft: TriggerDraft;
+  set: (next: Partial<TriggerDraft>) => void;
+  owner: Owner;
+  errors: Record<string, string>;
+  inherited: boolean;
+}
+
+function DependencyPicker({
+  owner,
+  trigger,
+  values,
+  onChange,
+}: {
+  owner: Owner;
+  trigger: ConfigTrigger | null;
+  values: string[];
+  onChange: (values: string[]) => void;
+}) {
+  const [text, setText] = useState("");
+  const [seen] = useState(
+    () => new Map(trigger?.dependencies.map((one) => [one.triggerid, one.description])),
+  );
+  const templateid = owner.template ? owner.id : undefined;
+  const { data = [] } = useQuery(triggerSearchQuery(useSettled(text), templateid));
+  const options = data
+    .filter((found) => found.triggerid !== trigger?.triggerid)
+    .map((found) => {
+      const host = found.hosts[0]?.name;
+      const label =
+        host && host !== owner.name ? `${host}: ${found.description}` : found.description;
+      seen.set(found.triggerid, label);
+      return { value: found.triggerid, label };
+    });
+  return (
+    <Pick
+      field
+      label="Triggers"
+      values={values}
+      options={options}
+      labelOf={(id) => seen.get(id)}
+      onSearch={setText}
+      onChange={onChange}
+    />
+  );
+}
+
+function When({
+  draft,
+  set,
+  owner,
+  errors,
+  inherited,
+  prototype,
+}: PartProps & { prototype: boolean }) {
+  return (
+    <FormSection title="Problem" note="A problem begins when the expression becomes true.">
+      <ExpressionBox
+        label="Expression"
+        required
+        hint="Such as avg(/host/key,5m)>10 and last(/host/other)=0"
+        owner={owner}
+        prototype={prototype}
+        disabled={inherited}
+        error={errors.expression}
+        value={draft.expression}
+        onChange={(expression) => set({ expression })}
+      />
+      <Field label="Ends when">
+        {(id) => (
+          <Select
+            id={id}
+            className="max-w-80"
+            disabled={inherited}
+            options={RECOVERY}
+            value={draft.recoveryMode}
+            onChange={(e) => set({ recoveryMode: e.target.value })}
+          />
+        )}
+      </Field>
+      {draft.recoveryMode === "1" && (
+        <ExpressionBox
+          label="Recovery expression"
+          required
+          hint="The problem ends when the first expression is false and this one true."
+          owner={owner}
+          prototype={prototype}
+          disabled={inherited}
+          error={errors.recovery}
+          value={draft.recovery}
+          onChange={(recovery) => set({ recovery })}
+        />
+      )}
+      <div className="flex flex-col gap-2">
+        <Checkbox
+          label="People may close its problems by hand"
+          disabled={inherited}
+          checked={draft.manualClose}
+          onChange={(e) => set({ manualClose: e.target.checked })}
+        />
+        <Checkbox
+          label="Each evaluation that finds a problem makes a new one"
+          disabled={inherited}
+          checked={draft.multiple}
+          onChange={(e) => set({ multiple: e.target.checked })}
+        />
+        {draft.recoveryMode !== "2" && (
+          <Checkbox
+            label="Recovery closes only problems whose tag value matches"
+            disabled={inherited}
+            checked={draft.correlate}
+            onChange={(e) => set({ correlate: e.target.checked })}
+          />
+        )}
+        {draft.recoveryMode !== "2" && draft.correlate && (
+          <Field label="Tag" required error={errors.correlationTag}>
+            {(id) => (
+              <Input
+                id={id}
+                className="w-60!"
+                disabled={inherited}
+                value={draft.correlationTag}
+                onChange={(e) => set({ correlationTag: e.target.value })}
+              />
+            )}
+          </Field>
+        )}
+      </div>
+    </FormSection>
+  );
+}
+
+function Words({ draft, set, errors, inherited }: PartProps) {
+  const text = (key: "name" | "eventName" | "opdata", label: string, hint?: string) => (
+    <Field label={label} hint={hint} required={key === "name"} error={errors[key]}>
+      {(id) => (
+        <Input
+          id={id}
+          disabled={inherited}
+          value={draft[key]}
+          onChange={(e) => set({ [key]: e.target.value })}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <>
+      {text("name", "Name")}
+      <div className="grid gap-4 sm:grid-cols-2">
+        {text("eventName", "Event name", "Of its problems; empty takes the name. Macros work.")}
+        {text("opdata", "Operational data", "Shown beside the problem, such as {ITEM.LASTVALUE1}")}
+      </div>
+    </>
+  );
+}
+
+/** Creates or edits a trigger or a trigger prototype. */
+export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormProps) {
+  const [draft, setDraft] = useState(() => draftOf(trigger));
+  const [tried, setTried] = useState(false);
+  const client = useQueryClient();
+  const inherited = trigger !== null && trigger.templateid !== "0";
+  const set = (next: Partial<TriggerDraft>) => setDraft({ ...draft, ...next });
+  const problems = problemsOf(draft);
+  const errors = tried ? problems : {};
+  const word = prototype ? "trigger prototype" : "trigger";
+  const done = (what: string) => {
+    toast(`${draft.name} was ${what}.`);
+    void client.invalidateQueries();
+    onDone();
+  };
+  const save = useMutation({
+    mutationFn: () =>
+      saveTrigger(
+        prototype,
+        trigger?.triggerid ?? null,
+        triggerParams(draft, inherited, prototype),
+      ),
+    onSuccess: () => done(trigger ? "saved" : "created"),
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteTrigger(prototype, trigger?.triggerid ?? ""),
+    onSuccess: () => done("deleted"),
+  });
+  const onDelete = async () => {
+    const body = <p>Its open problems go with it. This cannot be undone.</p>;
+    if (await confirmed(`Delete ${draft.name}?`, body, `Delete ${word}`)) remove.mutate();
+  };
+  const part = { draft, set, owner, errors, inherited };
+  return (
+    <form
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (Object.keys(problems).length === 0) save.mutate();
+      }}
+    >
+      {inherited && (
+        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
+          This {word} comes from a template. Severity, tags, dependencies and state can be changed
+          here; the rest{" "}
+          <Link
+            to="/triggers/$triggerid/edit"
+            params={{ triggerid: trigger?.templateid ?? "" }}
+            className="underline"
+          >
+            in the template
+          </Link>
+          .
+        </p>
+      )}
+      <FormSection
+        title="Trigger"
+        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
+      >
+        <Words {...part} />
+        <div className="overflow-x-auto">
+          <Segmented
+            label="Severity"
+            value={draft.severity}
+            options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
+            onChange={(severity) => set({ severity })}
+          />
+        </div>
+        <div className="flex flex-wrap gap-x-6 gap-y-2">
+          <Checkbox
+            label={prototype ? "Create enabled" : "Enabled"}
+            checked={draft.enabled}
+            onChange={(e) => set({ enabled: e.target.checked })}
+          />
+          {prototype && (
+            <Checkbox
+              label="Discover"
+              checked={draft.discover}
+              onChange={(e) => set({ discover: e.target.checked })}
+            />
+          )}
+        </div>
+      </FormSection>
+      <When {...part} prototype={prototype} />
+      <FormSection title="Tags" note="Go with every problem of this trigger.">
+        <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
+      </FormSection>
+      <FormSection
+        title="Dependencies"
+        note="While one of these has a problem, this trigger makes none."
+      >
+        <DependencyPicker
+          owner={owner}
+          trigger={trigger}
+          values={draft.dependencies}
+          onChange={(dependencies) => set({ dependencies })}
+        />
+      </FormSection>
+      <FormSection title="For whoever is on call">
+        <Field label="Description" hint="What it means and what to do">
+          {(id) => (
+            <Textarea
+              id={id}
+              rows={3}
+              value={draft.comments}
+              onChange={(e) => set({ comments: e.target.value })}
+            />
+          )}
+        </Field>
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Link">
+            {(id) => (
+              <Input id={id} value={draft.url} onChange={(e) => set({ url: e.target.value })} />
+            )}
+          </Field>
+          <Field label="Name of the link">
+            {(id) => (
+              <Input
+                id={id}
+                value={draft.urlName}
+                onChange={(e) => set({ urlName: e.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+      </FormSection>
+      <FormBar
+        save={trigger ? `Save ${word}` : `Create ${word}`}
+        busy={save.isPending}
+        error={save.error ?? remove.error}
+        problems={errors}
+        onDelete={trigger && !inherited ? () => void onDelete() : undefined}
+        deleting={remove.isPending}
+        deleteLabel={`Delete ${word}`}
+      />
+    </form>
+  );
+}

@@ -1,0 +1,257 @@
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { session } from "~/api/session-store";
+import {
+  createToken,
+  deleteToken,
+  generateToken,
+  setTokenStatus,
+  type Token,
+  tokensQuery,
+  usersQuery,
+} from "~/api/users";
+import { PlainTable } from "~/parts/config-tables";
+import { useDelete } from "~/parts/save-dialog";
+import { Ago } from "~/parts/value";
+import { Button, IconButton } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
+import { Dialog } from "~/ui/dialog";
+import { Field, Input, Select } from "~/ui/field";
+import { Empty, ErrorNote } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { formatDate } from "~/util/time";
+
+const CELL = "px-3 py-2 align-top break-words";
+const KEYS = [["tokens"]];
+const DAY = 86_400;
+const LIFETIMES = [
+  ["90", "90 days"],
+  ["365", "1 year"],
+  ["30", "30 days"],
+  ["0", "No end"],
+] as const;
+
+function Secret({ secret }: { secret: string }) {
+  return (
+    <div className="flex flex-col gap-3">
+      <p>This is the only time the token is shown. Copy it now.</p>
+      <div className="flex items-center gap-2">
+        <code className="flex-1 rounded-md bg-sunken px-3 py-2 font-mono text-xs break-all">
+          {secret}
+        </code>
+        <IconButton
+          icon="copy"
+          label="Copy token"
+          onClick={() => {
+            void navigator.clipboard?.writeText(secret);
+            toast("The token is copied.");
+          }}
+        />
+      </div>
+      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each call.</p>
+    </div>
+  );
+}
+
+/** Creates a token and shows its secret once. */
+export function TokenDialog({ onClose }: { onClose: () => void }) {
+  const client = useQueryClient();
+  const me = session();
+  const admin = me?.type === 3;
+  const [name, setName] = useState("");
+  const [description, setDescription] = useState("");
+  const [days, setDays] = useState("90");
+  const [userid, setUserid] = useState(me?.userid ?? "");
+  const { data: users = [] } = useQuery({ ...usersQuery(), enabled: admin });
+  const create = useMutation({
+    mutationFn: () => {
+      const expires = days === "0" ? 0 : Math.floor(Date.now() / 1000) + Number(days) * DAY;
+      return createToken(name.trim(), userid, description.trim(), expires);
+    },
+    onSettled: () => client.invalidateQueries({ queryKey: ["tokens"] }),
+  });
+  const secret = create.data;
+  return (
+    <Dialog
+      title="Create API token"
+      onClose={onClose}
+      footer={
+        secret ? (
+          <Button look="primary" onClick={onClose}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              look="primary"
+              disabled={!name.trim()}
+              busy={create.isPending}
+              onClick={() => create.mutate()}
+            >
+              Create token
+            </Button>
+          </>
+        )
+      }
+    >
+      {secret ? (
+        <Secret secret={secret} />
+      ) : (
+        <div className="flex flex-col gap-4">
+          {create.error && <ErrorNote {...explain(create.error)} />}
+          <Field label="Name" required hint="What it is for, such as “Grafana”.">
+            {(id) => (
+              <Input id={id} autoFocus value={name} onChange={(e) => setName(e.target.value)} />
+            )}
+          </Field>
+          {admin && (
+            <Field label="User" hint="Calls with the token have this user's rights.">
+              {(id) => (
+                <Select
+                  id={id}
+                  options={users.map((user) => [user.userid, user.username] as const)}
+                  value={userid}
+                  onChange={(e) => setUserid(e.target.value)}
+                />
+              )}
+            </Field>
+          )}
+          <Field label="Valid for">
+            {(id) => (
+              <Select
+                id={id}
+                options={LIFETIMES}
+                value={days}
+                onChange={(e) => setDays(e.target.value)}
+              />
+            )}
+          </Field>
+          <Field label="Description">
+            {(id) => (
+              <Input id={id} value={description} onChange={(e) => setDescription(e.target.value)} />
+            )}
+          </Field>
+        </div>
+      )}
+    </Dialog>
+  );
+}
+
+function Expiry({ token }: { token: Token }) {
+  const expires = Number(token.expires_at);
+  if (expires === 0) return "never";
+  const over = expires < Date.now() / 1000;
+  return <span className={over ? "text-bad-ink" : undefined}>{formatDate(expires)}</span>;
+}
+
+export function Tokens({ onCreate }: { onCreate: () => void }) {
+  const client = useQueryClient();
+  const query = useQuery(tokensQuery());
+  const { data: users = [] } = useQuery(usersQuery());
+  const [secret, setSecret] = useState("");
+  const revoke = useDelete(deleteToken, KEYS);
+  const failed = (error: unknown) => toast(explain(error).what, "bad");
+  const onSettled = () => client.invalidateQueries({ queryKey: ["tokens"] });
+  const status = useMutation({
+    mutationFn: (token: Token) => setTokenStatus(token.tokenid, token.status === "0" ? "1" : "0"),
+    onError: failed,
+    onSettled,
+  });
+  const renew = useMutation({
+    mutationFn: (token: Token) => generateToken(token.tokenid),
+    onSuccess: setSecret,
+    onError: failed,
+    onSettled,
+  });
+  const userName = (id: string) => users.find((user) => user.userid === id)?.username ?? "";
+  return (
+    <>
+      <PlainTable<Token>
+        query={query}
+        head={[
+          ["Name", ""],
+          ["User", ""],
+          ["Last used", "w-32"],
+          ["Expires", "w-32"],
+          ["", "w-72"],
+        ]}
+        empty={
+          <Empty
+            icon="key"
+            title="No API tokens"
+            action={<Button onClick={onCreate}>Create API token</Button>}
+          >
+            Give each program a token of its own, and revoke it when it is no longer used.
+          </Empty>
+        }
+        row={(token) => (
+          <tr
+            key={token.tokenid}
+            className={`border-t hover:bg-hover ${token.status === "1" ? "text-faint" : ""}`}
+          >
+            <td className={`${CELL} font-medium`}>
+              {token.name}
+              {token.description && (
+                <span className="block text-xs font-normal text-faint">{token.description}</span>
+              )}
+            </td>
+            <td className={`${CELL} text-soft`}>{userName(token.userid)}</td>
+            <td className={`${CELL} text-soft`}>
+              <Ago clock={Number(token.lastaccess)} />
+            </td>
+            <td className={`${CELL} text-soft`}>
+              <Expiry token={token} />
+            </td>
+            <td className="px-3 py-1 text-right whitespace-nowrap">
+              <Button small look="quiet" onClick={() => status.mutate(token)}>
+                {token.status === "0" ? "Disable" : "Enable"}
+              </Button>
+              <Button
+                small
+                look="quiet"
+                onClick={async () => {
+                  const body = <p>The secret that programs use now stops working at once.</p>;
+                  if (
+                    await confirmed(`New secret for ${token.name}?`, body, "Make new secret", "key")
+                  )
+                    renew.mutate(token);
+                }}
+              >
+                New secret
+              </Button>
+              <Button
+                small
+                look="danger"
+                onClick={() =>
+                  void revoke(
+                    token.tokenid,
+                    token.name,
+                    "Programs that use it are refused at once.",
+                    "Revoke",
+                  )
+                }
+              >
+                Revoke
+              </Button>
+            </td>
+          </tr>
+        )}
+      />
+      {secret && (
+        <Dialog
+          title="New secret"
+          onClose={() => setSecret("")}
+          footer={
+            <Button look="primary" onClick={() => setSecret("")}>
+              Done
+            </Button>
+          }
+        >
+          <Secret secret={secret} />
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,46 @@
+/** A user as the dialog holds it. */
+export interface UserDraft {
+  username: string;
+  name: string;
+  surname: string;
+  roleid: string;
+  groupids: string[];
+  autologout: string;
+  autologin: boolean;
+  password: string;
+  again: string;
+  /** The own password up to now, which changing it asks for. */
+  current: string;
+}
+
+const PASSWORD_MIN = 8;
+
+/** What is wrong with the passwords; the server also refuses those that everybody guesses. */
+export function passwordProblem(
+  draft: Pick<UserDraft, "password" | "again" | "current">,
+  isNew: boolean,
+  own: boolean,
+): string | undefined {
+  if (isNew && !draft.password) return "Write a password.";
+  if (!draft.password && !draft.again) return undefined;
+  if (draft.password.length < PASSWORD_MIN)
+    return `A password has at least ${PASSWORD_MIN} characters.`;
+  if (draft.password !== draft.again) return "The two passwords differ.";
+  if (own && !draft.current) return "Write your current password too.";
+  return undefined;
+}
+
+/** The draft as the create and update methods take it, with what this editor may change. */
+export function userParams(draft: UserDraft, who: { admin: boolean; own: boolean }): object {
+  return {
+    username: who.admin ? draft.username.trim() : undefined,
+    name: draft.name.trim(),
+    surname: draft.surname.trim(),
+    roleid: who.admin && !who.own ? draft.roleid : undefined,
+    usrgrps: who.admin ? draft.groupids.map((usrgrpid) => ({ usrgrpid })) : undefined,
+    autologin: draft.autologin ? "1" : "0",
+    autologout: draft.autologin ? "0" : draft.autologout.trim() || "0",
+    passwd: draft.password || undefined,
+    current_passwd: who.own && draft.password ? draft.current : undefined,
+  };
+}
