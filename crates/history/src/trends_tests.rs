@@ -99,7 +99,7 @@ fn what_waits_is_read_with_what_is_stored() {
     assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 1), (3600, 1)]);
     let mut out = Vec::new();
     folder.take(NOON + 7199, &mut out);
-    write(&mut driver, &out).unwrap();
+    write(&mut driver, &mut out).unwrap();
     folder.fold(&unsigned(1, NOON + 1, 20));
     assert_eq!(read(&folder, &driver, NOON + 3600), [(0, 2), (3600, 1)]);
     assert!(folder.pending(ItemId(2), NOON, NOON + 3600).is_empty());
