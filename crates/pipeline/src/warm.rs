@@ -8,7 +8,7 @@ use model::ItemId;
 use crate::core::Core;
 
 /// Items per call. Neighbours share blocks, so that few are read twice.
-const ITEMS_PER_CALL: usize = 4_000;
+const ITEMS_PER_CALL: usize = 500;
 
 impl Core {
     /// Items of this shard by id, the last first.
@@ -33,7 +33,9 @@ impl Core {
         let view = self.driver.view_newest(&items, 2);
         match newest_of(view.as_ref(), &items, 2) {
             Ok(newest) => newest.iter().for_each(|newest| self.cache.warm(newest)),
-            Err(error) => tracing::error!(%error, "newest values could not be read; trying later"),
+            Err(error) => {
+                tracing::error!(%error, "newest values could not be read; they will be when they are asked for")
+            }
         }
     }
 }

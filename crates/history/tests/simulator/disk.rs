@@ -224,9 +224,14 @@ impl SimDisk {
     pub fn restart(&self) {
         let mut state = self.state();
         (state.off, state.left, state.faults) = (false, None, Faults::default());
-        // A failed sync, the end of the process before it could put that right, and a power cut
-        // before it was sealed: against all three together there is no promise.
-        state.files.iter_mut().for_each(|file| file.doomed = None);
+        drop(state);
+        self.process_ends();
+    }
+
+    /// A failed sync, the end of the process before it could put that right, and a power cut
+    /// before it was sealed: against all three together there is no promise.
+    pub fn process_ends(&self) {
+        self.state().files.iter_mut().for_each(|file| file.doomed = None);
     }
 
     /// The machine is there again after a power cut: of what no sync had reached, some is there.

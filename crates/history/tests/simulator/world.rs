@@ -400,6 +400,7 @@ impl World {
         if self.disk.is_off() {
             return self.restart();
         }
+        self.disk.process_ends();
         self.open(orderly)?;
         if self.disk.is_off() { self.restart() } else { Ok(()) }
     }
@@ -427,6 +428,8 @@ impl World {
             1 | 2 => 3_600,
             _ => self.random.below(300),
         };
+        // A helper syncs each second: time does not pass without.
+        self.sync();
         // Trends that cannot be written are remembered until the end of the hour after theirs; a
         // shard ticks each second, and has long written the others.
         self.tick();
@@ -436,6 +439,7 @@ impl World {
         for _ in 0..seconds.div_ceil(900).max(1) {
             self.clock.advance(Duration::from_secs(seconds.min(900)));
             self.tick();
+            self.sync();
             if self.disk.is_off() {
                 return;
             }
