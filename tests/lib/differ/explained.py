@@ -77,6 +77,8 @@ EXPLAINED = [
      and "parsing error" not in str(one)),
     ("whole multiples of parts", "A single step over a whole-number item: the reference cuts the value first.",
      lambda case, one, other: _has(case, 1) and case["options"]["single"] and case["item"]["value_type"] == 3),
+    ("functions of later versions", "lastclock is known here.",
+     lambda case, one, other: _text(case).startswith("lastclock(")),
     ("words without spaces", "The reference wants a space or parenthesis on both sides of and, or, not; here "
      "they are words wherever they stand alone.",
      lambda case, one, other: any('token starting with "' + word in str(_result(one))

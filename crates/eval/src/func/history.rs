@@ -32,6 +32,7 @@ pub(super) fn eval(
     let mut r = Reader { period, item, view, moment };
     match kind {
         Kind::Last => r.nth().map(|v| operand(&v.value)),
+        Kind::LastClock => r.nth().map(|v| ExprValue::Unsigned(u64::from(v.at.clock))),
         Kind::Change => change(&mut r),
         Kind::ItemCount => Ok(ExprValue::Unsigned(1)),
         Kind::First => {

@@ -152,6 +152,7 @@ pub struct Function {
 #[derive(Debug, Clone, PartialEq)]
 enum Kind {
     Last,
+    LastClock,
     Change,
     ItemCount,
     First,
@@ -314,6 +315,7 @@ impl Function {
         let period = |kind, most| Ok((kind, p.required_period(0)?, most));
         match name {
             "last" => Ok((Kind::Last, p.period(0)?, 1)),
+            "lastclock" => Ok((Kind::LastClock, p.period(0)?, 1)),
             "change" => Ok((Kind::Change, None, 0)),
             "item_count" => Ok((Kind::ItemCount, None, 0)),
             "first" => match p.required_period(0)? {

@@ -75,7 +75,7 @@ fn numbers() {
         ("last(#3)", Some("8")),
         ("last(#9)", None),
         ("last(#1:now-1m)", Some("8")),
-        ("lastclock(#2)", None),
+        ("lastclock(#2)", Some("1734479940")),
         ("first(6m)", Some("1")),
         ("first(#2)", None),
         ("change()", Some("-3")),
