@@ -84,7 +84,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "csv",
         run: documents::csv,
-        seeds: &[",\0\"\01\0a,b\n\"1\"\"\",2\r\n", "\0\00\0sep=;\na;b"],
+        seeds: &[",\0\"\u{0}1\0a,b\n\"1\"\"\",2\r\n", "\0\u{0}0\0sep=;\na;b"],
     },
     Target {
         name: "prometheus",
@@ -105,7 +105,7 @@ pub const TARGETS: &[Target] = &[
     Target {
         name: "steps",
         run: documents::steps,
-        seeds: &["\u{5}(\\d+)\n\\1\0a 12", "\u{1}1.5\00x", "\u{d}1\n5\03", "\u{1a}0\n(x)\0x"],
+        seeds: &["\u{5}(\\d+)\n\\1\0a 12", "\u{1}1.5\u{0}0x", "\u{d}1\n5\u{0}3", "\u{1a}0\n(x)\0x"],
     },
     Target {
         name: "script",
