@@ -40,8 +40,8 @@ pub(crate) enum Source {
     Push,
 }
 
-/// 4 MB: enough guesses for 450,000 items, cheap enough for a small server.
-const GUESSES: usize = 1 << 20;
+/// 1 MB: hosts of one template share their guesses, so that few are in use at a time.
+const GUESSES: usize = 1 << 18;
 
 /// Position of a key among its host's items, by hash; only ever a guess. Hosts with the same
 /// items share their guesses, so that those in use fit the nearest cache.
