@@ -1,0 +1,201 @@
+//! Scripts and what they see.
+
+use super::*;
+
+/// A clock on which every look takes a few milliseconds.
+struct Ticking(AtomicU64);
+
+impl stdx::clock::Clock for Ticking {
+    fn unix(&self) -> Duration {
+        Duration::from_millis(self.0.fetch_add(5, Ordering::Relaxed))
+    }
+    fn monotonic(&self) -> Duration {
+        self.unix()
+    }
+}
+
+fn clock() -> SharedClock {
+    Arc::new(Ticking(AtomicU64::new(0)))
+}
+
+fn engine() -> Engine {
+    Engine::new(clock()).unwrap()
+}
+
+#[test]
+fn scripts() {
+    let mut engine = engine();
+    for (source, result) in [
+        ("return value * 2", Ok(Some("84"))),
+        ("return value + 1", Ok(Some("421"))),
+        ("x = 010; return x", Ok(Some("8"))),
+        ("if (true) { const a = 1 } return a", Ok(Some("1"))),
+        ("const b = 'x const c = 1'; return b", Ok(Some("x const c = 1"))),
+        ("var constant = 2; return constant", Ok(Some("2"))),
+        ("return null", Ok(None)),
+        ("return", Err("undefined return value")),
+        ("throw 'a'", Err("a")),
+        ("throw new TypeError('b')", Err("TypeError: b")),
+        ("return md5('a')", Ok(Some("0cc175b9c0f1b6a831c399e269772661"))),
+        ("return btoa('ö') + btoa(atob('YQ=='))", Ok(Some("w7Y=YQ=="))),
+        ("return XML.query('<a>5</a>', '/a/text()')", Ok(Some("5"))),
+        ("return XML.query('<a>5</a>', '/b')", Ok(Some(""))),
+        (
+            "return XML.fromJson('{\"a\":{\"@x\":\"1\",\"b\":[1,null,{}]}}')",
+            Ok(Some("<?xml version=\"1.0\"?>\n<a x=\"1\"><b>1</b><b/><b/></a>\n")),
+        ),
+        ("return XML.fromJson('[1]')", Ok(Some("<?xml version=\"1.0\"?>\n"))),
+        (
+            "return XML.fromJson('{\"a\":{\"#text\":\"<\",\"b\":1}}')",
+            Ok(Some("<?xml version=\"1.0\"?>\n<a>&lt;</a>\n")),
+        ),
+        ("return String(atob('YQ')) + atob('!').length", Ok(Some("[object Uint8Array]0"))),
+        ("return typeof console.log + typeof Zabbix.Log", Ok(Some("functionfunction"))),
+        ("return new HttpRequest().getStatus()", Ok(Some("0"))),
+        ("return JSON.stringify(new HttpRequest().getHeaders(true))", Ok(Some("{}"))),
+        ("return Object.keys(new HttpRequest()).length", Ok(Some("0"))),
+        (
+            "return [HTTPAUTH_NONE, HTTPAUTH_BASIC, HTTPAUTH_DIGEST, HTTPAUTH_NEGOTIATE, \
+          HTTPAUTH_NTLM].join()",
+            Ok(Some("0,1,2,4,8")),
+        ),
+        ("return XML.toJson('<a>5</a>')", Ok(Some("{\"a\":\"5\"}"))),
+        ("return JSON.stringify({v: value, l: [1]})", Ok(Some("{\"v\":\"42\",\"l\":[1]}"))),
+        ("return hmac('md5', 'xxx', 'yyy')", Ok(Some("d8e8efd954dabfdbfd69398d92ad62d1"))),
+        ("Zabbix.log(4, 'x'); Zabbix.sleep(1); return ''", Ok(Some(""))),
+        ("Zabbix.sleep(20000); return 1", Err("script execution timeout")),
+        ("while (true) {}", Err("script execution timeout")),
+    ] {
+        let got = engine.call(source, "42");
+        let expected = result.map(|r| r.map(str::to_owned)).map_err(str::to_owned);
+        assert_eq!(got, expected, "{source}");
+    }
+    assert_eq!(engine.take_log(), [LogLine { level: 4, text: "x".into() }]);
+    for source in [
+        "return (",
+        "var a = []; while (true) a.push('xxxxxxxxxx' + a.length)",
+        "function f() { return f() + 1 } return f()",
+        "HttpRequest()",
+        "new HttpRequest().get('http://127.0.0.1/')",
+        "new HttpRequest().get.call({})",
+        "for (var i = 0; i < 11; i++) new HttpRequest()",
+        "return XML.fromJson('5')",
+        "sign()",
+        "sign('md5', 'k', 'd')",
+        "sign('sha256', 'no key', 'd')",
+        "sign('sha256', 'k')",
+    ] {
+        assert!(engine.call(source, "").is_err(), "{source}");
+    }
+}
+
+/// Answers with what it was asked.
+struct Echo;
+
+impl Outside for Echo {
+    fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
+        if call.url.contains("down") {
+            return Err("could not connect".to_owned());
+        }
+        let headers: Vec<String> = call.headers.iter().map(|(n, v)| format!("{n}={v}")).collect();
+        let body = call.body.as_ref().map(|b| String::from_utf8_lossy(b).into_owned());
+        let text = format!(
+            "{} {} [{}] {body:?} {:?} {:?}",
+            call.method,
+            call.url,
+            headers.join(";"),
+            call.proxy,
+            call.auth
+        );
+        let pair = |n: &str, v: &str| (n.to_owned(), v.to_owned());
+        let headers = vec![pair("X-A", "1"), pair("X-A", "2"), pair("b", "3")];
+        Ok(HttpAnswer { status: 201, headers, body: text.into_bytes() })
+    }
+    fn sleep(&self, _: Duration) {}
+}
+
+#[test]
+fn requests() {
+    let mut scripts = Scripts::with_outside(clock(), Arc::new(Echo));
+    for (source, wanted) in [
+        ("return r.get('u')", "GET u [] None None None"),
+        ("return r.get('u', null)", "GET u [] None None None"),
+        (
+            "return r.post('u', '{}')",
+            "POST u [Content-Type=application/json] Some(\"{}\") None None",
+        ),
+        ("return r.put('u', 'x')", "PUT u [Content-Type=text/plain] Some(\"x\") None None"),
+        ("return r.patch('u', 5)", "PATCH u [Content-Type=text/plain] Some(\"5\") None None"),
+        ("return r.delete('u')", "DELETE u [] None None None"),
+        ("return r.head('u')", "HEAD u [] None None None"),
+        ("return r.trace('u')", "TRACE u [] None None None"),
+        ("return r.options('u')", "OPTIONS u [] None None None"),
+        ("return r.connect('u')", "CONNECT u [] None None None"),
+        ("return r.customRequest('PURGE', 'u')", "PURGE u [] None None None"),
+        (
+            "r.addHeader('A: b'); r.addHeader('no header'); return r.post('u', '{}')",
+            "POST u [A=b;Content-Type=application/x-www-form-urlencoded] Some(\"{}\") None None",
+        ),
+        (
+            "r.addHeader('content-type:  t/x '); return r.post('u', 'd')",
+            "POST u [content-type=t/x] Some(\"d\") None None",
+        ),
+        ("r.addHeader('A: b'); r.clearHeader(); return r.get('u')", "GET u [] None None None"),
+        ("r.setProxy('p:1'); return r.get('u')", "GET u [] None Some(\"p:1\") None"),
+        (
+            "r.setHttpAuth(HTTPAUTH_BASIC, 'n', 'p'); return r.get('u')",
+            "GET u [] None None Basic(\"n\", \"p\")",
+        ),
+        (
+            "r.setHttpAuth(HTTPAUTH_NTLM, 'n', 'p'); return r.get('u')",
+            "GET u [] None None Other(\"NTLM\")",
+        ),
+        ("r.get('u'); return r.getStatus()", "201"),
+        ("r.get('u'); return JSON.stringify(r.getHeaders())", "{\"X-A\":\"2\",\"b\":\"3\"}"),
+        (
+            "r.get('u'); return JSON.stringify(r.getHeaders(true))",
+            "{\"X-A\":[\"1\",\"2\"],\"b\":[\"3\"]}",
+        ),
+        (
+            "try { r.get('down') } catch (e) { return e.message }",
+            "cannot get URL: could not connect",
+        ),
+    ] {
+        let source = format!("var r = new HttpRequest(); {source}");
+        assert_eq!(scripts.call(&source, ""), Ok(Some(wanted.to_owned())), "{source}");
+    }
+    assert!(scripts.call("new HttpRequest().customRequest()", "").is_err());
+}
+
+#[test]
+fn signatures_do_not_depend_on_line_ends() {
+    let key = openssl::rsa::Rsa::generate(1024).unwrap();
+    let old = String::from_utf8(key.private_key_to_pem().unwrap()).unwrap();
+    let key = openssl::pkey::PKey::from_rsa(key).unwrap();
+    let new = String::from_utf8(key.private_key_to_pem_pkcs8().unwrap()).unwrap();
+    let mut engine = engine();
+    let mut sign = |key: &str| engine.call("return sign('sha256', value, 'data')", key);
+    let signature = sign(&old).unwrap().unwrap();
+    assert_eq!(signature.len(), 256);
+    for key in [new.clone(), new.replace('\n', ""), new.replace('\n', " "), old] {
+        assert_eq!(sign(&key), Ok(Some(signature.clone())));
+    }
+}
+
+#[test]
+fn a_shorter_time_is_told_apart() {
+    let mut scripts = Scripts::with_time_max(clock(), Duration::from_millis(50));
+    assert!(scripts.call("while (true) {}", "").is_err());
+    assert!(scripts.ran_out());
+    assert!(!scripts.ran_out());
+    assert_eq!(scripts.call("return 1", ""), Ok(Some("1".to_owned())));
+    assert!(!scripts.ran_out());
+}
+
+#[test]
+fn a_new_engine_follows_an_exhausted_one() {
+    let mut scripts = Scripts::new(clock());
+    let hog = "hog = []; while (true) hog.push(new Array(1000).join('x') + hog.length)";
+    assert!(scripts.engine().unwrap().call(hog, "").is_err());
+    assert_eq!(scripts.engine().unwrap().call("return 1", ""), Ok(Some("1".to_owned())));
+}
