@@ -7,7 +7,7 @@ use std::io::Write as _;
 use eval::preproc::{self, State, Step};
 use eval::script::Scripts;
 use model::{Payload, Timestamp, ValueType};
-use stdx::clock::{Clock, RealClock};
+use stdx::clock::RealClock;
 
 const JSON: &str = r#"{"status":"ok","data":{"cpu":{"load":[0.5,0.75,1.25],"cores":8},"disks":[{"name":"sda","used":1234567,"total":9999999},{"name":"sdb","used":7654321,"total":8888888}],"uptime":123456}}"#;
 const XML: &str = "<s><cpu n=\"0\"><load>0.5</load></cpu><cpu n=\"1\"><load>0.7</load></cpu></s>";

@@ -1,6 +1,8 @@
 //! Runs recorded cases from outside the clone: the directory `conformance` and the item tests
 //! `golden/server` below `VEDETTE_SHARED`. `cargo xtask conformance` runs the same for people.
 
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "a test, with a line per file")]
+
 use std::path::{Path, PathBuf};
 
 #[expect(clippy::disallowed_methods, reason = "where recorded data lies is told by a variable")]
