@@ -10,11 +10,14 @@
 #![allow(clippy::print_stderr, reason = "a test tells what it did")]
 
 mod disk;
+mod hours;
 mod model;
+mod plan;
 mod random;
 mod world;
 
-use world::{Tally, World};
+use plan::Tally;
+use world::World;
 
 #[expect(clippy::disallowed_methods, reason = "whoever runs the tests by hand chooses")]
 fn number(name: &str, default: u64) -> u64 {

@@ -5,56 +5,17 @@ use std::time::Duration;
 
 use history::trends::{self, Folded, Folder, open_hours};
 use history::{Driver, Embedded, Kinds, Options, Span};
-use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
+use model::{ItemId, Sample, Timestamp, Trend};
 use stdx::clock::{Clock, SharedClock, SimClock};
 
 use crate::disk::{Faults, SimDisk};
+use crate::hours::{add, alike, finish};
 use crate::model::{Classes, ITEMS, Model, NUMBERS, same};
+use crate::plan::{Plan, Tally, value};
 use crate::random::Random;
 
 const START: u32 = 19_675 * 86_400 + 40_000;
 const STEPS: u64 = 120;
-
-/// What this seed is about.
-#[derive(Debug, Clone, Copy)]
-struct Plan {
-    durable: bool,
-    kills: bool,
-    power_cuts: bool,
-    write_errors: bool,
-    full_disk: bool,
-    read_errors: bool,
-    flips: bool,
-}
-
-impl Plan {
-    fn new(random: &mut Random) -> Self {
-        let flips = random.one_in(6);
-        Self {
-            durable: random.one_in(4),
-            kills: random.one_in(2),
-            power_cuts: random.one_in(3),
-            write_errors: random.one_in(2),
-            full_disk: random.one_in(2),
-            read_errors: random.one_in(4),
-            flips,
-        }
-    }
-}
-
-/// What a run did, so that a test can tell that it did something.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-pub struct Tally {
-    pub acknowledged: u64,
-    pub refused: u64,
-    pub restarts: u64,
-    pub seals: u64,
-    pub merges: u64,
-    pub injected: u64,
-    pub flips: u64,
-    pub missing: u64,
-    pub hours: u64,
-}
 
 pub struct World {
     random: Random,
@@ -188,9 +149,6 @@ impl World {
         self.tally.restarts += 1;
         self.driver = None;
         if self.plan.power_cuts && (!self.plan.kills || self.random.one_in(2)) {
-            if self.trace {
-                eprintln!("power cut");
-            }
             self.disk.cut_power();
             self.model.power_cut();
         } else {
@@ -285,21 +243,6 @@ impl World {
         }
     }
 
-    fn value(&mut self, item: u64) -> SampleValue {
-        let bits = self.random.next();
-        match item {
-            0..4 => SampleValue::Unsigned(bits >> (bits % 60)),
-            4..NUMBERS => SampleValue::Float((bits >> 40) as f64 / 100.0),
-            8 => SampleValue::Text("y".repeat(usize::try_from(bits % 300).unwrap()).into()),
-            9 => {
-                let meta = LogMeta { timestamp: 7, source: "s".into(), severity: 1, eventid: 2 };
-                SampleValue::Log(Box::new((format!("line {bits}").into(), meta)))
-            }
-            _ if bits.is_multiple_of(2) => SampleValue::Unsigned(bits >> 8),
-            _ => SampleValue::Float(f64::from_bits(bits)),
-        }
-    }
-
     fn sample(&mut self) -> Sample {
         let item = self.random.below(ITEMS);
         let now = self.now();
@@ -314,7 +257,7 @@ impl World {
             let days = u32::try_from(days).unwrap() * 86_400;
             Timestamp { clock: now - now % 60 - days, ns: u32::try_from(item % 3).unwrap() }
         };
-        Sample { item: ItemId(item), at, value: self.value(item) }
+        Sample { item: ItemId(item), at, value: value(&mut self.random, item) }
     }
 
     fn write(&mut self) {
@@ -357,9 +300,6 @@ impl World {
             (0..1 + self.random.below(3)).map(|_| ItemId(self.random.below(ITEMS))).collect();
         let result = self.driver().clear(&items);
         self.model.clear(&items, result.is_ok());
-        if self.trace {
-            eprintln!("  clear {items:?} {result:?}");
-        }
         if result.is_ok() {
             self.acknowledged();
             self.folder.clear(&items);
@@ -411,9 +351,6 @@ impl World {
         }
         let mut folded = std::mem::take(&mut self.folded);
         let written = trends::write(self.driver(), &mut folded);
-        if self.trace {
-            eprintln!("  trends {written:?} {folded:?}");
-        }
         if written.is_err() {
             self.reported += 1;
             self.folded = folded;
@@ -558,60 +495,4 @@ impl World {
         }
         Ok(())
     }
-}
-
-fn add(trends: &mut Vec<Trend>, sample: &Sample) {
-    let hour = trends::hour_of(sample.at.clock);
-    if let Some(trend) = trends.iter_mut().find(|trend| trend.hour == hour) {
-        trend.num += 1;
-        return;
-    }
-    let values = match sample.value {
-        SampleValue::Unsigned(_) => TrendValues::Unsigned { min: 0, avg: 0, max: 0 },
-        _ => TrendValues::Float { min: 0.0, avg: 0.0, max: 0.0 },
-    };
-    trends.push(Trend { item: sample.item, hour, num: 1, values });
-}
-
-fn finish(trend: &mut Trend, samples: &[Sample]) {
-    let of_hour = samples.iter().filter(|s| trends::hour_of(s.at.clock) == trend.hour);
-    match &mut trend.values {
-        TrendValues::Unsigned { min, avg, max } => {
-            let values: Vec<u64> = of_hour.filter_map(|s| unsigned(&s.value)).collect();
-            let sum: u128 = values.iter().copied().map(u128::from).sum();
-            *min = values.iter().copied().min().unwrap_or(0);
-            *max = values.iter().copied().max().unwrap_or(0);
-            *avg = u64::try_from(sum / values.len() as u128).unwrap();
-        }
-        TrendValues::Float { min, avg, max } => {
-            let values: Vec<f64> = of_hour.filter_map(|s| s.value.as_f64()).collect();
-            *min = values.iter().copied().fold(f64::INFINITY, f64::min);
-            *max = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            *avg = values.iter().sum::<f64>() / values.len() as f64;
-        }
-    }
-}
-
-fn unsigned(value: &SampleValue) -> Option<u64> {
-    if let SampleValue::Unsigned(value) = value { Some(*value) } else { None }
-}
-
-/// Equal but for what merging of stored parts may round.
-fn alike(a: &Trend, b: &Trend) -> bool {
-    let parts = u64::from(a.num);
-    a.num == b.num
-        && match (a.values, b.values) {
-            (
-                TrendValues::Unsigned { min, avg, max },
-                TrendValues::Unsigned { min: min2, avg: avg2, max: max2 },
-            ) => min == min2 && max == max2 && avg.abs_diff(avg2) <= parts,
-            (
-                TrendValues::Float { min, avg, max },
-                TrendValues::Float { min: min2, avg: avg2, max: max2 },
-            ) => {
-                let near = (avg - avg2).abs() <= avg2.abs() * 1e-9;
-                min.to_bits() == min2.to_bits() && max.to_bits() == max2.to_bits() && near
-            }
-            _ => false,
-        }
 }
