@@ -5,6 +5,8 @@
 //! `result` (null = discarded) or `fails`, and `trace`: what each step gave (`=text`, `-` nothing,
 //! `!` an error).
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use eval::preproc::{self, Outcome, State, Step, StepTrace, into_text};
 use eval::script::Scripts;
 use model::{Payload, SampleValue, Timestamp, ValueType};
