@@ -16,7 +16,7 @@
 //! | [`peers`] | a list of allowed hosts into yes or no |
 
 pub mod calendar;
-#[cfg(feature = "compat")]
+#[cfg(feature = "conformance")]
 pub mod conformance;
 pub mod expr;
 pub mod func;
