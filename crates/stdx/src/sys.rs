@@ -1,32 +1,7 @@
 //! System calls that the standard library does not offer: the only `unsafe` of the product.
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
-use std::fs::File;
 use std::io;
-
-/// A read-only view of a file's bytes.
-#[derive(Debug)]
-pub struct FileView {
-    map: memmap2::Mmap,
-}
-
-impl FileView {
-    /// Maps `file`. The file must not be changed or truncated while the view lives: segments are
-    /// written once, renamed into place and only ever unlinked.
-    pub fn open(file: &File) -> io::Result<Self> {
-        // SAFETY: the callers' files are immutable after creation (see above); unlinking keeps
-        // the mapped pages valid.
-        let map = unsafe { memmap2::Mmap::map(file)? };
-        Ok(Self { map })
-    }
-}
-
-impl std::ops::Deref for FileView {
-    type Target = [u8];
-    fn deref(&self) -> &[u8] {
-        &self.map
-    }
-}
 
 /// Raises the limit of open files to the hard limit; returns the limit in force.
 /// A server with 60,000 checks in flight needs as many sockets, and 1,024 is the usual default.
