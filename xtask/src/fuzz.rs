@@ -9,8 +9,8 @@ use anyhow::{Context, bail};
 use fuzz_targets::{TARGETS, Target};
 use stdx::clock::{Clock, RealClock};
 
-/// An input that takes longer than this fails: all of them are short.
-const INPUT_TIME_MAX: Duration = Duration::from_secs(3);
+/// An input that takes longer than this hangs, however loaded the machine: all of them are short.
+const INPUT_TIME_MAX: Duration = Duration::from_secs(10);
 /// Longest input made, bytes.
 const INPUT_BYTES_MAX: usize = 4096;
 
@@ -113,14 +113,24 @@ impl Random {
     }
 }
 
-/// Runs the targets named, or all, for `--seconds` in all.
+/// When a target has had enough.
+#[derive(Clone, Copy)]
+enum Enough {
+    /// The same inputs in each run.
+    Inputs(u64),
+    /// As many as fit.
+    Time(Duration),
+}
+
+/// Runs the targets named, or all: `--inputs` each, or for `--seconds` in all.
 pub(crate) fn run(arguments: impl Iterator<Item = String>) -> anyhow::Result<String> {
-    let (mut seconds, mut seed, mut names) = (30.0, 1, Vec::new());
+    let (mut seconds, mut inputs, mut seed, mut names) = (30.0, None, 1, Vec::new());
     let mut arguments = arguments.peekable();
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().context("a number is missing");
         match argument.as_str() {
             "--seconds" => seconds = number()?.parse::<f64>()?,
+            "--inputs" => inputs = Some(number()?.parse::<u64>()?),
             "--seed" => seed = number()?.parse::<u64>()?,
             name if name.starts_with('-') => bail!("unknown parameter {name}"),
             name => names.push(name.to_owned()),
@@ -133,11 +143,12 @@ pub(crate) fn run(arguments: impl Iterator<Item = String>) -> anyhow::Result<Str
         bail!("no such target; there are {}", all.join(", "));
     }
     let share = Duration::from_secs_f64(seconds) / u32::try_from(targets.len())?;
+    let enough = inputs.map_or(Enough::Time(share), Enough::Inputs);
     // A panic is a result here, not news for the terminal.
     std::panic::set_hook(Box::new(|_| {}));
     let (mut text, mut failed) = (String::new(), 0);
     for target in &targets {
-        match feed(target, share, seed) {
+        match feed(target, enough, seed) {
             Ok(runs) => writeln!(text, "{:12} {runs:8} inputs", target.name)?,
             Err(reason) => {
                 failed += 1;
@@ -154,16 +165,20 @@ pub(crate) fn run(arguments: impl Iterator<Item = String>) -> anyhow::Result<Str
 }
 
 /// The number of inputs, or what went wrong with which.
-fn feed(target: &Target, share: Duration, seed: u64) -> Result<u64, String> {
+fn feed(target: &Target, enough: Enough, seed: u64) -> Result<u64, String> {
     let clock = RealClock::shared();
-    let end = clock.monotonic() + share;
+    let start = clock.monotonic();
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
     let mut runs = 0;
     for input in target.seeds {
         attempt(target, input.as_bytes(), clock.as_ref())?;
         runs += 1;
     }
-    while clock.monotonic() < end {
+    let goes_on = |runs: u64| match enough {
+        Enough::Inputs(inputs) => runs < inputs,
+        Enough::Time(share) => clock.monotonic() - start < share,
+    };
+    while goes_on(runs) {
         let input = make(target, &mut random);
         attempt(target, &input, clock.as_ref())?;
         runs += 1;

@@ -15,7 +15,7 @@ mod totals;
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N] [--seed N] [TARGET...]\n";
+const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N | --inputs N] [--seed N] [TARGET...]\n";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);

@@ -62,6 +62,10 @@ impl Token<'_> {
     }
 }
 
+/// What is longer is no expression macro; without a bound, each one that is not closed would be
+/// looked for up to the end of the text.
+const EXPRESSION_BYTES_MAX: usize = 2048;
+
 /// All macros of a text from left to right; what only looks like one is skipped.
 pub fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut at = 0;
@@ -163,17 +167,19 @@ fn quoted_end(text: &str, from: usize) -> Option<usize> {
 fn expression_end(rest: &str) -> Option<usize> {
     let bytes = rest.as_bytes();
     let mut at = 2;
-    loop {
+    while at < EXPRESSION_BYTES_MAX {
         match bytes.get(at)? {
             b'}' => return (at > 2).then_some(at),
             b'"' => at = quoted_end(rest, at)?,
-            // No expression macro inside an expression macro: the depth stays bounded.
-            b'{' if bytes.get(at + 1) != Some(&b'?') => {
+            // No expression macro inside an expression macro, nor a function over one: the depth
+            // stays bounded.
+            b'{' if !matches!(&bytes[at + 1..], [b'?', ..] | [b'{', b'?', ..]) => {
                 at = token_at(rest, at).map_or(at + 1, |t| t.span.end);
             }
             _ => at += 1,
         }
     }
+    None
 }
 
 /// `{{MACRO}.function(params)}`
@@ -231,6 +237,13 @@ mod tests {
     use super::*;
 
     #[test]
+    fn what_is_never_closed_costs_little() {
+        // Each further level used to double the time.
+        let text = "{{?1+".repeat(800);
+        assert_eq!(tokens(&text).count(), 0);
+    }
+
+    #[test]
     fn finds_tokens() {
         for (text, found) in [
             ("a {$M} b {$M:ctx} {$M:\"c}\"}", vec!["{$M}", "{$M:ctx}", "{$M:\"c}\"}"]),
@@ -252,6 +265,7 @@ mod tests {
             ("{", vec![]),
             ("{$", vec![]),
             ("{#𝋀", vec![]),
+            ("{?{{?1}.fmtnum(2)}} {?2}", vec!["{?{{?1}", "{?2}"]),
         ] {
             let got: Vec<_> = tokens(text).map(|t| &text[t.span]).collect();
             assert_eq!(got, found, "{text}");
