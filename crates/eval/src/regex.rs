@@ -137,14 +137,22 @@ fn first_match(
     })
 }
 
-/// Replaces every match.
+/// Bytes that [`replace_all`] may look at. PCRE2 checks the rest of the text for valid UTF-8 before
+/// each match, so that many matches in a long text are quadratic: this is a quarter of a second.
+const REPLACE_WORK_MAX: usize = 1 << 28;
+
+/// Replaces every match; refuses what would take too long.
 pub fn replace_all(pattern: &str, template: &str, text: &str) -> Result<String, RegexError> {
     with(pattern, Mode::Lines, |entry| {
         let mut out = Vec::with_capacity(text.len());
-        let mut last = 0;
+        let (mut last, mut work) = (0, 0_usize);
         for captures in entry.regex.captures_iter(text.as_bytes()) {
             let captures = captures.map_err(failed)?;
             let Some(whole) = captures.get(0) else { continue };
+            work += text.len() - whole.start();
+            if work > REPLACE_WORK_MAX {
+                return Err(RegexError::Match("too many matches in too long a text".to_owned()));
+            }
             out.extend_from_slice(&text.as_bytes()[last..whole.start()]);
             let group = |n| {
                 let found = captures.get(n).map_or(&[][..], |m| m.as_bytes());
@@ -270,6 +278,9 @@ mod tests {
         ] {
             assert_eq!(substitute(pattern, template, text, false).unwrap().as_deref(), out);
         }
+        let long = "a".repeat(1 << 20);
+        assert!(replace_all("a", "b", &long).is_err());
+        assert_eq!(replace_all("a$", "b", &long).map(|text| text.len()), Ok(long.len()));
         assert_eq!(replace_all("(?=\\d)", "A", "0t12").unwrap(), "A0tA1A2");
         assert!(matches!(check("([0-9+)"), Err(RegexError::Pattern(_))));
         assert_eq!(is_match("^ö.$", "ÖÄ", true), Ok(true));
