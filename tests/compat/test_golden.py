@@ -58,6 +58,11 @@ def empty_where_unknown(target):
     return lambda: target.__dict__.pop("call")
 
 
+#: Steps whose recorded answer neither server gives each time: events of several hosts by their ids, which follow the
+#: order in which the hosts' values happened to be evaluated (in the recording, too, it is not that of their clocks).
+UNDETERMINED = {"event.get-0018"}
+
+
 def hasten(module, patience):
     """Steps that cannot succeed are tried once; the others for at most `patience` seconds."""
     load = module.load
@@ -140,6 +145,8 @@ def replay(module, server, report):
     totals = collections.defaultdict(lambda: [0, 0])
     summary = "the replay gave no totals"
     for line in text.getvalue().splitlines():
+        if any(step in line.split() for step in UNDETERMINED):
+            continue
         if found := re.match(r"(same|DIFFERS) ([A-Za-z.]+)-\S+", line):
             totals[found.group(2).split(".")[0]][found.group(1) == "DIFFERS"] += 1
         elif " steps as recorded" in line:

@@ -78,8 +78,10 @@ fn pass(
     let outcome =
         preproc::run_traced(test.steps, state, value, at, kind, scripts, Some(&mut trace));
     let checked = test.steps.first().is_some_and(|step| step.kind == StepKind::CheckNotSupported);
+    // A text is shown whole, also where storing would cut it.
+    let shown = if kind.is_numeric() { kind } else { ValueType::Text };
     let result = match outcome {
-        Outcome::Value(value) => preproc::convert(value, kind).map(|v| Some(text(&v))),
+        Outcome::Value(value) => preproc::convert(value, shown).map(|v| Some(text(&v))),
         Outcome::Discarded => Ok(None),
         Outcome::NotSupported(_) if failed && !checked => Err(NOT_SUPPORTED.to_owned()),
         Outcome::NotSupported(error) => Err(error.into()),
