@@ -48,7 +48,7 @@ export const STEP_KINDS: readonly StepKind[] = [
     type: "11",
     label: "XML XPath",
     group: "Structured data",
-    params: [{ label: "XPath", placeholder: "/root/element" }],
+    params: [{ label: "XPath", placeholder: "//disk/used" }],
   },
   {
     type: "12",
