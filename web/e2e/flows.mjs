@@ -343,6 +343,13 @@ await step("health", async () => {
   await drawn(page.getByRole("figure", { name: "Values per second" }));
 });
 
+await step("capacity", async () => {
+  await link("Capacity").click();
+  await heading("Capacity").waitFor();
+  await page.getByRole("cell", { name: /^Memory/ }).waitFor();
+  await page.getByText("vedette bench capacity").first().waitFor();
+});
+
 await step("users and tokens", async () => {
   await link("Users and tokens").click();
   await page.getByRole("cell", { name: user }).first().waitFor();

@@ -11,6 +11,7 @@ const PAGES = [
   ["templates", "/templates", /^Templates/],
   ["queue", "/queue", /^Queue/],
   ["health", "/health", /health/],
+  ["capacity", "/capacity", /^Capacity/],
   ["users", "/users", /^Users/],
   ["create host", "/hosts/new", /^Create host/],
 ];

@@ -173,6 +173,12 @@ const health = createRoute({
   component: lazyRouteComponent(() => import("~/pages/health"), "HealthPage"),
 });
 
+const capacity = createRoute({
+  getParentRoute: () => inside,
+  path: "/capacity",
+  component: lazyRouteComponent(() => import("~/pages/capacity"), "CapacityPage"),
+});
+
 const users = createRoute({
   getParentRoute: () => inside,
   path: "/users",
@@ -200,6 +206,7 @@ const pages = [
   template,
   queue,
   health,
+  capacity,
   users,
 ] as const;
 

@@ -43,6 +43,9 @@ impl Live for Idle {
             Err("no such queue".to_owned())
         }
     }
+    fn capacity(&self) -> api::Json {
+        api::Json::Null
+    }
     fn clear_history(&self, _items: &[ItemId]) -> Result<(), String> {
         Ok(())
     }

@@ -83,6 +83,8 @@ pub trait Live: Send + Sync {
     /// What is late: the member `data` of the trapper request `queue.get` of this type
     /// (`overview`, `overview by proxy`, `details`), details with at most `limit` rows.
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;
+    /// How far each part is from its limit: the result of `capacity.get`.
+    fn capacity(&self) -> Json;
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;
     /// Triggers were switched off or deleted: their problems close.

@@ -56,6 +56,9 @@ impl Live for Idle {
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String> {
         if kind == "overview" { Ok(Json::from(limit)) } else { Err("no such queue".to_owned()) }
     }
+    fn capacity(&self) -> Json {
+        serde_json::json!({ "resources": [] })
+    }
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.note(format!("clear {items:?}"));
         Ok(())

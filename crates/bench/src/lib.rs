@@ -19,7 +19,6 @@ mod fake_agent;
 pub mod ledger;
 pub mod limit;
 pub mod line;
-mod machine;
 mod payload;
 mod plot;
 mod probe;

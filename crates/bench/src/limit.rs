@@ -12,13 +12,13 @@ use serde_json::json;
 
 use crate::api::Api;
 use crate::fake_agent::FakeAgents;
-use crate::machine::{self, CpuTimes};
 use crate::plot::{Chart, svg};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{Estate, ItemSpec, Through, Wanted};
 use crate::report::{Report, Steps, grouped};
 use crate::{Context, Login};
+use stdx::machine::{self, CpuTimes, Memory};
 
 /// Share of time from which pollers count as busy all the time; the last percent is rounding.
 const BUSY_MAX: f64 = 0.99;
@@ -254,7 +254,7 @@ impl Climb<'_> {
         let own_cpu = begin
             .usage
             .zip(end.usage)
-            .map(|(first, last)| (last.cpu_s - first.cpu_s) / seconds / machine::cores());
+            .map(|(first, last)| (last.cpu_s - first.cpu_s) / seconds / machine::cores() as f64);
         let all_cpu = || end.cpu?.busy_since(begin.cpu?);
         Ok(Step {
             hosts,
@@ -263,7 +263,7 @@ impl Climb<'_> {
             in_flight,
             busy: (!busy.is_empty()).then(|| mean(&busy)),
             cpu: own_cpu.or_else(all_cpu),
-            memory: machine::memory_used(),
+            memory: Memory::read().map(Memory::used),
             rss_bytes: end.usage.map(|usage| usage.rss_bytes),
             queue,
         })

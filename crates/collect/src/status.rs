@@ -163,6 +163,11 @@ impl Status {
         &self.0.counters
     }
 
+    /// Connections that the trapper serves at one time.
+    pub fn connections_max(&self) -> usize {
+        self.0.config.limits.connections
+    }
+
     /// What has to outlive a restart, in the order of the ids.
     pub fn remembered(&self) -> Remembered {
         let mut log_positions = self.0.active.positions();

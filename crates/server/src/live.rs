@@ -12,6 +12,7 @@ use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
 
+use crate::capacity::Capacity;
 use crate::discovery::Outcomes;
 
 /// The running parts, for the API's blocking threads.
@@ -23,6 +24,7 @@ pub(crate) struct Running {
     pub(crate) discoveries: Arc<Outcomes>,
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
+    pub(crate) capacity: Capacity,
 }
 
 impl api::Live for Running {
@@ -114,6 +116,10 @@ impl api::Live for Running {
         let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
         let report = self.runtime.block_on(self.collector.queue(most));
         crate::queue::rows(&report, kind, limit, self.clock.unix_s()).map(|(rows, _)| rows)
+    }
+
+    fn capacity(&self) -> api::Json {
+        self.capacity.report()
     }
 
     fn check_now(&self, items: &[ItemId]) {

@@ -3,6 +3,7 @@
 mod agent_command;
 mod backend;
 mod bench_command;
+mod capacity;
 mod discovery;
 mod first_start;
 mod internals;

@@ -2,6 +2,8 @@
 //! and never wait.
 
 use std::collections::{HashMap, VecDeque};
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
@@ -9,10 +11,12 @@ use alert::Problems;
 use collect::{QueueReport, Status};
 use config::Config;
 use model::HostId;
-use pipeline::{GaugeReading, ShardSet, Stage};
+use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
 use stdx::clock::SharedClock;
+use stdx::machine::CpuTimes;
 use stdx::queue::Gauge;
 
+use crate::capacity::{Disk, DiskReadings};
 use crate::discovery::Busy;
 
 /// Busy shares are averages over this many seconds, as the field's graphs show them.
@@ -30,6 +34,23 @@ pub(crate) struct Parts {
     /// Values of discovery rules that wait.
     pub(crate) discoveries: Arc<Gauge>,
     pub(crate) config: Arc<Config>,
+    /// The folder of the data.
+    pub(crate) data: PathBuf,
+}
+
+/// The load of the last minute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Minute {
+    /// Values that became samples.
+    pub(crate) values_per_s: f64,
+    /// Passive checks.
+    pub(crate) checks_per_s: f64,
+    /// Share of its time that the busiest shard worked, 0 to 1.
+    pub(crate) shard_busy: f64,
+    /// Share of their time that the threads of passive checks worked, 0 to 1.
+    pub(crate) pollers: f64,
+    /// Share of all cores that worked, for whomever, 0 to 1; `None` = the kernel does not tell.
+    pub(crate) cpu_busy: Option<f64>,
 }
 
 /// The newest readings.
@@ -48,12 +69,17 @@ struct State {
     unsupported: Arc<HashMap<HostId, u64>>,
     /// Of which configuration, and its bytes.
     configuration: (u64, usize),
+    disk: DiskReadings,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Reading {
     at: Duration,
     shards: GaugeReading,
+    /// Time that each shard has worked, ns.
+    shards_ns: Vec<u64>,
+    checks: u64,
+    cpu: Option<CpuTimes>,
     alert_ns: u64,
     discovery_ns: u64,
 }
@@ -78,7 +104,7 @@ impl Meter {
         loop {
             second.tick().await;
             let queue = Arc::new(collector.queue(usize::MAX).await);
-            let reading = self.read();
+            let reading = self.read(&collector);
             seconds += 1;
             if seconds % LOOK_EVERY == 1 {
                 let meter = Arc::clone(&self);
@@ -103,6 +129,7 @@ impl Meter {
             // What stood where is gone, and so are the rows that it was read from.
             stdx::sys::give_memory_back();
         }
+        self.lock().disk.take(&self.parts.data, self.parts.clock.monotonic());
         // Shards that have ended have nothing new to tell.
         let Ok(items) = self.parts.shards.unsupported() else { return };
         let mut by_host = HashMap::new();
@@ -129,10 +156,14 @@ impl Meter {
         self.parts.discoveries.len()
     }
 
-    fn read(&self) -> Reading {
+    fn read(&self, collector: &Status) -> Reading {
+        let busy = |shard: &ShardHandle| shard.gauges().busy_ns.iter().sum();
         Reading {
             at: self.parts.clock.monotonic(),
             shards: self.parts.shards.gauges(),
+            shards_ns: self.parts.shards.shards().iter().map(busy).collect(),
+            checks: collector.counters().checks.load(Ordering::Relaxed),
+            cpu: CpuTimes::read(),
             alert_ns: self.parts.problems.stats().busy_ns,
             discovery_ns: self.parts.discovery.ns(),
         }
@@ -180,6 +211,37 @@ impl Meter {
         self.parts.shards.queue_len()
     }
 
+    /// The file system of the data, as of some seconds ago.
+    pub(crate) fn disk(&self) -> Option<Disk> {
+        self.lock().disk.disk()
+    }
+
+    /// Oldest and newest reading of the last minute.
+    fn window(&self) -> Option<(Reading, Reading)> {
+        let state = self.lock();
+        Some((state.seconds.front()?.clone(), state.seconds.back()?.clone()))
+    }
+
+    /// The load of the last minute; `None` in the first two seconds.
+    pub(crate) fn minute(&self) -> Option<Minute> {
+        let (first, last) = self.window()?;
+        let seconds = last.at.saturating_sub(first.at).as_secs_f64();
+        if seconds <= 0.0 {
+            return None;
+        }
+        #[expect(clippy::cast_precision_loss, reason = "rates and shares need no low bits")]
+        let per_s = |before: u64, after: u64| after.saturating_sub(before) as f64 / seconds;
+        let shards = first.shards_ns.iter().zip(&last.shards_ns);
+        let poller = self.busy("agent poller").unwrap_or(0.0);
+        Some(Minute {
+            values_per_s: per_s(first.shards.values, last.shards.values),
+            checks_per_s: per_s(first.checks, last.checks),
+            shard_busy: shards.map(|(a, b)| per_s(*a, *b) / 1e9).fold(0.0, f64::max).min(1.0),
+            pollers: poller / 100.0,
+            cpu_busy: last.cpu.zip(first.cpu).and_then(|(last, first)| last.busy_since(first)),
+        })
+    }
+
     /// Share of the last minute that a kind of work took, per cent; `None` = no such work here.
     pub(crate) fn busy(&self, process: &str) -> Option<f64> {
         if let Some(collector) = self.collector() {
@@ -189,10 +251,7 @@ impl Meter {
                 _ => {}
             }
         }
-        let (first, last) = {
-            let state = self.lock();
-            (*state.seconds.front()?, *state.seconds.back()?)
-        };
+        let (first, last) = self.window()?;
         let over = last.at.saturating_sub(first.at);
         let stage = |stage| {
             let shards = self.parts.shards.shards().len();

@@ -19,6 +19,7 @@ use stdx::queue::{Receiver, bounded};
 use tokio::sync::broadcast;
 
 use crate::backend::Requests;
+use crate::capacity::Capacity;
 use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
@@ -188,6 +189,7 @@ impl Server {
             discovery: busy,
             discoveries: waiting,
             config: Arc::clone(&config),
+            data: data.to_owned(),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -218,6 +220,7 @@ impl Server {
                 discoveries: outcomes,
                 config: Arc::clone(&config),
                 clock: Arc::clone(&clock),
+                capacity: Capacity { data: data.to_owned(), meter: Arc::clone(&meter) },
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),

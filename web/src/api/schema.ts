@@ -1520,6 +1520,7 @@ export interface RegexpInput {
 /** All methods. */
 export type MethodName =
   | "apiinfo.version"
+  | "capacity.get"
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"

@@ -8,6 +8,7 @@ import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { buttonClass } from "~/ui/button";
 import { Card, Stat } from "~/ui/card";
+import { ShareBar } from "~/ui/share-bar";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { formatValue } from "~/util/format";
 import { busyStages, cacheItems, firstOf } from "~/util/self-items";
@@ -59,16 +60,7 @@ function Busy({ items }: { items: readonly ItemRow[] }) {
           >
             {name}
           </Link>
-          <span className="h-1.5 overflow-hidden rounded-full bg-sunken">
-            <span
-              className="block h-full rounded-full"
-              style={{
-                width: `${Math.max(0.5, Math.min(100, busy))}%`,
-                backgroundColor:
-                  busy >= 75 ? "var(--sev-4)" : busy >= 50 ? "var(--sev-2)" : "var(--accent)",
-              }}
-            />
-          </span>
+          <ShareBar percent={busy} />
           <span className="tabular text-right">{busy.toFixed(1)} %</span>
         </li>
       ))}

@@ -8,17 +8,14 @@ import {
 } from "~/api/item-config";
 import { ownerQuery } from "~/api/owners";
 import { type PrototypeTrigger, triggerPrototypesQuery } from "~/api/trigger-config";
-import { PlainTable } from "~/parts/config-tables";
+import { ConfiguredItems, PlainTable, TriggerCells } from "~/parts/config-tables";
 import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
 import { Tabs } from "~/ui/segmented";
-import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
-import { itemTypeName, valueTypeName } from "~/util/item-types";
-import { toSeverity } from "~/util/severity";
 import { ItemForm } from "./item-edit-parts/form";
 
 const route = getRouteApi("/inside/rules/$ruleid");
@@ -33,48 +30,15 @@ function States({ status, discover }: { status: string; discover: string }) {
 }
 
 function Items({ ruleid }: { ruleid: string }) {
-  const query = useQuery(itemPrototypesQuery(ruleid));
   return (
-    <PlainTable<PrototypeRow>
-      query={query}
-      head={[
-        ["Name", ""],
-        ["Key", ""],
-        ["Type", "w-36"],
-        ["Value", "w-40"],
-        ["Interval", "w-24"],
-        ["State", "w-36"],
-      ]}
+    <ConfiguredItems<PrototypeRow>
+      query={useQuery(itemPrototypesQuery(ruleid))}
       empty={
         <Empty icon="latest" title="No item prototypes">
           Each discovered thing gets the items that stand here.
         </Empty>
       }
-      row={(item) => (
-        <tr key={item.itemid} className="border-t hover:bg-hover">
-          <td className={`${CELL} font-medium`}>
-            <Link
-              to="/items/$itemid/edit"
-              params={{ itemid: item.itemid }}
-              className="hover:underline"
-            >
-              {item.name}
-            </Link>
-          </td>
-          <td className={CELL}>
-            <code className="font-mono text-2xs break-all text-soft">{item.key_}</code>
-          </td>
-          <td className={`${CELL} text-soft`}>{itemTypeName(item.type)}</td>
-          <td className={`${CELL} text-soft`}>
-            {valueTypeName(item.value_type)}
-            {item.units && <span className="text-faint"> · {item.units}</span>}
-          </td>
-          <td className={`${CELL} tabular text-soft`}>{item.delay === "0" ? "" : item.delay}</td>
-          <td className={CELL}>
-            <States {...item} />
-          </td>
-        </tr>
-      )}
+      state={(item) => <States {...item} />}
     />
   );
 }
@@ -97,21 +61,7 @@ function Triggers({ ruleid }: { ruleid: string }) {
       }
       row={(trigger) => (
         <tr key={trigger.triggerid} className="border-t hover:bg-hover">
-          <td className={CELL}>
-            <SeverityBadge severity={toSeverity(trigger.priority)} />
-          </td>
-          <td className={`${CELL} font-medium`}>
-            <Link
-              to="/triggers/$triggerid/edit"
-              params={{ triggerid: trigger.triggerid }}
-              className="hover:underline"
-            >
-              {trigger.description}
-            </Link>
-          </td>
-          <td className={CELL}>
-            <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
-          </td>
+          <TriggerCells trigger={trigger} />
           <td className={CELL}>
             <States {...trigger} />
           </td>

@@ -11,7 +11,7 @@ import {
   templateQuery,
 } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
-import { CreateLink, DiscoveryTable, PlainTable, TriggerTable } from "~/parts/config-tables";
+import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
@@ -23,7 +23,6 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { Chip } from "~/ui/tag";
 import { toast } from "~/ui/toast";
 import { formatCount } from "~/util/format";
-import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { tagText } from "~/util/tags";
 import { LinkDialog } from "./templates-parts/link-dialog";
 import { Hosts } from "./templates-parts/tabs";
@@ -32,46 +31,19 @@ import { TemplateDialog } from "./templates-parts/template-dialog";
 const route = getRouteApi("/inside/templates/$templateid");
 type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros" | "valuemaps";
 const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "valuemaps", "hosts"];
-const CELL = "px-3 py-2 align-top break-words";
 
 function Items({ templateid }: { templateid: string }) {
-  const query = useQuery(templateItemsQuery(templateid));
   return (
-    <PlainTable<TemplateItem>
-      query={query}
-      head={[
-        ["Name", ""],
-        ["Key", ""],
-        ["Type", "w-36"],
-        ["Value", "w-40"],
-        ["Interval", "w-24"],
-      ]}
+    <ConfiguredItems<TemplateItem>
+      query={useQuery(templateItemsQuery(templateid))}
       empty={<Empty icon="latest" title="This template has no items" />}
-      row={(item) => (
-        <tr
-          key={item.itemid}
-          className={`border-t hover:bg-hover ${item.status === "1" ? "opacity-60" : ""}`}
-        >
-          <td className={`${CELL} font-medium`}>
-            <Link
-              to="/items/$itemid/edit"
-              params={{ itemid: item.itemid }}
-              className="hover:underline"
-            >
-              {item.name}
-            </Link>
-          </td>
-          <td className={CELL}>
-            <code className="font-mono text-2xs break-all text-soft">{item.key_}</code>
-          </td>
-          <td className={`${CELL} text-soft`}>{itemTypeName(item.type)}</td>
-          <td className={`${CELL} text-soft`}>
-            {valueTypeName(item.value_type)}
-            {item.units && <span className="text-faint"> · {item.units}</span>}
-          </td>
-          <td className={`${CELL} tabular text-soft`}>{item.delay === "0" ? "" : item.delay}</td>
-        </tr>
-      )}
+      state={(item) =>
+        item.status === "1" ? (
+          <span className="text-faint">Disabled</span>
+        ) : (
+          <span className="text-soft">Enabled</span>
+        )
+      }
     />
   );
 }

@@ -12,7 +12,7 @@ import { Icon } from "~/ui/icon";
 import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { toast } from "~/ui/toast";
-import { itemTypeName } from "~/util/item-types";
+import { itemTypeName, valueTypeName } from "~/util/item-types";
 import { toSeverity } from "~/util/severity";
 
 interface TableProps<T> {
@@ -52,6 +52,101 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
 
 const CELL = "px-3 py-2 align-top break-words";
 
+interface ConfiguredItem {
+  itemid: string;
+  name: string;
+  key_: string;
+  type: string;
+  value_type: string;
+  delay: string;
+  units: string;
+}
+
+function KeyCell({ children }: { children: string }) {
+  return (
+    <td className={CELL}>
+      <code className="font-mono text-2xs break-all text-soft">{children}</code>
+    </td>
+  );
+}
+
+/** Items or prototypes as they are configured. */
+export function ConfiguredItems<I extends ConfiguredItem>({
+  query,
+  empty,
+  state,
+}: {
+  query: TableProps<I>["query"];
+  empty: ReactNode;
+  state: (item: I) => ReactNode;
+}) {
+  return (
+    <PlainTable<I>
+      query={query}
+      head={[
+        ["Name", ""],
+        ["Key", ""],
+        ["Type", "w-36"],
+        ["Value", "w-40"],
+        ["Interval", "w-24"],
+        ["State", "w-36"],
+      ]}
+      empty={empty}
+      row={(item) => (
+        <tr key={item.itemid} className="border-t hover:bg-hover">
+          <td className={`${CELL} font-medium`}>
+            <Link
+              to="/items/$itemid/edit"
+              params={{ itemid: item.itemid }}
+              className="hover:underline"
+            >
+              {item.name}
+            </Link>
+          </td>
+          <KeyCell>{item.key_}</KeyCell>
+          <td className={`${CELL} text-soft`}>{itemTypeName(item.type)}</td>
+          <td className={`${CELL} text-soft`}>
+            {valueTypeName(item.value_type)}
+            {item.units && <span className="text-faint"> · {item.units}</span>}
+          </td>
+          <td className={`${CELL} tabular text-soft`}>{item.delay === "0" ? "" : item.delay}</td>
+          <td className={CELL}>{state(item)}</td>
+        </tr>
+      )}
+    />
+  );
+}
+
+/** Severity, name and expression of a trigger or prototype. */
+export function TriggerCells({
+  trigger,
+}: {
+  trigger: Pick<TriggerRow, "triggerid" | "description" | "expression" | "priority"> & {
+    templateid?: string;
+  };
+}) {
+  return (
+    <>
+      <td className={CELL}>
+        <SeverityBadge severity={toSeverity(trigger.priority)} />
+      </td>
+      <td className={`${CELL} font-medium`}>
+        <Link
+          to="/triggers/$triggerid/edit"
+          params={{ triggerid: trigger.triggerid }}
+          className="hover:underline"
+        >
+          {trigger.description}
+        </Link>
+        {(trigger.templateid ?? "0") !== "0" && (
+          <span className="block text-xs font-normal text-faint">from a template</span>
+        )}
+      </td>
+      <KeyCell>{trigger.expression}</KeyCell>
+    </>
+  );
+}
+
 export function TriggerTable({
   query,
   showState,
@@ -81,24 +176,7 @@ export function TriggerTable({
       }
       row={(trigger) => (
         <tr key={trigger.triggerid} className="border-t hover:bg-hover">
-          <td className={CELL}>
-            <SeverityBadge severity={toSeverity(trigger.priority)} />
-          </td>
-          <td className={`${CELL} font-medium`}>
-            <Link
-              to="/triggers/$triggerid/edit"
-              params={{ triggerid: trigger.triggerid }}
-              className="hover:underline"
-            >
-              {trigger.description}
-            </Link>
-            {trigger.templateid !== "0" && (
-              <span className="block text-xs font-normal text-faint">from a template</span>
-            )}
-          </td>
-          <td className={CELL}>
-            <code className="font-mono text-2xs break-all text-soft">{trigger.expression}</code>
-          </td>
+          <TriggerCells trigger={trigger} />
           <td className={CELL}>
             <span className="flex items-center justify-between gap-1">
               {trigger.status === "1" ? (
@@ -176,9 +254,7 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
               {rule.name}
             </Link>
           </td>
-          <td className={CELL}>
-            <code className="font-mono text-2xs break-all text-soft">{rule.key_}</code>
-          </td>
+          <KeyCell>{rule.key_}</KeyCell>
           <td className={`${CELL} text-soft`}>{itemTypeName(rule.type)}</td>
           <td className={`${CELL} text-soft`}>{rule.delay === "0" ? "" : rule.delay}</td>
           <td className={`${CELL} tabular`}>

@@ -1,9 +1,10 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { explain } from "~/api/errors";
-import { Button } from "~/ui/button";
+import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
+import { Field, Input } from "~/ui/field";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 
@@ -67,6 +68,49 @@ export function SaveDialog(props: SaveDialogProps) {
         <button type="submit" hidden />
       </form>
     </Dialog>
+  );
+}
+
+/** The name of what is made or edited in a dialog. */
+export function NameField({
+  value,
+  fresh,
+  onChange,
+}: {
+  value: string;
+  /** It is being made: one starts by typing its name. */
+  fresh: boolean;
+  onChange: (name: string) => void;
+}) {
+  return (
+    <Field label="Name" required>
+      {(id) => (
+        <Input
+          id={id}
+          autoFocus={fresh}
+          value={value}
+          onChange={(event) => onChange(event.target.value)}
+        />
+      )}
+    </Field>
+  );
+}
+
+/** Edits or deletes the thing of a row. */
+export function RowButtons({
+  name,
+  onEdit,
+  onDelete,
+}: {
+  name: string;
+  onEdit: () => void;
+  onDelete: () => unknown;
+}) {
+  return (
+    <>
+      <IconButton icon="edit" label={`Edit ${name}`} onClick={onEdit} />
+      <IconButton icon="trash" label={`Delete ${name}`} onClick={() => void onDelete()} />
+    </>
   );
 }
 

@@ -17,6 +17,7 @@ export interface Destination {
     | "/templates"
     | "/queue"
     | "/health"
+    | "/capacity"
     | "/users";
   label: string;
   icon: IconName;
@@ -44,6 +45,7 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
     pages: [
       { to: "/queue", label: "Queue", icon: "queue", key: "q" },
       { to: "/health", label: "Vedette's health", icon: "health", key: "v" },
+      { to: "/capacity", label: "Capacity", icon: "gauge", key: "c" },
       { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
     ],
   },

@@ -1,5 +1,5 @@
-//! What only the running server can tell: `item.test`, `queue.get`. Requests of the trapper port
-//! at the field's server, methods here, so that a browser can ask.
+//! What only the running server can tell. `item.test` and `queue.get` are requests of the trapper
+//! port at the field's server, methods here, so that a browser can ask; `capacity.get` is ours.
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
@@ -8,6 +8,7 @@ use crate::permission::{Need, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "item.test", lowest: Some(UserType::Admin), run: test_item },
+    Method { name: "capacity.get", lowest: Some(UserType::SuperAdmin), run: capacity },
     Method { name: "queue.get", lowest: Some(UserType::SuperAdmin), run: queue },
 ];
 
@@ -47,6 +48,10 @@ fn queue(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.api.deps.live.queue(&kind, limit).map_err(ApiError::params)
 }
 
+fn capacity(call: &Call<'_>, _input: &Json) -> ApiResult<Json> {
+    Ok(call.api.deps.live.capacity())
+}
+
 #[cfg(test)]
 mod tests {
     use super::Json;
@@ -62,6 +67,7 @@ mod tests {
             ("item.test", test.clone(), test.clone()),
             ("item.test", fetch("99999"), fetch("99999")),
             ("queue.get", json!({ "type": "overview", "limit": "7" }), json!(7)),
+            ("capacity.get", json!({}), json!({ "resources": [] })),
         ]);
         server.refuses(&[
             ("item.test", json!([]), -32602, "an object is expected"),
@@ -96,5 +102,6 @@ mod tests {
         server.call("usergroup.update", &rights).unwrap();
         assert!(may(&admin, "item.test", fetch(&host)));
         assert!(!may(&admin, "queue.get", json!({ "type": "overview" })));
+        assert!(!may(&admin, "capacity.get", json!({})));
     }
 }

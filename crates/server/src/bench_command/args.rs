@@ -28,6 +28,12 @@ pub(super) enum What {
     Limit(Limit),
     /// Values written against the ideal line, for several numbers of targets.
     Line(Line),
+    /// Measure the limits of this machine, for the page Capacity of the UI.
+    ///
+    /// Starts a server of its own on an empty folder and free ports of loopback, so that a server
+    /// in use needs no password and gets no hosts; it shares the machine with the measurement, so
+    /// take a quiet hour.
+    Capacity(Capacity),
     /// Prove that no acknowledged value is lost: send with --log, kill and restart the server at
     /// will, compare with --check.
     Crash(Crash),
@@ -247,6 +253,16 @@ pub(super) struct Config {
     pub(super) settle: Duration,
     #[command(flatten)]
     pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Capacity {
+    /// Data folder of the server that shows the result.
+    #[arg(long, value_name = "DIR", env = "VEDETTE_DATA", default_value = "var")]
+    pub(super) data: PathBuf,
+    /// How long each of the two loads is measured.
+    #[arg(long, default_value_t = 20)]
+    pub(super) seconds: u64,
 }
 
 #[derive(Debug, Args)]

@@ -1,6 +1,7 @@
 //! `vedette bench`: what its commands are told.
 
 mod args;
+mod capacity;
 
 use anyhow::{Context as _, bail};
 use bench::agents::AgentOptions;
@@ -124,6 +125,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             };
             finish(&bench::line::run(&options, &mut context)?, &told.files)
         }
+        What::Capacity(told) => capacity::run(&told, &mut context),
         What::Crash(told) => crash(&told, &mut context),
         What::Clean(access) => {
             let removed = bench::clean(&access.login())?;

@@ -10,9 +10,9 @@ import {
   usersQuery,
 } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
-import { SaveDialog, useDelete } from "~/parts/save-dialog";
+import { NameField, RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select } from "~/ui/field";
+import { Checkbox, Field, Select } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
@@ -119,16 +119,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       keys={KEYS}
       onClose={onClose}
     >
-      <Field label="Name" required>
-        {(id) => (
-          <Input
-            id={id}
-            autoFocus={!group}
-            value={draft.name}
-            onChange={(e) => set({ name: e.target.value })}
-          />
-        )}
-      </Field>
+      <NameField value={draft.name} fresh={!group} onChange={(name) => set({ name })} />
       <Field label="Users">
         {(id) => (
           <Pick
@@ -204,12 +195,11 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
             )}
           </td>
           <td className="px-2 py-1 text-right whitespace-nowrap">
-            <IconButton icon="edit" label={`Edit ${group.name}`} onClick={() => onEdit(group)} />
-            <IconButton
-              icon="trash"
-              label={`Delete ${group.name}`}
-              onClick={() =>
-                void remove(
+            <RowButtons
+              name={group.name}
+              onEdit={() => onEdit(group)}
+              onDelete={() =>
+                remove(
                   group.usrgrpid,
                   group.name,
                   "Its users stay, and lose what only this group let them see.",

@@ -2,9 +2,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
-import { SaveDialog, useDelete } from "~/parts/save-dialog";
-import { IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { NameField, RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
+import { Checkbox, Field, Select, Textarea } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
 
@@ -72,16 +71,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
       keys={KEYS}
       onClose={onClose}
     >
-      <Field label="Name" required>
-        {(id) => (
-          <Input
-            id={id}
-            autoFocus={!role}
-            value={draft.name}
-            onChange={(e) => set({ name: e.target.value })}
-          />
-        )}
-      </Field>
+      <NameField value={draft.name} fresh={!role} onChange={(name) => set({ name })} />
       <Field label="Kind of user">
         {(id) => (
           <Select
@@ -162,21 +152,18 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
             {role.readonly === "1" ? (
               <span className="text-xs text-faint">cannot be changed</span>
             ) : (
-              <>
-                <IconButton icon="edit" label={`Edit ${role.name}`} onClick={() => onEdit(role)} />
-                <IconButton
-                  icon="trash"
-                  label={`Delete ${role.name}`}
-                  onClick={() =>
-                    void remove(
-                      role.roleid,
-                      role.name,
-                      "A role that users have cannot be deleted.",
-                      "Delete",
-                    )
-                  }
-                />
-              </>
+              <RowButtons
+                name={role.name}
+                onEdit={() => onEdit(role)}
+                onDelete={() =>
+                  remove(
+                    role.roleid,
+                    role.name,
+                    "A role that users have cannot be deleted.",
+                    "Delete",
+                  )
+                }
+              />
             )}
           </td>
         </tr>
