@@ -177,11 +177,32 @@ async function discovery() {
     await page.getByRole("cell", { name: "Dark in {#ROOM}" }).waitFor();
   });
 
-  await step("edit discovery rule", async () => {
+  await step("add an override", async () => {
     await tab("Rule").click();
+    await button("Add override").click();
+    await page.getByLabel("Name of the override").fill("No cellars");
+    await button("Add condition").nth(1).click();
+    await page.getByLabel("Macro", { exact: true }).nth(1).fill("{#ROOM}");
+    await page.getByLabel("Regular expression").nth(1).fill("cellar");
+    await button("Add operation").click();
+    await page.getByLabel("Name", { exact: true }).last().fill("^Light");
+    await page.getByLabel("Interval", { exact: true }).check();
+    await page.getByRole("textbox", { name: "Interval", exact: true }).last().fill("5m");
+    await button("Save discovery rule").click();
+    await told("Rooms was saved.");
+  });
+
+  await step("edit discovery rule", async () => {
+    await link("Rooms").click();
     expect(
-      (await page.getByLabel("Regular expression").inputValue()) === "^kitchen",
+      (await page.getByLabel("Regular expression").first().inputValue()) === "^kitchen",
       "the filter came back otherwise",
+    );
+    await page.getByText("No cellars").click();
+    expect(
+      (await page.getByRole("textbox", { name: "Interval", exact: true }).last().inputValue()) ===
+        "5m",
+      "the override came back otherwise",
     );
     await button("Delete discovery rule").click();
     await dialog().getByRole("button", { name: "Delete discovery rule" }).click();

@@ -1,4 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
 import type { Item } from "./items";
 
@@ -16,14 +17,42 @@ export interface FilterCondition {
   macro: string;
   value: string;
   operator: string;
-  formulaid?: string;
+  /** Its name in a formula. */
+  formulaid: string;
 }
 
 /** `evaltype`: 0 and/or, 1 and, 2 or, 3 formula. */
 export interface RuleFilter {
   evaltype: string;
-  formula?: string;
+  formula: string;
   conditions: FilterCondition[];
+}
+
+/** What discovery makes otherwise of the prototypes that it names. */
+export interface OverrideOperation {
+  /** 0 item, 1 trigger, 2 graph, 3 host prototypes. */
+  operationobject: string;
+  /** 0 equals, 1 differs, 2 contains, 3 does not contain, 8 matches, 9 does not match. */
+  operator: string;
+  value: string;
+  opdiscover?: { discover: string };
+  opstatus?: { status: string };
+  opperiod?: { delay: string };
+  ophistory?: { history: string };
+  optrends?: { trends: string };
+  opseverity?: { severity: string };
+  optag?: Tag[];
+  optemplate?: { templateid: string }[];
+  opinventory?: { inventory_mode: string };
+}
+
+/** What discovery makes otherwise for rows that pass the filter. */
+export interface Override {
+  name: string;
+  /** 1 = the overrides after this one are left out where it applies. */
+  stop: string;
+  filter: RuleFilter;
+  operations: OverrideOperation[];
 }
 
 export interface MacroPath {
@@ -40,7 +69,7 @@ export interface ConfigItem extends Item {
   discoveryRule?: { itemid: string; name: string } | [];
   filter?: RuleFilter;
   lld_macro_paths?: MacroPath[];
-  overrides?: { name: string }[];
+  overrides?: Override[];
   lifetime_type?: string;
   lifetime?: string;
 }
@@ -49,7 +78,11 @@ const COMMON = { output: "extend", selectPreprocessing: "extend" };
 const MORE: Record<ItemKind, object> = {
   item: { selectTags: ["tag", "value"], webitems: true },
   prototype: { selectTags: ["tag", "value"], selectDiscoveryRule: ["itemid", "name"] },
-  rule: { selectFilter: "extend", selectLLDMacroPaths: "extend", selectOverrides: ["name"] },
+  rule: {
+    selectFilter: "extend",
+    selectLLDMacroPaths: "extend",
+    selectOverrides: ["name", "stop", "filter", "operations"],
+  },
 };
 
 async function read(kind: ItemKind, itemid: string, signal?: AbortSignal) {

@@ -93,6 +93,23 @@ export const templateQuery = (templateid: string) =>
     meta: { live: "config" },
   });
 
+/** Names of templates by their ids. */
+export const templateNamesQuery = (templateids: string[]) =>
+  queryOptions({
+    queryKey: ["templates", "names", templateids],
+    queryFn: async ({ signal }) => {
+      const output = ["templateid", "name"];
+      const rows = await rpc<{ templateid: string; name: string }[]>(
+        "template.get",
+        { output, templateids },
+        signal,
+      );
+      return new Map(rows.map((row) => [row.templateid, row.name]));
+    },
+    enabled: templateids.length > 0,
+    staleTime: 60_000,
+  });
+
 /** A handful of templates by name, for pickers and the palette. */
 export const templateSearchQuery = (text: string) =>
   queryOptions({

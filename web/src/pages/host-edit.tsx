@@ -1,6 +1,6 @@
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { hostQuery } from "~/api/hosts";
+import { useFresh } from "~/parts/fresh";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -18,7 +18,7 @@ export function HostNewPage() {
 
 export function HostEditPage() {
   const { hostid } = editRoute.useParams();
-  const { data: host, error, refetch } = useQuery({ ...hostQuery(hostid), refetchInterval: false });
+  const { data: host, error, refetch } = useFresh(hostQuery(hostid));
   return (
     <Page title={host ? `Edit ${host.name}` : "Edit host"} scroll>
       {error ? (

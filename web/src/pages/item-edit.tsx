@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { configItemQuery, ruleQuery } from "~/api/item-config";
 import { type Owner, ownerQuery } from "~/api/owners";
+import { useFresh } from "~/parts/fresh";
 import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
@@ -72,7 +73,7 @@ export function ItemNewPage() {
 
 export function ItemEditPage() {
   const { itemid } = editRoute.useParams();
-  const { data: item, error } = useQuery(configItemQuery(itemid));
+  const { data: item, error } = useFresh(configItemQuery(itemid));
   const { data: owner, error: ownerError } = useQuery(ownerQuery(item?.hostid ?? ""));
   const leave = useLeave();
   const navigate = useNavigate();

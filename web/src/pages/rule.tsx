@@ -9,6 +9,7 @@ import {
 import { ownerQuery } from "~/api/owners";
 import { type PrototypeTrigger, triggerPrototypesQuery } from "~/api/trigger-config";
 import { ConfiguredItems, PlainTable, TriggerCells } from "~/parts/config-tables";
+import { useFresh } from "~/parts/fresh";
 import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
@@ -101,7 +102,7 @@ export function RulePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const leave = useLeave();
-  const { data: rule, error, refetch } = useQuery(ruleQuery(ruleid));
+  const { data: rule, error, refetch } = useFresh(ruleQuery(ruleid));
   const { data: owner } = useQuery(ownerQuery(rule?.hostid ?? ""));
   const tab = TABS.find((name) => name === search.tab) ?? "rule";
   const name = rule?.name ?? "Discovery rule";
@@ -160,22 +161,14 @@ export function RulePage() {
       ) : tab === "others" ? (
         <Others ruleid={ruleid} />
       ) : (
-        <>
-          {(rule.overrides?.length ?? 0) > 0 && (
-            <p className="mb-3 rounded-md bg-sunken px-3 py-2 text-soft">
-              Overrides, which this page leaves as they are:{" "}
-              {rule.overrides?.map((override) => override.name).join(", ")}
-            </p>
-          )}
-          <ItemForm
-            key={ruleid}
-            owner={owner}
-            kind="rule"
-            item={rule}
-            onDone={back}
-            onDeleted={back}
-          />
-        </>
+        <ItemForm
+          key={ruleid}
+          owner={owner}
+          kind="rule"
+          item={rule}
+          onDone={back}
+          onDeleted={back}
+        />
       )}
     </Page>
   );

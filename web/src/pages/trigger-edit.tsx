@@ -3,6 +3,7 @@ import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import { ruleQuery } from "~/api/item-config";
 import { type Owner, ownerQuery } from "~/api/owners";
 import { configTriggerQuery } from "~/api/trigger-config";
+import { useFresh } from "~/parts/fresh";
 import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
@@ -74,7 +75,7 @@ export function TriggerNewPage() {
 
 export function TriggerEditPage() {
   const { triggerid } = editRoute.useParams();
-  const { data: trigger, error } = useQuery(configTriggerQuery(triggerid));
+  const { data: trigger, error } = useFresh(configTriggerQuery(triggerid));
   const { data: owner } = useQuery(ownerQuery(trigger?.hosts[0]?.hostid ?? ""));
   const found = trigger?.discoveryRule;
   const rule = found && !Array.isArray(found) ? found : undefined;

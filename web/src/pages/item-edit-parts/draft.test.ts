@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { ConfigItem } from "~/api/item-config";
 import { draftOf, fittingInterfaces, type ItemDraft, itemParams, problemsOf } from "./draft";
+import { NO_FILTER } from "./rule-filter";
 
 const iface = (interfaceid: string, type: string, main = "1") => ({
   interfaceid,
@@ -85,27 +86,18 @@ describe("itemParams", () => {
     const before = { type: "19", timeout: "9s" } as unknown as ConfigItem;
     expect(itemParams(http, [AGENT], false, "item", before)).toMatchObject({ timeout: "" });
   });
-  it("writes a rule with its filter", () => {
+  it("writes a rule with its filter and overrides", () => {
+    const condition = { macro: "{#A}", value: "x", operator: "8", formulaid: "A" };
     const rule = draft({
-      evaltype: "3",
-      filterFormula: "A or B",
-      conditions: [
-        { macro: "{#A}", value: "x", operator: "8" },
-        { macro: " ", value: "", operator: "8" },
-        { macro: "{#B}", value: "", operator: "12" },
-      ],
+      filter: { evaltype: "0", formula: "", conditions: [condition] },
+      overrides: [{ name: "o", stop: "0", filter: NO_FILTER, operations: [] }],
     });
-    expect(itemParams(rule, [AGENT], false, "rule")).toMatchObject({
-      filter: {
-        evaltype: "3",
-        formula: "A or B",
-        conditions: [
-          { macro: "{#A}", value: "x", formulaid: "A" },
-          { macro: "{#B}", value: undefined, formulaid: "B" },
-        ],
-      },
+    const params = itemParams(rule, [AGENT], false, "rule");
+    expect(params).toMatchObject({
+      filter: { evaltype: "0", conditions: [{ macro: "{#A}", value: "x" }] },
+      overrides: [{ name: "o", step: "1" }],
     });
-    expect(itemParams(rule, [AGENT], false, "rule")).not.toHaveProperty("value_type");
+    expect(params).not.toHaveProperty("value_type");
     expect(itemParams(rule, [AGENT], true, "rule")).not.toHaveProperty("filter");
   });
   it("leaves alone what a template decides", () => {

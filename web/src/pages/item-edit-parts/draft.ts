@@ -1,9 +1,11 @@
 import type { HostInterface } from "~/api/hosts";
-import type { ConfigItem, FilterCondition, ItemKind, MacroPath } from "~/api/item-config";
+import type { ConfigItem, ItemKind, MacroPath, Override, RuleFilter } from "~/api/item-config";
 import type { PreprocessingStep } from "~/api/items";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
 import type { Tag } from "~/util/tags";
 import { EXTRAS, extraParams, extraText } from "./extras";
+import { overrideParams, overrideProblem } from "./overrides";
+import { filterParams, NO_FILTER } from "./rule-filter";
 
 /** An item, a prototype or a discovery rule as the form holds it. */
 export interface ItemDraft {
@@ -32,10 +34,9 @@ export interface ItemDraft {
   /** Rules: what becomes of what is no longer discovered: 0 deleted after `lifetime`, 1 kept, 2 deleted. */
   lifetimeType: string;
   lifetime: string;
-  evaltype: string;
-  filterFormula: string;
-  conditions: FilterCondition[];
+  filter: RuleFilter;
   macroPaths: MacroPath[];
+  overrides: Override[];
 }
 
 const extraOf = (item: ConfigItem | null) => {
@@ -52,10 +53,9 @@ export function draftOf(item: ConfigItem | null): ItemDraft {
     discover: item?.discover !== "1",
     lifetimeType: item?.lifetime_type ?? "0",
     lifetime: item?.lifetime || "7d",
-    evaltype: item?.filter?.evaltype ?? "0",
-    filterFormula: item?.filter?.formula ?? "",
-    conditions: item?.filter?.conditions ?? [],
+    filter: item?.filter ?? NO_FILTER,
     macroPaths: item?.lld_macro_paths ?? [],
+    overrides: item?.overrides ?? [],
     name: item?.name ?? "",
     key: item?.key_ ?? "",
     type: item?.type ?? "0",
@@ -109,6 +109,8 @@ export function problemsOf(
   for (const { field, label, required } of EXTRAS[draft.type] ?? []) {
     if (required && !draft.extra[field]?.trim()) problems[field] = `${label} cannot be empty.`;
   }
+  const override = overrideProblem(draft.overrides);
+  if (override) problems.overrides = override;
   if (!interfaces) return problems;
   if (interfaceTypeFor(draft.type) > 0 && fittingInterfaces(draft.type, interfaces).length === 0) {
     problems.type = "The host has no interface for this type. Add one to the host first.";
@@ -152,27 +154,11 @@ function ownParams(draft: ItemDraft, kind: ItemKind): object {
 }
 
 function ruleParams(draft: ItemDraft): object {
-  const conditions = draft.conditions.filter((condition) => condition.macro.trim());
-  const formula = draft.evaltype === "3";
   return {
-    filter: {
-      evaltype: draft.evaltype,
-      formula: formula ? draft.filterFormula : undefined,
-      conditions: conditions.map((condition, i) => ({
-        macro: condition.macro.trim(),
-        value:
-          condition.operator === "8" || condition.operator === "9" ? condition.value : undefined,
-        operator: condition.operator,
-        formulaid: formula ? formulaId(i) : undefined,
-      })),
-    },
+    filter: filterParams(draft.filter),
     lld_macro_paths: draft.macroPaths.filter((path) => path.lld_macro.trim()),
+    overrides: overrideParams(draft.overrides),
   };
-}
-
-/** The letter of a condition in a formula: A, B, … */
-export function formulaId(place: number): string {
-  return String.fromCharCode(65 + (place % 26));
 }
 
 function valueParams(draft: ItemDraft): object {

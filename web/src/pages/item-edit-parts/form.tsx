@@ -272,7 +272,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         />
       </FormSection>
       {kind === "rule" ? (
-        <RuleFields draft={draft} set={set} disabled={inherited} />
+        <RuleFields draft={draft} set={set} disabled={inherited} error={errors.overrides} />
       ) : (
         <FormSection title="Value" note="How it is written and how long it is kept.">
           <ValueFields draft={draft} set={set} ownerid={owner.id} inherited={inherited} />
