@@ -7,21 +7,26 @@
 //! many passed, failed and are not applicable, and every failure.
 //!
 //! `cargo xtask fuzz --seconds N` feeds every parser and evaluator with arbitrary input.
+//!
+//! `cargo xtask instructions` counts the instructions of hot functions (with valgrind) and fails
+//! when one needs more than its baseline.
 
 mod conformance;
 mod fuzz;
+mod instructions;
 mod totals;
 
 use std::io::Write;
 use std::process::ExitCode;
 
-const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N | --inputs N] [--seed N] [TARGET...]\n";
+const HELP: &str = "usage: cargo xtask totals LOG... | conformance DIR | fuzz [--seconds N | --inputs N] [--seed N] [TARGET...] | instructions [--update] [--tolerance PERCENT] [CASE...]\n";
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let result = match arguments.next().as_deref() {
         Some("conformance") => conformance::run(arguments),
         Some("fuzz") => fuzz::run(arguments),
+        Some("instructions") => instructions::run(arguments),
         Some("totals") => totals::run(arguments),
         _ => Err(anyhow::anyhow!("{HELP}")),
     };

@@ -7,6 +7,7 @@
 //!
 //! * [`trapper`]: values by the sender protocol, optionally with a ledger of all acknowledged ones.
 //! * [`ledger`]: the ledger, and its comparison with `history.get`.
+//! * [`steps`]: CPU time of preprocessing steps.
 //! * [`agents`]: passive checks, answered by agents of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
@@ -28,6 +29,7 @@ pub mod report;
 mod send;
 mod shape;
 mod stats;
+pub mod steps;
 pub mod trapper;
 
 use std::io::Write;

@@ -37,7 +37,18 @@ impl ItemSpec {
         });
         if change_per_second && kind == Kind::Counter {
             params["value_type"] = json!(0);
-            params["preprocessing"] = json!([{ "type": 10, "params": "", "error_handler": 0, "error_handler_params": "" }]);
+            params["preprocessing"] = step_json(10, "");
+        }
+        Self { params }
+    }
+
+    /// A trapper item for texts, with one step (its API number and parameters) or none.
+    pub(crate) fn text(key: &str, step: Option<(u8, &str)>, history: &str) -> Self {
+        let mut params = json!({
+            "name": key, "key_": key, "type": 2, "value_type": 4, "history": history,
+        });
+        if let Some((kind, step_params)) = step {
+            params["preprocessing"] = step_json(kind, step_params);
         }
         Self { params }
     }
@@ -49,6 +60,13 @@ impl ItemSpec {
             params: json!({ "name": key, "key_": key, "type": 0, "value_type": 3, "delay": interval }),
         }
     }
+}
+
+/// The member `preprocessing` of an item with one step.
+fn step_json(kind: u8, params: &str) -> Value {
+    json!([{
+        "type": kind, "params": params, "error_handler": 0, "error_handler_params": "",
+    }])
 }
 
 /// How items get onto hosts.

@@ -1,5 +1,6 @@
 //! Results: a table for people, JSON for programs.
 
+use std::borrow::Cow;
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
@@ -8,8 +9,8 @@ use serde_json::{Map, Value, json};
 /// One measured figure.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
-    name: &'static str,
-    label: &'static str,
+    name: Cow<'static, str>,
+    label: Cow<'static, str>,
     value: Value,
 }
 
@@ -41,19 +42,25 @@ impl Report {
 
     /// Adds a count.
     pub(crate) fn count(&mut self, name: &'static str, label: &'static str, n: u64) {
-        self.rows.push(Row { name, label, value: n.into() });
+        self.rows.push(Row { name: name.into(), label: label.into(), value: n.into() });
     }
 
     /// Adds a measurement; one that is no number is left out.
-    pub(crate) fn number(&mut self, name: &'static str, label: &'static str, x: f64) {
+    pub(crate) fn number(
+        &mut self,
+        name: impl Into<Cow<'static, str>>,
+        label: impl Into<Cow<'static, str>>,
+        x: f64,
+    ) {
         if x.is_finite() {
+            let (name, label) = (name.into(), label.into());
             self.rows.push(Row { name, label, value: json!(rounded(x)) });
         }
     }
 
     /// Adds a remark.
     pub(crate) fn note(&mut self, name: &'static str, label: &'static str, text: &str) {
-        self.rows.push(Row { name, label, value: text.into() });
+        self.rows.push(Row { name: name.into(), label: label.into(), value: text.into() });
     }
 
     /// Adds bytes.
@@ -75,7 +82,7 @@ impl Report {
     /// `{"bench":…,"settings":{…},"results":{…}}`; with several loads also `"steps":[{…}]`.
     pub fn json(&self) -> Value {
         let results: Map<String, Value> =
-            self.rows.iter().map(|row| (row.name.to_owned(), row.value.clone())).collect();
+            self.rows.iter().map(|row| (row.name.clone().into_owned(), row.value.clone())).collect();
         let mut json =
             json!({ "bench": self.bench, "settings": self.settings, "results": results });
         if let Some(steps) = &self.steps {
@@ -126,7 +133,7 @@ impl Report {
         for row in &self.rows {
             text += &format!("| {} | {} |", row.label.trim(), shown(&row.value));
             if let Some(earlier) = earlier {
-                let old = &earlier["results"][row.name];
+                let old = &earlier["results"][&*row.name];
                 let ratio = row.value.as_f64().zip(old.as_f64()).filter(|(_, old)| *old != 0.0);
                 let ratio = ratio.map(|(new, old)| format!("{:.2}", new / old));
                 let old = if old.is_null() { String::new() } else { shown(old) };

@@ -13,7 +13,7 @@ pub enum Json<'a> {
     /// `true`, `false`
     Bool(bool),
     /// A number as written.
-    Number(&'a str),
+    Number(Cow<'a, str>),
     /// A text without quotes and escapes.
     Text(Cow<'a, str>),
     /// `[…]`
@@ -60,6 +60,49 @@ pub fn parse_first_container(text: &str) -> Result<Json<'_>, JsonError> {
         return Err(parser.error("invalid object format, expected opening character '{' or '['"));
     }
     parser.value(0)
+}
+
+/// A step on the way to one place of a document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// The member of an object; of several with this name the last.
+    Member(String),
+    /// The element of an array, from 0.
+    Element(usize),
+}
+
+/// How much of a text has to be the document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// All of it, as [`parse_container`] wants it.
+    Whole,
+    /// Its start, as for [`parse_first_container`].
+    Start,
+}
+
+/// What stands at a place of a document: everything else is checked as parsing would do it, but
+/// not kept.
+pub fn find<'a>(
+    text: &'a str,
+    extent: Extent,
+    way: &[Step],
+) -> Result<Option<Json<'a>>, JsonError> {
+    let mut parser = Parser { text, at: text.len() - text.trim_start().len() };
+    if !matches!(parser.peek(), Some(b'{' | b'[')) {
+        return Err(parser.error("invalid object format, expected opening character '{' or '['"));
+    }
+    if extent == Extent::Whole {
+        parser.at = 0;
+        parser.blanks();
+    }
+    let found = parser.find(way, 0)?;
+    if extent == Extent::Whole {
+        parser.blanks();
+        if parser.at < text.len() {
+            return Err(parser.error("invalid text after the JSON value"));
+        }
+    }
+    Ok(found)
 }
 
 struct Parser<'a> {
@@ -111,11 +154,72 @@ impl<'a> Parser<'a> {
 
     fn object(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
         let mut members = Vec::new();
+        self.members(|parser, name| {
+            members.push((name, parser.value(depth + 1)?));
+            Ok(())
+        })?;
+        Ok(Json::Object(members))
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
+        let mut elements = Vec::new();
+        self.elements(|parser| {
+            elements.push(parser.value(depth + 1)?);
+            Ok(())
+        })?;
+        Ok(Json::Array(elements))
+    }
+
+    /// Checks a value and passes it over.
+    fn skip(&mut self, depth: usize) -> Result<(), JsonError> {
+        match self.peek() {
+            Some(b'{') if depth <= DEPTH_MAX => self.members(|parser, _| parser.skip(depth + 1)),
+            Some(b'[') if depth <= DEPTH_MAX => self.elements(|parser| parser.skip(depth + 1)),
+            // Owns nothing that would have to be freed.
+            _ => self.value(depth).map(drop),
+        }
+    }
+
+    /// Passes a value over but for what stands at the end of the way.
+    fn find(&mut self, way: &[Step], depth: usize) -> Result<Option<Json<'a>>, JsonError> {
+        let Some((step, rest)) = way.split_first() else { return self.value(depth).map(Some) };
+        let mut found = None;
+        match (step, self.peek()) {
+            (Step::Member(wanted), Some(b'{')) if depth <= DEPTH_MAX => {
+                self.members(|parser, name| {
+                    if name == *wanted {
+                        found = parser.find(rest, depth + 1)?;
+                        return Ok(());
+                    }
+                    parser.skip(depth + 1)
+                })?;
+            }
+            (Step::Element(wanted), Some(b'[')) if depth <= DEPTH_MAX => {
+                let mut index = 0;
+                self.elements(|parser| {
+                    index += 1;
+                    if index - 1 == *wanted {
+                        found = parser.find(rest, depth + 1)?;
+                        return Ok(());
+                    }
+                    parser.skip(depth + 1)
+                })?;
+            }
+            _ => self.skip(depth)?,
+        }
+        Ok(found)
+    }
+
+    /// Reads an object; `each` reads the value behind a name.
+    fn members(
+        &mut self,
+        mut each: impl FnMut(&mut Self, Cow<'a, str>) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
         self.at += 1;
         self.blanks();
         if self.peek() == Some(b'}') {
             self.at += 1;
-            return Ok(Json::Object(members));
+            return Ok(());
         }
         loop {
             self.blanks();
@@ -129,7 +233,7 @@ impl<'a> Parser<'a> {
             }
             self.at += 1;
             self.blanks();
-            members.push((name, self.value(depth + 1)?));
+            each(self, name)?;
             self.blanks();
             match self.peek() {
                 Some(b',') => self.at += 1,
@@ -138,20 +242,23 @@ impl<'a> Parser<'a> {
             }
         }
         self.at += 1;
-        Ok(Json::Object(members))
+        Ok(())
     }
 
-    fn array(&mut self, depth: usize) -> Result<Json<'a>, JsonError> {
-        let mut elements = Vec::new();
+    /// Reads an array; `each` reads an element.
+    fn elements(
+        &mut self,
+        mut each: impl FnMut(&mut Self) -> Result<(), JsonError>,
+    ) -> Result<(), JsonError> {
         self.at += 1;
         self.blanks();
         if self.peek() == Some(b']') {
             self.at += 1;
-            return Ok(Json::Array(elements));
+            return Ok(());
         }
         loop {
             self.blanks();
-            elements.push(self.value(depth + 1)?);
+            each(self)?;
             self.blanks();
             match self.peek() {
                 Some(b',') => self.at += 1,
@@ -160,7 +267,7 @@ impl<'a> Parser<'a> {
             }
         }
         self.at += 1;
-        Ok(Json::Array(elements))
+        Ok(())
     }
 
     fn number(&mut self) -> Result<Json<'a>, JsonError> {
@@ -171,7 +278,7 @@ impl<'a> Parser<'a> {
         match crate::num::number_len(&self.text[start + sign..]) {
             Some(len) if digits[0].is_ascii_digit() && !padded => {
                 self.at += sign + len;
-                Ok(Json::Number(&self.text[start..self.at]))
+                Ok(Json::Number(Cow::Borrowed(&self.text[start..self.at])))
             }
             _ => Err(self.error("invalid JSON number")),
         }
@@ -253,7 +360,23 @@ impl<'a> Parser<'a> {
 
 /// Bytes up to a quote, a backslash or a control character.
 fn plain_len(bytes: &[u8]) -> usize {
-    bytes.iter().take_while(|b| !matches!(b, b'"' | b'\\' | 0..b' ')).count()
+    // Eight bytes at a time: the high bit of each byte says whether it is one of these. What a
+    // borrow marks wrongly stands above the first true mark.
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (n, word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(*word);
+        let below = |word: u64, limit: u64| word.wrapping_sub(ONES * limit) & !word;
+        let quote = below(word ^ (ONES * u64::from(b'"')), 1);
+        let escape = below(word ^ (ONES * u64::from(b'\\')), 1);
+        let found = (quote | escape | below(word, u64::from(b' '))) & HIGH;
+        if found != 0 {
+            return n * 8 + found.trailing_zeros() as usize / 8;
+        }
+    }
+    let plain = tail.iter().take_while(|b| !matches!(b, b'"' | b'\\' | 0..b' ')).count();
+    words.len() * 8 + plain
 }
 
 impl Json<'_> {
@@ -262,6 +385,25 @@ impl Json<'_> {
         match self {
             Self::Object(members) => members.iter().rev().find(|(n, _)| n == name).map(|(_, v)| v),
             _ => None,
+        }
+    }
+
+    /// The same, free of the text that it was parsed from.
+    pub fn into_owned(self) -> Json<'static> {
+        let owned = |text: Cow<'_, str>| Cow::Owned(text.into_owned());
+        match self {
+            Self::Null => Json::Null,
+            Self::Bool(value) => Json::Bool(value),
+            Self::Number(number) => Json::Number(owned(number)),
+            Self::Text(text) => Json::Text(owned(text)),
+            Self::Array(elements) => {
+                Json::Array(elements.into_iter().map(Json::into_owned).collect())
+            }
+            Self::Object(members) => {
+                let member =
+                    |(name, value): (Cow<'_, str>, Self)| (owned(name), value.into_owned());
+                Json::Object(members.into_iter().map(member).collect())
+            }
         }
     }
 
@@ -328,50 +470,25 @@ fn shown(number: &str) -> Cow<'_, str> {
 /// Appends a quoted JSON string.
 pub fn write_string(out: &mut String, text: &str) {
     out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\u{8}' => out.push_str("\\b"),
-            '\u{c}' => out.push_str("\\f"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' => out.push_str(&format!("\\u{:04x}", u32::from(c))),
-            c => out.push(c),
+    let mut rest = text;
+    loop {
+        let plain = plain_len(rest.as_bytes());
+        out.push_str(&rest[..plain]);
+        match rest.as_bytes().get(plain) {
+            None => break,
+            Some(b'"') => out.push_str("\\\""),
+            Some(b'\\') => out.push_str("\\\\"),
+            Some(8) => out.push_str("\\b"),
+            Some(12) => out.push_str("\\f"),
+            Some(b'\n') => out.push_str("\\n"),
+            Some(b'\r') => out.push_str("\\r"),
+            Some(b'\t') => out.push_str("\\t"),
+            Some(byte) => out.push_str(&format!("\\u{byte:04x}")),
         }
+        rest = &rest[plain + 1..];
     }
     out.push('"');
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn round_trips() {
-        for (text, out) in [
-            (" {\"a\" : [1, 2.50,-3e5 ,null,true] } ", Some("{\"a\":[1,2.5,-300000,null,true]}")),
-            ("\"\\u00e9\\ud83d\\ude00\\n\\/\"", Some("\"é😀\\n/\"")),
-            ("[]", Some("[]")),
-            ("{}", Some("{}")),
-            ("\"\\ud800\"", None),
-            ("[01]", None),
-            ("[\"a\tb\"]", None),
-            ("[1e400,12345678901234567890123]", Some("[INF,1.2345678901234568E+22]")),
-            ("[1,]", None),
-            ("{\"a\":}", None),
-            ("{a:1}", None),
-            ("\"a", None),
-            ("\"\\x\"", None),
-            ("\"\\u12\"", None),
-            ("[1] x", None),
-            ("", None),
-            ("-", None),
-            (".5", None),
-        ] {
-            assert_eq!(parse(text).ok().map(|j| j.to_json()).as_deref(), out, "{text}");
-        }
-        assert!(parse(&"[".repeat(100_000)).is_err());
-    }
-}
+mod tests;

@@ -31,21 +31,13 @@ pub(super) fn wrong_argument<T>() -> Result<T, String> {
 
 /// Calls a function.
 pub(super) fn call(function: &str, args: &[ExprValue], moment: &Moment<'_>) -> Called {
-    if let Some(result) = super::strings::call(function, args) {
-        return result;
-    }
-    let results = [
-        aggregate(function, args),
-        date(function, args, moment),
-        bits(function, args),
-        constants(function, args, moment),
-        math(function, args),
-        math2(function, args),
-    ];
-    results
-        .into_iter()
-        .flatten()
-        .next()
+    super::strings::call(function, args)
+        .or_else(|| aggregate(function, args))
+        .or_else(|| date(function, args, moment))
+        .or_else(|| bits(function, args))
+        .or_else(|| constants(function, args, moment))
+        .or_else(|| math(function, args))
+        .or_else(|| math2(function, args))
         .unwrap_or_else(|| Err(format!("unknown function \"{function}\"")))
 }
 

@@ -3,10 +3,11 @@
 
 mod filter;
 mod parse;
+mod shared;
 
 pub use parse::{DEPTH_MAX, Path, PathError};
 
-use crate::json::{self, Json, JsonError};
+use crate::json::{self, Extent, Json, JsonError};
 use crate::num::{format_f64, parse_f64};
 use filter::FilterError;
 use parse::{Function, Segment, Selector};
@@ -37,9 +38,15 @@ pub enum QueryError {
 /// Parses document and path and gives what the path finds: a scalar as plain text, several
 /// matches or a container as JSON; `None` = nothing.
 pub fn query(document: &str, path: &str) -> Result<Option<String>, QueryError> {
-    let document = json::parse_first_container(document)?;
-    let path = Path::parse(path)?;
-    path.query(&document)
+    let path = match Path::parse(path) {
+        Ok(path) => path,
+        // What is wrong with the document is said first.
+        Err(error) => {
+            json::parse_first_container(document)?;
+            return Err(error.into());
+        }
+    };
+    path.query_text(document, Extent::Start)
 }
 
 /// What a path holds on its way: a place in the document, a name (`~`) or a computed number.
@@ -93,6 +100,22 @@ impl Found<'_, '_> {
 }
 
 impl Path {
+    /// Runs the path over the text of a document, of which no more is kept than the path asks for.
+    /// A large document that is asked again and again is parsed once for all.
+    pub fn query_text(&self, text: &str, extent: Extent) -> Result<Option<String>, QueryError> {
+        if let Some(result) = shared::query(text, extent, |document| self.query(document)) {
+            return result;
+        }
+        if let Some(way) = &self.way {
+            let found = json::find(text, extent, way)?;
+            return Ok(found.map(|value| value.to_plain()));
+        }
+        self.query(&match extent {
+            Extent::Whole => json::parse_container(text)?,
+            Extent::Start => json::parse_first_container(text)?,
+        })
+    }
+
     /// Runs the path over a document.
     pub fn query(&self, document: &Json<'_>) -> Result<Option<String>, QueryError> {
         let (found, definite) = self.run(document, document)?;

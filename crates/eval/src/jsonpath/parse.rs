@@ -1,6 +1,7 @@
 //! The path grammar.
 
 use super::filter::Filter;
+use crate::json::Step;
 
 /// Deepest nesting of filters and parentheses in a path.
 pub const DEPTH_MAX: usize = 32;
@@ -12,6 +13,8 @@ const SEGMENTS_MAX: usize = 1024;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Path {
     pub(super) segments: Vec<Segment>,
+    /// The way to the only place that the path can mean, if it is one of names and positions.
+    pub(super) way: Option<Vec<Step>>,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -93,6 +96,22 @@ impl Path {
     }
 }
 
+/// The segment as a step to one place.
+fn step(segment: &Segment) -> Option<Step> {
+    let Segment::Select { selector, deep: false } = segment else { return None };
+    match selector {
+        Selector::Names(names) => match &names[..] {
+            [name] => Some(Step::Member(name.clone())),
+            _ => None,
+        },
+        Selector::Indexes(indexes) => match indexes[..] {
+            [index] => usize::try_from(index).ok().map(Step::Element),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
 pub(super) struct Cursor<'t> {
     pub(super) text: &'t str,
     pub(super) at: usize,
@@ -155,7 +174,8 @@ impl Cursor<'_> {
         if segments.is_empty() {
             return Err(self.unsupported());
         }
-        Ok(Path { segments })
+        let way = segments.iter().map(step).collect();
+        Ok(Path { segments, way })
     }
 
     fn after_dot(&mut self, deep: bool) -> Result<Segment, PathError> {

@@ -2,6 +2,7 @@
 
 mod convert;
 mod csv;
+mod json;
 mod mib;
 mod prometheus;
 mod run;

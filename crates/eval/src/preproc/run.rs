@@ -4,9 +4,9 @@ use model::{CompactString, Payload, Timestamp, ValueType};
 
 use super::convert::{Number, kind_name, to_number, to_text};
 use super::step::{Action, ErrorHandler, Matching, Step, StepKind};
-use super::{csv, prometheus, snmp, text, xml};
+use super::{csv, json, prometheus, snmp, text, xml};
 use crate::script::Scripts;
-use crate::{jsonpath, regex, xpath};
+use crate::{regex, xpath};
 
 /// Longest text that a step may give, bytes.
 const RESULT_BYTES_MAX: usize = 64 << 20;
@@ -353,15 +353,7 @@ impl Run<'_> {
                 let verb = if wanted { "does not match" } else { "matches" };
                 Err(format!("value \"{}\" {verb} regular expression \"{pattern}\"", shorten(value)))
             }
-            (Action::Path(_, path), _) => {
-                // What is no JSON holds no error either.
-                let Ok(document) = crate::json::parse_container(value) else { return Ok(()) };
-                let path = path.as_ref().as_ref().map_err(ToString::to_string)?;
-                match path.query(&document).map_err(|e| e.to_string())? {
-                    Some(error) if !error.is_empty() => Err(error),
-                    _ => Ok(()),
-                }
-            }
+            (Action::Path(_, path), _) => json::check_error(value, path),
             (Action::Text(path), _) => match xpath::query(value, path) {
                 Err(xpath::XpathError::Document(_)) => Ok(()),
                 Err(error) => Err(error.to_string()),
@@ -403,7 +395,9 @@ impl Run<'_> {
                 }
             }
             (Action::Pair(search, new), _) => text_outcome(value.replace(&**search, new)),
-            (Action::Path(text, path), _) => json_path(value, text, path),
+            (Action::Path(text, path), _) => {
+                json::extract(value, text, path).and_then(text_outcome)
+            }
             (Action::Text(path), StepKind::XmlXPath) => match xpath::query(value, path) {
                 Ok(found) => text_outcome(found),
                 Err(error) => {
@@ -451,22 +445,6 @@ impl Run<'_> {
     /// Kind and parameters come from one place; if they ever differ the item says so.
     fn mixed_up(&self) -> Stepped {
         Err(format!("the parameters of a step of kind {:?} are not its own", self.step.kind))
-    }
-}
-
-fn json_path(
-    value: &str,
-    text: &str,
-    path: &Result<jsonpath::Path, jsonpath::PathError>,
-) -> Stepped {
-    let failed =
-        |reason: String| format!("cannot extract value from json by path \"{text}\": {reason}");
-    let document = crate::json::parse_first_container(value).map_err(|e| failed(e.to_string()))?;
-    let path = path.as_ref().map_err(|e| failed(e.to_string()))?;
-    match path.query(&document) {
-        Ok(Some(found)) => text_outcome(found),
-        Ok(None) => Err(failed("no data matches the specified path".to_owned())),
-        Err(error) => Err(failed(error.to_string())),
     }
 }
 

@@ -182,8 +182,8 @@ fn read(call: &Object<'_>, timeout: Duration) -> Result<HttpCall, rquickjs::Erro
     let auth = match call.get::<_, f64>("auth")? {
         1.0 => HttpAuth::Basic(user, password),
         2.0 => HttpAuth::Digest(user, password),
-        4.0 => HttpAuth::Other("Negotiate"),
-        8.0 => HttpAuth::Other("NTLM"),
+        4.0 => HttpAuth::Negotiate,
+        8.0 => HttpAuth::Ntlm(user, password),
         _ => HttpAuth::None,
     };
     Ok(HttpCall {

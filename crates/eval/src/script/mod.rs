@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use foldhash::fast::RandomState;
 use rquickjs::context::EvalOptions;
 use rquickjs::function::Opt;
 use rquickjs::{Coerced, Context, Ctx, Exception, Function, Object, Persistent, Runtime, Value};
@@ -113,7 +114,7 @@ impl Scripts {
 /// A JavaScript engine with its compiled scripts.
 pub struct Engine {
     // Dropped in this order: functions belong to the context, it to the runtime.
-    functions: HashMap<Box<str>, Persistent<Function<'static>>>,
+    functions: HashMap<Box<str>, Persistent<Function<'static>>, RandomState>,
     context: Context,
     runtime: Runtime,
     clock: SharedClock,
@@ -168,7 +169,7 @@ impl Engine {
         let start = ns(clock.monotonic() + TIME_MAX);
         budget.deadline_ns.store(start, Ordering::Relaxed);
         context.with(|ctx| install(&ctx, &budget, &clock, &log, outside)).map_err(failed)?;
-        let functions = HashMap::new();
+        let functions = HashMap::default();
         Ok(Self { functions, context, runtime, clock, budget, log, spoiled: false, ran_out: false })
     }
 
@@ -193,14 +194,17 @@ impl Engine {
         let deadline = ns(self.clock.monotonic() + time_max);
         self.budget.deadline_ns.store(deadline, Ordering::Relaxed);
         self.log.borrow_mut().truncate(LOG_LINES_MAX);
-        if !self.functions.contains_key(source) {
-            let compiled = self.context.with(|ctx| compile(&ctx, source))?;
-            if self.functions.len() >= CACHE_SCRIPTS_MAX {
-                self.functions.clear();
+        let function = match self.functions.get(source) {
+            Some(function) => function.clone(),
+            None => {
+                let compiled = self.context.with(|ctx| compile(&ctx, source))?;
+                if self.functions.len() >= CACHE_SCRIPTS_MAX {
+                    self.functions.clear();
+                }
+                self.functions.insert(source.into(), compiled.clone());
+                compiled
             }
-            self.functions.insert(source.into(), compiled);
-        }
-        let function = self.functions[source].clone();
+        };
         let result = self.context.with(|ctx| {
             let function = function.restore(&ctx).map_err(|e| e.to_string())?;
             match function.call::<_, Value<'_>>((value,)) {

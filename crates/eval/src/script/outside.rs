@@ -31,8 +31,10 @@ pub enum HttpAuth {
     Basic(String, String),
     /// Name and password; the answer to what the server asks.
     Digest(String, String),
-    /// A way that is not spoken here; its name.
-    Other(&'static str),
+    /// Name (also as `DOMAIN\name`) and password; NTLM of version 2.
+    Ntlm(String, String),
+    /// A ticket of Kerberos.
+    Negotiate,
 }
 
 /// The answer to a request.

@@ -148,8 +148,13 @@ fn requests() {
         ),
         (
             "r.setHttpAuth(HTTPAUTH_NTLM, 'n', 'p'); return r.get('u')",
-            "GET u [] None None Other(\"NTLM\")",
+            "GET u [] None None Ntlm(\"n\", \"p\")",
         ),
+        (
+            "r.setHttpAuth(HTTPAUTH_DIGEST, 'n', 'p'); return r.get('u')",
+            "GET u [] None None Digest(\"n\", \"p\")",
+        ),
+        ("r.setHttpAuth(HTTPAUTH_NEGOTIATE); return r.get('u')", "GET u [] None None Negotiate"),
         ("r.get('u'); return r.getStatus()", "201"),
         ("r.get('u'); return JSON.stringify(r.getHeaders())", "{\"X-A\":\"2\",\"b\":\"3\"}"),
         (

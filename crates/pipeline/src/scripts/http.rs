@@ -4,20 +4,31 @@ use std::time::Duration;
 
 use base64::Engine as _;
 use eval::script::{ANSWER_BYTES_MAX, HttpAnswer, HttpAuth, HttpCall, Outside};
-use ureq::http::Request;
+use stdx::clock::SharedClock;
+use ureq::http::{Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
-use ureq::{Agent, Error, Proxy};
+use ureq::{Agent, AsSendBody, Body, Error, Proxy};
+
+use super::{digest, ntlm};
 
 /// Redirects that one request follows.
 const REDIRECTS_MAX: u32 = 10;
 
 /// The network and the thread's own sleep.
-#[derive(Debug)]
-pub(crate) struct World;
+pub(crate) struct World {
+    /// Measures what is left of a call's time.
+    pub(crate) clock: SharedClock,
+}
 
 impl Outside for World {
     fn http(&self, call: &HttpCall) -> Result<HttpAnswer, String> {
-        send(call)
+        Exchange {
+            call,
+            agent: agent(call)?,
+            clock: &self.clock,
+            end: self.clock.monotonic() + call.timeout,
+        }
+        .run()
     }
 
     fn sleep(&self, time: Duration) {
@@ -46,35 +57,120 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
         .new_agent())
 }
 
-fn send(call: &HttpCall) -> Result<HttpAnswer, String> {
-    let mut request = Request::builder().method(call.method.as_str()).uri(call.url.as_str());
-    for (name, value) in &call.headers {
-        request = request.header(name, value);
-    }
-    match &call.auth {
-        HttpAuth::None => {}
-        HttpAuth::Basic(user, password) => {
-            let proof =
-                base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
-            request = request.header("Authorization", format!("Basic {proof}"));
-        }
-        HttpAuth::Digest(..) => return Err("Digest authentication is not supported".to_owned()),
-        HttpAuth::Other(name) => return Err(format!("{name} authentication is not supported")),
-    }
-    let bad_url = |e: ureq::http::Error| said(&Error::Http(e));
-    let agent = agent(call)?;
-    let answer = match &call.body {
-        Some(body) => agent.run(request.body(&body[..]).map_err(bad_url)?),
-        None => agent.run(request.body(()).map_err(bad_url)?),
-    };
-    let mut answer = answer.map_err(|e| said(&e))?;
-    let text = |value: &ureq::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
-    let headers = answer.headers().iter().map(|(n, v)| (n.as_str().to_owned(), text(v))).collect();
-    let status = answer.status().as_u16();
-    let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
-    let body = answer.body_mut().with_config().limit(limit).read_to_vec().map_err(|e| said(&e))?;
-    Ok(HttpAnswer { status, headers, body })
+/// One request of a script, which may take several to prove who sends it.
+struct Exchange<'a> {
+    call: &'a HttpCall,
+    agent: Agent,
+    clock: &'a SharedClock,
+    /// When the script's time is over.
+    end: Duration,
 }
+
+impl Exchange<'_> {
+    fn run(&self) -> Result<HttpAnswer, String> {
+        match &self.call.auth {
+            HttpAuth::None => self.send(None, true),
+            HttpAuth::Basic(user, password) => {
+                let proof =
+                    base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
+                self.send(Some(&format!("Basic {proof}")), true)
+            }
+            HttpAuth::Digest(user, password) => self.digest(user, password),
+            HttpAuth::Ntlm(user, password) => self.ntlm(user, password),
+            HttpAuth::Negotiate => {
+                Err("Kerberos authentication is not built into this server: use HTTPAUTH_BASIC, \
+                     HTTPAUTH_DIGEST or HTTPAUTH_NTLM"
+                    .to_owned())
+            }
+        }
+    }
+
+    fn digest(&self, user: &str, password: &str) -> Result<HttpAnswer, String> {
+        let first = self.send(None, true)?;
+        let Some(challenge) = digest::Challenge::find(asked(&first)) else { return Ok(first) };
+        let client_nonce: String =
+            random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let uri: Uri = self.call.url.parse().map_err(|_| BAD_URL.to_owned())?;
+        let proof = challenge.answer(&digest::Question {
+            user,
+            password,
+            method: &self.call.method,
+            target: uri.path_and_query().map_or("/", |target| target.as_str()),
+            client_nonce: &client_nonce,
+        });
+        self.send(Some(&proof), true)
+    }
+
+    /// The agent keeps the connection on which the server's challenge came.
+    fn ntlm(&self, user: &str, password: &str) -> Result<HttpAnswer, String> {
+        let first = self.send(Some(&ntlm::negotiate()), false)?;
+        let Some(challenge) = ntlm::Challenge::find(asked(&first)) else { return Ok(first) };
+        let proof = challenge.answer(&ntlm::Secret {
+            user,
+            password,
+            client_challenge: random()?,
+            unix_s: self.clock.unix().as_secs(),
+        });
+        self.send(Some(&proof), true)
+    }
+
+    /// Sends the request once.
+    fn send(&self, proof: Option<&str>, with_body: bool) -> Result<HttpAnswer, String> {
+        let call = self.call;
+        let mut request = Request::builder().method(call.method.as_str()).uri(call.url.as_str());
+        for (name, value) in &call.headers {
+            request = request.header(name, value);
+        }
+        if let Some(proof) = proof {
+            request = request.header("Authorization", proof);
+        }
+        let left = self.end.saturating_sub(self.clock.monotonic());
+        let bad_url = |e: ureq::http::Error| said(&Error::Http(e));
+        let answer = match &call.body {
+            Some(body) => {
+                let body = if with_body { &body[..] } else { &[] };
+                self.within(request.body(body).map_err(bad_url)?, left)
+            }
+            None => self.within(request.body(()).map_err(bad_url)?, left),
+        };
+        let mut answer = answer.map_err(|e| said(&e))?;
+        let text =
+            |value: &ureq::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
+        let headers =
+            answer.headers().iter().map(|(n, v)| (n.as_str().to_owned(), text(v))).collect();
+        let status = answer.status().as_u16();
+        let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
+        let body = answer.body_mut().with_config().limit(limit).read_to_vec();
+        Ok(HttpAnswer { status, headers, body: body.map_err(|e| said(&e))? })
+    }
+
+    fn within<B: AsSendBody>(
+        &self,
+        request: Request<B>,
+        left: Duration,
+    ) -> Result<ureq::http::Response<Body>, Error> {
+        let request = self.agent.configure_request(request).timeout_global(Some(left)).build();
+        self.agent.run(request)
+    }
+}
+
+/// What the server asks, if it refused.
+fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
+    let refused = answer.status == 401;
+    let headers = answer
+        .headers
+        .iter()
+        .filter(move |(name, _)| refused && name.eq_ignore_ascii_case("www-authenticate"));
+    headers.map(|(_, value)| value.as_str())
+}
+
+fn random<const N: usize>() -> Result<[u8; N], String> {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).map_err(|e| format!("the system gives no random bytes: {e}"))?;
+    Ok(bytes)
+}
+
+const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
 
 /// What went wrong, in the words that the field's scripts look for.
 fn said(error: &Error) -> String {
@@ -85,10 +181,134 @@ fn said(error: &Error) -> String {
             "Could not connect to server.".to_owned()
         }
         Error::Timeout(_) => "Timeout was reached.".to_owned(),
-        Error::BadUri(_) | Error::Http(_) => {
-            "URL using bad/illegal format or missing URL.".to_owned()
-        }
+        Error::BadUri(_) | Error::Http(_) => BAD_URL.to_owned(),
         Error::Tls(_) | Error::NativeTls(_) => "SSL connect error.".to_owned(),
         other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{BufRead, BufReader, Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use stdx::clock::RealClock;
+
+    use super::*;
+
+    /// A request as a server sees it: head and body.
+    fn read(connection: &mut BufReader<TcpStream>) -> Option<String> {
+        let mut text = String::new();
+        while !text.ends_with("\r\n\r\n") {
+            if connection.read_line(&mut text).ok()? == 0 {
+                return None;
+            }
+        }
+        let length = text.lines().find_map(|line| {
+            let (name, value) = line.split_once(": ")?;
+            name.eq_ignore_ascii_case("content-length").then(|| value.parse().ok())?
+        });
+        let mut body = vec![0; length.unwrap_or(0)];
+        connection.read_exact(&mut body).ok()?;
+        Some(text + str::from_utf8(&body).unwrap())
+    }
+
+    /// What comes of a call to a server that gives these answers (status, headers), one after the
+    /// other, over one connection only; and the requests that it saw.
+    fn exchange(
+        auth: HttpAuth,
+        answers: &'static [(&str, &str)],
+    ) -> (Result<HttpAnswer, String>, Vec<String>) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let server = std::thread::spawn(move || {
+            let mut seen = Vec::new();
+            let mut connection = BufReader::new(listener.accept().unwrap().0);
+            for (status, headers) in answers {
+                seen.push(read(&mut connection).unwrap());
+                let answer = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: 2\r\n\r\nok");
+                connection.get_mut().write_all(answer.as_bytes()).unwrap();
+            }
+            seen
+        });
+        let call = HttpCall {
+            method: "POST".to_owned(),
+            url: format!("http://{address}/a/b?c=d"),
+            headers: vec![("X-A".to_owned(), "1".to_owned())],
+            body: Some(b"text".to_vec()),
+            proxy: None,
+            auth,
+            timeout: Duration::from_secs(10),
+        };
+        let answer = World { clock: RealClock::shared() }.http(&call);
+        (answer, server.join().unwrap())
+    }
+
+    fn proof(request: &str) -> &str {
+        let line = request.lines().find(|line| line.to_lowercase().starts_with("authorization: "));
+        line.map_or("", |line| line.split_once(": ").unwrap().1)
+    }
+
+    fn who() -> (String, String) {
+        ("DOMAIN\\name".to_owned(), "word".to_owned())
+    }
+
+    #[test]
+    fn digest_answers_what_the_server_asks() {
+        let asks = "WWW-Authenticate: Basic realm=\"r\"\r\n\
+                    WWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\n";
+        let answers: &'static [(&str, &str)] =
+            vec![("401 Unauthorized", asks), ("200 OK", "X-B: 2\r\n")].leak();
+        let (name, word) = who();
+        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
+        let answer = answer.unwrap();
+        assert_eq!((answer.status, &answer.body[..]), (200, &b"ok"[..]));
+        assert_eq!(proof(&seen[0]), "");
+        let said = proof(&seen[1]);
+        assert!(said.starts_with("Digest username=\"DOMAIN\\\\name\", realm=\"r\""), "{said}");
+        assert!(said.contains("uri=\"/a/b?c=d\"") && said.contains("qop=auth"), "{said}");
+        assert!(seen[1].ends_with("text") && seen[1].starts_with("POST /a/b?c=d "));
+    }
+
+    #[test]
+    fn ntlm_takes_three_messages_on_one_connection() {
+        // The challenge holds a nonce and says nothing of the server.
+        let asks = "WWW-Authenticate: NTLM TlRMTVNTUAACAAAAAAAAADAAAAAHgoigASNFZ4mrze8AAAAAAAAAAAAAAAAwAAAA\r\n";
+        let answers: &'static [(&str, &str)] =
+            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
+        let (name, word) = who();
+        let (answer, seen) = exchange(HttpAuth::Ntlm(name, word), answers);
+        assert_eq!(answer.unwrap().status, 200);
+        assert!(proof(&seen[0]).starts_with("NTLM TlRMTVNTUAAB"), "{}", seen[0]);
+        // The body goes along when the server can know who sends it.
+        assert!(!seen[0].ends_with("text") && seen[1].ends_with("text"));
+        assert!(proof(&seen[1]).starts_with("NTLM TlRMTVNTUAAD"), "{}", seen[1]);
+    }
+
+    #[test]
+    fn a_refusal_without_a_challenge_is_the_answer() {
+        let refusals: &'static [(&str, &str)] = &[("401 Unauthorized", "")];
+        for auth in [HttpAuth::Digest(who().0, who().1), HttpAuth::Ntlm(who().0, who().1)] {
+            let (answer, seen) = exchange(auth, refusals);
+            assert_eq!((answer.unwrap().status, seen.len()), (401, 1));
+        }
+        let (answer, seen) = exchange(HttpAuth::Basic(who().0, who().1), &[("200 OK", "")]);
+        assert_eq!(answer.unwrap().status, 200);
+        assert_eq!(proof(&seen[0]), "Basic RE9NQUlOXG5hbWU6d29yZA==");
+    }
+
+    #[test]
+    fn kerberos_says_that_it_is_not_there() {
+        let call = HttpCall {
+            method: "GET".to_owned(),
+            url: "http://127.0.0.1:1/".to_owned(),
+            headers: Vec::new(),
+            body: None,
+            proxy: None,
+            auth: HttpAuth::Negotiate,
+            timeout: Duration::from_secs(1),
+        };
+        let error = World { clock: RealClock::shared() }.http(&call).unwrap_err();
+        assert!(error.contains("Kerberos") && error.contains("not built"), "{error}");
     }
 }

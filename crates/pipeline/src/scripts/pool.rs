@@ -42,7 +42,8 @@ impl std::fmt::Debug for Pool {
 
 impl Pool {
     pub(crate) fn new(clock: SharedClock) -> Self {
-        Self::with_outside(clock, Arc::new(World))
+        let world = World { clock: SharedClock::clone(&clock) };
+        Self::with_outside(clock, Arc::new(world))
     }
 
     pub(crate) fn with_outside(clock: SharedClock, outside: Arc<dyn Outside>) -> Self {

@@ -20,6 +20,8 @@ pub(super) struct Bench {
 pub(super) enum What {
     /// Send values by the sender protocol, as fast as the server takes them.
     Trapper(Trapper),
+    /// CPU seconds that preprocessing steps take: the same values with and without a step.
+    Steps(Steps),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
     /// Make many items: memory per item, time until a change is live.
@@ -141,6 +143,38 @@ pub(super) struct Trapper {
     /// Put a trigger on each N-th item that is a number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) trigger_every: usize,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Steps {
+    #[command(flatten)]
+    pub(super) access: Access,
+    /// Trapper port of the server.
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
+    pub(super) server: String,
+    /// Which steps.
+    #[arg(
+        long,
+        value_name = "STEP",
+        value_delimiter = ',',
+        default_value = "jsonpath,regex,javascript",
+        value_parser = bench::steps::NAMES
+    )]
+    pub(super) chains: Vec<String>,
+    /// Items that the values of a step are spread over.
+    #[arg(long, default_value_t = 20)]
+    pub(super) items: usize,
+    /// Values for each step, and as many without it.
+    #[arg(long, value_name = "N", default_value_t = 500_000)]
+    pub(super) values: usize,
+    /// Values per request.
+    #[arg(long, default_value_t = 1000)]
+    pub(super) batch: usize,
+    /// Times that everything is done; the medians count.
+    #[arg(long, default_value_t = 3)]
+    pub(super) rounds: usize,
     #[command(flatten)]
     pub(super) output: Output,
 }

@@ -10,6 +10,7 @@ use bench::ledger::CheckOptions;
 use bench::limit::LimitOptions;
 use bench::line::LineOptions;
 use bench::report::Report;
+use bench::steps::StepsOptions;
 use bench::trapper::TrapperOptions;
 use bench::{Context, Login, Through};
 use clap::{Args as _, FromArgMatches};
@@ -64,6 +65,20 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 ..told.load.options(&told.access, &told.output)
             };
             finish(&bench::trapper::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Steps(told) => {
+            let options = StepsOptions {
+                server: told.server.clone(),
+                login: told.access.login(),
+                chains: told.chains.clone(),
+                items: told.items,
+                values: told.values,
+                batch: told.batch,
+                rounds: told.rounds,
+                pids: told.output.pids.clone(),
+                keep: told.output.keep,
+            };
+            finish(&bench::steps::run(&options, &mut context)?, &told.output.files)
         }
         What::Agent(told) => {
             let options = AgentOptions {
@@ -210,6 +225,9 @@ mod tests {
         assert_eq!(options.login.user, "Admin");
         let What::Agent(told) = parse("bench agent --password p").unwrap() else { panic!() };
         assert_eq!((told.hosts, told.items, told.interval, told.seconds), (1000, 20, 1, 30));
+        let What::Steps(told) = parse("bench steps --password p").unwrap() else { panic!() };
+        assert_eq!(told.chains, ["jsonpath", "regex", "javascript"]);
+        assert_eq!((told.items, told.values, told.rounds), (20, 500_000, 3));
         let What::Config(told) = parse("bench config --password p").unwrap() else { panic!() };
         assert_eq!((told.hosts, told.items), (10_000, 450_000));
     }
@@ -242,6 +260,7 @@ mod tests {
             "bench limit --password p --factor much",
             "bench line --password p --targets 1,few",
             "bench trapper --password p --log f --change-per-second",
+            "bench steps --password p --chains nothing",
             "bench crash --password p",
             "bench crash --password p --log a --check b",
         ] {
