@@ -3,6 +3,7 @@
 mod checks;
 mod expand;
 mod get;
+mod shown;
 mod write;
 
 pub(crate) use expand::{expressions, operational_data};
