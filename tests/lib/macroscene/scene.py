@@ -48,7 +48,7 @@ class Scene:
         for n, name in enumerate(("scene-a", "scene-b")):
             macros = [{"macro": m, "value": v, "type": t} for m, v, t in MACROS + [VAULT]]
             interface = {"type": 1, "main": 1, "useip": 1 - n, "ip": "127.0.0.%d" % (5 + n),
-                         "dns": "%s.example" % name, "port": str(10050 + n)}
+                         "dns": "%s.example" % name, "port": str(161 + n)}
             self.hosts[name] = self.api.call(
                 "host.create", host=name, name="Visible %s" % name, description="About %s" % name,
                 groups=[{"groupid": self.group}], interfaces=[interface], macros=macros if n == 0 else [],
@@ -104,10 +104,10 @@ class Scene:
 
     def tagged(self, texts):
         """A host and an item with a tag for each text."""
-        host = self.api.call(
+        host = self.hosts["scene-t"] = self.api.call(
             "host.create", host="scene-t", name="Visible scene-t", groups=[{"groupid": self.group}],
             interfaces=[{"type": 1, "main": 1, "useip": 1, "ip": "127.0.0.9", "dns": "t.example",
-                         "port": "10059"}],
+                         "port": "169"}],
             macros=[{"macro": m, "value": v, "type": t} for m, v, t in MACROS],
             inventory_mode=0, inventory=INVENTORY,
             tags=[{"tag": "host %d" % n, "value": text} for n, text in enumerate(texts)])["hostids"][0]

@@ -4,6 +4,7 @@
 //! what a resolver gives.
 
 mod func;
+mod inventory;
 mod places;
 mod token;
 mod user;
@@ -12,7 +13,8 @@ pub use func::{
     FunctionEnv, MacroFunctionError, REGREPL_PAIRS_MAX, RESULT_BYTES_MAX, apply, split_params,
     url_encode,
 };
-pub use places::{Group, MACROS, Place, Rules, TABLE, UserMacros, group_of, inventory_field};
+pub use inventory::inventory_field;
+pub use places::{Group, MACROS, Place, Rules, TABLE, UserMacros, group_of};
 use token::next_token;
 pub use token::{Token, TokenKind, token_at, tokens};
 pub use user::{
@@ -39,8 +41,9 @@ pub fn substitute(
         let value = match &token.kind {
             TokenKind::Function { inner, function, params } => {
                 resolve(inner).map(|value| match apply(function, params, &value, env) {
-                    Ok(value) => value,
-                    Err(_) => UNKNOWN.to_owned(),
+                    // No function makes a value of none.
+                    Ok(changed) if value != UNKNOWN => changed,
+                    _ => UNKNOWN.to_owned(),
                 })
             }
             _ => resolve(&token),
@@ -105,6 +108,7 @@ mod tests {
         let tz = jiff::tz::TimeZone::UTC;
         let host = &mut |token: &Token<'_>| match token.kind {
             TokenKind::Builtin { name: "HOST.HOST", .. } => Some("web".to_owned()),
+            TokenKind::Builtin { name: "HOST.IP", .. } => Some(UNKNOWN.to_owned()),
             _ => None,
         };
         for (text, out) in [
@@ -113,6 +117,7 @@ mod tests {
             ("{{HOST.HOST}}", "{web}"),
             ("{{HOST.HOST}.}", "{web.}"),
             ("{{HOST.HOST}.nosuch()}", "*UNKNOWN*"),
+            ("{{HOST.IP}.regsub(\"(.)\",\\1)}", "*UNKNOWN*"),
             ("{{NOTHING}.btoa()}", "{{NOTHING}.btoa()}"),
             ("\\{HOST.HOST}", "\\web"),
             ("{ HOST.HOST}{HOST.HOST }", "{ HOST.HOST}{HOST.HOST }"),

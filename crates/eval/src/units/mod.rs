@@ -5,7 +5,7 @@ mod shown;
 use jiff::tz::TimeZone;
 use model::ValueType;
 
-use crate::num::{format_f64, parse_f64, parse_suffixed, parse_u64, trim_zeros};
+use crate::num::{format_f64, parse_f64, parse_suffixed, trim_zeros};
 use crate::regex;
 
 pub use shown::show_value;
@@ -83,6 +83,8 @@ pub fn map_value<'a>(map: &'a [Mapping], value: &str, value_type: ValueType) -> 
         MappingKind::GreaterOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a >= b),
         MappingKind::LessOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a <= b),
         MappingKind::Range => in_ranges(value, &row.value),
+        // Patterns are for texts.
+        MappingKind::Regexp if value_type.is_numeric() => false,
         MappingKind::Regexp => regex::is_match(&row.value, value, false).unwrap_or(false),
         MappingKind::Default => false,
     };
@@ -161,16 +163,17 @@ fn short(number: f64) -> String {
 
 fn format_scaled(number: f64, units: &str) -> String {
     let base: f64 = if matches!(units, "B" | "Bps") { 1024.0 } else { 1000.0 };
-    let mut scaled = number;
+    // Divided once: each division rounds.
+    let mut divisor = 1.0;
     let mut suffix = "";
     for next in ["K", "M", "G", "T"] {
-        if scaled.abs() < base {
+        if (number / divisor).abs() < base {
             break;
         }
-        scaled /= base;
+        divisor *= base;
         suffix = next;
     }
-    format!("{} {suffix}{units}", short(scaled))
+    format!("{} {suffix}{units}", short(number / divisor))
 }
 
 fn format_unixtime(number: f64, tz: &TimeZone) -> String {
@@ -181,9 +184,9 @@ fn format_unixtime(number: f64, tz: &TimeZone) -> String {
 }
 
 fn format_uptime(number: f64) -> String {
-    let sign = if number < 0.0 { "-" } else { "" };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let secs = number.abs().round() as u64;
+    let sign = if number < 0.0 && secs > 0 { "-" } else { "" };
     let (days, rest) = (secs / 86_400, secs % 86_400);
     let clock = format!("{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
     match days {
@@ -340,11 +343,15 @@ mod tests {
             ("20", "range"),
             ("100", "big"),
             ("-101", "small"),
-            ("55", "five"),
+            ("55", "other"),
             ("6", "other"),
         ] {
             assert_eq!(map_value(&map, value, ValueType::Float), Some(shown), "{value}");
         }
-        assert_eq!(map_value(&map[..1], "1.0", ValueType::Char), None);
+        for (value, shown) in
+            [("1", "one"), ("1.0", "other"), ("55", "five"), ("100", "other"), ("7", "other")]
+        {
+            assert_eq!(map_value(&map, value, ValueType::Char), Some(shown), "{value}");
+        }
     }
 }

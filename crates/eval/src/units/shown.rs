@@ -27,9 +27,6 @@ pub fn show_value(
 ) -> String {
     let plain = if value_type.is_numeric() {
         match parse_f64(value) {
-            Some(number) if map_value(map, value, value_type).is_some() => {
-                format!("{}{}", float(number, DECIMALS), "")
-            }
             Some(number) => number_with_units(number, units, tz),
             None => value.to_owned(),
         }

@@ -216,4 +216,6 @@ fn delete_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 }
 
 #[cfg(test)]
+mod shown_tests;
+#[cfg(test)]
 mod tests;
