@@ -17,7 +17,6 @@ struct Facts {
     multiple: bool,
     /// Recovery closes only problems whose values of this tag agree; empty = all.
     correlation_tag: String,
-    item_tags: Vec<(String, String)>,
 }
 
 type FactsOf = HashMap<TriggerId, Facts, FixedState>;
@@ -58,15 +57,14 @@ pub(crate) fn write(
                     opdata,
                     user: 0,
                 };
-                let id = open_problem(edit, &event, &all_tags(tags, facts))?;
+                let id = open_problem(edit, &event, tags)?;
                 open.add(*trigger, id);
                 set_value(edit, *trigger, TriggerState::Problem, *at)?;
                 effects.push(change(id, *trigger, TriggerState::Problem));
             }
             TriggerFinding::Recovery { trigger, at, name, tags } => {
-                let tags = all_tags(tags, facts);
-                let closed = matching(edit, open.of(*trigger), &facts.correlation_tag, &tags)?;
-                let recovery = Recovery { trigger: *trigger, at: *at, name, tags: &tags, user: 0 };
+                let closed = matching(edit, open.of(*trigger), &facts.correlation_tag, tags)?;
+                let recovery = Recovery { trigger: *trigger, at: *at, name, tags, user: 0 };
                 close(edit, open, &recovery, &closed, &mut effects)?;
                 if !open.of(*trigger).is_empty() {
                     effects.push(Effect::Trigger(*trigger, TriggerState::Problem));
@@ -159,32 +157,7 @@ fn load_facts(edit: &mut Edit<'_>, findings: &[TriggerFinding]) -> DbResult<Fact
         &[],
         &ids,
     )?;
-    let mut facts: FactsOf =
-        rows.iter().map(|row| (TriggerId(row.id("triggerid")), Facts::from_row(row))).collect();
-    let tags = query_by_ids(
-        edit.connection(),
-        "SELECT DISTINCT f.triggerid AS triggerid, t.tag AS tag, t.value AS value, \
-         h.host AS host, h.name AS name FROM functions f \
-         JOIN item_tags t ON t.itemid = f.itemid JOIN items i ON i.itemid = f.itemid \
-         JOIN hosts h ON h.hostid = i.hostid WHERE f.triggerid IN ({ids})",
-        &[],
-        &ids,
-    )?;
-    for row in &tags {
-        if let Some(facts) = facts.get_mut(&TriggerId(row.id("triggerid"))) {
-            facts.item_tags.push((item_text(row, "tag"), item_text(row, "value")));
-        }
-    }
-    Ok(facts)
-}
-
-/// Macros of hosts are all that works in tags of items.
-fn item_text(row: &Row, column: &str) -> String {
-    let text = row.text(column);
-    if !text.contains('{') {
-        return text.to_owned();
-    }
-    text.replace("{HOST.HOST}", row.text("host")).replace("{HOST.NAME}", row.text("name"))
+    Ok(rows.iter().map(|row| (TriggerId(row.id("triggerid")), Facts::from_row(row))).collect())
 }
 
 impl Facts {
@@ -198,20 +171,8 @@ impl Facts {
             } else {
                 String::new()
             },
-            item_tags: Vec::new(),
         }
     }
-}
-
-/// Tags of the finding and of the items, each pair once.
-fn all_tags(found: &[(String, String)], facts: &Facts) -> Vec<(String, String)> {
-    let mut tags: Vec<(String, String)> = Vec::with_capacity(found.len() + facts.item_tags.len());
-    for tag in found.iter().chain(&facts.item_tags) {
-        if !tags.contains(tag) {
-            tags.push(tag.clone());
-        }
-    }
-    tags
 }
 
 /// The open problems that a recovery with these tags closes.

@@ -46,14 +46,6 @@ impl World {
                     ("name", "k".into()),
                 ],
             )?;
-            edit.insert_new(
-                "item_tags",
-                &[
-                    ("itemid", 50_u64.into()),
-                    ("tag", "itag".into()),
-                    ("value", "{HOST.NAME}".into()),
-                ],
-            )?;
             for (id, columns) in [
                 (1_u64, vec![("priority", Value::from(4_i64))]),
                 (2, vec![("type", 1_i64.into())]),
@@ -170,7 +162,7 @@ use TriggerState::{Ok as Fine, Problem as Bad};
 #[test]
 fn a_problem_opens_and_recovers() {
     let world = World::new();
-    let found = [problem(1, 100, &[("a", "b"), ("itag", "{HOST.NAME}")]), recovery(1, 200, &[])];
+    let found = [problem(1, 100, &[("a", "b"), ("itag", "Host 1")]), recovery(1, 200, &[])];
     world.problems.write(&found[..1]).unwrap();
     assert_eq!(
         world.rows("SELECT objectid, clock, ns, value, name, severity, opdata FROM events"),
@@ -182,7 +174,7 @@ fn a_problem_opens_and_recovers() {
     );
     assert_eq!(
         world.rows("SELECT tag, value FROM event_tags ORDER BY eventtagid"),
-        ["a|b", "itag|{HOST.NAME}", "itag|Host 1"]
+        ["a|b", "itag|Host 1"]
     );
     assert_eq!(world.rows("SELECT value, lastchange FROM triggers WHERE triggerid = 1"), ["1|100"]);
     assert_eq!(world.changes(), [(1, Bad)]);

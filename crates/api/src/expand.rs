@@ -1,12 +1,8 @@
 //! Macros in names and expressions, as the API shows them.
 
 use config::Snapshot;
-use eval::macros::{FunctionEnv, MacroKind, MacroScope, Token, TokenKind, substitute};
-use jiff::tz::TimeZone;
+use eval::macros::{FunctionEnv, MacroScope, Token, TokenKind, substitute};
 use model::HostId;
-
-/// What stands for the value of a secret macro.
-const SECRET: &str = "******";
 
 /// The text with user macros replaced, as seen from these hosts, and with what `other` replaces.
 /// Macros that nobody defines stay.
@@ -21,12 +17,9 @@ pub(crate) fn macros(
     }
     let hosts: Vec<HostId> = hosts.iter().map(|id| HostId(*id)).collect();
     let scope = MacroScope { nodes: &*snapshot.macros, hosts: &hosts };
-    let tz = TimeZone::UTC;
+    let tz = snapshot.settings.time_zone();
     substitute(text, &FunctionEnv { tz: &tz }, &mut |token| match &token.kind {
-        TokenKind::User(wanted) => scope.resolve(wanted).map(|found| match found.kind {
-            MacroKind::Text => found.value.clone(),
-            MacroKind::Secret | MacroKind::Vault => SECRET.to_owned(),
-        }),
+        TokenKind::User(wanted) => scope.resolve(wanted).map(|found| found.masked().to_owned()),
         _ => other(token),
     })
 }

@@ -100,6 +100,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
             items: items.into_boxed_slice(),
             tls: Tls::default(),
             templates: Box::default(),
+            inventory: None,
         };
         snapshot.hosts.insert(host.id, Arc::new(host));
     }

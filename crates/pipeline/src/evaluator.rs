@@ -113,7 +113,7 @@ impl Evaluator<'_> {
         let item = self.snapshot.items.get(&function.item);
         let host = item.and_then(|item| self.snapshot.host_of(item));
         let host = host.map_or("*UNKNOWN*", |host| &*host.host);
-        let key = item.map_or("*UNKNOWN*", |item| &*item.key);
+        let key = item.map_or("*UNKNOWN*", |item| item.shown_key());
         let parameter = function.parameter.strip_prefix('$').unwrap_or(&function.parameter);
         let parameter = parameter.strip_prefix(',').unwrap_or(parameter);
         let comma = if parameter.is_empty() { "" } else { "," };
@@ -424,17 +424,24 @@ pub(crate) fn hosts_of(snapshot: &Snapshot, trigger: &Trigger) -> Vec<HostId> {
     hosts
 }
 
-/// Functions in the order in which the expressions name them: what the digit of `{ITEM.VALUE2}`
-/// counts.
-pub(crate) fn ordered_functions(trigger: &Trigger) -> Vec<&Function> {
-    let mut ids: Vec<u64> =
-        trigger.expression.function_ids().into_iter().map(|(id, _)| id).collect();
+/// Functions in the order in which the problem expression names them: what the digit of
+/// `{ITEM.VALUE2}` counts.
+pub(crate) fn problem_functions(trigger: &Trigger) -> Vec<&Function> {
+    in_order(trigger, &trigger.expression.function_ids())
+}
+
+fn ordered_functions(trigger: &Trigger) -> Vec<&Function> {
+    let mut ids = trigger.expression.function_ids();
     if let Some(recovery) = &trigger.recovery {
-        ids.extend(recovery.function_ids().into_iter().map(|(id, _)| id));
+        ids.extend(recovery.function_ids());
     }
+    in_order(trigger, &ids)
+}
+
+fn in_order<'a>(trigger: &'a Trigger, ids: &[(u64, std::ops::Range<usize>)]) -> Vec<&'a Function> {
     let mut ordered: Vec<&Function> = Vec::with_capacity(trigger.functions.len());
-    for id in ids {
-        let named = trigger.functions.iter().find(|function| function.id.0 == id);
+    for (id, _) in ids {
+        let named = trigger.functions.iter().find(|function| function.id.0 == *id);
         ordered.extend(named.filter(|f| !ordered.iter().any(|known| known.id == f.id)));
     }
     ordered

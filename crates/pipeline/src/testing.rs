@@ -105,6 +105,7 @@ pub(crate) fn host(id: u64) -> Host {
         items: Box::default(),
         tls: Tls::default(),
         templates: Box::default(),
+        inventory: None,
     }
 }
 

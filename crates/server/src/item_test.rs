@@ -242,6 +242,7 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
             items: Box::default(),
             tls: config::snapshot::Tls::default(),
             templates: Box::default(),
+            inventory: None,
         },
         |host| (**host).clone(),
     );

@@ -78,6 +78,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             get.and("1 = 0", []);
         }
         get.need(&["type"]);
+        forbid_guessing(&mut get, input);
         let mut found = get.run()?;
         hide_secrets(&mut found);
         return Ok(found.finish());
@@ -103,10 +104,19 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         get.and(condition, []);
     }
     get.need(&["type", "hostid"]);
+    forbid_guessing(&mut get, input);
     let mut found = get.run()?;
     hide_secrets(&mut found);
     attach(&mut found)?;
     Ok(found.finish())
+}
+
+/// Conditions on the value do not see secret ones: nobody may guess them, nor their beginnings.
+fn forbid_guessing(get: &mut Get<'_, '_>, input: &Json) {
+    let names = |option: &str| input.get(option).and_then(|members| members.get("value")).is_some();
+    if names("search") || names("filter") {
+        get.and("t.type <> 1", []);
+    }
 }
 
 fn hide_secrets(found: &mut Found<'_, '_>) {

@@ -86,6 +86,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
         items: items.into_iter().map(Arc::new).collect(),
         tls: Tls::default(),
         templates: Box::default(),
+        inventory: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! Overrides: what a rule does differently for some rows.
 
 use eval::lld::{Condition, ConditionOp, EvalType, Row, RowFilter, substitute_text};
-use eval::macros::FunctionEnv;
+use eval::macros::{FunctionEnv, Place};
 use eval::regex::{GlobalRegexes, RegexError, is_match_or_global};
 use serde_json::Value as Json;
 
@@ -77,11 +77,11 @@ fn list<'j>(json: &'j Json, name: &str) -> &'j [Json] {
     json[name].as_array().map_or(&[], Vec::as_slice)
 }
 
-/// A filter in the API's form, its values with user macros replaced by `resolve`; also the macros
+/// A filter in the API's form, its values with macros replaced by `resolve`; also the macros
 /// that its conditions compare.
 pub(super) fn filter(
     json: &Json,
-    resolve: &dyn Fn(&str) -> String,
+    resolve: &dyn Fn(&str, Place) -> String,
 ) -> Result<(RowFilter, Vec<String>), String> {
     let small = |json: &Json, name: &str| u8::try_from(int(json, name)).unwrap_or(u8::MAX);
     let evaltype = EvalType::from_api(small(json, "evaltype"))
@@ -96,7 +96,7 @@ pub(super) fn filter(
         if matches!(op, ConditionOp::Matches | ConditionOp::NotMatches) {
             compared.push(lld_macro.clone());
         }
-        let value = resolve(&text(one, "value"));
+        let value = resolve(&text(one, "value"), Place::DiscoveryFilter);
         conditions.push(Condition { id: text(one, "formulaid"), lld_macro, op, value });
     }
     let filter = RowFilter::new(evaltype, conditions, &text(json, "formula"))
@@ -107,7 +107,7 @@ pub(super) fn filter(
 /// Overrides in the API's form, in the order in which they are tried.
 pub(super) fn overrides(
     json: &Json,
-    resolve: &dyn Fn(&str) -> String,
+    resolve: &dyn Fn(&str, Place) -> String,
 ) -> Result<Vec<Override>, String> {
     let mut found: Vec<(i64, Override)> = Vec::new();
     for one in json.as_array().into_iter().flatten() {
@@ -121,7 +121,7 @@ pub(super) fn overrides(
     Ok(found.into_iter().map(|(_, one)| one).collect())
 }
 
-fn operation(json: &Json, resolve: &dyn Fn(&str) -> String) -> Operation {
+fn operation(json: &Json, resolve: &dyn Fn(&str, Place) -> String) -> Operation {
     let set =
         |effect: &str, member: &str| json[effect].get(member).map(|_| int(&json[effect], member));
     let written =
@@ -133,7 +133,7 @@ fn operation(json: &Json, resolve: &dyn Fn(&str) -> String) -> Operation {
     Operation {
         object: int(json, "operationobject"),
         operator: int(json, "operator"),
-        value: resolve(&text(json, "value")),
+        value: resolve(&text(json, "value"), Place::DiscoveryRule),
         status: set("opstatus", "status"),
         discover: set("opdiscover", "discover"),
         delay: written("opperiod", "delay"),

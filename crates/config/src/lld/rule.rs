@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use eval::lld::RowFilter;
-use eval::macros::{FunctionEnv, MacroScope, substitute_user};
+use eval::macros::Place;
 use eval::regex::{GlobalExpression, GlobalKind, GlobalRegexes};
 use jiff::tz::TimeZone;
 use model::HostId;
@@ -14,6 +14,7 @@ use super::overrides::{self, Override};
 use crate::Snapshot;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
 use crate::objects::{Step, Tag, TriggerFunction};
+use crate::snapshot::Resolver;
 
 /// A discovery rule of a host.
 pub(super) struct Rule {
@@ -96,16 +97,16 @@ fn assemble(
     hosts: Vec<HostPrototype>,
 ) -> Result<Rule, String> {
     let host_ids = [HostId(row.id("hostid"))];
-    let scope = MacroScope { nodes: &*snapshot.macros, hosts: &host_ids };
-    let tz = time_zone(&snapshot.settings.timezone);
-    let resolve = |text: &str| substitute_user(text, &scope, &FunctionEnv { tz: &tz });
+    let resolver = Resolver::new(snapshot, &host_ids);
+    let tz = snapshot.settings.time_zone();
+    let resolve = |text: &str, place: Place| resolver.text(text, place).into_owned();
     let (filter, filter_macros) = overrides::filter(&json(row, "filter")?, &resolve)?;
     let overrides = overrides::overrides(&json(row, "overrides")?, &resolve)?;
     let paths = json(row, "lld_macro_paths")?;
     let paths = paths.as_array().into_iter().flatten();
     let lifetime = |kind: &str, column: &str| match row.int(kind) {
         0 => {
-            let text = resolve(row.text(column));
+            let text = resolve(row.text(column), Place::DiscoveryRule);
             match eval::num::parse_seconds(&text) {
                 Some(0) => Ok(Lifetime::NotAtAll),
                 Some(seconds) => Ok(Lifetime::After(u64::from(seconds))),
@@ -141,13 +142,6 @@ fn json(row: &Row, column: &str) -> Result<Json, String> {
         "" => Ok(Json::Null),
         text => serde_json::from_str(text)
             .map_err(|error| format!("The rule's {column} cannot be read: {error}.")),
-    }
-}
-
-fn time_zone(name: &str) -> TimeZone {
-    match name {
-        "" | "system" => TimeZone::system(),
-        name => TimeZone::get(name).unwrap_or(TimeZone::UTC),
     }
 }
 

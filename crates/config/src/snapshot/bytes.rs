@@ -38,7 +38,16 @@ fn of_host(host: &Host) -> usize {
     let interfaces = host.interfaces.iter();
     let interfaces: usize =
         interfaces.map(|i| i.ip.len() + i.dns.len() + i.details.len() + 3 * BLOCK).sum();
-    size_of::<Host>() + BLOCK + lists + host.host.len() + host.name.len() + tags + interfaces
+    let inventory = host.inventory.iter().flatten();
+    let inventory: usize = inventory.map(|field| size_of_val(field) + field.1.len() + BLOCK).sum();
+    size_of::<Host>()
+        + BLOCK
+        + lists
+        + host.host.len()
+        + host.name.len()
+        + tags
+        + interfaces
+        + inventory
 }
 
 fn of_item(item: &Item, seen: &mut HashSet<*const ItemShape>) -> usize {
@@ -58,7 +67,14 @@ fn of_shape(shape: &ItemShape) -> usize {
         let texts: usize = texts.into_iter().map(|text| text.capacity()).sum();
         size_of_val(&**extra) + BLOCK + texts + extra.units.capacity() + size_of_val(&*extra.tags)
     });
-    size_of::<ItemShape>() + BLOCK + shape.key.len() + BLOCK + size_of_val(&*shape.steps) + extra
+    let shown = shape.shown_key.as_ref().map_or(0, |key| key.len() + BLOCK);
+    size_of::<ItemShape>()
+        + BLOCK
+        + shown
+        + shape.key.len()
+        + BLOCK
+        + size_of_val(&*shape.steps)
+        + extra
 }
 
 fn of_trigger(trigger: &Trigger) -> usize {

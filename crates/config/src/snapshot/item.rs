@@ -105,6 +105,8 @@ pub struct Item {
 pub struct ItemShape {
     /// Key with user macros resolved; shared when equal.
     pub key: Arc<str>,
+    /// The key for people, where `key` holds the value of a secret macro.
+    pub shown_key: Option<Arc<str>>,
     /// How it gets its values.
     pub kind: ItemType,
     /// How its values are kept.
@@ -126,6 +128,13 @@ pub struct ItemShape {
     pub trends_days: u16,
     /// Seldom used members.
     pub extra: Option<Arc<ItemExtra>>,
+}
+
+impl ItemShape {
+    /// The key for people: of secret macros stand asterisks.
+    pub fn shown_key(&self) -> &str {
+        self.shown_key.as_deref().unwrap_or(&self.key)
+    }
 }
 
 impl Deref for Item {
@@ -176,6 +185,7 @@ impl From<ItemParts> for Item {
             triggers: parts.triggers.into_vec().into(),
             shape: Arc::new(ItemShape {
                 key: parts.key,
+                shown_key: None,
                 kind: parts.kind,
                 value_type: parts.value_type,
                 discovery_rule: parts.discovery_rule,

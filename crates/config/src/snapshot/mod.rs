@@ -5,8 +5,11 @@
 
 mod bytes;
 mod cow_map;
+mod expand;
 mod item;
 mod load;
+#[cfg(test)]
+mod macro_tests;
 #[cfg(test)]
 mod tests;
 mod types;
@@ -16,6 +19,7 @@ use std::sync::Arc;
 use model::{HostId, ItemId, TriggerId};
 
 pub use cow_map::{CowMap, Same};
+pub(crate) use expand::Resolver;
 pub use item::*;
 pub(crate) use load::{apply, load};
 pub use types::*;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use eval::expr::Expression;
 use eval::macros::{MacroDef, MacroNodes};
+use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
 use super::Item;
@@ -34,6 +35,8 @@ pub struct Host {
     pub tls: Tls,
     /// Templates in the order in which macros are looked up.
     pub templates: Box<[HostId]>,
+    /// Fields of the inventory that have a value, by the API's names; `None` = switched off.
+    pub inventory: Option<Box<[(Arc<str>, Arc<str>)]>>,
 }
 
 impl Host {
@@ -202,6 +205,16 @@ pub struct Settings {
     pub history_days_global: Option<u16>,
     /// Overrides trends storage days of all items.
     pub trends_days_global: Option<u16>,
+}
+
+impl Settings {
+    /// The time zone in which moments are shown; the machine's where the name is unknown.
+    pub fn time_zone(&self) -> TimeZone {
+        match self.timezone.as_str() {
+            "" | "system" => TimeZone::system(),
+            name => TimeZone::get(name).unwrap_or_else(|_| TimeZone::system()),
+        }
+    }
 }
 
 impl Default for Settings {

@@ -222,6 +222,19 @@ impl Expression {
         out
     }
 
+    /// Its constants from left to right, as written; texts without their quotes.
+    pub fn constants(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        self.root.walk(&mut |node| match &node.kind {
+            NodeKind::Unsigned(_) | NodeKind::Float(_) => {
+                found.push(self.text[node.span.clone()].to_owned());
+            }
+            NodeKind::Text(constant) => found.push(constant.clone()),
+            _ => {}
+        });
+        found
+    }
+
     /// The text with each `{functionid}` replaced: how a stored expression is shown.
     pub fn replace_function_ids(&self, replace: &mut dyn FnMut(u64) -> String) -> String {
         let mut out = String::with_capacity(self.text.len());

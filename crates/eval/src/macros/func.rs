@@ -101,6 +101,10 @@ pub fn apply(
         }
         ("fmtnum", [digits]) => {
             let digits: usize = digits.parse().ok().filter(|d| *d <= 20).ok_or_else(wrong)?;
+            // The field leaves whole numbers as they are.
+            if crate::num::parse_u64(value).is_some() {
+                return Ok(value.to_owned());
+            }
             let number = parse_f64(value).ok_or_else(|| failed("it is not a number".to_owned()))?;
             Ok(format!("{number:.digits$}"))
         }
@@ -299,6 +303,8 @@ mod tests {
             ("regsub(a)", "a", None),
             ("fmtnum(2)", "3.14159", Some("3.14")),
             ("fmtnum(0)", "2.6", Some("3")),
+            ("fmtnum(2)", "4000", Some("4000")),
+            ("fmtnum(2)", "-4", Some("-4.00")),
             ("fmtnum(0)", "x", None),
             ("fmtnum(21)", "1", None),
             ("fmttime(%Y)", "0", Some("1970")),

@@ -70,16 +70,22 @@ const EXPRESSION_BYTES_MAX: usize = 2048;
 pub fn tokens(text: &str) -> impl Iterator<Item = Token<'_>> {
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(brace) = text[at..].find('{') {
-            let start = at + brace;
-            if let Some(token) = token_at(text, start) {
-                at = token.span.end;
-                return Some(token);
-            }
-            at = start + 1;
-        }
-        None
+        let token = next_token(text, at)?;
+        at = token.span.end;
+        Some(token)
     })
+}
+
+/// The first macro that starts at byte `at` or later.
+pub(super) fn next_token(text: &str, mut at: usize) -> Option<Token<'_>> {
+    while let Some(brace) = text.get(at..)?.find('{') {
+        let start = at + brace;
+        if let Some(token) = token_at(text, start) {
+            return Some(token);
+        }
+        at = start + 1;
+    }
+    None
 }
 
 /// The macro that starts exactly at byte `at`.

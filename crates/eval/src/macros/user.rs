@@ -156,7 +156,18 @@ impl MacroDef {
         let UserMacro { name, context } = UserMacro::parse(written)?;
         Ok(Self { name, context, value: value.to_owned(), kind: MacroKind::Text })
     }
+
+    /// The value for texts that somebody may see.
+    pub fn masked(&self) -> &str {
+        match self.kind {
+            MacroKind::Text => &self.value,
+            MacroKind::Secret | MacroKind::Vault => MASK,
+        }
+    }
 }
+
+/// What stands for the value of a secret macro.
+pub const MASK: &str = "******";
 
 /// Where definitions and template links come from.
 pub trait MacroNodes {

@@ -70,7 +70,7 @@ const OPTIONS: &[&str] = &[
 
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &PROBLEM, OPTIONS)?;
-    get.need(&["objectid", "clock"]);
+    get.need(&["objectid", "clock", "ns"]);
     shown::conditions(call, input, &mut get)?;
     if get.flag("recent") {
         let since = call.now().saturating_sub(RECENT_S);

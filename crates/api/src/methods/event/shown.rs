@@ -1,6 +1,7 @@
 //! What event.get and problem.get have in common: conditions on both and members beside the row.
 
-use config::db::{Value, query_by_ids};
+use config::db::{Row, Value, query_by_ids};
+use model::Timestamp;
 use serde_json::Map;
 
 use crate::call::{Call, Json};
@@ -134,13 +135,10 @@ pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
 
 /// Operational data as it reads now: the newest values, not those of the event's time.
 fn operational_data(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    let events: Vec<(u64, u32)> = found
-        .rows
-        .iter()
-        .map(|row| {
-            (row.row.id("objectid"), u32::try_from(row.row.int("clock")).unwrap_or(u32::MAX))
-        })
-        .collect();
+    let part = |row: &Row, name: &str| u32::try_from(row.int(name)).unwrap_or(u32::MAX);
+    let at = |row: &Row| Timestamp { clock: part(row, "clock"), ns: part(row, "ns") };
+    let events: Vec<(u64, Timestamp)> =
+        found.rows.iter().map(|row| (row.row.id("objectid"), at(&row.row))).collect();
     let texts = crate::methods::trigger::operational_data(found.call, &events)?;
     for (row, text) in found.rows.iter_mut().zip(texts) {
         if let Some(text) = text {

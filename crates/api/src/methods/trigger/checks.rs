@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 
 use config::objects::column;
+use eval::expr::{Expression, NodeKind};
+use eval::macros::{Token, TokenKind, token_at};
 
 use super::Kind;
 use crate::error::{ApiError, ApiResult};
@@ -19,6 +21,45 @@ pub(super) fn check_url(url: &str, path: &str) -> ApiResult<()> {
         }
         _ => Ok(()),
     }
+}
+
+/// Expression macros of an event name must be closed, and of the form that names of events
+/// know: no query over several items, no macro but those of users and `{HOST.HOST}`.
+pub(super) fn check_event_name(text: &str, path: &str) -> ApiResult<()> {
+    let mut rest = text;
+    while let Some(at) = rest.find("{?") {
+        let inner = &rest[at + 2..];
+        let incorrect =
+            || ApiError::at(path, format_args!("incorrect expression starting from \"{inner}\""));
+        match token_at(rest, at) {
+            Some(Token { span, kind: TokenKind::Expression(formula) }) => {
+                if !is_event_formula(formula) {
+                    return Err(incorrect());
+                }
+                rest = &rest[span.end..];
+            }
+            _ if inner.is_empty() || inner.starts_with('}') => return Err(incorrect()),
+            _ => return Err(ApiError::at(path, "unexpected end of expression macro")),
+        }
+    }
+    Ok(())
+}
+
+fn is_event_formula(formula: &str) -> bool {
+    let Ok(expression) = Expression::parse(formula) else { return false };
+    let calls = expression.item_calls();
+    let mut known = calls
+        .iter()
+        .all(|call| !call.query.is_wildcard() && !call.query.key.starts_with("{ITEM.KEY"));
+    expression.root.walk(&mut |node| {
+        if let NodeKind::Macro = node.kind
+            && let Some(token) = token_at(&expression.text, node.span.start)
+            && let TokenKind::Builtin { name, .. } = token.kind
+        {
+            known &= name == "TRIGGER.VALUE";
+        }
+    });
+    known
 }
 
 /// Checks that recovery and correlation fit each other; `value` gives the field as it will be.
@@ -70,5 +111,36 @@ pub(super) fn check_uuid(columns: &Columns, on_template: bool, path: &str) -> Ap
         (true, _) => Ok(()),
         (false, false) => Err(ApiError::at(&path, "value must be empty")),
         (false, true) => crate::write::check_uuid(&uuid, &path),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn event_names() {
+        for (text, error) in [
+            ("", None),
+            ("{HOST.HOST} {?last(/{HOST.HOST}/k)} {?last(//k[{$M}])>{$M}}", None),
+            ("{?{TRIGGER.VALUE}} {?\"a\"} {?1/0} {{?1}.btoa()}", None),
+            ("{?last(/{HOST.HOST}/k[{#LLD}])}", None),
+            ("{?last(/{HOST.HOST}/{ITEM.KEY})}", Some("from \"last(/{HOST.HOST}/{ITEM.KEY})}\"")),
+            ("{?{ITEM.VALUE}+1}", Some("from \"{ITEM.VALUE}+1}\"")),
+            ("{?max(/*/u)}", Some("from \"max(/*/u)}\"")),
+            ("{?last(//u)", Some("unexpected end of expression macro")),
+            ("{?", Some("from \"\"")),
+            ("a {?} b", Some("from \"} b\"")),
+        ] {
+            let refused = check_event_name(text, "/1/event_name").err();
+            match (refused, error) {
+                (None, None) => {}
+                (Some(refused), Some(error)) => {
+                    let shown = format!("{refused:?}");
+                    assert!(shown.replace("\\\"", "\"").contains(error), "{text}: {shown}");
+                }
+                (refused, _) => panic!("{text}: {refused:?}"),
+            }
+        }
     }
 }

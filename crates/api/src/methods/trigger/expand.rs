@@ -2,28 +2,26 @@
 
 use std::collections::HashMap;
 
-use config::Snapshot;
 use config::db::query_by_ids;
 use config::objects::replace_ids;
-use eval::macros::TokenKind;
-use eval::units::format_value;
-use history::{Order, RangeQuery, Span};
-use jiff::tz::TimeZone;
-use model::ItemId;
+use eval::macros::Place;
+use model::Timestamp;
 
+use super::shown::Shown;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::Found;
-use crate::methods::history::value_text;
 use crate::params;
 
 /// A function call with the names that its text needs.
-struct Function {
-    id: u64,
-    itemid: u64,
-    hostid: u64,
-    host: String,
-    name: String,
+pub(super) struct Function {
+    pub(super) id: u64,
+    pub(super) itemid: u64,
+    pub(super) hostid: u64,
+    /// Technical name of the host.
+    pub(super) host: String,
+    /// Visible name of the host.
+    pub(super) name: String,
     written: String,
 }
 
@@ -88,8 +86,7 @@ pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
     let call = found.call;
     for row in &mut found.rows {
         let functions = functions.of(row.id);
-        let mut hosts: Vec<u64> = functions.iter().map(|f| f.hostid).collect();
-        hosts.dedup();
+        let shown = Shown::new(call, &snapshot, functions, row.row.text("expression"), None);
         let members = [
             ("expression", options[0]),
             ("recovery_expression", options[0]),
@@ -97,144 +94,52 @@ pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
             ("comments", options[2]),
         ];
         for (member, wanted) in members {
-            let Some(shown) = row.out.get_mut(member).filter(|_| wanted) else { continue };
+            let Some(out) = row.out.get_mut(member).filter(|_| wanted) else { continue };
             let text = row.row.text(member);
-            let text = if options[0] && member.ends_with("expression") {
-                let text = written(functions, text);
-                crate::expand::macros(&snapshot, &hosts, &text, &mut |_| None)
-            } else {
-                crate::expand::macros(&snapshot, &hosts, text, &mut |token| match token.kind {
-                    TokenKind::Builtin { name, index } => builtin(call, functions, name, index),
-                    _ => None,
-                })
+            let text = match member {
+                "description" => shown.text(text, Place::TriggerName),
+                "comments" => shown.text(text, Place::Shown),
+                _ => shown.expression(text, &|stored| written(functions, stored)),
             };
-            *shown = Json::String(text);
+            *out = Json::String(text);
         }
     }
     Ok(())
 }
 
-/// Operational data of events (trigger, unix time) with its macros resolved: the newest values
+/// Operational data of events (trigger, time) with its macros resolved: the newest values
 /// for `{ITEM.LASTVALUE}`. `None` where the trigger is gone: then what the event kept must do.
 pub(crate) fn operational_data(
     call: &Call<'_>,
-    events: &[(u64, u32)],
+    events: &[(u64, Timestamp)],
 ) -> ApiResult<Vec<Option<String>>> {
     let mut ids: Vec<u64> = events.iter().map(|(trigger, _)| *trigger).collect();
     ids.sort_unstable();
     ids.dedup();
-    let sql = "SELECT triggerid, opdata FROM triggers WHERE triggerid IN ({ids})";
+    let sql = "SELECT triggerid, opdata, expression FROM triggers WHERE triggerid IN ({ids})";
     let rows = call.read(|c| Ok(query_by_ids(c, sql, &[], &ids)?))?;
-    let templates: HashMap<u64, &str> =
-        rows.iter().map(|row| (row.id("triggerid"), row.text("opdata"))).collect();
-    let with_macros = |id: &u64| templates.get(id).is_some_and(|text| text.contains('{'));
+    let templates: HashMap<u64, (&str, &str)> = rows
+        .iter()
+        .map(|row| (row.id("triggerid"), (row.text("opdata"), row.text("expression"))))
+        .collect();
+    let with_macros = |id: &u64| templates.get(id).is_some_and(|(text, _)| text.contains('{'));
     let functions =
         Functions::load(call, &ids.iter().copied().filter(with_macros).collect::<Vec<_>>())?;
     let snapshot = call.config().snapshot();
     // Only values of the event's time differ between events of one trigger.
     let mut done: HashMap<u64, String> = HashMap::new();
-    let texts = events.iter().map(|(trigger, clock)| {
-        let template = *templates.get(trigger)?;
+    let texts = events.iter().map(|(trigger, at)| {
+        let (template, expression) = *templates.get(trigger)?;
         if let Some(text) = done.get(trigger) {
             return Some(text.clone());
         }
         let functions = functions.of(*trigger);
-        let hosts: Vec<u64> = functions.iter().map(|f| f.hostid).collect();
-        let mut of_event = false;
-        let text = crate::expand::macros(&snapshot, &hosts, template, &mut |token| {
-            let TokenKind::Builtin { name, index } = token.kind else { return None };
-            let at = match name {
-                "ITEM.VALUE" => Some(*clock),
-                "ITEM.LASTVALUE" => None,
-                _ => return builtin(call, functions, name, index),
-            };
-            of_event |= at.is_some();
-            let function = functions.get(usize::from(index.unwrap_or(1)).checked_sub(1)?)?;
-            // Macro functions work on the bare value, not on the one with units.
-            let bare = template.as_bytes().get(token.span.start.wrapping_sub(1)) == Some(&b'{');
-            let shown = value_at(call, &snapshot, ItemId(function.itemid), at, bare);
-            Some(shown.unwrap_or_else(|| "*UNKNOWN*".to_owned()))
-        });
-        if !of_event {
+        let shown = Shown::new(call, &snapshot, functions, expression, Some(*at));
+        let text = shown.text(template, Place::Shown);
+        if !shown.of_event.get() {
             done.insert(*trigger, text.clone());
         }
         Some(text)
     });
     Ok(texts.collect())
-}
-
-/// The item's value at a time, or its newest, with units and value map unless it is to be bare.
-fn value_at(
-    call: &Call<'_>,
-    snapshot: &Snapshot,
-    id: ItemId,
-    at: Option<u32>,
-    bare: bool,
-) -> Option<String> {
-    let item = snapshot.items.get(&id)?;
-    let sample = match at {
-        None => call.api.deps.live.item_states(&[id]).into_iter().next()?.last?,
-        Some(clock) => {
-            let query = RangeQuery {
-                item: id,
-                value_type: item.value_type,
-                span: Span { from: 0, till: clock },
-                limit: Some(1),
-                order: Order::NewestFirst,
-            };
-            call.api.deps.history.range(&query).ok()?.into_iter().next()?
-        }
-    };
-    let text = value_text(&sample.value);
-    if bare {
-        return Some(text);
-    }
-    let (units, map) = item.extra.as_ref().map_or(("", &[][..]), |extra| {
-        let map = snapshot.valuemaps.get(&extra.valuemap).map_or(&[][..], |map| map);
-        (extra.units.as_str(), map)
-    });
-    Some(format_value(&text, item.value_type, units, map, &TimeZone::UTC))
-}
-
-/// Macros about the host and the item of the n-th function.
-fn builtin(
-    call: &Call<'_>,
-    functions: &[Function],
-    name: &str,
-    index: Option<u8>,
-) -> Option<String> {
-    let at = usize::from(index.unwrap_or(1)).checked_sub(1)?;
-    let function = functions.get(at)?;
-    match name {
-        "HOST.HOST" | "HOSTNAME" => Some(function.host.clone()),
-        "HOST.NAME" => Some(function.name.clone()),
-        "HOST.ID" => Some(function.hostid.to_string()),
-        "ITEM.VALUE" | "ITEM.LASTVALUE" => {
-            let states = call.api.deps.live.item_states(&[ItemId(function.itemid)]);
-            let last = states.into_iter().next().and_then(|state| state.last);
-            Some(last.map_or_else(|| "*UNKNOWN*".to_owned(), |sample| value_text(&sample.value)))
-        }
-        "HOST.IP" | "HOST.DNS" | "HOST.CONN" | "HOST.PORT" | "IPADDRESS" => {
-            interface(call, function.hostid, name)
-        }
-        _ => None,
-    }
-}
-
-/// Of the host's main interface: agent before SNMP, JMX and IPMI.
-fn interface(call: &Call<'_>, hostid: u64, name: &str) -> Option<String> {
-    let rows = call
-        .rows(
-            "SELECT ip, dns, port, useip FROM interfaces WHERE hostid = ? AND main = 1 \
-             ORDER BY CASE type WHEN 1 THEN 1 WHEN 2 THEN 2 WHEN 4 THEN 3 ELSE 4 END",
-            &[hostid.into()],
-        )
-        .ok()?;
-    let row = rows.first()?;
-    Some(match name {
-        "HOST.DNS" => row.text("dns").to_owned(),
-        "HOST.PORT" => row.text("port").to_owned(),
-        "HOST.CONN" if row.int("useip") == 0 => row.text("dns").to_owned(),
-        _ => row.text("ip").to_owned(),
-    })
 }

@@ -3,6 +3,7 @@
 mod checks;
 mod expand;
 mod get;
+mod shown;
 mod write;
 
 pub(crate) use expand::{expressions, operational_data};
@@ -214,5 +215,7 @@ fn delete_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     write::delete(call, input, Kind::Prototype)
 }
 
+#[cfg(test)]
+mod shown_tests;
 #[cfg(test)]
 mod tests;

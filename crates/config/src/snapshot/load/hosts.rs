@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use eval::macros::Place;
 use model::{GroupId, HostId, InterfaceId};
 
 use super::Scope;
-use super::text::Resolver;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::{Host, Interface, Macros, Snapshot, Tls};
+use crate::snapshot::{Host, Interface, Macros, Resolver, Snapshot, Tls};
 
 /// Template chains are at most this deep when tags are collected; deeper ones are cut.
 const TEMPLATE_DEPTH_MAX: usize = 32;
@@ -24,7 +24,7 @@ pub(super) fn read(
     let rows = select(
         connection,
         "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
-         tls_psk_identity, tls_psk FROM hosts WHERE kind = 0",
+         tls_psk_identity, tls_psk, inventory_mode FROM hosts WHERE kind = 0",
         "hostid",
         scope,
     )?;
@@ -37,25 +37,8 @@ pub(super) fn read(
         host.templates = snapshot.macros.templates_of.get(id).cloned().unwrap_or_default().into();
         host.tags = all_tags(&snapshot.macros, &tags, *id);
     }
-    let rows = select(
-        connection,
-        "SELECT interfaceid, hostid, type, main, useip, ip, dns, port, details \
-         FROM interfaces WHERE 1 = 1",
-        "hostid",
-        scope,
-    )?;
-    let mut interfaces: BTreeMap<HostId, Vec<Interface>> = BTreeMap::new();
-    for row in rows {
-        let id = HostId(row.id("hostid"));
-        let hosts = [id];
-        let resolver = Resolver::new(snapshot, &hosts);
-        interfaces.entry(id).or_default().push(interface(&row, &resolver));
-    }
-    for (id, found) in interfaces {
-        if let Some(host) = hosts.get_mut(&id) {
-            host.interfaces = found.into_boxed_slice();
-        }
-    }
+    inventory(connection, &mut hosts, scope)?;
+    interfaces(connection, snapshot, &mut hosts, scope)?;
     Ok(hosts)
 }
 
@@ -95,7 +78,60 @@ fn host(row: &Row) -> Host {
             psk: text("tls_psk"),
         },
         templates: Box::default(),
+        // -1 is off.
+        inventory: (row.int("inventory_mode") >= 0).then(Box::default),
     }
+}
+
+fn inventory(
+    connection: &mut dyn Connection,
+    hosts: &mut BTreeMap<HostId, Host>,
+    scope: &Scope,
+) -> DbResult<()> {
+    let sql = "SELECT hostid, name, value FROM host_inventory WHERE value <> ''";
+    let mut names: BTreeMap<String, Arc<str>> = BTreeMap::new();
+    let mut of_host: BTreeMap<HostId, Vec<(Arc<str>, Arc<str>)>> = BTreeMap::new();
+    for row in select(connection, sql, "hostid", scope)? {
+        let name = names.entry(row.text("name").to_owned());
+        let name = Arc::clone(name.or_insert_with_key(|name| Arc::from(name.as_str())));
+        let fields = of_host.entry(HostId(row.id("hostid"))).or_default();
+        fields.push((name, Arc::from(row.text("value"))));
+    }
+    for (id, fields) in of_host {
+        if let Some(inventory) = hosts.get_mut(&id).and_then(|host| host.inventory.as_mut()) {
+            *inventory = fields.into_boxed_slice();
+        }
+    }
+    Ok(())
+}
+
+/// Main interfaces first: addresses of the others may name them by macros.
+fn interfaces(
+    connection: &mut dyn Connection,
+    snapshot: &Snapshot,
+    hosts: &mut BTreeMap<HostId, Host>,
+    scope: &Scope,
+) -> DbResult<()> {
+    let sql = "SELECT interfaceid, hostid, type, main, useip, ip, dns, port, details \
+               FROM interfaces WHERE 1 = 1";
+    let mut rows = select(connection, sql, "hostid", scope)?;
+    rows.sort_by_key(|row| (row.id("hostid"), row.int("main") != 1, row.int("type")));
+    for of_host in rows.chunk_by(|a, b| a.id("hostid") == b.id("hostid")) {
+        let Some(host) = of_host.first().and_then(|row| hosts.get_mut(&HostId(row.id("hostid"))))
+        else {
+            continue;
+        };
+        let ids = [host.id];
+        let mut found: Vec<Interface> = Vec::with_capacity(of_host.len());
+        for row in of_host {
+            let agent = found.iter().find(|one| one.main && one.kind == 1);
+            let resolver = Resolver::of(snapshot, host, &ids).with_interface(agent);
+            found.push(interface(row, &resolver));
+        }
+        found.sort_by_key(|interface| interface.id);
+        host.interfaces = found.into_boxed_slice();
+    }
+    Ok(())
 }
 
 fn groups(
@@ -163,7 +199,7 @@ fn all_tags(macros: &Macros, tags: &Tags, host: HostId) -> Box<[(Arc<str>, Arc<s
 }
 
 fn interface(row: &Row, resolver: &Resolver<'_>) -> Interface {
-    let text = |name: &str| Arc::<str>::from(resolver.text(row.text(name)));
+    let text = |name: &str| Arc::<str>::from(resolver.text(row.text(name), Place::Interface));
     Interface {
         id: InterfaceId(row.id("interfaceid")),
         kind: u8::try_from(row.int("type")).unwrap_or(1),
@@ -172,7 +208,7 @@ fn interface(row: &Row, resolver: &Resolver<'_>) -> Interface {
         ip: text("ip"),
         dns: text("dns"),
         // The API refuses other ports; a macro that is not set leaves 0, which no check reaches.
-        port: resolver.text(row.text("port")).parse().unwrap_or(0),
-        details: text("details"),
+        port: resolver.text(row.text("port"), Place::Interface).parse().unwrap_or(0),
+        details: Arc::from(resolver.text(row.text("details"), Place::ItemScript)),
     }
 }

@@ -7,9 +7,9 @@ use std::sync::{Arc, Mutex};
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 
 use super::shapes::{self, Shapes, Tag};
-use super::text::{Resolver, StepRow};
+use super::text::StepRow;
 use crate::db::{Cells, Connection, Db, DbResult, Value, query_by_ids};
-use crate::snapshot::{Host, Item, ItemType, Snapshot};
+use crate::snapshot::{Host, Item, ItemType, Resolver, Snapshot};
 
 /// What is read of an item before the columns of its shape.
 const OWN: &str = "i.itemid, i.hostid, i.interfaceid, i.master_itemid";

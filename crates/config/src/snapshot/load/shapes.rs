@@ -6,12 +6,13 @@ use std::collections::HashMap;
 use std::hash::BuildHasher;
 use std::sync::Arc;
 
+use eval::macros::Place;
 use foldhash::fast::RandomState;
 use model::ValueType;
 
-use super::text::{Resolver, StepRow, Texts, days};
+use super::text::{StepRow, Texts, days};
 use crate::db::Cells;
-use crate::snapshot::{Host, ItemExtra, ItemShape, ItemType, Settings};
+use crate::snapshot::{Host, ItemExtra, ItemShape, ItemType, Resolver, Settings};
 
 /// A tag and its value.
 pub(super) type Tag = (String, String);
@@ -33,6 +34,9 @@ struct Seen<'a> {
     /// The key in the database.
     raw_key: &'a str,
     key: Cow<'a, str>,
+    shown_key: Cow<'a, str>,
+    /// What is wrong with its macros.
+    fault: Option<&'static str>,
     delay: Cow<'a, str>,
     history: Cow<'a, str>,
     trends: Cow<'a, str>,
@@ -52,8 +56,16 @@ impl<'a> Seen<'a> {
         resolver: &Resolver<'_>,
     ) -> Option<Self> {
         let at = |n: usize| first + n;
-        let text = |n: usize| resolver.text(row.text(at(n)));
+        let text = |n: usize, place: Place| resolver.text(row.text(at(n)), place);
         let kind = ItemType::from_api(row.small(at(1)))?;
+        // A formula keeps its macros: they are resolved as operands, where a text needs no
+        // quotes.
+        let params = if kind == ItemType::Calculated {
+            Cow::Borrowed(row.text(at(13)))
+        } else {
+            text(13, Place::ItemScript)
+        };
+        let key = resolver.key(row.text(at(2)));
         Some(Self {
             kind,
             value_type: ValueType::from_api(row.small(at(7)))?,
@@ -63,19 +75,15 @@ impl<'a> Seen<'a> {
             inventory_link: u8::try_from(row.int(at(10))).unwrap_or(0),
             valuemap: row.id(at(9)),
             raw_key: row.text(at(2)),
-            key: resolver.key(row.text(at(2))),
-            delay: text(3),
-            history: text(4),
-            trends: text(5),
-            // A formula keeps its macros: they are resolved as operands, where a text needs no
-            // quotes.
-            params: if kind == ItemType::Calculated {
-                Cow::Borrowed(row.text(at(13)))
-            } else {
-                text(13)
-            },
-            timeout: text(14),
-            trapper_hosts: text(12),
+            shown_key: resolver.shown_key(row.text(at(2))),
+            key,
+            fault: resolver.fault(),
+            delay: text(3, Place::ItemPeriod),
+            history: text(4, Place::ItemPeriod),
+            trends: text(5, Place::ItemPeriod),
+            params,
+            timeout: text(14, Place::ItemPeriod),
+            trapper_hosts: text(12, Place::AllowedHosts),
             units: row.text(at(8)),
             logtimefmt: row.text(at(11)),
         })
@@ -85,7 +93,8 @@ impl<'a> Seen<'a> {
     fn print(&self, steps: &[StepRow], tags: &[Tag], out: &mut Vec<u8>) {
         out.clear();
         out.extend([self.kind as u8, self.value_type as u8, self.inventory_link]);
-        out.extend([self.discovery_rule, self.enabled, self.allow_traps].map(u8::from));
+        let flags = [self.discovery_rule, self.enabled, self.allow_traps, self.fault.is_some()];
+        out.extend(flags.map(u8::from));
         out.extend(self.valuemap.to_le_bytes());
         out.extend(steps.len().to_le_bytes());
         let mut text = |text: &str| {
@@ -96,7 +105,9 @@ impl<'a> Seen<'a> {
             text(part);
         }
         // Mostly there is no macro in it, and the key is the one above.
-        text(if matches!(self.key, Cow::Borrowed(_)) { "" } else { &self.key });
+        for key in [&self.key, &self.shown_key] {
+            text(if matches!(key, Cow::Borrowed(_)) { "" } else { key });
+        }
         for part in [&self.delay, &self.history, &self.trends, &self.params] {
             text(part);
         }
@@ -149,7 +160,7 @@ impl<'a> Seen<'a> {
         settings: &Settings,
         texts: &mut Texts,
     ) -> ItemShape {
-        let mut invalid = None;
+        let mut invalid = self.fault.map(str::to_owned);
         let interval = self.interval(texts).unwrap_or_else(|error| {
             invalid = Some(error);
             None
@@ -161,6 +172,7 @@ impl<'a> Seen<'a> {
         let kept = |text: &str, global: Option<u16>| global.or_else(|| days(text)).unwrap_or(0);
         ItemShape {
             key: texts.share(&self.key),
+            shown_key: (self.key != self.shown_key).then(|| texts.share(&self.shown_key)),
             kind: self.kind,
             value_type: self.value_type,
             discovery_rule: self.discovery_rule,
@@ -178,6 +190,9 @@ impl<'a> Seen<'a> {
         }
     }
 }
+
+/// The API's number of the step that runs a script.
+const SCRIPT: u8 = 21;
 
 /// All shapes made so far.
 #[derive(Default)]
@@ -201,8 +216,9 @@ impl Shapes {
         (steps, tags): (&[StepRow], &[Tag]),
         settings: &Settings,
     ) -> Option<Arc<ItemShape>> {
-        let seen = Seen::read(row, first, host, resolver)?;
+        let mut seen = Seen::read(row, first, host, resolver)?;
         let steps = resolved(steps, resolver);
+        seen.fault = seen.fault.or(resolver.fault());
         seen.print(&steps, tags, &mut self.printed);
         let hashes =
             (self.known.hasher().hash_one(&self.printed), self.other.hash_one(&self.printed));
@@ -219,8 +235,10 @@ fn resolved<'s>(steps: &'s [StepRow], resolver: &Resolver<'_>) -> Cow<'s, [StepR
     if !steps.iter().any(|(_, params, _, more)| params.contains('{') || more.contains('{')) {
         return Cow::Borrowed(steps);
     }
-    let text = |text: &str| resolver.text(text).into_owned();
-    let step =
-        |(kind, params, handler, more): &StepRow| (*kind, text(params), *handler, text(more));
+    let text = |text: &str, place: Place| resolver.text(text, place).into_owned();
+    let step = |(kind, params, handler, more): &StepRow| {
+        let place = if *kind == SCRIPT { Place::StepScript } else { Place::Step };
+        (*kind, text(params, place), *handler, text(more, Place::Step))
+    };
     Cow::Owned(steps.iter().map(step).collect())
 }

@@ -1,16 +1,10 @@
-//! Texts: shared when equal, user macros and host macros resolved.
+//! Texts: shared when equal.
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use eval::interval::UpdateInterval;
-use eval::key::ItemKey;
-use eval::macros::{FunctionEnv, MacroScope, TokenKind, substitute};
 use eval::preproc::Step;
-use model::HostId;
-
-use crate::snapshot::{Host, Interface, Snapshot};
 
 /// A preprocessing step: type, parameters, error handler, its parameters.
 pub(super) type StepRow = (u8, String, u8, String);
@@ -62,83 +56,6 @@ impl Texts {
         let parsed = parsed.map(Arc::from);
         self.steps.insert(key, parsed.clone());
         parsed
-    }
-}
-
-/// Resolves macros in the eyes of one host.
-pub(super) struct Resolver<'a> {
-    scope: MacroScope<'a>,
-    host: Option<&'a Host>,
-    interface: Option<&'a Interface>,
-}
-
-impl<'a> Resolver<'a> {
-    /// For texts of `hosts[0]`; several hosts for a trigger over several.
-    pub(super) fn new(snapshot: &'a Snapshot, hosts: &'a [HostId]) -> Self {
-        let host = hosts.first().and_then(|id| snapshot.hosts.get(id)).map(|host| &**host);
-        Self { scope: MacroScope { nodes: &*snapshot.macros, hosts }, host, interface: None }
-    }
-
-    /// For texts of `host`, whose id is all that `hosts` holds.
-    pub(super) fn of(snapshot: &'a Snapshot, host: &'a Host, hosts: &'a [HostId]) -> Self {
-        let scope = MacroScope { nodes: &*snapshot.macros, hosts };
-        Self { scope, host: Some(host), interface: None }
-    }
-
-    /// `{HOST.CONN}` and its kin mean this interface.
-    pub(super) fn with_interface(self, interface: Option<&'a Interface>) -> Self {
-        Self { interface, ..self }
-    }
-
-    /// User macros resolved; unknown ones stay.
-    pub(super) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        self.replace(text, false)
-    }
-
-    /// User macros and host macros resolved in the parameters of an item key.
-    pub(super) fn key<'t>(&self, key: &'t str) -> Cow<'t, str> {
-        if !key.contains('{') {
-            return Cow::Borrowed(key);
-        }
-        match ItemKey::parse(key) {
-            Ok(mut parsed) => {
-                parsed.map_params(&mut |param| self.replace(param, true).into_owned());
-                parsed.to_string().into()
-            }
-            Err(_) => self.replace(key, true),
-        }
-    }
-
-    fn replace<'t>(&self, text: &'t str, host_macros: bool) -> Cow<'t, str> {
-        if !text.contains('{') {
-            return Cow::Borrowed(text);
-        }
-        let tz = jiff::tz::TimeZone::UTC;
-        substitute(text, &FunctionEnv { tz: &tz }, &mut |token| match &token.kind {
-            TokenKind::User(wanted) => self.scope.resolve(wanted).map(|def| def.value.clone()),
-            _ if host_macros => self.host_macro(&text[token.span.clone()]),
-            _ => None,
-        })
-        .into()
-    }
-
-    fn host_macro(&self, name: &str) -> Option<String> {
-        let host = self.host?;
-        let interface =
-            || self.interface.or_else(|| host.interfaces.iter().find(|interface| interface.main));
-        Some(match name {
-            "{HOST.HOST}" | "{HOSTNAME}" => host.host.to_string(),
-            "{HOST.NAME}" => host.name.to_string(),
-            "{HOST.IP}" | "{IPADDRESS}" => interface()?.ip.to_string(),
-            "{HOST.DNS}" => interface()?.dns.to_string(),
-            "{HOST.PORT}" => interface()?.port.to_string(),
-            "{HOST.CONN}" => {
-                let interface = interface()?;
-                let shown = if interface.use_ip { &interface.ip } else { &interface.dns };
-                shown.to_string()
-            }
-            _ => return None,
-        })
     }
 }
 

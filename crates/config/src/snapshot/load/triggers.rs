@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use eval::expr::Expression;
+use eval::macros::Place;
 use model::{FunctionId, HostId, ItemId, Severity, TriggerId};
 
-use super::text::Resolver;
 use super::{PORTION, Scope};
 use crate::db::{Connection, DbResult, Row, Value, query_by_ids};
-use crate::snapshot::{Function, Snapshot, Trigger};
+use crate::snapshot::{Function, Resolver, Snapshot, Trigger};
 
 const COLUMNS: &str = "triggerid, description, event_name, opdata, expression, recovery_mode, \
     recovery_expression, priority, status, type, correlation_mode, correlation_tag, manual_close";
@@ -142,7 +142,7 @@ fn trigger(
         id: FunctionId(function.id("functionid")),
         item: ItemId(function.id("itemid")),
         name: Arc::from(function.text("name")),
-        parameter: Arc::from(resolver.text(function.text("parameter"))),
+        parameter: Arc::from(resolver.text(function.text("parameter"), Place::Formula)),
     });
     let mut invalid = None;
     let mut parse = |name: &str| {

@@ -1,10 +1,14 @@
 //! Values as notifications show them: units, suffixes, value maps.
 
+mod shown;
+
 use jiff::tz::TimeZone;
 use model::ValueType;
 
-use crate::num::{format_f64, parse_f64, parse_suffixed, parse_u64, trim_zeros};
+use crate::num::{format_f64, parse_f64, parse_suffixed, trim_zeros};
 use crate::regex;
+
+pub use shown::show_value;
 
 /// `30m` → 1800. Whole seconds with suffix `s m h d w`.
 pub fn parse_time_suffix(text: &str) -> Option<u32> {
@@ -70,9 +74,17 @@ pub fn map_value<'a>(map: &'a [Mapping], value: &str, value_type: ValueType) -> 
             }
         }
         MappingKind::Equal => row.value == value,
+        // Bounds and ranges are for numbers.
+        MappingKind::GreaterOrEqual | MappingKind::LessOrEqual | MappingKind::Range
+            if !value_type.is_numeric() =>
+        {
+            false
+        }
         MappingKind::GreaterOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a >= b),
         MappingKind::LessOrEqual => compare(value, &row.value).is_some_and(|(a, b)| a <= b),
         MappingKind::Range => in_ranges(value, &row.value),
+        // Patterns are for texts.
+        MappingKind::Regexp if value_type.is_numeric() => false,
         MappingKind::Regexp => regex::is_match(&row.value, value, false).unwrap_or(false),
         MappingKind::Default => false,
     };
@@ -124,44 +136,44 @@ pub fn format_value(
     let Some(number) = parse_f64(value) else { return value.to_owned() };
     match units {
         "" => plain(),
-        "unixtime" => format_unixtime(number, tz),
+        // Only whole numbers are moments.
+        "unixtime" if value_type == ValueType::Unsigned => format_unixtime(number, tz),
         "uptime" => format_uptime(number),
         "s" => format_duration(number),
         _ => match units.strip_prefix('!') {
-            Some(units) => format!("{} {units}", plain()),
+            Some(units) => format!("{} {units}", short(number)),
             None if matches!(units, "%" | "ms" | "rpm" | "RPM") => {
-                format!("{} {units}", two_places(number, value_type, value))
+                format!("{} {units}", short(number))
             }
             None => format_scaled(number, units),
         },
     }
 }
 
-fn two_places(number: f64, value_type: ValueType, value: &str) -> String {
-    if value_type == ValueType::Unsigned && parse_u64(value).is_some() {
-        return value.to_owned();
-    }
-    short(number)
-}
+/// Characters of a number beside its units.
+const NUMBER_CHARS_MAX: usize = 63;
 
 fn short(number: f64) -> String {
-    let text = format!("{number:.2}");
+    let mut text = format!("{number:.2}");
+    // The field has room for so many characters.
+    text.truncate(NUMBER_CHARS_MAX);
     let text = trim_zeros(&text);
     if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 fn format_scaled(number: f64, units: &str) -> String {
     let base: f64 = if matches!(units, "B" | "Bps") { 1024.0 } else { 1000.0 };
-    let mut scaled = number;
+    // Divided once: each division rounds.
+    let mut divisor = 1.0;
     let mut suffix = "";
     for next in ["K", "M", "G", "T"] {
-        if scaled.abs() < base {
+        if (number / divisor).abs() < base {
             break;
         }
-        scaled /= base;
+        divisor *= base;
         suffix = next;
     }
-    format!("{} {suffix}{units}", short(scaled))
+    format!("{} {suffix}{units}", short(number / divisor))
 }
 
 fn format_unixtime(number: f64, tz: &TimeZone) -> String {
@@ -172,9 +184,9 @@ fn format_unixtime(number: f64, tz: &TimeZone) -> String {
 }
 
 fn format_uptime(number: f64) -> String {
-    let sign = if number < 0.0 { "-" } else { "" };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let secs = number.abs().round() as u64;
+    let sign = if number < 0.0 && secs > 0 { "-" } else { "" };
     let (days, rest) = (secs / 86_400, secs % 86_400);
     let clock = format!("{:02}:{:02}:{:02}", rest / 3600, rest / 60 % 60, rest % 60);
     match days {
@@ -182,6 +194,13 @@ fn format_uptime(number: f64) -> String {
         1 => format!("{sign}1 day, {clock}"),
         n => format!("{sign}{n} days, {clock}"),
     }
+}
+
+/// Years and what is left of them, in the floats that the field counts in.
+fn whole_years(seconds: f64) -> (f64, f64) {
+    const YEAR: f64 = 31_536_000.0;
+    let years = (seconds / YEAR).trunc();
+    (years, (seconds - years * YEAR).clamp(0.0, YEAR))
 }
 
 /// At most three neighbouring units, from years (365 days) and months (30 days) down to ms.
@@ -198,15 +217,16 @@ fn format_duration(number: f64) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let size = number.abs();
     if size == 0.0 {
-        return "0".to_owned();
+        return "0s".to_owned();
     }
     if size < 0.001 {
         return format!("< {sign}1ms");
     }
+    let (years, size) = if size < 1e15 { (0.0, size) } else { whole_years(size) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
     let mut ms = if size < 1e12 { (size * 1000.0).round() as u128 } else { size as u128 * 1000 };
-    let mut out = String::new();
-    let mut first = None;
+    let mut out = if years > 0.0 { format!("{years:.0}y") } else { String::new() };
+    let mut first = (years > 0.0).then_some(0);
     for (index, (name, length)) in UNITS.into_iter().enumerate() {
         let count = ms / length;
         ms %= length;
@@ -220,6 +240,32 @@ fn format_duration(number: f64) -> String {
         }
     }
     format!("{sign}{out}")
+}
+
+/// A span of seconds as messages show it: `1d 0h 2m 5s`, without leading zeros.
+pub fn age(seconds: u32) -> String {
+    let (days, hours) = (seconds / 86_400, seconds / 3600 % 24);
+    let (minutes, rest) = (seconds / 60 % 60, seconds % 60);
+    match (days, hours, minutes) {
+        (0, 0, 0) => format!("{rest}s"),
+        (0, 0, _) => format!("{minutes}m {rest}s"),
+        (0, _, _) => format!("{hours}h {minutes}m {rest}s"),
+        _ => format!("{days}d {hours}h {minutes}m {rest}s"),
+    }
+}
+
+/// The word for the severity of an event log's entry.
+pub const fn log_severity(number: u32) -> Option<&'static str> {
+    Some(match number {
+        1 => "Information",
+        2 => "Warning",
+        4 => "Error",
+        7 => "Failure Audit",
+        8 => "Success Audit",
+        9 => "Critical",
+        10 => "Verbose",
+        _ => return None,
+    })
 }
 
 /// A number without units, as event names show it.
@@ -237,7 +283,9 @@ mod tests {
         let unsigned = ValueType::Unsigned;
         for (value, value_type, units, text) in [
             ("1.156", float, "s", "1s 156ms"),
-            ("0", unsigned, "s", "0"),
+            ("0", unsigned, "s", "0s"),
+            ("0", float, "unixtime", "0 unixtime"),
+            ("1700000000", float, "unixtime", "1.7 Gunixtime"),
             ("0.0001", float, "s", "< 1ms"),
             ("3661", unsigned, "s", "1h 1m 1s"),
             ("90061", unsigned, "s", "1d 1h 1m"),
@@ -255,6 +303,20 @@ mod tests {
             ("12", unsigned, "", "12"),
         ] {
             assert_eq!(format_value(value, value_type, units, &[], &TimeZone::UTC), text);
+        }
+    }
+
+    #[test]
+    fn ages() {
+        for (seconds, text) in [
+            (0, "0s"),
+            (59, "59s"),
+            (128, "2m 8s"),
+            (3600, "1h 0m 0s"),
+            (86_465, "1d 0h 1m 5s"),
+            (1_795_365_211, "20779d 16h 33m 31s"),
+        ] {
+            assert_eq!(age(seconds), text, "{seconds}");
         }
     }
 
@@ -281,11 +343,15 @@ mod tests {
             ("20", "range"),
             ("100", "big"),
             ("-101", "small"),
-            ("55", "five"),
+            ("55", "other"),
             ("6", "other"),
         ] {
             assert_eq!(map_value(&map, value, ValueType::Float), Some(shown), "{value}");
         }
-        assert_eq!(map_value(&map[..1], "1.0", ValueType::Char), None);
+        for (value, shown) in
+            [("1", "one"), ("1.0", "other"), ("55", "five"), ("100", "other"), ("7", "other")]
+        {
+            assert_eq!(map_value(&map, value, ValueType::Char), Some(shown), "{value}");
+        }
     }
 }

@@ -1,0 +1,195 @@
+//! Macros in what a snapshot holds: what works where, and what stays secret.
+
+use model::{HostId, ItemId};
+
+use super::tests::{host, item, open, write};
+use super::*;
+use crate::Edit;
+use crate::db::{DbResult, Value};
+
+/// A host with an interface, an inventory and macros of each kind.
+fn rich_host(edit: &mut Edit<'_>) -> DbResult<u64> {
+    let id = host(edit, "web")?;
+    edit.update("hosts", id, &[("name", "Web server".into()), ("inventory_mode", Value::from(0))])?;
+    for (name, value, kind) in [
+        ("{$PLAIN}", "plain", 0),
+        ("{$SECRET}", "hidden", 1),
+        ("{$VAULT}", "path:key", 2),
+        ("{$NESTED}", "{HOST.HOST}", 0),
+    ] {
+        let row = [
+            ("hostid", Value::from(id)),
+            ("macro", name.into()),
+            ("value", value.into()),
+            ("type", Value::from(kind)),
+        ];
+        edit.insert_new("hostmacros", &row)?;
+    }
+    let row = [("hostid", Value::from(id)), ("name", "os".into()), ("value", "Plan 9".into())];
+    edit.insert("host_inventory", &row)?;
+    interface(edit, id, 1, "10.0.0.1", "web.example", "10050")?;
+    Ok(id)
+}
+
+fn interface(
+    edit: &mut Edit<'_>,
+    host: u64,
+    main: i64,
+    ip: &str,
+    dns: &str,
+    port: &str,
+) -> DbResult<u64> {
+    let row = [
+        ("hostid", Value::from(host)),
+        ("type", Value::from(1)),
+        ("main", Value::from(main)),
+        ("useip", Value::from(1)),
+        ("ip", ip.into()),
+        ("dns", dns.into()),
+        ("port", port.into()),
+    ];
+    edit.insert_new("interfaces", &row)
+}
+
+#[test]
+fn keys() {
+    let (_dir, config) = open();
+    let cases = [
+        ("k[{HOST.HOST},{HOST.NAME}]", "k[web,Web server]", None),
+        ("k[{HOST.IP}{HOST.DNS},{HOST.CONN}]", "k[10.0.0.1web.example,10.0.0.1]", None),
+        ("k[{HOSTNAME},{IPADDRESS}]", "k[web,10.0.0.1]", None),
+        (
+            "k[{HOST.PORT},{HOST.ID},{INVENTORY.OS}]",
+            "k[{HOST.PORT},{HOST.ID},{INVENTORY.OS}]",
+            None,
+        ),
+        ("k[{HOST.HOST1},{ITEM.KEY},{TIME}]", "k[{HOST.HOST1},{ITEM.KEY},{TIME}]", None),
+        ("k[{$PLAIN},{$NESTED},{$UNDEFINED}]", "k[plain,{HOST.HOST},{$UNDEFINED}]", None),
+        ("k[{{HOST.HOST}.uppercase()}]", "k[WEB]", None),
+        ("k[{$SECRET},a]", "k[hidden,a]", Some("k[******,a]")),
+        ("k[{{$SECRET}.uppercase()}]", "k[HIDDEN]", Some("k[******]")),
+    ];
+    let ids = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        cases.iter().map(|(key, ..)| item(edit, host, key, &[])).collect::<DbResult<Vec<u64>>>()
+    });
+    let snapshot = config.snapshot();
+    for ((written, key, shown), id) in cases.into_iter().zip(ids) {
+        let item = snapshot.items.get(&ItemId(id)).unwrap();
+        assert_eq!((&*item.key, item.shown_key()), (key, shown.unwrap_or(key)), "{written}");
+        assert_eq!(item.invalid, None, "{written}");
+    }
+}
+
+#[test]
+fn a_path_in_a_vault_is_no_value() {
+    let (_dir, config) = open();
+    let [key, script, period] = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        let key = item(edit, host, "k[{$VAULT}]", &[])?;
+        let script =
+            item(edit, host, "s", &[("type", Value::from(13)), ("params", "{$VAULT}".into())])?;
+        Ok([key, script, item(edit, host, "p", &[("timeout", "{$VAULT}".into())])?])
+    });
+    let snapshot = config.snapshot();
+    for id in [key, script] {
+        let item = snapshot.items.get(&ItemId(id)).unwrap();
+        let error = item.invalid.as_deref().unwrap_or_default();
+        assert!(error.contains("no vault is connected") && !error.contains("path"), "{error}");
+        assert!(!format!("{item:?}").contains("path:key"), "{item:?}");
+    }
+    let item = snapshot.items.get(&ItemId(period)).unwrap();
+    assert_eq!((item.invalid.as_deref(), &*item.extra.as_ref().unwrap().timeout), (None, "******"));
+}
+
+#[test]
+fn secrets_where_somebody_may_see_them() {
+    let (_dir, config) = open();
+    let ids = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        let script =
+            item(edit, host, "s", &[("type", Value::from(13)), ("params", "{$SECRET}".into())])?;
+        let delay = item(edit, host, "d", &[("delay", "{$SECRET}".into())])?;
+        let allowed = [("type", Value::from(2)), ("trapper_hosts", "{$SECRET},{HOST.IP}".into())];
+        let allowed = item(edit, host, "a", &allowed)?;
+        let steps = item(edit, host, "p", &[])?;
+        for (n, (kind, params)) in
+            [(5, "{$SECRET}\n\\0"), (21, "return '{$SECRET}{HOST.HOST}'")].into_iter().enumerate()
+        {
+            let row = [
+                ("itemid", Value::from(steps)),
+                ("step", Value::from(i64::try_from(n).unwrap())),
+                ("type", Value::from(kind)),
+                ("params", params.into()),
+                ("error_handler", Value::from(3)),
+                ("error_handler_params", "bad {$SECRET} {$PLAIN}".into()),
+            ];
+            edit.insert("item_preprocessing", &row)?;
+        }
+        Ok([script, delay, allowed, steps])
+    });
+    let snapshot = config.snapshot();
+    let [script, delay, allowed, steps] = ids.map(|id| snapshot.items.get(&ItemId(id)).unwrap());
+    assert_eq!(script.extra.as_ref().unwrap().params, "hidden");
+    assert!(delay.invalid.as_ref().is_some_and(|error| error.contains("******")), "{delay:?}");
+    assert_eq!(allowed.extra.as_ref().unwrap().trapper_hosts, "******,10.0.0.1");
+    let parsed = format!("{:?}", steps.steps);
+    assert!(parsed.contains("hidden{HOST.HOST}"), "{parsed}");
+    assert!(parsed.contains("bad ****** plain"), "{parsed}");
+    assert_eq!(parsed.matches("hidden").count(), 1, "only the script reads it: {parsed}");
+}
+
+#[test]
+fn interfaces_name_the_main_one() {
+    let (_dir, config) = open();
+    let cases = [
+        ("{HOST.IP}", "{HOST.HOST}.example", "10.0.0.1", "web.example"),
+        ("{HOST.CONN}", "{HOST.NAME}", "10.0.0.1", "Web server"),
+        ("{$SECRET}", "{$PLAIN}", "******", "plain"),
+        ("{INVENTORY.OS}", "{HOST.PORT}", "{INVENTORY.OS}", "{HOST.PORT}"),
+    ];
+    let (host, ids) = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        let ids: DbResult<Vec<u64>> =
+            cases.iter().map(|(ip, dns, ..)| interface(edit, host, 0, ip, dns, "1")).collect();
+        Ok((host, ids?))
+    });
+    let snapshot = config.snapshot();
+    let host = snapshot.hosts.get(&HostId(host)).unwrap();
+    for ((_, _, ip, dns), id) in cases.into_iter().zip(ids) {
+        let interface = host.interface(model::InterfaceId(id)).unwrap();
+        assert_eq!((&*interface.ip, &*interface.dns), (ip, dns));
+    }
+    for (name, value) in [
+        ("INVENTORY.OS", Some("Plan 9")),
+        ("INVENTORY.ALIAS", Some("")),
+        ("INVENTORY.NOTHING", None),
+        ("HOST.PORT", Some("10050")),
+        ("HOST.DESCRIPTION", None),
+    ] {
+        assert_eq!(host.macro_value(name).as_deref(), value, "{name}");
+    }
+}
+
+#[test]
+fn conditions_of_discovery_rules() {
+    use eval::macros::Place;
+    let (_dir, config) = open();
+    let host = HostId(write(&config, rich_host));
+    let snapshot = config.snapshot();
+    let hosts = [host];
+    let resolver = Resolver::new(&snapshot, &hosts);
+    for (text, filter, other) in [
+        ("^({HOST.HOST}|{HOST.NAME})$", "^(web|Web server)$", "^({HOST.HOST}|{HOST.NAME})$"),
+        (
+            "{HOST.IP} {HOST.PORT} {HOST.ID}",
+            "10.0.0.1 {HOST.PORT} {HOST.ID}",
+            "{HOST.IP} {HOST.PORT} {HOST.ID}",
+        ),
+        ("{$PLAIN}{$SECRET}{$VAULT}", "plain************", "plain************"),
+    ] {
+        assert_eq!(resolver.text(text, Place::DiscoveryFilter), filter);
+        assert_eq!(resolver.text(text, Place::DiscoveryRule), other);
+    }
+    assert_eq!(resolver.fault(), None);
+}
