@@ -3,6 +3,7 @@
 
 mod filter;
 mod parse;
+mod print;
 
 pub use parse::{DEPTH_MAX, Path, PathError};
 

@@ -176,7 +176,7 @@ fn number_outcome(value: u64) -> Stepped {
 
 impl Run<'_> {
     fn step(&mut self, value: Payload) -> Stepped {
-        if let Action::Broken(defect) = &self.step.action {
+        if let Action::Broken { why: defect, .. } = &self.step.action {
             return Err(defect.to_string());
         }
         match self.step.kind {
