@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use eval::interval::UpdateInterval;
-use eval::key::ItemKey;
 use eval::macros::{FunctionEnv, MacroScope, TokenKind, substitute};
 use eval::preproc::Step;
 use model::HostId;
@@ -100,13 +99,9 @@ impl<'a> Resolver<'a> {
         if !key.contains('{') {
             return Cow::Borrowed(key);
         }
-        match ItemKey::parse(key) {
-            Ok(mut parsed) => {
-                parsed.map_params(&mut |param| self.replace(param, true).into_owned());
-                parsed.to_string().into()
-            }
-            Err(_) => self.replace(key, true),
-        }
+        let changed =
+            eval::key::map_params(key, &mut |param| self.replace(param, true).into_owned());
+        changed.map_or_else(|_| self.replace(key, true), Cow::Owned)
     }
 
     fn replace<'t>(&self, text: &'t str, host_macros: bool) -> Cow<'t, str> {
