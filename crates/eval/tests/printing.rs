@@ -1,8 +1,6 @@
 //! Printing and parsing are inverse, for trees and texts out of generators; what is evaluated
 //! stays within its limits.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-
 use eval::expr::{
     BinaryOp, ExprValue, Expression, Filter, HistoryParam, ItemCall, ItemQuery, Mode, Node,
     NodeKind, Operands, parse_history_params,
@@ -22,8 +20,14 @@ fn config() -> ProptestConfig {
 }
 
 /// Macros that generated trees refer to.
-const MACROS: [&str; 6] =
-    ["{$M}", "{#L}", "{TRIGGER.VALUE}", "{$M:\"a (b\"}", "{{#L}.regsub(\"(a)\",\\1)}", "{$M:regex}"];
+const MACROS: [&str; 6] = [
+    "{$M}",
+    "{#L}",
+    "{TRIGGER.VALUE}",
+    "{$M:\"a (b\"}",
+    "{{#L}.regsub(\"(a)\",\\1)}",
+    "{$M:regex}",
+];
 
 fn pool() -> String {
     MACROS.concat()
@@ -54,8 +58,22 @@ const OPS: [BinaryOp; 12] = [
 ];
 
 const CALLS: [&str; 16] = [
-    "max", "sum", "abs", "concat", "repeat", "left", "replace", "jsonpath", "power", "in", "exp",
-    "bitlshift", "insert", "trim", "xmlxpath", "nosuch",
+    "max",
+    "sum",
+    "abs",
+    "concat",
+    "repeat",
+    "left",
+    "replace",
+    "jsonpath",
+    "power",
+    "in",
+    "exp",
+    "bitlshift",
+    "insert",
+    "trim",
+    "xmlxpath",
+    "nosuch",
 ];
 
 /// A word that keys and groups may have.
@@ -63,7 +81,16 @@ const WORD: &str = "[a-zA-Z0-9_.-]{1,6}";
 
 fn param() -> impl Strategy<Value = HistoryParam> {
     let bare = prop::sample::select(vec![
-        "", "5m", "#3", "1h:now/h", "#2:now-1d", "1K", "{$M}", "{#L}:now-{$M:\"x,y\"}", "-1", "1.5",
+        "",
+        "5m",
+        "#3",
+        "1h:now/h",
+        "#2:now-1d",
+        "1K",
+        "{$M}",
+        "{#L}:now-{$M:\"x,y\"}",
+        "-1",
+        "1.5",
     ]);
     let made = |value: String, quoted| HistoryParam { span: 0..0, value, quoted };
     prop_oneof![
@@ -139,9 +166,8 @@ fn tree() -> impl Strategy<Value = Node> {
             node(NodeKind::Binary { op, op_at: 0, left, right })
         });
         let name = prop::sample::select(CALLS.to_vec());
-        let call = (name, prop::collection::vec(inner, 0..4)).prop_map(|(name, args)| {
-            node(NodeKind::Call { function: name.to_owned(), args })
-        });
+        let call = (name, prop::collection::vec(inner, 0..4))
+            .prop_map(|(name, args)| node(NodeKind::Call { function: name.to_owned(), args }));
         let unary = (one, any::<bool>()).prop_map(|(inner, not)| {
             let inner = Box::new(inner);
             node(if not { NodeKind::Not(inner) } else { NodeKind::Negate(inner) })
@@ -177,7 +203,7 @@ struct World;
 
 impl Operands for World {
     fn function(&mut self, id: u64) -> Result<ExprValue, String> {
-        if id % 3 == 0 { Err("not known".to_owned()) } else { Ok(ExprValue::Unsigned(id)) }
+        if id.is_multiple_of(3) { Err("not known".to_owned()) } else { Ok(ExprValue::Unsigned(id)) }
     }
     fn item_call(&mut self, call: &ItemCall) -> Result<ExprValue, String> {
         Ok(match call.params.len() {
@@ -306,8 +332,21 @@ fn formula() -> impl Strategy<Value = Formula<&'static str>> {
 /// Mostly right paths.
 fn path_text() -> impl Strategy<Value = String> {
     const PARTS: &[&str] = &[
-        ".a", "..b", ".*", "[*]", "[0]", "[-1,2]", "[1:3]", "[:-1]", "['a b']", "[\"it's\",'\\\\']",
-        "~", ".first()", ".length()", "..['x']", ".ö",
+        ".a",
+        "..b",
+        ".*",
+        "[*]",
+        "[0]",
+        "[-1,2]",
+        "[1:3]",
+        "[:-1]",
+        "['a b']",
+        "[\"it's\",'\\\\']",
+        "~",
+        ".first()",
+        ".length()",
+        "..['x']",
+        ".ö",
     ];
     const OPERANDS: &[&str] =
         &["@.a", "$.b[0]", "1", "2.5", "\"a\\\"b\"", "'\\d'", "@.x.length()", "1e9", "@['a b']"];
@@ -333,9 +372,33 @@ fn path_text() -> impl Strategy<Value = String> {
 /// Parameters of steps out of pieces that some of them know.
 fn step_params() -> impl Strategy<Value = String> {
     const PIECES: &[&str] = &[
-        "\n", "0", "1", "1.5", "1e300", "12h", "90", "\\n", "\\", "\\s", "\t", " ", "\"", ".1.3.6",
-        "{#A}", "m{l=\"a\"}", "value", "$.a", "//a", "(a)", "-1", ",", "ö", "label", "x",
+        "\n",
+        "0",
+        "1",
+        "1.5",
+        "1e300",
+        "12h",
+        "90",
+        "\\n",
+        "\\",
+        "\\s",
+        "\t",
+        " ",
+        "\"",
+        ".1.3.6",
+        "{#A}",
+        "m{l=\"a\"}",
+        "value",
+        "$.a",
+        "//a",
+        "(a)",
+        "-1",
+        ",",
+        "ö",
+        "label",
+        "x",
     ];
-    let piece = prop_oneof![6 => prop::sample::select(PIECES).prop_map(str::to_owned), 1 => ".{0,2}"];
+    let piece =
+        prop_oneof![6 => prop::sample::select(PIECES).prop_map(str::to_owned), 1 => ".{0,2}"];
     prop::collection::vec(piece, 0..8).prop_map(|pieces| pieces.concat())
 }

@@ -6,28 +6,28 @@ use saphyr_parser::{Event, Parser, ScalarStyle};
 
 /// As much of YAML as exports use.
 #[derive(Debug)]
-pub enum Node {
+pub(crate) enum Node {
     Text(String),
     List(Vec<Self>),
     Map(Vec<(String, Self)>),
 }
 
 impl Node {
-    pub fn get(&self, name: &str) -> Option<&Self> {
+    pub(crate) fn get(&self, name: &str) -> Option<&Self> {
         match self {
             Self::Map(members) => members.iter().find(|(n, _)| n == name).map(|(_, v)| v),
             _ => None,
         }
     }
 
-    pub fn text(&self) -> &str {
+    pub(crate) fn text(&self) -> &str {
         match self {
             Self::Text(text) => text,
             _ => "",
         }
     }
 
-    pub fn list(&self) -> &[Self] {
+    pub(crate) fn list(&self) -> &[Self] {
         match self {
             Self::List(list) => list,
             _ => &[],
@@ -79,7 +79,7 @@ fn folder() -> PathBuf {
 }
 
 /// Name and tree of each file, by name.
-pub fn documents() -> Vec<(String, Node)> {
+pub(crate) fn documents() -> Vec<(String, Node)> {
     let mut found = Vec::new();
     for file in std::fs::read_dir(folder()).expect("the templates are missing") {
         let path = file.unwrap().path();
