@@ -22,7 +22,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import reference  # noqa: E402
-from differ import compare, explained, expressions, history, steps  # noqa: E402
+from differ import compare, explained, expressions, history, steps, templates  # noqa: E402
 
 WORKERS = 4
 NUMBERS = itertools.count()
@@ -176,6 +176,8 @@ def run_parts(sides, seed, tally, only):
         functions = list(history.cases(rng))
         texts = list(expressions.cases(rng, 1000))
         each("history functions", functions,
+             lambda text: both(sides, "item.test", lambda side: formula(side, text)))
+        each("templates", templates.cases(random.Random(seed + 1), reference.SHARED, 400),
              lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("calculated", texts, lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("steps", steps.cases(rng), lambda data: both(sides, "item.test", lambda side: data))

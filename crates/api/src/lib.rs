@@ -36,6 +36,7 @@ use stdx::clock::SharedClock;
 
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
+pub use exchange::{read_export, write_export};
 pub use http::{HttpConfig, serve};
 pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
 pub use reference::{openrpc, reference, typescript};

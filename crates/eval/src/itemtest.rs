@@ -25,8 +25,10 @@ pub struct StepsTest<'a> {
     pub at: Timestamp,
     /// The value before it, and when, for steps that remember.
     pub before: Option<(CompactString, Timestamp)>,
-    /// How values are kept; `None` = as text, as for a single step of a chain.
-    pub value_type: Option<ValueType>,
+    /// How values are kept.
+    pub value_type: ValueType,
+    /// A single step of a chain: what comes out is not converted for keeping.
+    pub single: bool,
 }
 
 /// What came out.
@@ -73,13 +75,20 @@ fn pass(
     scripts: &mut Scripts,
 ) -> Tested {
     let failed = matches!(value, Payload::NotSupported(_));
-    let kind = test.value_type.unwrap_or(ValueType::Text);
+    let kept = if test.single { ValueType::Text } else { test.value_type };
     let mut trace = Vec::with_capacity(test.steps.len());
-    let outcome =
-        preproc::run_traced(test.steps, state, value, at, kind, scripts, Some(&mut trace));
+    let outcome = preproc::run_traced(
+        test.steps,
+        state,
+        value,
+        at,
+        test.value_type,
+        scripts,
+        Some(&mut trace),
+    );
     let checked = test.steps.first().is_some_and(|step| step.kind == StepKind::CheckNotSupported);
     // A text is shown whole, also where storing would cut it.
-    let shown = if kind.is_numeric() { kind } else { ValueType::Text };
+    let shown = if kept.is_numeric() { kept } else { ValueType::Text };
     let result = match outcome {
         Outcome::Value(value) => preproc::convert(value, shown).map(|v| Some(text(&v))),
         Outcome::Discarded => Ok(None),
@@ -91,7 +100,7 @@ fn pass(
     // The last step is shown with the number that is stored.
     if let (Some(last), Ok(stored @ Some(_))) = (steps.last_mut(), &result)
         && last.result.is_ok()
-        && kind.is_numeric()
+        && kept.is_numeric()
     {
         last.result.clone_from(&Ok(stored.clone()));
     }
@@ -195,12 +204,12 @@ mod tests {
     fn tested(steps: &[Step], value: &str, before: Option<&str>, whole: bool) -> Tested {
         let at = Timestamp::from_s(1000);
         let before = before.map(|text| (text.into(), Timestamp::from_s(940)));
-        let value_type = whole.then_some(ValueType::Unsigned);
+        let value_type = if whole { ValueType::Unsigned } else { ValueType::Text };
         let value = match value.strip_prefix('!') {
             Some(error) => Payload::NotSupported(error.into()),
             None => Payload::Text(value.into()),
         };
-        let test = StepsTest { steps, value, at, before, value_type };
+        let test = StepsTest { steps, value, at, before, value_type, single: !whole };
         run(&test, &mut Scripts::new(RealClock::shared()))
     }
 

@@ -109,22 +109,6 @@ impl ItemKey {
     pub fn param_count(&self) -> usize {
         self.params.as_ref().map_or(0, Vec::len)
     }
-
-    /// Calls `change` on every parameter value, those in arrays too. Values that need quotes
-    /// afterwards get them when the key is written.
-    pub fn map_params(&mut self, change: &mut dyn FnMut(&str) -> String) {
-        fn walk(list: &mut [KeyParam], change: &mut dyn FnMut(&str) -> String) {
-            for param in list {
-                match param {
-                    KeyParam::Text { value, .. } => *value = change(value),
-                    KeyParam::Array(elements) => walk(elements, change),
-                }
-            }
-        }
-        if let Some(params) = &mut self.params {
-            walk(params, change);
-        }
-    }
 }
 
 impl fmt::Display for ItemKey {
@@ -177,6 +161,70 @@ pub fn quote_param(value: &str, force: bool) -> Option<String> {
     }
     out.push('"');
     Some(out)
+}
+
+/// The key with every parameter value changed, those in arrays too. All else stays as it is
+/// written: spaces, and quotes where they were; values that need quotes now get them.
+pub fn map_params(key: &str, change: &mut dyn FnMut(&str) -> String) -> Result<String, KeyError> {
+    let parsed = ItemKey::parse(key)?;
+    if parsed.params.is_none() {
+        return Ok(key.to_owned());
+    }
+    let from = parsed.name.len() + 1;
+    let mut out = key[..from].to_owned();
+    let end = map_list(key, from, &mut out, change)?;
+    out.push_str(&key[end..]);
+    Ok(out)
+}
+
+/// Copies parameters from `from` (behind the bracket) up to the closing bracket of a key that can
+/// be parsed; gives where that is.
+fn map_list(
+    key: &str,
+    from: usize,
+    out: &mut String,
+    change: &mut dyn FnMut(&str) -> String,
+) -> Result<usize, KeyError> {
+    let bytes = key.as_bytes();
+    let mut at = from;
+    loop {
+        let start = at + spaces(bytes, at);
+        out.push_str(&key[at..start]);
+        let (value, end) = match bytes.get(start) {
+            Some(b'[') => {
+                out.push('[');
+                let close = map_list(key, start + 1, out, change)?;
+                out.push(']');
+                (None, close + 1)
+            }
+            Some(b'"') => {
+                let (value, end) = parse_quoted(key, start)?;
+                (Some((value, true)), end)
+            }
+            _ => {
+                let rest = &bytes[start..];
+                let len = rest.iter().take_while(|b| !matches!(b, b',' | b']')).count();
+                (Some((key[start..start + len].to_owned(), false)), start + len)
+            }
+        };
+        if let Some((value, quoted)) = value {
+            let new = change(&value);
+            if new == value {
+                out.push_str(&key[start..end]);
+            } else {
+                // A quoted value cannot end in a backslash: perhaps it needs no quotes.
+                let written = quote_param(&new, quoted).or_else(|| quote_param(&new, false));
+                out.push_str(&written.ok_or_else(|| KeyError::at(&new, 0))?);
+            }
+        }
+        let next = end + spaces(bytes, end);
+        out.push_str(&key[end..next]);
+        match bytes.get(next) {
+            Some(b',') => out.push(','),
+            _ => return Ok(next),
+        }
+        at = next + 1;
+    }
 }
 
 /// A byte that can stand in a key's name.
@@ -277,9 +325,28 @@ mod tests {
         assert_eq!(key.param(3).as_deref(), Some(""));
         assert_eq!(key.param(4), None);
         assert_eq!(key.to_string(), "k[a,\"b,\\\"c\\\"\",[d,\"e\"],]");
-        let mut key = ItemKey::parse("k[{#A}]").unwrap();
-        key.map_params(&mut |p| p.replace("{#A}", "x,y"));
-        assert_eq!(key.to_string(), "k[\"x,y\"]");
         assert_eq!(quote_param("a]\\", false), None);
+    }
+
+    #[test]
+    fn changed_parameters() {
+        for (key, changed) in [
+            ("k", Some("k")),
+            ("k[]", Some("k[]")),
+            ("k[{#A}]", Some("k[\"x,y\"]")),
+            ("k[{#B}, {#B}]", Some("k[two, two]")),
+            ("k[ {#B} ,\"{#B}\" , c ]", Some("k[ two ,\"two\" , c ]")),
+            ("k[\"q\", [{#B}, b], {#A}]", Some("k[\"q\", [two, b], \"x,y\"]")),
+            ("k[\"a\\\"b\",{#B}]", Some("k[\"a\\\"b\",two]")),
+            ("k[\"{#C}\"]", Some("k[c:\\]")),
+            ("k[\",{#C}\"]", None),
+            ("k[{#C}]", Some("k[c:\\]")),
+            ("k[{#B}", None),
+        ] {
+            let row = [("{#A}", "x,y"), ("{#B}", "two"), ("{#C}", "c:\\")];
+            let mut change =
+                |text: &str| row.iter().fold(text.to_owned(), |t, (name, v)| t.replace(name, v));
+            assert_eq!(map_params(key, &mut change).ok().as_deref(), changed, "{key}");
+        }
     }
 }

@@ -91,6 +91,9 @@ pub fn format_f64(value: f64) -> String {
     if !value.is_finite() {
         return format_significant(value, 15);
     }
+    if value == 0.0 && value.is_sign_negative() {
+        return "-0".to_owned();
+    }
     if value.fract() == 0.0 && value.abs() < 1e17 {
         #[expect(clippy::cast_possible_truncation, reason = "below 1e17")]
         let whole = value as i64;
@@ -140,6 +143,8 @@ mod tests {
     fn prints_like_the_field() {
         for (value, text) in [
             (4.5, "4.5"),
+            (0.0, "0"),
+            (-0.0, "-0"),
             (0.1, "0.1"),
             (-0.25, "-0.25"),
             (15.0, "15"),
@@ -151,8 +156,6 @@ mod tests {
             (0.000_01, "1E-05"),
             (0.000_1, "0.0001"),
             (1.797_693_134_862_315_7e308, "1.7976931348623157E+308"),
-            (0.0, "0"),
-            (-0.0, "0"),
         ] {
             assert_eq!(format_f64(value), text);
         }

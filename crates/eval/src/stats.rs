@@ -11,7 +11,8 @@ fn count(values: &[f64]) -> f64 {
 
 /// Sum.
 pub fn sum(values: &[f64]) -> Option<f64> {
-    finite(values.iter().sum())
+    // Rust's sum of nothing is -0.
+    finite(if values.is_empty() { 0.0 } else { values.iter().sum() })
 }
 
 /// Mean; also of numbers whose sum would overflow.

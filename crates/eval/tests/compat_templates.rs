@@ -1,83 +1,16 @@
 //! Preprocessing chains of the official templates (`templates` below `VEDETTE_SHARED`): each can
-//! be made, has no defect, and fails on data made for it only where it has to.
+//! be made, has no defect, is printed back, and fails on data made for it only where it has to.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod templates;
+
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
 
 use eval::preproc::{self, Outcome, State, Step, StepKind};
 use eval::script::Scripts;
 use model::{Payload, Timestamp, ValueType};
-use saphyr_parser::{Event, Parser, ScalarStyle};
-
-/// As much of YAML as exports use.
-#[derive(Debug)]
-enum Node {
-    Text(String),
-    List(Vec<Self>),
-    Map(Vec<(String, Self)>),
-}
-
-impl Node {
-    fn get(&self, name: &str) -> Option<&Self> {
-        match self {
-            Self::Map(members) => members.iter().find(|(n, _)| n == name).map(|(_, v)| v),
-            _ => None,
-        }
-    }
-
-    fn text(&self) -> &str {
-        match self {
-            Self::Text(text) => text,
-            _ => "",
-        }
-    }
-
-    fn list(&self) -> &[Self] {
-        match self {
-            Self::List(list) => list,
-            _ => &[],
-        }
-    }
-}
-
-fn read<'a>(events: &mut impl Iterator<Item = Event<'a>>, first: Event<'a>) -> Option<Node> {
-    Some(match first {
-        Event::Scalar(text, style, ..) => {
-            let nothing = style == ScalarStyle::Plain && text == "~";
-            Node::Text(if nothing { String::new() } else { text.to_string() })
-        }
-        Event::SequenceStart(..) => {
-            let mut list = Vec::new();
-            loop {
-                match events.next()? {
-                    Event::SequenceEnd => break,
-                    event => list.push(read(events, event)?),
-                }
-            }
-            Node::List(list)
-        }
-        Event::MappingStart(..) => {
-            let mut members = Vec::new();
-            loop {
-                match events.next()? {
-                    Event::MappingEnd => break,
-                    event => {
-                        let name = read(events, event)?.text().to_owned();
-                        let value = events.next()?;
-                        members.push((name, read(events, value)?));
-                    }
-                }
-            }
-            Node::Map(members)
-        }
-        _ => {
-            let next = events.next()?;
-            read(events, next)?
-        }
-    })
-}
+use templates::Node;
 
 #[rustfmt::skip]
 const KINDS: [&str; 30] = [
@@ -140,19 +73,10 @@ fn collect(node: &Node, chains: &mut HashSet<Chain>) {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "where recorded data lies is told by a variable")]
-fn folder() -> PathBuf {
-    let shared = std::env::var("VEDETTE_SHARED").expect("set VEDETTE_SHARED to find templates/");
-    Path::new(&shared).join("templates/zabbix-7.0")
-}
-
 fn all() -> HashSet<Chain> {
     let mut chains = HashSet::new();
-    for file in std::fs::read_dir(folder()).expect("the templates are missing") {
-        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        let mut events = Parser::new_from_str(&text).map(|event| event.unwrap().0);
-        let first = events.next().unwrap();
-        collect(&read(&mut events, first).unwrap(), &mut chains);
+    for (_, document) in templates::documents() {
+        collect(&document, &mut chains);
     }
     assert!(chains.len() > 3_000, "only {} chains", chains.len());
     chains
@@ -199,6 +123,40 @@ fn every_chain_can_be_made() {
         }
     }
     assert!(wrong.is_empty(), "{} steps:\n{}", wrong.len(), wrong.join("\n"));
+}
+
+/// What is printed says the same: numbers and times may be spelt in another way, all else is the
+/// same text.
+fn same_params(kind: u8, printed: &str, params: &str) -> bool {
+    let number = |text: &str| eval::num::parse_f64(text.trim());
+    let numbers = |text: &str| text.split('\n').map(number).collect::<Vec<_>>();
+    match kind {
+        _ if printed == params => true,
+        1 | 13 => numbers(printed) == numbers(params),
+        20 => eval::num::parse_seconds(printed) == eval::num::parse_seconds(params),
+        _ => false,
+    }
+}
+
+#[test]
+fn every_step_is_printed_back() {
+    let (mut same, mut steps, mut wrong) = (0, 0, Vec::new());
+    for (kind, params, handler, more) in all().into_iter().flatten() {
+        let step = Step::from_api(kind, &params, handler, &more).unwrap();
+        let printed = step.to_api();
+        steps += 1;
+        same += usize::from(printed.params == params);
+        let rest = (printed.kind, printed.error_handler, &printed.error_handler_params);
+        let again = Step::from_api(kind, &printed.params, handler, &more);
+        if !same_params(kind, &printed.params, &params)
+            || rest != (kind, handler, &more)
+            || again.as_ref() != Ok(&step)
+        {
+            wrong.push(format!("{kind} {params:?}: {printed:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{} steps:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(same * 100 > steps * 98, "only {same} of {steps} steps are the same text");
 }
 
 #[test]

@@ -50,8 +50,8 @@ pub(crate) fn test(running: &Running, data: &Json) -> Result<Json, String> {
     };
     let single = options.get("single").is_some_and(flag);
     let known = u8::try_from(kind).ok().and_then(ValueType::from_api);
-    let value_type = if single { None } else { Some(known.unwrap_or(ValueType::Text)) };
-    let test = StepsTest { steps: &steps, value, at: now, before, value_type };
+    let value_type = known.unwrap_or(ValueType::Text);
+    let test = StepsTest { steps: &steps, value, at: now, before, value_type, single };
     let mut tested = itemtest::run(&test, &mut Scripts::new(Arc::clone(&running.clock)));
     if known.is_none() && !single && tested.result.is_ok() {
         tested.result = Err(format!("Unknown value type \"{kind}\"."));

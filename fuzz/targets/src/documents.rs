@@ -74,6 +74,27 @@ pub(crate) fn xpath(data: &[u8]) {
     step(17, &path, &document);
 }
 
+/// Export files in their three forms. What is read and written again is the same tree.
+pub(crate) fn import(data: &[u8]) {
+    let [format, source] = parts(data);
+    let Ok(tree) = api::read_export(&format, &source) else { return };
+    for format in ["yaml", "json"] {
+        let text = api::write_export(format, &tree).unwrap_or_default();
+        let again = api::read_export(format, &text);
+        assert!(again.is_ok_and(|again| again == tree), "{format} is not written as it is read");
+    }
+    drop(api::write_export("xml", &tree));
+}
+
+/// An export with what exports have.
+pub(crate) const EXPORTS: &[&str] = &[
+    "yaml\0zabbix_export:\n  version: '7.0'\n  template_groups:\n    - uuid: a\n      name: 'A/B'\n  templates:\n    - template: T\n      items:\n        - name: \"x\\n\"\n          key: 'k[a,\"b\"]'\n          params: |\n            last(//k)\n            +1\n          preprocessing:\n            - type: MULTIPLIER\n              parameters: ['8']\n",
+    "yaml\0zabbix_export:\n  version: '6.0'\n  groups: [{name: G}]\n  templates:\n    - template: T\n      groups: [{name: G}]\n      macros: [{macro: '{$M}', value: >-\n          a\n          b}]\n  triggers: []\n",
+    "xml\0<?xml version=\"1.0\" encoding=\"UTF-8\"?><zabbix_export><version>7.0</version><templates><template><template>T</template><items><item><name>n</name><key>k</key><preprocessing><step><type>JAVASCRIPT</type><parameters><parameter>return 1 &lt; 2;&#13;</parameter></parameters></step></preprocessing></item></items></template></templates></zabbix_export>",
+    "xml\0<zabbix_export><version>6.4</version><hosts><host><host>h</host><interfaces><interface><ip/></interface></interfaces></host></hosts></zabbix_export>",
+    "json\0{\"zabbix_export\":{\"version\":\"7.0\",\"templates\":[{\"template\":\"T\",\"discovery_rules\":[{\"key\":\"r\",\"filter\":{\"conditions\":[{\"macro\":\"{#A}\",\"value\":1}]}}]}],\"triggers\":[{\"expression\":\"last(/T/k)=1\",\"manual_close\":true}]}}",
+];
+
 /// Both ways.
 pub(crate) fn xml(data: &[u8]) {
     let [text] = parts(data);

@@ -81,6 +81,7 @@ pub const TARGETS: &[Target] = &[
         run: documents::xml,
         seeds: &["<a b=\"1\">t<c/><c>5</c></a>", "{\"a\":{\"@b\":\"1\",\"c\":[1,null,{}]}}"],
     },
+    Target { name: "import", run: documents::import, seeds: documents::EXPORTS },
     Target {
         name: "csv",
         run: documents::csv,

@@ -15,8 +15,22 @@ mod words;
 use std::collections::HashMap;
 
 use crate::call::{Call, Json, Method, UserType};
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::methods::trigger::expressions;
+use format::Format;
+
+/// What an export file (`yaml`, `xml` or `json`) says, in the form of 7.0: the tree of texts with
+/// which an import begins. The error is the one that `configuration.import` gives.
+pub fn read_export(format: &str, source: &str) -> ApiResult<Json> {
+    let unknown = || ApiError::at("/format", "value must be one of \"yaml\", \"xml\", \"json\"");
+    import::tree_of(Format::named(format).ok_or_else(unknown)?, source)
+}
+
+/// A tree of [`read_export`] as an export file; `None` = no such format.
+pub fn write_export(format: &str, tree: &Json) -> Option<String> {
+    let whole = serde_json::json!({ "zabbix_export": tree });
+    Format::named(format)?.write(&whole, false).as_str().map(str::to_owned)
+}
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "configuration.import", lowest: Some(UserType::User), run: import::run },

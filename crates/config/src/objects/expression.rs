@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use eval::expr::Expression;
-use eval::func::Function;
+use eval::func::catalog::{Signature, Takes};
 use model::ValueType;
 
-use super::{TriggerFunction, plain};
+use super::TriggerFunction;
+use super::syntax::{self, Place};
 use crate::db::{Connection, DbError, Value, placeholders};
 
 /// An item that an expression names.
@@ -56,41 +57,6 @@ pub struct Resolved {
     pub items: Vec<ItemRef>,
 }
 
-/// Functions that read texts, for the check of value types; all others of [`NUMERIC`] need
-/// numbers, and those of [`LOG`] log entries.
-const LOG: &[&str] = &["logeventid", "logseverity", "logsource"];
-
-/// Functions that need numbers.
-const NUMERIC: &[&str] = &[
-    "avg",
-    "baselinedev",
-    "baselinewma",
-    "forecast",
-    "kurtosis",
-    "mad",
-    "fuzzytime",
-    "max",
-    "min",
-    "monodec",
-    "monoinc",
-    "percentile",
-    "rate",
-    "skewness",
-    "stddevpop",
-    "stddevsamp",
-    "sum",
-    "sumofsquares",
-    "timeleft",
-    "trendavg",
-    "trendcount",
-    "trendmax",
-    "trendmin",
-    "trendstl",
-    "trendsum",
-    "varpop",
-    "varsamp",
-];
-
 struct Parsed {
     expression: Expression,
     recovery: bool,
@@ -108,7 +74,7 @@ pub fn resolve(
     if !recovery.is_empty() {
         parsed.push(parse(recovery, true, prototype)?);
     }
-    let refs = references(connection, &parsed)?;
+    let refs = references(connection, &parsed, prototype)?;
     let mut resolved = Resolved::default();
     let mut seen: HashMap<TriggerFunction, usize> = HashMap::new();
     let mut items: BTreeMap<u64, ItemRef> = BTreeMap::new();
@@ -143,161 +109,18 @@ pub fn resolve(
 }
 
 fn parse(text: &str, recovery: bool, prototype: bool) -> Result<Parsed, ExpressionError> {
-    let fail = |text: String| ExpressionError::Syntax { recovery, text };
-    let from =
-        |at: usize| fail(format!("incorrect expression starting from \"{}\"", tail(text, at)));
+    let place = if prototype { Place::TriggerPrototype } else { Place::Trigger };
     let expression =
-        Expression::parse(text).map_err(|error| from(operand_start(text, error.at)))?;
-    if !expression.function_ids().is_empty() {
-        return Err(from(0));
-    }
-    if !prototype
-        && let Some((_, span)) = expression.macros().into_iter().find(|(m, _)| m.contains("{#"))
-    {
-        return Err(from(span.start));
-    }
-    if let Some((_, span)) = expression.macros().into_iter().find(|(m, _)| !is_operand(m)) {
-        return Err(from(span.start));
-    }
-    if let Some(at) = plain::misplaced_operator(&expression) {
-        return Err(from(at));
-    }
-    plain::check_functions(&expression).map_err(fail)?;
-    let calls = expression.item_calls();
-    if calls.is_empty() {
-        return Err(fail(
-            "trigger expression must contain at least one /host/key reference".into(),
-        ));
-    }
-    for call in calls {
-        if call.query.is_wildcard() || call.query.host.is_empty() {
-            return Err(from(call.span.start));
-        }
-        if !call.params.iter().all(|param| param.quoted || is_bare(&param.value)) {
-            return Err(from(call.span.start));
-        }
-        check_call(call).map_err(fail)?;
-    }
+        syntax::check(text, place).map_err(|text| ExpressionError::Syntax { recovery, text })?;
     Ok(Parsed { expression, recovery })
-}
-
-/// Macros that may stand as operands; others are for texts.
-fn is_operand(token: &str) -> bool {
-    let inner = token.trim_start_matches('{');
-    token == "{TRIGGER.VALUE}" || inner.starts_with('$') || inner.starts_with('#')
-}
-
-/// A parameter without quotes: a number, a period, a macro or nothing.
-fn is_bare(text: &str) -> bool {
-    let digits = |text: &str| text.starts_with(|c: char| c.is_ascii_digit());
-    match text.strip_prefix('#') {
-        Some(count) => digits(count),
-        None => text.is_empty() || digits(text) || text.starts_with(['-', '.', '{']),
-    }
-}
-
-/// At most so much of the expression is shown in messages.
-const NEAR_CHARS: usize = 255;
-
-fn tail(text: &str, at: usize) -> String {
-    text.get(at..).unwrap_or_default().chars().take(NEAR_CHARS).collect()
-}
-
-/// Where the operand begins in which reading stopped: the outermost function call that is still
-/// open there, or the place itself.
-fn operand_start(text: &str, at: usize) -> usize {
-    let mut open: Vec<Option<usize>> = Vec::new();
-    let (mut quoted, mut word) = (false, None);
-    for (place, c) in text.char_indices().take_while(|(place, _)| *place < at) {
-        match c {
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '(' => open.push(word),
-            ')' => drop(open.pop()),
-            _ => {}
-        }
-        let part = c.is_ascii_alphanumeric() || c == '_';
-        word = if part { word.or(Some(place)) } else { None };
-    }
-    open.iter().flatten().next().copied().unwrap_or(at)
-}
-
-/// Functions over operands that are functions over history as well.
-const HISTORY_TOO: &[&str] = &[
-    "avg",
-    "count",
-    "kurtosis",
-    "mad",
-    "max",
-    "min",
-    "skewness",
-    "stddevpop",
-    "stddevsamp",
-    "sum",
-    "sumofsquares",
-    "varpop",
-    "varsamp",
-];
-
-/// The function exists and its parameters can be read; those with macros are only known later.
-fn check_call(call: &eval::expr::ItemCall) -> Result<(), String> {
-    use eval::func::FuncError;
-    let name = &call.function;
-    let ordinals = ["first", "second", "third", "fourth", "fifth", "sixth"];
-    let has_macro = |text: &str| text.contains("{$") || text.contains("{#");
-    let invalid = |at: usize| {
-        // Counting starts behind the item, which is the first parameter.
-        let ordinal = ordinals.get(at + 1).copied().unwrap_or("last");
-        Err(format!("invalid {ordinal} parameter in function \"{name}\""))
-    };
-    if plain::is_plain(name) && !HISTORY_TOO.contains(&name.as_str()) {
-        return Err(format!("incorrect usage of function \"{name}\""));
-    }
-    let given = |at: usize| call.params.get(at).filter(|p| !has_macro(&p.value));
-    let counted = |at: usize| given(at).is_some_and(|p| p.value.starts_with('#'));
-    let timed = |at: usize| given(at).is_some_and(|p| !p.value.is_empty()) && !counted(at);
-    match name.as_str() {
-        // Of versions to come: evaluated, but not accepted by 7.0.
-        "lastclock" => return Err(format!("unknown function \"{name}\"")),
-        "last" | "logeventid" | "logseverity" | "logsource" if timed(0) => return invalid(0),
-        "rate" if counted(0) => return invalid(0),
-        "forecast" | "timeleft" => {
-            let empty = |at: &usize| given(*at).is_some_and(|p| p.quoted && p.value.is_empty());
-            if let Some(at) = (2..call.params.len()).find(empty) {
-                return invalid(at);
-            }
-        }
-        _ => {}
-    }
-    match Function::parse(name, &call.params) {
-        Ok(_) => Ok(()),
-        Err(FuncError::ParamCount) => {
-            Err(format!("invalid number of parameters in function \"{name}\""))
-        }
-        Err(FuncError::Param(n)) => {
-            let given = n.checked_sub(1).and_then(|at| call.params.get(at));
-            match given {
-                Some(param) if has_macro(&param.value) => Ok(()),
-                // Where its end may lie shows when it is evaluated.
-                Some(param) if n == 1 && eval::func::is_trend_period(name, &param.value) => Ok(()),
-                Some(_) => invalid(n - 1),
-                _ => Err(format!("mandatory parameter is missing in function \"{name}\"")),
-            }
-        }
-        Err(FuncError::Unknown(_)) => Err(format!("unknown function \"{name}\"")),
-        // What depends on values or on global regular expressions shows at run time.
-        Err(_) => Ok(()),
-    }
 }
 
 fn fits(function: &str, value_type: ValueType) -> Result<(), String> {
     let numeric = matches!(value_type, ValueType::Float | ValueType::Unsigned);
-    let fits = if LOG.contains(&function) {
-        value_type == ValueType::Log
-    } else if NUMERIC.contains(&function) {
-        numeric
-    } else {
-        true
+    let fits = match Signature::find(function).map(|known| known.takes) {
+        Some(Takes::Logs) => value_type == ValueType::Log,
+        Some(Takes::Numbers) => numeric,
+        _ => true,
     };
     if fits {
         return Ok(());
@@ -317,8 +140,12 @@ fn fits(function: &str, value_type: ValueType) -> Result<(), String> {
 
 type Refs = HashMap<(String, String), (ItemRef, ValueType)>;
 
-/// Items by host name and key; all must be there.
-fn references(connection: &mut dyn Connection, parsed: &[Parsed]) -> Result<Refs, ExpressionError> {
+/// Items by host name and key; all must be there. Item prototypes are for trigger prototypes.
+fn references(
+    connection: &mut dyn Connection,
+    parsed: &[Parsed],
+    prototype: bool,
+) -> Result<Refs, ExpressionError> {
     let mut wanted: Vec<(String, String)> = Vec::new();
     for call in parsed.iter().flat_map(|part| part.expression.item_calls()) {
         let pair = (call.query.host.clone(), call.query.key.clone());
@@ -350,7 +177,7 @@ fn references(connection: &mut dyn Connection, parsed: &[Parsed]) -> Result<Refs
              WHERE hostid = ? AND key_ = ? AND flags <> 1",
             &[hostid.into(), key.as_str().into()],
         )?;
-        let found = rows.first().and_then(|row| {
+        let found = rows.iter().find(|row| prototype || row.int("flags") != 2).and_then(|row| {
             let value_type =
                 u8::try_from(row.int("value_type")).ok().and_then(ValueType::from_api)?;
             let item = ItemRef {

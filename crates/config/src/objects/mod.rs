@@ -9,9 +9,10 @@ mod copy;
 mod expression;
 mod host_prototype;
 mod item;
-mod plain;
+mod syntax;
 mod trigger;
 mod trigger_delete;
+mod unary;
 
 use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
@@ -23,6 +24,7 @@ pub use host_prototype::{
     update_host_prototype,
 };
 pub use item::{ItemChange, NewItem, Step, create_items, delete_items, update_items};
+pub use syntax::{Place, check as check_expression};
 pub use trigger::{
     NewTrigger, TriggerChange, TriggerFunction, create_triggers, replace_ids, update_triggers,
 };

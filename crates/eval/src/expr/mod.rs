@@ -8,6 +8,7 @@ mod builtin;
 mod eval;
 mod filter;
 mod parse;
+mod print;
 mod strings;
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,7 @@ use super::{
     PeriodLength, forecast, operand,
 };
 use crate::expr::ExprValue;
-use crate::num::same_f64;
+use crate::num::{EPSILON, same_f64};
 use crate::regex;
 use crate::stats;
 
@@ -185,7 +185,8 @@ fn sum(r: &mut Reader<'_, '_>) -> Evaluated {
             return Ok(ExprValue::Unsigned(total));
         }
     }
-    Ok(ExprValue::Float(values.iter().filter_map(|v| v.value.as_f64()).sum()))
+    let numbers = values.iter().filter_map(|v| v.value.as_f64());
+    Ok(ExprValue::Float(numbers.fold(0.0, |sum, v| sum + v)))
 }
 
 fn change(r: &mut Reader<'_, '_>) -> Evaluated {
@@ -296,18 +297,23 @@ fn log(r: &mut Reader<'_, '_>, kind: &Kind) -> Evaluated {
 }
 
 fn monotonic(r: &mut Reader<'_, '_>, decreasing: bool, strict: bool) -> Evaluated {
-    let mut numbers = r.numbers()?;
+    let numbers = r.numbers()?;
     if numbers.is_empty() {
         return Err(FuncError::NotEnoughData);
     }
-    if !decreasing {
-        numbers.reverse();
-    }
-    // Now the numbers have to grow from left to right.
-    let grows = numbers
-        .windows(2)
-        .all(|pair| if same_f64(pair[0], pair[1]) { !strict } else { pair[0] < pair[1] });
-    Ok(ExprValue::Unsigned(u64::from(grows)))
+    // The reference gives floats this much room also where they have to move, so that floats that
+    // stay where they are move in its eyes, as long as the room is not lost in their size.
+    let room = if r.item.value_type == ValueType::Float { EPSILON } else { 0.0 };
+    let moves = numbers.windows(2).all(|pair| {
+        let (newer, older) = (pair[0], pair[1]);
+        let ordering = if decreasing {
+            newer.total_cmp(&(older + room))
+        } else {
+            (older - room).total_cmp(&newer)
+        };
+        if strict { ordering.is_lt() } else { ordering.is_le() }
+    });
+    Ok(ExprValue::Unsigned(u64::from(moves)))
 }
 
 /// Per-second rate of a counter: resets are added up, and the ends are extrapolated as

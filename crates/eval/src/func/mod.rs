@@ -3,6 +3,7 @@
 //! [`Function::parse`] turns a name and parameters (all macros resolved) into a compiled form
 //! once; [`Function::eval`] reads through a [`HistoryView`].
 
+pub mod catalog;
 mod forecast;
 mod history;
 mod matcher;
@@ -228,7 +229,8 @@ pub fn parse_call(name: &str, params: &[HistoryParam]) -> Result<Function, FuncE
     }
 }
 
-/// Whether a text is a period of a trend function, though maybe one that ends at no border.
+/// Whether a text is a period of a trend function, though maybe one that is too long or ends at no
+/// border.
 pub fn is_trend_period(name: &str, text: &str) -> bool {
     let trend = name.starts_with("trend") || name.starts_with("baseline");
     trend && TrendPeriod::read(text).is_some()

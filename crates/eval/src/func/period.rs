@@ -93,25 +93,30 @@ pub struct TrendPeriod {
 impl TrendPeriod {
     /// Parses `1h:now/h`; the longest period is a year. Periods end at a border of their unit.
     pub fn parse(text: &str) -> Option<Self> {
-        Self::read(text).filter(Self::is_aligned)
+        Self::read(text).filter(|period| period.count <= period.most() && period.is_aligned())
     }
 
-    /// Like [`Self::parse`], wherever the period ends.
+    /// How many units make a year.
+    fn most(&self) -> u32 {
+        match self.unit {
+            Unit::Second | Unit::Minute => 0,
+            Unit::Hour => 366 * 24,
+            Unit::Day => 366,
+            Unit::Week => 52,
+            Unit::Month => 12,
+            Unit::Year => 1,
+        }
+    }
+
+    /// Like [`Self::parse`], however long the period is and wherever it ends.
     pub(super) fn read(text: &str) -> Option<Self> {
         let (length, shift) = text.split_once(':')?;
         let shift = Shift::parse(shift.strip_prefix("now")?, Unit::Hour)?;
         let (&letter, digits) = length.as_bytes().split_last()?;
         let unit = Unit::from_letter(letter)?;
         let count = u32::try_from(parse_u64(std::str::from_utf8(digits).ok()?)?).ok()?;
-        let most = match unit {
-            Unit::Second | Unit::Minute => return None,
-            Unit::Hour => 366 * 24,
-            Unit::Day => 366,
-            Unit::Week => 52,
-            Unit::Month => 12,
-            Unit::Year => 1,
-        };
-        (1..=most).contains(&count).then_some(Self { count, unit, shift })
+        let long = !matches!(unit, Unit::Second | Unit::Minute);
+        (count > 0 && long).then_some(Self { count, unit, shift })
     }
 
     fn is_aligned(&self) -> bool {

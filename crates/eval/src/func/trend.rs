@@ -108,7 +108,10 @@ pub(super) fn eval(
     let value = match kind {
         TrendKind::Min => all().map(|f| f.0).fold(f64::INFINITY, f64::min),
         TrendKind::Max => all().map(|f| f.2).fold(f64::NEG_INFINITY, f64::max),
-        TrendKind::Sum => trends.iter().map(|t| figures(t).1 * f64::from(t.num)).sum(),
+        TrendKind::Sum => {
+            let sums = trends.iter().map(|t| figures(t).1 * f64::from(t.num));
+            sums.fold(0.0, |total, sum| total + sum)
+        }
         _ => mean(&trends).ok_or(FuncError::NotEnoughData)?,
     };
     Ok(ExprValue::Float(value))

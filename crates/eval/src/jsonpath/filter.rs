@@ -9,11 +9,11 @@ use crate::regex;
 /// A parsed filter.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Filter {
-    root: Node,
+    pub(super) root: Node,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-enum Node {
+pub(super) enum Node {
     Number(f64),
     Text(String),
     /// `@…` (from the element) or `$…` (from the document)
@@ -31,7 +31,7 @@ enum Node {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Op {
+pub(super) enum Op {
     Or,
     And,
     Eq,
@@ -48,7 +48,7 @@ enum Op {
 }
 
 /// Operators with their tightness, longer ones first.
-const OPS: [(&str, Op, u8); 13] = [
+pub(super) const OPS: [(&str, Op, u8); 13] = [
     ("||", Op::Or, 0),
     ("&&", Op::And, 1),
     ("==", Op::Eq, 2),

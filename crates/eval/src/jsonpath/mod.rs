@@ -3,6 +3,7 @@
 
 mod filter;
 mod parse;
+mod print;
 mod shared;
 
 pub use parse::{DEPTH_MAX, Path, PathError};
@@ -145,20 +146,23 @@ impl Path {
     ) -> Result<(Vec<Found<'j, 'a>>, bool), QueryError> {
         let mut found = vec![Found::Value { name: None, value: at }];
         let mut definite = true;
-        let mut after_function = false;
         for segment in &self.segments {
             found = match segment {
                 Segment::Select { selector, deep } => {
                     definite &= !deep && selector.is_single();
                     select(root, &found, selector, *deep)?
                 }
+                Segment::Name if found.is_empty() => {
+                    return Err(QueryError::Function(NO_NAME));
+                }
                 Segment::Name => names(found),
+                // Where there can be one match, there has to be one; of many there may be none.
+                Segment::Function(_) if definite && found.is_empty() => {
+                    return Err(QueryError::Function(NO_ARRAY));
+                }
                 Segment::Function(function) => {
-                    if after_function && found.is_empty() {
-                        return Err(QueryError::Function(NO_ARRAY));
-                    }
                     let result = apply(*function, found, definite)?;
-                    (definite, after_function) = (true, true);
+                    definite = true;
                     result.into_iter().collect()
                 }
             };
@@ -296,6 +300,9 @@ fn slice(len: usize, from: Option<i64>, to: Option<i64>) -> std::ops::Range<usiz
     let (from, to) = (from.map_or(0, place), to.map_or(len, place));
     from..to.max(from)
 }
+
+/// What `~` says that finds nothing.
+const NO_NAME: &str = "cannot extract name from empty result";
 
 /// What a function says that finds no array.
 const NO_ARRAY: &str = "cannot apply function to non-array JSON element";

@@ -57,16 +57,22 @@ pub(super) enum Function {
 }
 
 impl Function {
+    const ALL: [(Self, &'static str); 6] = [
+        (Self::Min, "min"),
+        (Self::Max, "max"),
+        (Self::Avg, "avg"),
+        (Self::Sum, "sum"),
+        (Self::Length, "length"),
+        (Self::First, "first"),
+    ];
+
     fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "min" => Self::Min,
-            "max" => Self::Max,
-            "avg" => Self::Avg,
-            "sum" => Self::Sum,
-            "length" => Self::Length,
-            "first" => Self::First,
-            _ => return None,
-        })
+        Self::ALL.iter().find(|(_, known)| *known == name).map(|(function, _)| *function)
+    }
+
+    pub(super) fn name(self) -> &'static str {
+        let known = Self::ALL.iter().find(|(function, _)| *function == self);
+        known.map_or("", |(_, name)| *name)
     }
 }
 

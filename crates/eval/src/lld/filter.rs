@@ -103,6 +103,38 @@ pub enum Formula<T> {
     Or(Vec<Self>),
 }
 
+/// A formula that is parsed to the same tree again.
+impl<T: std::fmt::Display> std::fmt::Display for Formula<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (parts, word) = match self {
+            Self::Condition(name) => return write!(f, "{name}"),
+            Self::Not(inner) => return write!(f, "not {}", Enclosed(inner, false)),
+            Self::And(parts) => (parts, " and "),
+            Self::Or(parts) => (parts, " or "),
+        };
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                f.write_str(word)?;
+            }
+            write!(f, "{}", Enclosed(part, matches!(self, Self::Or(_))))?;
+        }
+        Ok(())
+    }
+}
+
+/// A part of a formula in parentheses where it needs them; `and` needs none among `or`.
+struct Enclosed<'a, T>(&'a Formula<T>, bool);
+
+impl<T: std::fmt::Display> std::fmt::Display for Enclosed<'_, T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.0 {
+            Formula::And(_) if self.1 => write!(f, "{}", self.0),
+            Formula::And(_) | Formula::Or(_) => write!(f, "({})", self.0),
+            other => write!(f, "{other}"),
+        }
+    }
+}
+
 impl<T> Formula<T> {
     fn eval<E>(&self, condition: &mut dyn FnMut(&T) -> Result<bool, E>) -> Result<bool, E> {
         match self {

@@ -75,20 +75,10 @@ fn in_context(written: &str, row: &Row, env: &FunctionEnv<'_>) -> String {
     out
 }
 
-/// LLD macros in an item key: values get quotes where the key needs them.
+/// LLD macros in an item key: values get quotes where the key needs them, all else stays as it is
+/// written.
 pub fn substitute_key(key: &str, row: &Row, env: &FunctionEnv<'_>) -> Result<String, KeyError> {
-    if !key.contains("{#") {
-        ItemKey::parse(key)?;
-        return Ok(key.to_owned());
-    }
-    let mut parsed = ItemKey::parse(key)?;
-    parsed.map_params(&mut |param| substitute_text(param, row, env));
-    let written = parsed.to_string();
-    // A quoted value cannot end in a backslash: then the written key is another one.
-    if ItemKey::parse(&written)?.same_values(&parsed) {
-        return Ok(written);
-    }
-    Err(KeyError::Syntax { near: written, at: 0 })
+    crate::key::map_params(key, &mut |param| substitute_text(param, row, env))
 }
 
 /// LLD macros in a trigger or calculated-item expression, of either form. Inside quoted texts

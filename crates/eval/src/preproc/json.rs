@@ -1,6 +1,7 @@
 //! JSONPath steps.
 
 use crate::json::{Extent, parse_container, parse_first_container};
+use super::text::found_error;
 use crate::jsonpath::{Path, PathError, QueryError};
 
 /// What a path finds; `text` is the path as it was written.
@@ -30,8 +31,8 @@ pub(super) fn check_error(value: &str, path: &Result<Path, PathError>) -> Result
         Err(_) => return Ok(()),
     };
     match path.query_text(value, Extent::Whole) {
-        Ok(Some(error)) if !error.is_empty() => Err(error),
-        Ok(_) | Err(QueryError::Document(_)) => Ok(()),
+        Ok(Some(error)) => found_error(error),
+        Ok(None) | Err(QueryError::Document(_)) => Ok(()),
         Err(error) => Err(error.to_string()),
     }
 }

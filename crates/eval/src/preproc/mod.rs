@@ -4,6 +4,7 @@ mod convert;
 mod csv;
 mod json;
 mod mib;
+mod print;
 mod prometheus;
 mod run;
 mod sample;
@@ -16,6 +17,7 @@ mod xml;
 mod tests;
 
 pub use csv::csv_to_json;
+pub use print::ApiStep;
 pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};
 pub use run::{Outcome, Remembered, State, StepTrace, run, run_traced};
 pub use sample::{CHAR_CHARS_MAX, TEXT_BYTES_MAX, convert, into_text};

@@ -158,16 +158,16 @@ impl Pattern {
             && self.labels.iter().filter(|l| l.0 == "__name__").all(|l| fits_label(l, metric))
     }
 
-    fn fits(&self, row: &Row<'_>) -> bool {
-        if let Some(value) = &self.value
-            && !same_value(value, row.value)
-        {
-            return false;
-        }
+    /// The labels fit: of other rows the value is not read.
+    fn fits_labels(&self, labels: &[(&str, String)]) -> bool {
         self.labels.iter().filter(|l| l.0 != "__name__").all(|condition| {
-            let label = row.labels.iter().find(|(name, _)| *name == condition.0);
+            let label = labels.iter().find(|(name, _)| *name == condition.0);
             label.is_some_and(|(_, value)| fits_label(condition, value))
         })
+    }
+
+    fn fits_value(&self, row: &Row<'_>) -> bool {
+        self.value.as_ref().is_none_or(|value| same_value(value, row.value))
     }
 }
 
@@ -194,7 +194,7 @@ fn is_value(text: &str) -> bool {
     parse_f64(text).is_some() || ["inf", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
 }
 
-/// `None` = the row is of a metric that the pattern does not mean.
+/// `None` = the row is of a metric that the pattern does not mean, or its labels do not fit.
 fn parse_row<'a>(
     line: &'a str,
     row: usize,
@@ -230,6 +230,9 @@ fn parse_row<'a>(
                 return Err(bad("label"));
             }
         }
+    }
+    if !pattern.fits_labels(&labels) {
+        return Ok(None);
     }
     let value = blanks(rest);
     if value.len() == rest.len() && !text[..text.len() - rest.len()].ends_with([' ', '\t']) {
@@ -308,13 +311,13 @@ fn rows<'a>(
             continue;
         }
         let row = parse_row(text, index + 1, pattern)?;
-        found.extend(row.filter(|row| pattern.fits(row)));
+        found.extend(row.filter(|row| pattern.fits_value(row)));
     }
     Ok((found, hints))
 }
 
 fn sum(values: &[f64]) -> f64 {
-    values.iter().sum()
+    values.iter().fold(0.0, |sum, value| sum + value)
 }
 
 #[expect(clippy::cast_precision_loss, reason = "a count")]

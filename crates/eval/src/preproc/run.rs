@@ -176,8 +176,11 @@ fn number_outcome(value: u64) -> Stepped {
 
 impl Run<'_> {
     fn step(&mut self, value: Payload) -> Stepped {
-        if let Action::Broken(defect) = &self.step.action {
-            return Err(defect.to_string());
+        if let Action::Broken { why: defect, .. } = &self.step.action {
+            // Nothing makes an empty list, whatever the fields are.
+            let nothing = matches!(&value, Payload::Text(text) if text.is_empty());
+            let list = self.step.kind == StepKind::SnmpWalkToJson && nothing;
+            return if list { text_outcome("[]") } else { Err(defect.to_string()) };
         }
         match self.step.kind {
             StepKind::Multiplier => self.multiply(&value),
@@ -294,7 +297,9 @@ impl Run<'_> {
         };
         let number = number.as_f64();
         let show = crate::num::format_f64;
-        if low <= number && number <= high {
+        // Limits count as reached within the distance in which numbers are equal.
+        let same = crate::num::same_f64;
+        if (low <= number || same(low, number)) && (number <= high || same(number, high)) {
             return Ok(Outcome::Value(value));
         }
         Err(match (low.is_finite(), high.is_finite()) {
@@ -317,8 +322,9 @@ impl Run<'_> {
             Matching::Matches => {
                 regex::is_match(pattern, error, false).map_err(|e| e.to_string())?
             }
+            // A pattern that is none lets every error pass.
             Matching::NotMatches => {
-                !regex::is_match(pattern, error, false).map_err(|e| e.to_string())?
+                regex::is_match(pattern, error, false).is_ok_and(|matched| !matched)
             }
         };
         if found { Err(error.to_string()) } else { Ok(Outcome::NotSupported(error.clone())) }
@@ -357,12 +363,11 @@ impl Run<'_> {
             (Action::Text(path), _) => match xpath::query(value, path) {
                 Err(xpath::XpathError::Document(_)) => Ok(()),
                 Err(error) => Err(error.to_string()),
-                Ok(error) if !error.is_empty() => Err(error),
-                Ok(_) => Ok(()),
+                Ok(error) => text::found_error(error),
             },
             (Action::Pair(pattern, output), _) => {
                 match regex::extract(pattern, output, value) {
-                    Ok(Some(error)) if !error.is_empty() => Err(error),
+                    Ok(Some(error)) => text::found_error(error),
                     // Matching was given up: no error was found.
                     Ok(_) | Err(regex::RegexError::Match(_)) => Ok(()),
                     Err(error) => Err(error.to_string()),

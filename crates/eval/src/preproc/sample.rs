@@ -79,9 +79,10 @@ fn truncate(v: f64) -> Option<u64> {
     (0.0..UNSIGNED_END).contains(&v).then_some(v as u64)
 }
 
-/// What senders put around numbers: space, line ends, quotes, a plus sign.
+/// What senders put around numbers: line ends behind, spaces, quotes, a plus sign. Tabs and line
+/// ends before a number make it none, as for the field's server.
 pub(super) fn strip(text: &str) -> &str {
-    let text = strip_quotes(text.trim_matches(|c: char| c.is_ascii_whitespace()));
+    let text = strip_quotes(text.trim_end_matches(['\r', '\n']).trim_matches(' '));
     text.strip_prefix('+').unwrap_or(text)
 }
 

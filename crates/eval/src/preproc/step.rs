@@ -159,8 +159,11 @@ pub struct Step {
 /// each thread compiles them once.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
-    /// Parameters that cannot work: the step always fails with this text.
-    Broken(Box<str>),
+    /// Parameters that cannot work: the step always fails, and says why.
+    Broken {
+        params: Box<str>,
+        why: Box<str>,
+    },
     /// No parameters.
     None,
     /// The factor, and as a whole number if it is one.
@@ -241,7 +244,8 @@ impl Step {
             3 => ErrorHandler::SetError(error_handler_params.into()),
             other => return Err(StepError::Handler(other)),
         };
-        let action = parse(kind, params).unwrap_or_else(|e| Action::Broken(e.into()));
+        let action = parse(kind, params)
+            .unwrap_or_else(|why| Action::Broken { params: params.into(), why: why.into() });
         Ok(Self { kind, on_error, action })
     }
 
@@ -258,7 +262,7 @@ impl Step {
     /// Why the step can never succeed, if its parameters are wrong.
     pub fn defect(&self) -> Option<String> {
         match &self.action {
-            Action::Broken(text) => Some(text.to_string()),
+            Action::Broken { why, .. } => Some(why.to_string()),
             Action::Path(_, path) => path.as_ref().as_ref().err().map(ToString::to_string),
             _ => None,
         }

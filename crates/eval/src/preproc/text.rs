@@ -21,6 +21,11 @@ pub(super) fn unescape(text: &str, backslash: bool) -> String {
     out
 }
 
+/// What a check for errors found: white space is none.
+pub(super) fn found_error(error: String) -> Result<(), String> {
+    if error.trim().is_empty() { Ok(()) } else { Err(error) }
+}
+
 /// Words for true and false, whatever their case; numbers by whether they are 0.
 pub(super) fn bool_to_decimal(text: &str) -> Option<u64> {
     const TRUE: [&str; 11] =

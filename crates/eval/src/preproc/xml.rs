@@ -32,6 +32,7 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
         }
         return;
     }
+    let has_attributes = !attributes.is_empty();
     let mut first = true;
     let mut name = |out: &mut String, name: &str| {
         out.push(if std::mem::take(&mut first) { '{' } else { ',' });
@@ -42,7 +43,6 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
         name(out, &format!("@{}", local(attribute)));
         write_string(out, value);
     }
-    // Text between elements has no place in an object.
     if children.is_empty() && !text.is_empty() {
         name(out, "#text");
         write_string(out, &text);
@@ -67,7 +67,33 @@ fn write_element(document: &Document, element: NodeId, out: &mut String) {
         }
         out.push(']');
     }
+    if let Some(text) = text_behind(document, element, &seen) {
+        name(out, if has_attributes { "#text" } else { local(document.name(element)) });
+        write_string(out, &text);
+    }
     out.push('}');
+}
+
+/// Text behind the first element of each name: the last one is kept, under the name of the element
+/// around it. Text before or between them has no place in an object.
+fn text_behind(document: &Document, element: NodeId, names: &[&str]) -> Option<String> {
+    let mut waiting = names.to_vec();
+    let mut found = None;
+    for child in document.children(element) {
+        if document.kind(child) == NodeKind::Element {
+            waiting.retain(|name| *name != local(document.name(child)));
+        } else if document.kind(child).is_text() {
+            let text = document.string_value(child);
+            if text.trim().is_empty() {
+                continue;
+            }
+            if !waiting.is_empty() {
+                return None;
+            }
+            found = Some(text);
+        }
+    }
+    found.filter(|_| !names.is_empty())
 }
 
 fn local(name: &str) -> &str {

@@ -346,7 +346,8 @@ impl<'d> Evaluator<'d> {
                 Value::Number(if name == "count" {
                     count(items.len())
                 } else {
-                    items.iter().map(|i| text_to_number(&string_of(document, *i))).sum()
+                    let numbers = items.iter().map(|i| text_to_number(&string_of(document, *i)));
+                    numbers.fold(0.0, |sum, number| sum + number)
                 })
             }
             "name" => Value::Text(full_name()),

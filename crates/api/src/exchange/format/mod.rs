@@ -24,16 +24,24 @@ pub(super) enum Format {
 const DEPTH_MAX: usize = 64;
 
 impl Format {
+    /// By its name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        Some(match name {
+            "yaml" => Self::Yaml,
+            "xml" => Self::Xml,
+            "json" => Self::Json,
+            "raw" => Self::Raw,
+            _ => return None,
+        })
+    }
+
     /// The option `format`.
     pub(super) fn read(input: &Json, raw: bool) -> ApiResult<Self> {
         let value = input
             .get("format")
             .ok_or_else(|| ApiError::at("/", "the parameter \"format\" is missing"))?;
-        match params::text(value, "/format")?.as_str() {
-            "yaml" => Ok(Self::Yaml),
-            "xml" => Ok(Self::Xml),
-            "json" => Ok(Self::Json),
-            "raw" if raw => Ok(Self::Raw),
+        match Self::named(&params::text(value, "/format")?) {
+            Some(format) if raw || format != Self::Raw => Ok(format),
             _ => {
                 let known = if raw { ", \"raw\"" } else { "" };
                 let text = format!("value must be one of \"yaml\", \"xml\", \"json\"{known}");

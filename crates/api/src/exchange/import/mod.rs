@@ -166,7 +166,12 @@ fn read(input: &Json) -> ApiResult<(Rules, Json)> {
     if source.is_empty() {
         return Err(ApiError::at("/source", "cannot be empty"));
     }
-    let mut tree = format.parse(&source)?;
+    Ok((rules, tree_of(format, &source)?))
+}
+
+/// The tree below `zabbix_export`, in the form of 7.0.
+pub(super) fn tree_of(format: Format, source: &str) -> ApiResult<Json> {
+    let mut tree = format.parse(source)?;
     let Some(root) = tree.get_mut("zabbix_export").map(Json::take) else {
         return Err(invalid("/", "the tag \"zabbix_export\" is missing"));
     };
@@ -175,7 +180,7 @@ fn read(input: &Json) -> ApiResult<(Rules, Json)> {
     if !version.as_str().is_some_and(|version| VERSIONS.contains(&version)) {
         return Err(invalid(&format!("{PATH}/version"), "unsupported version number"));
     }
-    Ok((rules, older::to_7_0(root)))
+    Ok(older::to_7_0(root))
 }
 
 /// `configuration.import`: all of it, or nothing.

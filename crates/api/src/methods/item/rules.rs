@@ -1,6 +1,7 @@
 //! Which fields an item of a type has, and what they may hold.
 
 use config::db::Value;
+use config::objects::{Place, check_expression};
 use eval::interval::{IntervalError, UpdateInterval};
 use eval::key::{ItemKey, KeyError};
 use eval::macros::token_at;
@@ -182,7 +183,9 @@ impl Shape {
             "posts" => self.check_posts(&text, path),
             "interfaceid" | "master_itemid" => Ok(()),
             _ if required && text.is_empty() => Err(ApiError::at(path, "cannot be empty")),
-            "params" if self.item_type == 15 => check_formula(&text, path),
+            "params" if self.item_type == 15 => {
+                check_formula(&text, matches!(self.kind, Kind::Prototype), path)
+            }
             _ => Ok(()),
         }
     }
@@ -322,12 +325,9 @@ fn check_ranges(text: &str, path: &str) -> ApiResult<()> {
     Err(ApiError::at(path, "invalid range expression"))
 }
 
-fn check_formula(text: &str, path: &str) -> ApiResult<()> {
-    eval::expr::Expression::parse(text).map(drop).map_err(|error| {
-        // Readers of expressions name the place from where it cannot be read.
-        let near: String = text.get(error.at..).unwrap_or_default().chars().take(255).collect();
-        ApiError::at(path, format_args!("incorrect expression starting from \"{near}\""))
-    })
+fn check_formula(text: &str, prototype: bool, path: &str) -> ApiResult<()> {
+    let place = if prototype { Place::FormulaPrototype } else { Place::Formula };
+    check_expression(text, place).map(drop).map_err(|error| ApiError::at(path, error))
 }
 
 /// Refuses a value of a field that has a fixed one.
