@@ -8,7 +8,7 @@ use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
-use crate::fake_agent::FakeAgents;
+use crate::fake_agent::{Agents, FakeAgents};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
@@ -88,7 +88,13 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
     let clock = context.clock.clone();
-    let agents = FakeAgents::start(options.listen, options.addresses, options.delay, clock)?;
+    let agents = Agents {
+        first: options.listen,
+        count: options.addresses,
+        delay: options.delay,
+        checks_per_s: ideal(options),
+    };
+    let agents = FakeAgents::start(agents, clock)?;
     let before = meter.usage();
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {

@@ -1,11 +1,17 @@
-//! Agents that answer passive checks in both dialects, cheaply: a thread per address, no event
-//! loop, four system calls per check.
+//! Agents that answer passive checks in both dialects, cheaply: no event loop, three system calls
+//! per check and hardly a wake-up. A thread serves many addresses, takes what has come since it
+//! looked last, and naps a moment when that is nothing: who shares the machine with the server that
+//! is measured must not make it switch between them for each check.
+//!
+//! Each thread has a table of open files for itself, so that more checks may wait for their answer
+//! than a process may have open files.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -19,8 +25,12 @@ const BACKLOG: i32 = 65_535;
 const REQUEST_BYTES_MAX: usize = 4096;
 /// How long a connection may take to say something.
 const REQUEST_MAX: Duration = Duration::from_secs(3);
-/// How exactly late answers are late.
-const LATE_STEP: Duration = Duration::from_millis(2);
+/// Pause of a thread that found nothing to do; how late answers may be.
+const NAP: Duration = Duration::from_millis(1);
+/// Connections taken from one address before the next has its turn.
+const TURN: usize = 64;
+/// Files of a thread that are no connections.
+const FILES_KEPT: usize = 512;
 
 struct Late {
     due: Duration,
@@ -33,9 +43,30 @@ struct Shared {
     delay: Duration,
     answered: AtomicU64,
     broken: AtomicU64,
+    waiting: AtomicUsize,
     stop: AtomicBool,
-    /// All are late by the same time: the first is due first. Bounded by the open files.
-    late: Mutex<VecDeque<Late>>,
+}
+
+/// What fake agents are to do.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Agents {
+    /// First address; port 0 = any.
+    pub(crate) first: SocketAddr,
+    /// Consecutive loopback addresses from there on, all with one port.
+    pub(crate) count: usize,
+    /// From a request to its answer.
+    pub(crate) delay: Duration,
+    /// Checks per second that will be asked at most.
+    pub(crate) checks_per_s: f64,
+}
+
+impl Agents {
+    /// Threads whose open files are enough for what waits, and that two cores can be busy with.
+    fn threads(&self, files: usize) -> usize {
+        let waiting = self.checks_per_s * self.delay.as_secs_f64() * 1.25;
+        let each = files.saturating_sub(FILES_KEPT).max(64);
+        (waiting / each as f64).ceil().clamp(1.0, 64.0) as usize
+    }
 }
 
 /// Running agents; they end when this is dropped.
@@ -46,43 +77,51 @@ pub(crate) struct FakeAgents {
 }
 
 impl FakeAgents {
-    /// Listens on `count` consecutive loopback addresses from `first` on, all with one port, and
-    /// answers every check `delay` after it came.
-    pub(crate) fn start(
-        first: SocketAddr,
-        count: usize,
-        delay: Duration,
-        clock: SharedClock,
-    ) -> anyhow::Result<Self> {
+    /// Listens, and answers every check.
+    pub(crate) fn start(agents: Agents, clock: SharedClock) -> anyhow::Result<Self> {
         let shared = Arc::new(Shared {
             clock,
-            delay,
+            delay: agents.delay,
             answered: AtomicU64::new(0),
             broken: AtomicU64::new(0),
+            waiting: AtomicUsize::new(0),
             stop: AtomicBool::new(false),
-            late: Mutex::default(),
         });
-        let mut agents = Self { addresses: Vec::new(), shared, threads: Vec::new() };
-        let mut next = first;
-        for index in 0..count.max(1) {
-            next.set_ip(plus(first.ip(), index)?);
-            let listener = listen(next).with_context(|| format!("cannot listen on {next}"))?;
-            next = listener.local_addr()?;
-            agents.addresses.push(next);
-            let shared = Arc::clone(&agents.shared);
-            agents.spawn(move || shared.serve(&listener))?;
+        let files = stdx::sys::raise_open_files_limit().unwrap_or(1024);
+        let threads = agents.threads(usize::try_from(files).unwrap_or(usize::MAX));
+        let count = agents.count.max(threads);
+        let mut started = Self { addresses: Vec::new(), shared, threads: Vec::new() };
+        // The port that the first address gets is the port of all.
+        let mut first = agents.first;
+        for thread in 0..threads {
+            let mut addresses = Vec::new();
+            for number in (thread..count).step_by(threads) {
+                let ip = plus(agents.first.ip(), number)?;
+                addresses.push(SocketAddr::new(ip, first.port()));
+            }
+            let served = started.serve(addresses)?;
+            first.set_port(served.first().context("BUG: a thread without address")?.port());
+            started.addresses.extend(served);
         }
-        if !delay.is_zero() {
-            let shared = Arc::clone(&agents.shared);
-            agents.spawn(move || shared.answer_late())?;
-        }
-        Ok(agents)
+        started.addresses.sort_unstable();
+        Ok(started)
     }
 
-    fn spawn(&mut self, run: impl FnOnce() + Send + 'static) -> std::io::Result<()> {
-        let thread = std::thread::Builder::new().name("fake agent".to_owned()).spawn(run)?;
-        self.threads.push(thread);
-        Ok(())
+    /// Starts a thread for some addresses; returns them with their ports.
+    fn serve(&mut self, addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<SocketAddr>> {
+        let (tell, told) = mpsc::sync_channel(1);
+        let shared = Arc::clone(&self.shared);
+        let body = move || match listen_all(addresses) {
+            Ok(listeners) => {
+                let at = listeners.iter().map(TcpListener::local_addr).collect::<Result<_, _>>();
+                // Who asked waits for it.
+                let _ = tell.send(at.map_err(anyhow::Error::from));
+                Worker { shared: &shared, late: RefCell::default() }.serve(&listeners);
+            }
+            Err(error) => drop(tell.send(Err(error))),
+        };
+        self.threads.push(stdx::sys::spawn_with_own_files("fake agents".to_owned(), body)?);
+        told.recv().context("BUG: a thread of fake agents has ended")?
     }
 
     /// Where the agents listen.
@@ -102,23 +141,32 @@ impl FakeAgents {
 
     /// Checks that wait for their answer now.
     pub(crate) fn in_flight(&self) -> usize {
-        self.shared.late().len()
+        self.shared.waiting.load(Ordering::Relaxed)
     }
 }
 
 impl Drop for FakeAgents {
     fn drop(&mut self) {
         self.shared.stop.store(true, Ordering::Relaxed);
-        for address in &self.addresses {
-            // Wakes the thread that accepts; with its first byte, or it is not handed out.
-            if let Ok(mut connection) = TcpStream::connect(address) {
-                drop(connection.write_all(b"\n"));
-            }
-        }
         for thread in self.threads.drain(..) {
             drop(thread.join());
         }
     }
+}
+
+/// All with the port of the first.
+fn listen_all(addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
+    let mut listeners = Vec::with_capacity(addresses.len());
+    let mut port = 0;
+    for mut address in addresses {
+        if address.port() == 0 {
+            address.set_port(port);
+        }
+        let listener = listen(address).with_context(|| format!("cannot listen on {address}"))?;
+        port = listener.local_addr()?.port();
+        listeners.push(listener);
+    }
+    Ok(listeners)
 }
 
 fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {
@@ -137,66 +185,78 @@ fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     socket.set_reuse_address(true)?;
     socket.bind(&address.into())?;
     socket.listen(BACKLOG)?;
+    socket.set_nonblocking(true)?;
     let listener = socket.into();
     stdx::sys::defer_accept(&listener, 1)?;
     Ok(listener)
 }
 
-impl Shared {
-    fn late(&self) -> MutexGuard<'_, VecDeque<Late>> {
-        self.late.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// A thread of agents.
+struct Worker<'a> {
+    shared: &'a Shared,
+    /// All are late by the same time: the first is due first. Bounded by the open files.
+    late: RefCell<VecDeque<Late>>,
+}
 
-    fn serve(&self, listener: &TcpListener) {
-        loop {
-            let accepted = listener.accept();
-            if self.stop.load(Ordering::Relaxed) {
-                return;
+impl Worker<'_> {
+    fn serve(&self, listeners: &[TcpListener]) {
+        while !self.shared.stop.load(Ordering::Relaxed) {
+            let mut found = 0;
+            for listener in listeners {
+                for _ in 0..TURN {
+                    match listener.accept() {
+                        Ok((connection, _)) => self.converse(connection),
+                        Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => break,
+                        Err(_) => {
+                            self.broken();
+                            break;
+                        }
+                    }
+                    found += 1;
+                }
             }
-            let served = accepted.and_then(|(connection, _)| self.converse(connection));
-            if served.is_err() {
-                self.broken.fetch_add(1, Ordering::Relaxed);
+            found += self.answer_late();
+            if found < TURN {
+                std::thread::sleep(NAP);
             }
         }
     }
 
-    fn converse(&self, mut connection: TcpStream) -> std::io::Result<()> {
+    fn broken(&self) {
+        self.shared.broken.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn converse(&self, mut connection: TcpStream) {
         let mut buffer = [0; REQUEST_BYTES_MAX];
-        let request = read_request(&mut connection, &mut buffer)?;
-        let answer = answer(request, self.answered.load(Ordering::SeqCst));
-        if self.delay.is_zero() {
-            self.write(&mut connection, &answer)?;
-        } else {
-            let due = self.clock.monotonic() + self.delay;
-            self.late().push_back(Late { due, connection, answer });
+        let Ok(request) = read_request(&mut connection, &mut buffer) else { return self.broken() };
+        let answer = answer(request, self.shared.answered.load(Ordering::SeqCst));
+        if self.shared.delay.is_zero() {
+            return self.write(&mut connection, &answer);
         }
-        Ok(())
+        let due = self.shared.clock.monotonic() + self.shared.delay;
+        self.shared.waiting.fetch_add(1, Ordering::Relaxed);
+        self.late.borrow_mut().push_back(Late { due, connection, answer });
     }
 
     /// Counts before it writes: whoever has the answer finds it counted.
-    fn write(&self, connection: &mut TcpStream, answer: &[u8]) -> std::io::Result<()> {
-        self.answered.fetch_add(1, Ordering::SeqCst);
-        let written = connection.write_all(answer);
-        if written.is_err() {
-            self.answered.fetch_sub(1, Ordering::SeqCst);
-        }
-        written
-    }
-
-    fn answer_late(&self) {
-        while !self.stop.load(Ordering::Relaxed) {
-            let now = self.clock.monotonic();
-            while let Some(mut late) = self.pop_due(now) {
-                if self.write(&mut late.connection, &late.answer).is_err() {
-                    self.broken.fetch_add(1, Ordering::Relaxed);
-                }
-            }
-            std::thread::sleep(LATE_STEP);
+    fn write(&self, connection: &mut TcpStream, answer: &[u8]) {
+        self.shared.answered.fetch_add(1, Ordering::SeqCst);
+        if connection.write_all(answer).is_err() {
+            self.shared.answered.fetch_sub(1, Ordering::SeqCst);
+            self.broken();
         }
     }
 
-    fn pop_due(&self, now: Duration) -> Option<Late> {
-        self.late().pop_front_if(|late| late.due <= now)
+    fn answer_late(&self) -> usize {
+        let mut late = self.late.borrow_mut();
+        let now = self.shared.clock.monotonic();
+        let mut count = 0;
+        while let Some(mut late) = late.pop_front_if(|late| late.due <= now) {
+            self.shared.waiting.fetch_sub(1, Ordering::Relaxed);
+            self.write(&mut late.connection, &late.answer);
+            count += 1;
+        }
+        count
     }
 }
 
@@ -265,9 +325,22 @@ mod tests {
         answer
     }
 
-    fn check(delay: Duration) {
+    fn three(delay: Duration) -> Agents {
         let first = "127.0.0.1:0".parse().unwrap();
-        let agents = FakeAgents::start(first, 3, delay, RealClock::shared()).unwrap();
+        Agents { first, count: 3, delay, checks_per_s: 100.0 }
+    }
+
+    #[test]
+    fn as_many_threads_as_open_files_ask_for() {
+        let agents = |delay_s, checks_per_s| {
+            let delay = Duration::from_secs(delay_s);
+            Agents { checks_per_s, ..three(delay) }.threads(20_000)
+        };
+        assert_eq!((agents(0, 50_000.0), agents(3, 2_000.0), agents(3, 20_000.0)), (1, 1, 4));
+    }
+
+    fn check(delay: Duration) {
+        let agents = FakeAgents::start(three(delay), RealClock::shared()).unwrap();
         let addresses = agents.addresses().to_vec();
         assert_eq!(addresses[2].ip().to_string(), "127.0.0.3");
         assert_eq!(addresses[2].port(), addresses[0].port());
@@ -301,8 +374,7 @@ mod tests {
 
     #[test]
     fn what_is_no_request_counts_as_broken() {
-        let first = "127.0.0.1:0".parse().unwrap();
-        let agents = FakeAgents::start(first, 1, Duration::ZERO, RealClock::shared()).unwrap();
+        let agents = FakeAgents::start(three(Duration::ZERO), RealClock::shared()).unwrap();
         let address = agents.addresses()[0];
         for bytes in [&b"ZBXD\x01\xff\xff\xff\xff\0\0\0\0x"[..], b"\xff\xfe\n"] {
             let mut connection = TcpStream::connect(address).unwrap();

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use crate::api::Api;
-use crate::fake_agent::FakeAgents;
+use crate::fake_agent::{Agents, FakeAgents};
 use crate::plot::{Chart, svg};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
@@ -164,7 +164,13 @@ pub fn run(options: &LimitOptions, context: &mut Context<'_>) -> anyhow::Result<
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
     let clock = context.clock.clone();
-    let agents = FakeAgents::start(options.listen, options.addresses, options.delay, clock)?;
+    let agents = Agents {
+        first: options.listen,
+        count: options.addresses,
+        delay: options.delay,
+        checks_per_s: (options.hosts_max * options.items) as f64 / options.interval_s.max(1) as f64,
+    };
+    let agents = FakeAgents::start(agents, clock)?;
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {
         hosts: 0,

@@ -10,7 +10,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use crate::api::{Api, scalar_text};
-use crate::fake_agent::FakeAgents;
+use crate::fake_agent::{Agents, FakeAgents};
 use crate::plot::{Chart, svg};
 use crate::proc::Meter;
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
@@ -84,7 +84,13 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
     let clock = context.clock.clone();
-    let agents = FakeAgents::start(options.listen, options.addresses, Duration::ZERO, clock)?;
+    let agents = Agents {
+        first: options.listen,
+        count: options.addresses,
+        delay: Duration::ZERO,
+        checks_per_s: 0.0,
+    };
+    let agents = FakeAgents::start(agents, clock)?;
     let mut points = Vec::new();
     for targets in &options.targets {
         let wanted = wanted(options, *targets, &agents);

@@ -61,6 +61,11 @@ impl InterfaceState {
         self.errors_from != 0
     }
 
+    /// It answers, and a further answer changes nothing.
+    pub(crate) fn is_well(&self) -> bool {
+        self.available == Available::Yes && self.errors_from == 0 && self.error.is_empty()
+    }
+
     pub(crate) fn success(&mut self, now: u32) -> Change {
         if self.available == Available::Yes && self.errors_from == 0 {
             return Change::None;

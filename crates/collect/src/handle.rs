@@ -13,7 +13,7 @@ use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
-use crate::poll::{self, Command, Reply};
+use crate::poll::{self, Command, Reply, Sockets};
 use crate::settings::CollectorConfig;
 use crate::sink::Sink;
 use crate::status::Shared;
@@ -27,7 +27,11 @@ use crate::trapper::sessions::Sessions;
 /// What is in hand may take so long at a stop.
 const GRACE: Duration = Duration::from_secs(1);
 /// Descriptors that checks leave to everything else.
-const FILES_KEPT: u64 = 2_000;
+const FILES_KEPT: usize = 2_000;
+/// With fewer open files something will be missing sooner or later.
+const FILES_FEW: u64 = 10_000;
+/// Checks in flight that are possible wherever a process may open a few thousand files.
+const CHECKS_WANTED: usize = 70_000;
 const COMMANDS: usize = 64;
 
 /// Why collection cannot start.
@@ -125,13 +129,21 @@ fn start_pollers(
     commands: Vec<queue::Receiver<Command>>,
 ) -> Result<Vec<std::thread::JoinHandle<()>>, StartError> {
     let files = stdx::sys::raise_open_files_limit().unwrap_or(1024);
-    let checks = usize::try_from(files.saturating_sub(FILES_KEPT).max(files / 2)).unwrap_or(512);
-    let each = (checks / commands.len().max(1)).max(1);
+    if files < FILES_FEW {
+        tracing::warn!(
+            "this process may open {files} files: raise the hard limit (ulimit -Hn, or LimitNOFILE \
+             of the service) for many connections at one time"
+        );
+    }
+    let files = usize::try_from(files).unwrap_or(usize::MAX);
+    let checks = files.saturating_sub(FILES_KEPT).max(files / 2);
+    let each = |of: usize| (of / commands.len().max(1)).max(1);
+    let sockets = Sockets { here: each(checks), wanted: each(checks.max(CHECKS_WANTED)), files };
     let start = |(number, commands)| {
         let shared = Arc::clone(shared);
         std::thread::Builder::new()
             .name(format!("poller-{number}"))
-            .spawn(move || poll::run(shared, number, each, commands))
+            .spawn(move || poll::run(shared, number, sockets, commands))
             .map_err(StartError::Thread)
     };
     commands.into_iter().enumerate().map(start).collect()

@@ -2,6 +2,9 @@
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
 use std::io;
+use std::os::fd::OwnedFd;
+
+use tokio::io::unix::AsyncFd;
 
 /// Raises the limit of open files to the hard limit; returns the limit in force.
 /// A server with 60,000 checks in flight needs as many sockets, and 1,024 is the usual default.
@@ -17,6 +20,41 @@ pub fn raise_open_files_limit() -> io::Result<u64> {
         return Err(io::Error::last_os_error());
     }
     Ok(limit.rlim_cur)
+}
+
+/// Runs `body` on a thread that has a table of open files for itself, empty but for standard input,
+/// output and error: the limit of open files then counts for that thread alone, and threads do not
+/// meet at the table's lock.
+///
+/// A descriptor means nothing on the other side of such a thread: `body` may use only what it
+/// opens itself, and nobody else may use that. A runtime of elsewhere must not be woken from here
+/// either, as it is woken through a descriptor.
+pub fn spawn_with_own_files(
+    name: String,
+    body: impl FnOnce() + Send + 'static,
+) -> io::Result<std::thread::JoinHandle<()>> {
+    const FIRST: libc::c_uint = 3;
+    std::thread::Builder::new().name(name).spawn(move || {
+        // SAFETY: the thread leaves the shared table first and closes only in its own copy, where
+        // nothing is in use: the thread has opened nothing yet, and others keep theirs.
+        let result = unsafe {
+            libc::syscall(
+                libc::SYS_close_range,
+                FIRST,
+                libc::c_uint::MAX,
+                libc::CLOSE_RANGE_UNSHARE,
+            )
+        };
+        // Linux before 5.9: the table stays shared, and so does its limit.
+        let _shared = result != 0;
+        body();
+    })
+}
+
+/// Lets a task wait until `descriptor` is ready.
+pub fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    // SAFETY: an `OwnedFd` is open until it is dropped, and `AsyncFd` owns it until then.
+    Ok(unsafe { AsyncFd::register_with_interest(descriptor, tokio::io::Interest::READABLE)? })
 }
 
 /// Makes a listening socket hand out connections only once their first bytes are there, or

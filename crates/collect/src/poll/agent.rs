@@ -18,7 +18,7 @@ use crate::trapper::read_some;
 
 /// The agent gets the item's timeout, the connection a second more: so the agent's own error
 /// text arrives.
-const EXTRA: Duration = Duration::from_secs(1);
+pub(super) const EXTRA: Duration = Duration::from_secs(1);
 
 /// What a check brought.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,7 +39,7 @@ pub enum AgentReply {
 
 /// How far a check has come, for the error text of a timeout.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Stage {
+pub(super) enum Stage {
     Connect,
     Tls,
     Send,
@@ -65,16 +65,18 @@ pub(crate) async fn ask(
         Asked::Reply(reply) => (reply, dialect),
         Asked::RetryPlain => match ask_once(target, passive::Dialect::Plain).await {
             Asked::Reply(reply) => (reply, passive::Dialect::Plain),
-            Asked::RetryPlain => unreachable_retry(dialect),
+            Asked::RetryPlain => (not_understood(), dialect),
         },
     }
 }
 
-fn unreachable_retry(dialect: passive::Dialect) -> (AgentReply, passive::Dialect) {
-    (AgentReply::NetworkError("the agent's answer cannot be understood".into()), dialect)
+/// An answer that is neither of the two dialects.
+pub(super) fn not_understood() -> AgentReply {
+    AgentReply::NetworkError("the agent's answer cannot be understood".into())
 }
 
-enum Asked {
+#[derive(Debug)]
+pub(super) enum Asked {
     Reply(AgentReply),
     RetryPlain,
 }
@@ -82,23 +84,55 @@ enum Asked {
 async fn ask_once(target: &Target<'_>, dialect: passive::Dialect) -> Asked {
     let stage = Cell::new(Stage::Connect);
     let asked = timeout(target.timeout + EXTRA, exchange(target, dialect, &stage)).await;
-    asked.unwrap_or_else(|_| {
-        let at = format!("[[{}]:{}]", target.address.ip(), target.address.port());
-        network(&match stage.get() {
-            Stage::Connect => format!("cannot establish TCP connection to {at}: timed out"),
-            Stage::Tls => format!("TCP successful, cannot establish TLS to {at}: timed out"),
-            Stage::Send => String::from("cannot send: timed out"),
-            Stage::Read => String::from("cannot read response: timed out"),
-        })
+    asked.unwrap_or_else(|_| timed_out(stage.get(), target.address))
+}
+
+/// Nothing came in time.
+pub(super) fn timed_out(stage: Stage, address: SocketAddr) -> Asked {
+    let at = at(address);
+    network(&match stage {
+        Stage::Connect => format!("cannot establish TCP connection to {at}: timed out"),
+        Stage::Tls => format!("TCP successful, cannot establish TLS to {at}: timed out"),
+        Stage::Send => String::from("cannot send: timed out"),
+        Stage::Read => String::from("cannot read response: timed out"),
     })
 }
 
-fn network(what: &str) -> Asked {
+fn at(address: SocketAddr) -> String {
+    format!("[[{}]:{}]", address.ip(), address.port())
+}
+
+/// The connection cannot be made: the agent's fault, or this machine's.
+pub(super) fn not_connected(address: SocketAddr, error: &std::io::Error) -> Asked {
+    let text = os_error(error);
+    if is_local(error) {
+        return Asked::Reply(AgentReply::LocalError(text));
+    }
+    network(&format!("cannot establish TCP connection to {}: {text}", at(address)))
+}
+
+/// The request cannot be sent.
+pub(super) fn not_sent(error: &std::io::Error) -> Asked {
+    network(&format!("cannot send: {}", os_error(error)))
+}
+
+/// The answer cannot be read. A listener that closes on us with our request unread is one of them.
+pub(super) fn not_read(error: &std::io::Error) -> Asked {
+    network(&format!("cannot read response: {}", os_error(error)))
+}
+
+/// The bytes of a request; the agent is told the item's timeout.
+pub(super) fn encode_request(key: &str, timeout: Duration, dialect: passive::Dialect) -> Vec<u8> {
+    let request = passive::request(key, timeout.as_secs().max(1), dialect);
+    zbxd::encode(request.as_bytes(), zbxd::PROTOCOL)
+}
+
+pub(super) fn network(what: &str) -> Asked {
     Asked::Reply(AgentReply::NetworkError(format!("Get value from agent failed: {what}")))
 }
 
 /// `[111] Connection refused`
-fn os_error(error: &std::io::Error) -> String {
+pub(super) fn os_error(error: &std::io::Error) -> String {
     let text = error.to_string();
     match error.raw_os_error() {
         Some(code) => {
@@ -110,17 +144,9 @@ fn os_error(error: &std::io::Error) -> String {
 }
 
 async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<Stage>) -> Asked {
-    let at = format_args!("[[{}]:{}]", target.address.ip(), target.address.port()).to_string();
     let stream = match connect(target).await {
         Ok(stream) => stream,
-        Err(error) => {
-            let local = is_local(&error);
-            let error = os_error(&error);
-            if local {
-                return Asked::Reply(AgentReply::LocalError(error));
-            }
-            return network(&format!("cannot establish TCP connection to {at}: {error}"));
-        }
+        Err(error) => return not_connected(target.address, &error),
     };
     if target.host.tls.connect == tls::NONE {
         return talk(stream, target, dialect, stage).await;
@@ -131,7 +157,10 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
         Err(error @ (tls::TlsError::BadPsk | tls::TlsError::NoCertificate)) => {
             Asked::Reply(AgentReply::ConfigError(error.to_string()))
         }
-        Err(error) => network(&format!("TCP successful, cannot establish TLS to {at}: {error}")),
+        Err(error) => {
+            let at = at(target.address);
+            network(&format!("TCP successful, cannot establish TLS to {at}: {error}"))
+        }
     }
 }
 
@@ -166,10 +195,9 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     stage: &Cell<Stage>,
 ) -> Asked {
     stage.set(Stage::Send);
-    let request = passive::request(target.key, target.timeout.as_secs().max(1), dialect);
-    let request = zbxd::encode(request.as_bytes(), zbxd::PROTOCOL);
+    let request = encode_request(target.key, target.timeout, dialect);
     if let Err(error) = stream.write_all(&request).await {
-        return network(&format!("cannot send: {}", os_error(&error)));
+        return not_sent(&error);
     }
     stage.set(Stage::Read);
     let max = target.shared.config.limits.agent_answer_bytes_max;
@@ -189,24 +217,22 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
             Ok(Ok((true, None))) => return refused(target.address.ip()),
             Ok(Ok((false, None))) => {}
             Ok(Err(error)) => return network(&format!("the answer {error}")),
-            // A listener that closes on us with our request unread: refused as well.
-            Err(error) if error.kind() == std::io::ErrorKind::ConnectionReset => {
-                return network(&format!("cannot read response: {}", os_error(&error)));
-            }
-            Err(error) => return network(&format!("cannot read response: {}", os_error(&error))),
+            Err(error) => return not_read(&error),
         }
     };
     understand(&frame.text(), dialect, target.address.ip())
 }
 
-fn refused(ip: IpAddr) -> Asked {
+/// Nothing came at all.
+pub(super) fn refused(ip: IpAddr) -> Asked {
     Asked::Reply(AgentReply::NetworkError(format!(
         "Received empty response from Zabbix Agent at [{ip}]. Assuming that agent dropped \
          connection because of access permissions."
     )))
 }
 
-fn understand(text: &str, dialect: passive::Dialect, ip: IpAddr) -> Asked {
+/// What an answer says to the one who asked in `dialect`.
+pub(super) fn understand(text: &str, dialect: passive::Dialect, ip: IpAddr) -> Asked {
     let answer = match passive::parse_answer(text, dialect) {
         Parsed::RetryPlain => return Asked::RetryPlain,
         Parsed::Answer(answer) => answer,

@@ -6,6 +6,8 @@
 //! 20,000 connections in its first millisecond.
 
 pub(crate) mod agent;
+mod beside;
+mod direct;
 
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
@@ -28,8 +30,12 @@ use crate::outbox::Outbox;
 use crate::schedule::{NO_LANE, QueueReport, Schedule};
 use crate::status::Shared;
 use agent::{AgentReply, Target};
+use beside::Beside;
+use direct::{Direct, EVENTS, Ended, Job, Route};
 
 const SLICE: Duration = Duration::from_millis(50);
+/// Between two looks for what helpers beside this thread have ended.
+const LOOK: Duration = Duration::from_millis(5);
 const SLICES_PER_S: usize = 20;
 /// A slice that starts so late shows that the thread has more than it can do: no new checks.
 const LAG_MAX: Duration = Duration::from_millis(200);
@@ -75,15 +81,33 @@ struct Poller {
     outbox: Rc<Outbox>,
     in_flight: Cell<usize>,
     in_flight_max: Cell<usize>,
+    direct: RefCell<Direct>,
+    /// Checks in flight on this thread, the others are with `beside`.
+    here_max: usize,
+    beside: Beside,
+    /// Room for results on their way from `direct`, kept from round to round.
+    ended: Cell<Vec<Ended>>,
+    stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
+}
+
+/// How many connections a poller may have.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sockets {
+    /// Of its own thread: its share of the process's open files.
+    pub(crate) here: usize,
+    /// All of them.
+    pub(crate) wanted: usize,
+    /// The limit of open files.
+    pub(crate) files: usize,
 }
 
 /// The body of a poller's thread.
 pub(crate) fn run(
     shared: Arc<Shared>,
     number: usize,
-    in_flight_max: usize,
+    sockets: Sockets,
     commands: queue::Receiver<Command>,
 ) {
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
@@ -93,15 +117,29 @@ pub(crate) fn run(
             return;
         }
     };
+    let direct = match Direct::new(shared.config.limits.agent_answer_bytes_max) {
+        Ok(direct) => direct,
+        Err(error) => {
+            tracing::error!("poller {number} cannot start: {error}");
+            return;
+        }
+    };
     let now = shared.now().clock;
     let schedule = Schedule::new(number, shared.pollers.len(), now);
     let outbox = Outbox::new(shared.sink.clone());
+    let beyond = sockets.wanted.saturating_sub(sockets.here);
+    let beside = Beside::new(Arc::clone(&shared), number, sockets.files, beyond);
     let poller = Rc::new(Poller {
         shared,
         schedule: RefCell::new(schedule),
         outbox,
         in_flight: Cell::new(0),
-        in_flight_max: Cell::new(in_flight_max),
+        in_flight_max: Cell::new(sockets.here + beside.capacity()),
+        here_max: sockets.here,
+        beside,
+        direct: RefCell::new(direct),
+        ended: Cell::default(),
+        stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
     let local = tokio::task::LocalSet::new();
@@ -118,8 +156,29 @@ impl Poller {
         slice.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let mut last_second = 0;
         let mut cpu = stdx::sys::thread_cpu_time();
+        let watched = self.direct.borrow().watched().and_then(stdx::sys::watch);
+        let ready = match watched {
+            Ok(ready) => ready,
+            Err(error) => {
+                tracing::error!("a poller cannot wait for its connections: {error}");
+                return;
+            }
+        };
+        let mut look = tokio::time::interval(LOOK);
+        look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
         loop {
             tokio::select! {
+                guard = ready.readable() => {
+                    let more = self.drive();
+                    if let Ok(mut guard) = guard
+                        && !more
+                    {
+                        guard.clear_ready();
+                    }
+                    // Timers, commands and the outbox have their turn after each round.
+                    tokio::task::yield_now().await;
+                }
+                _ = look.tick(), if self.beside.is_busy() => self.settle(),
                 due = slice.tick() => {
                     self.lagging.set(due.elapsed() > LAG_MAX);
                     let now = self.shared.now().clock;
@@ -141,6 +200,7 @@ impl Poller {
                         drop(schedule);
                         reply.send(found);
                         self.start_due(usize::MAX);
+                        self.settle();
                     }
                     Some(Command::Stop { grace, reply }) => {
                         self.finish(grace).await;
@@ -155,8 +215,10 @@ impl Poller {
 
     /// Waits for the checks in flight as long as `grace` allows, then hands over all results.
     async fn finish(self: &Rc<Self>, grace: Duration) {
+        self.stopping.set(true);
         let _late = tokio::time::timeout(grace, async {
             while self.in_flight.get() > 0 {
+                self.drive();
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         })
@@ -186,12 +248,15 @@ impl Poller {
         schedule.tick(now);
         let waiting = schedule.runnable_len();
         drop(schedule);
+        self.direct.borrow_mut().time_out(self.shared.deps.clock.monotonic());
         self.start_due(LANES_PER_SLICE_MIN.max(waiting.div_ceil(SLICES_PER_S / 4)));
+        self.settle();
     }
 
     fn has_room(&self) -> bool {
         self.in_flight.get() < self.in_flight_max.get()
             && !self.lagging.get()
+            && !self.stopping.get()
             && !self.outbox.is_full()
     }
 
@@ -220,8 +285,73 @@ impl Poller {
         self.in_flight.set(self.in_flight.get() + 1);
         Counters::one(&self.shared.counters.checks);
         self.shared.counters.checks_in_flight.fetch_add(1, Ordering::Relaxed);
-        tokio::task::spawn_local(Rc::clone(self).check(slot, lane, item));
+        match self.route(lane, &item) {
+            Some(route) => self.begin(Job { slot, lane, item }, route),
+            None => drop(tokio::task::spawn_local(Rc::clone(self).check(slot, lane, item))),
+        }
         true
+    }
+
+    fn begin(&self, job: Job, route: Route) {
+        let mut direct = self.direct.borrow_mut();
+        // Checks with tasks of their own count for this thread as well, but are few.
+        if direct.len() < self.here_max {
+            let now = self.shared.deps.clock.monotonic();
+            direct.start(job, route, now);
+        } else if let Err((job, reply)) = self.beside.start(job, route) {
+            direct.refuse(Ended { job, reply, dialect: route.dialect });
+        }
+    }
+
+    /// How a check goes out at once: without encryption, to an address that is known.
+    fn route(&self, lane: usize, item: &Item) -> Option<Route> {
+        let mut schedule = self.schedule.borrow_mut();
+        let lane = schedule.lane_mut(lane);
+        if lane.host.as_ref()?.tls.connect != crate::tls::NONE {
+            return None;
+        }
+        let interface = lane.interface()?;
+        let (port, ip) = (interface.port, interface.use_ip.then(|| interface.ip.parse().ok()));
+        let ip = match lane.resolved {
+            Some((ip, until)) if self.shared.deps.clock.monotonic() < until => ip,
+            // A name is looked up by a task of its own.
+            _ => ip.flatten()?,
+        };
+        Some(Route {
+            address: SocketAddr::new(ip, port),
+            source: self.shared.config.source_ip,
+            dialect: lane.dialect,
+            timeout: self.shared.timeout(schedule.snapshot(), item),
+        })
+    }
+
+    /// Moves the connections that are ready and starts as many checks as have ended. `true` =
+    /// there may be more.
+    fn drive(self: &Rc<Self>) -> bool {
+        let now = self.shared.deps.clock.monotonic();
+        let moved = self.direct.borrow_mut().advance(now, Duration::ZERO);
+        self.settle();
+        moved >= EVENTS
+    }
+
+    /// Takes over the results of direct checks; each leaves room for another check. What ends at
+    /// once, because nothing listens there, waits for the next slice: a chain of refusals must not
+    /// keep the thread.
+    fn settle(self: &Rc<Self>) {
+        let mut ended = self.ended.take();
+        self.direct.borrow_mut().ended(&mut ended);
+        self.beside.ended(&mut ended);
+        let mut freed = 0;
+        for Ended { job, reply, dialect } in ended.drain(..) {
+            if dialect == Dialect::Plain {
+                self.schedule.borrow_mut().lane_mut(job.lane).dialect = dialect;
+            }
+            // Without sockets an attempt costs nothing and brings nothing: the next slice tries.
+            freed += usize::from(!matches!(reply, AgentReply::LocalError(_)));
+            self.done(&job, reply);
+        }
+        self.ended.set(ended);
+        self.start_due(freed);
     }
 
     /// Items without an interface: computed here and now.
@@ -249,9 +379,20 @@ impl Poller {
 
     async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
         let reply = self.ask(lane, &item).await;
+        let local = matches!(reply, AgentReply::LocalError(_));
+        self.done(&Job { slot, lane, item }, reply);
+        if !local {
+            self.start_due(1);
+            self.settle();
+        }
+    }
+
+    /// A check has ended: its value leaves, its item waits for its next time.
+    fn done(&self, job: &Job, reply: AgentReply) {
+        let Job { slot, lane, item } = job;
+        let (slot, lane) = (*slot, *lane);
         let now = self.shared.now().clock;
         let again = matches!(reply, AgentReply::NetworkError(_) | AgentReply::LocalError(_));
-        let local = matches!(reply, AgentReply::LocalError(_));
         self.judge(lane, &reply, now);
         let counters = &self.shared.counters;
         let payload = match reply {
@@ -271,15 +412,11 @@ impl Poller {
         };
         if let Some(payload) = payload {
             Counters::one(&counters.values_agent);
-            self.put(&item, payload);
+            self.put(item, payload);
         }
         counters.checks_in_flight.fetch_sub(1, Ordering::Relaxed);
         self.in_flight.set(self.in_flight.get() - 1);
         self.schedule.borrow_mut().complete(slot, lane, now, again);
-        // Without sockets an attempt costs nothing and brings nothing: the next slice tries again.
-        if !local && self.has_room() {
-            self.start_one();
-        }
     }
 
     /// The system gives no more sockets: live with what there is.
@@ -360,6 +497,9 @@ impl Poller {
         if lane.state == InterfaceState::default() {
             // Known from before a restart, perhaps.
             lane.state = self.shared.availability.interface(lane.interface);
+        }
+        if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
+            return;
         }
         let (before, error_before) = (lane.state.available, lane.state.error.clone());
         let change = match reply {

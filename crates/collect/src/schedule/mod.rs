@@ -184,6 +184,11 @@ impl Schedule {
         }
     }
 
+    /// The configuration that the schedule follows.
+    pub(crate) fn snapshot(&self) -> &Snapshot {
+        &self.snapshot
+    }
+
     /// Lanes that wait to be looked at.
     pub(crate) fn runnable_len(&self) -> usize {
         self.runnable.len()

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use eval::key::ItemKey;
 use eval::macros::{
     FunctionEnv, Group, MacroKind, MacroScope, Place, TokenKind, UNKNOWN, UserMacros, group_of,
     inventory_field, substitute,
@@ -116,13 +115,9 @@ impl<'a> Resolver<'a> {
             return Cow::Borrowed(key);
         }
         let replace = |text: &str| self.replace(text, Place::ItemKey, user).into_owned();
-        match ItemKey::parse(key) {
-            Ok(mut parsed) => {
-                parsed.map_params(&mut |param| replace(param));
-                parsed.to_string().into()
-            }
-            Err(_) => replace(key).into(),
-        }
+        eval::key::map_params(key, &mut |param| replace(param))
+            .unwrap_or_else(|_| replace(key))
+            .into()
     }
 
     fn replace<'t>(&self, text: &'t str, place: Place, user: UserMacros) -> Cow<'t, str> {

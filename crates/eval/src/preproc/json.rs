@@ -1,7 +1,7 @@
 //! JSONPath steps.
 
-use crate::json::{Extent, parse_container, parse_first_container};
 use super::text::found_error;
+use crate::json::{Extent, parse_container, parse_first_container};
 use crate::jsonpath::{Path, PathError, QueryError};
 
 /// What a path finds; `text` is the path as it was written.

@@ -29,11 +29,13 @@ pub const TIMEOUT_S_MAX: u64 = 600;
 pub fn request(key: &str, timeout_s: u64, dialect: Dialect) -> String {
     match dialect {
         Dialect::Plain => key.to_owned(),
-        Dialect::Json => serde_json::json!({
-            "request": "passive checks",
-            "data": [{ "key": key, "timeout": timeout_s }],
-        })
-        .to_string(),
+        Dialect::Json => {
+            // Asked tens of thousands of times a second: no tree of members in between.
+            let key = serde_json::Value::String(key.to_owned());
+            format!(
+                r#"{{"request":"passive checks","data":[{{"key":{key},"timeout":{timeout_s}}}]}}"#
+            )
+        }
     }
 }
 
