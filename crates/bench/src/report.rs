@@ -81,8 +81,11 @@ impl Report {
 
     /// `{"bench":…,"settings":{…},"results":{…}}`; with several loads also `"steps":[{…}]`.
     pub fn json(&self) -> Value {
-        let results: Map<String, Value> =
-            self.rows.iter().map(|row| (row.name.clone().into_owned(), row.value.clone())).collect();
+        let results: Map<String, Value> = self
+            .rows
+            .iter()
+            .map(|row| (row.name.clone().into_owned(), row.value.clone()))
+            .collect();
         let mut json =
             json!({ "bench": self.bench, "settings": self.settings, "results": results });
         if let Some(steps) = &self.steps {
