@@ -81,9 +81,10 @@ def main():
     parser.add_argument("--values", type=int, default=300_000, help="for each step")
     parser.add_argument("--chains", default="jsonpath,regex,javascript")
     parser.add_argument("--json", metavar="FILE", help="write the figures of all rounds")
+    parser.add_argument("--base-port", type=int, help="of a real server that runs already")
     options = parser.parse_args()
     vedette = bed.Server()
-    real = reference.Reference()
+    real = reference.Reference(options.base_port)
     try:
         vedette.start()
         about = real.about

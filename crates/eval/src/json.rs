@@ -175,7 +175,7 @@ impl<'a> Parser<'a> {
         match self.peek() {
             Some(b'{') if depth <= DEPTH_MAX => self.members(|parser, _| parser.skip(depth + 1)),
             Some(b'[') if depth <= DEPTH_MAX => self.elements(|parser| parser.skip(depth + 1)),
-            // Owns nothing that would have to be freed.
+            Some(b'"') if depth <= DEPTH_MAX => self.string().map(drop),
             _ => self.value(depth).map(drop),
         }
     }

@@ -77,7 +77,7 @@ const CALLS: &[(&str, &[&str])] = &[
             "trendavg(1M:now/M)",
             "baselinewma(1d:now/d,\"d\",7)",
             "baselinedev(1d:now/d,\"d\",7)",
-            "trendstl(30d:now/h,1d,1d)",
+            "trendstl(720h:now/h,48h,24h)",
         ],
     ),
 ];

@@ -77,7 +77,7 @@ const STEPS: &[(&str, u8, &str, Document)] = &[
     ("XPath, attribute", 11, "string(//row[@id=77]/name)", xml),
     ("XML to JSON", 27, "", xml),
     ("CSV to JSON", 24, ",\n\"\n1", csv),
-    ("SNMP walk value", 28, ".1.3.6.1.2.1.2.2.1.1.77\n0", walk),
+    ("SNMP walk value", 28, ".1.3.6.1.2.1.2.2.1.1.7\n0", walk),
     ("SNMP walk to JSON", 29, "{#A}\n.1.3.6.1.2.1.2.2.1.1\n0\n{#B}\n.1.3.6.1.2.1.2.2.1.2\n0", walk),
     ("regular expression", 5, "line (77) of\n\\1", text),
     ("regular expression, no match", 15, "ERROR", text),
