@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
+use crate::machine::{self, CpuTimes};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, grouped};
 use crate::{Context, Login};
 
-/// How long a server may take until it polls at full speed.
+/// How long a server may take until it polls at full speed, beside one interval.
 const READY_MAX: Duration = Duration::from_secs(90);
 /// Share of the ideal rate that counts as full speed.
 const FULL_SPEED: f64 = 0.95;
@@ -56,6 +57,7 @@ struct Sample {
     answered: u64,
     broken: u64,
     usage: Option<Usage>,
+    cpu: Option<CpuTimes>,
     own_cpu: Duration,
 }
 
@@ -66,6 +68,7 @@ impl Sample {
             answered: agents.answered(),
             broken: agents.broken(),
             usage: meter.usage(),
+            cpu: CpuTimes::read(),
             own_cpu: stdx::sys::cpu_time(),
         }
     }
@@ -104,7 +107,9 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,
     };
+    let begin = context.clock.monotonic();
     let made = register(&api, &wanted, context)?;
+    let register_s = (context.clock.monotonic() - begin).as_secs_f64();
     let hostid = made.hostids.first().context("--hosts 0 makes nothing to measure")?;
     let probe = Probe::place(&api, hostid);
     if let Err(error) = &probe {
@@ -119,7 +124,7 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     } else {
         sleep(FAREWELL + options.delay);
     }
-    Ok(report(options, &measured, before, &rest?))
+    Ok(report(options, &measured, before, &After { register_s, ..rest? }))
 }
 
 struct Measured {
@@ -127,6 +132,7 @@ struct Measured {
     end: Sample,
     ready_s: f64,
     in_flight_max: usize,
+    rss_max_bytes: u64,
 }
 
 fn measure(
@@ -137,6 +143,7 @@ fn measure(
 ) -> Measured {
     let ideal = ideal(options);
     let begin = context.clock.monotonic();
+    let ready_max = READY_MAX + Duration::from_secs(options.interval_s);
     let mut last = Sample::take(agents, meter, context);
     loop {
         sleep(Duration::from_secs(1));
@@ -149,11 +156,11 @@ fn measure(
         ));
         last = now;
         // Answers of slow agents start late.
-        if rate >= ideal * FULL_SPEED || now.at - begin > READY_MAX {
+        if rate >= ideal * FULL_SPEED || now.at - begin > ready_max {
             break;
         }
     }
-    let (start, mut in_flight_max) = (last, 0);
+    let (start, mut in_flight_max, mut rss_max_bytes) = (last, 0, 0);
     for second in 1..=options.seconds {
         let due = start.at + Duration::from_secs(second);
         sleep(due.saturating_sub(context.clock.monotonic()));
@@ -165,17 +172,23 @@ fn measure(
             grouped(now.rate_since(&last) as u64),
             now.broken - start.broken
         );
+        if let Some(busy) = now.cpu.zip(last.cpu).and_then(|(now, last)| now.busy_since(last)) {
+            line += &format!("   machine {:.0} %", busy * 100.0);
+        }
         if let (Some(cores), Some(usage)) = (now.cores_since(&last), now.usage) {
+            rss_max_bytes = rss_max_bytes.max(usage.rss_bytes);
             line += &format!("   server {cores:.2} cores, {} MiB", usage.rss_bytes >> 20);
         }
         context.say(&line);
         last = now;
     }
-    Measured { start, end: last, ready_s: (start.at - begin).as_secs_f64(), in_flight_max }
+    let ready_s = (start.at - begin).as_secs_f64();
+    Measured { start, end: last, ready_s, in_flight_max, rss_max_bytes }
 }
 
 /// What the API tells at the end.
 struct After {
+    register_s: f64,
     queue: Option<u64>,
     items: usize,
     without_value: usize,
@@ -193,6 +206,7 @@ fn after(api: &Api, made: &Registered, probe: Option<&Probe>) -> anyhow::Result<
         scalar_text(&row[member]).is_some_and(|value| value == text)
     };
     Ok(After {
+        register_s: 0.0,
         queue: probe.map(|probe| probe.read(api)).transpose()?.and_then(|said| said.queue),
         items: rows.len(),
         without_value: rows.iter().filter(|row| is(row, "lastclock", "0")).count(),
@@ -224,6 +238,9 @@ fn report(
     report.number("ideal_per_s", "checks/s configured", ideal(options));
     report.count("answered", "checks answered", end.answered - start.answered);
     report.count("broken", "connections broken", end.broken - start.broken);
+    report.number("register_s", "hosts made after, s", after.register_s);
+    let hosts_per_s = options.hosts as f64 / after.register_s;
+    report.number("hosts_per_s", "hosts made per second", hosts_per_s);
     report.number("ready_s", "full speed after, s", measured.ready_s);
     report.number("seconds", "seconds", seconds);
     if !options.delay.is_zero() {
@@ -238,10 +255,16 @@ fn report(
             cpu_s / millions,
         );
         report.number("server_cores", "server cores busy", cpu_s / seconds);
+        let share = cpu_s / seconds / machine::cores() * 100.0;
+        report.number("server_cpu_percent", "server's share of the machine, %", share);
         if let Some(before) = before {
             report.megabytes("rss_before_mib", "memory before, MiB", before.rss_bytes);
         }
         report.megabytes("rss_end_mib", "memory after, MiB", last.rss_bytes);
+        report.megabytes("rss_max_mib", "memory at most, MiB", measured.rss_max_bytes);
+    }
+    if let Some(busy) = end.cpu.zip(start.cpu).and_then(|(end, start)| end.busy_since(start)) {
+        report.number("machine_cpu_percent", "machine busy, agents included, %", busy * 100.0);
     }
     let own = (end.own_cpu - start.own_cpu).as_secs_f64();
     report.number("own_cpu_s_per_million", "agents' CPU s per million checks", own / millions);

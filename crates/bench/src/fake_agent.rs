@@ -65,7 +65,7 @@ impl Agents {
     fn threads(&self, files: usize) -> usize {
         let waiting = self.checks_per_s * self.delay.as_secs_f64() * 1.25;
         let each = files.saturating_sub(FILES_KEPT).max(64);
-        (waiting / each as f64).ceil().clamp(1.0, 64.0) as usize
+        (waiting / each as f64).ceil().clamp(1.0, 16.0) as usize
     }
 }
 

@@ -11,6 +11,8 @@
 //! * [`agents`]: passive checks, answered by agents of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
+//! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
+//! * [`read`]: history and graph queries, beside writes.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
 pub mod agents;
@@ -20,10 +22,12 @@ mod fake_agent;
 pub mod ledger;
 pub mod limit;
 pub mod line;
+pub mod overload;
 mod payload;
 mod plot;
 mod probe;
 mod proc;
+pub mod read;
 mod register;
 pub mod report;
 mod send;

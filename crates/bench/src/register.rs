@@ -1,12 +1,14 @@
 //! Hosts and items made through the API for one measurement, and removed after it.
 
 use std::net::SocketAddr;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::payload::Plan;
+use crate::report::grouped;
 use crate::shape::Kind;
 use crate::{Context, Login};
 
@@ -15,6 +17,11 @@ const GROUP: &str = "Vedette bench";
 
 /// Objects per call: what a reference front end takes in one request without running out of memory.
 const HOSTS_PER_CALL: usize = 100;
+/// The same for estates that only a server with room for them is asked to hold.
+const MANY_HOSTS: usize = 50_000;
+const HOSTS_PER_CALL_OF_MANY: usize = 1000;
+/// Between two lines of progress.
+const PROGRESS: Duration = Duration::from_secs(5);
 const DELETES_PER_CALL: usize = 200;
 const ITEMS_PER_CALL: usize = 1000;
 
@@ -149,10 +156,12 @@ impl Estate {
         context: &mut Context<'_>,
     ) -> anyhow::Result<()> {
         let start = context.clock.monotonic();
-        let mut calls = 0_usize;
+        let first = self.made.hosts.len();
+        let mut told = start;
+        let per_call = if total < MANY_HOSTS { HOSTS_PER_CALL } else { HOSTS_PER_CALL_OF_MANY };
         while self.made.hosts.len() < total {
             let have = self.made.hosts.len();
-            let numbers = have..total.min(have + HOSTS_PER_CALL);
+            let numbers = have..total.min(have + per_call);
             let names: Vec<String> =
                 numbers.clone().map(|number| format!("bench-{}-{number:06}", self.tag)).collect();
             let rows: Vec<Value> = names
@@ -165,10 +174,17 @@ impl Estate {
                 .collect();
             self.made.hostids.extend(api.create("host.create", &json!(rows), "hostids")?);
             self.made.hosts.extend(names);
-            calls += 1;
-            if calls.is_multiple_of(10) {
-                let spent = (context.clock.monotonic() - start).as_secs_f64();
-                context.say(&format!("{} hosts after {spent:.1} s", self.made.hosts.len()));
+            let now = context.clock.monotonic();
+            if now - told >= PROGRESS {
+                told = now;
+                let have = self.made.hosts.len();
+                let per_s = (have - first) as f64 / (now - start).as_secs_f64();
+                context.say(&format!(
+                    "{} of {} hosts made, {} a second",
+                    grouped(have as u64),
+                    grouped(total as u64),
+                    grouped(per_s as u64)
+                ));
             }
         }
         Ok(())

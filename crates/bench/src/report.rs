@@ -73,6 +73,11 @@ impl Report {
         self.rows.iter().find(|row| row.name == name).map(|row| &row.value)
     }
 
+    /// Adds figures of several loads.
+    pub(crate) fn table(&mut self, steps: Steps) {
+        self.steps = Some(steps);
+    }
+
     /// Adds figures of several loads and their plot.
     pub(crate) fn steps(&mut self, steps: Steps, plot: String) {
         self.steps = Some(steps);
@@ -102,7 +107,7 @@ impl Report {
     /// Writes the plot to a file.
     pub fn save_plot(&self, path: &Path) -> anyhow::Result<()> {
         let Some(plot) = &self.plot else {
-            bail!("vedette bench {} has no plot: only limit and line have", self.bench);
+            bail!("vedette bench {} has no plot: only limit, line and overload have", self.bench);
         };
         write(path, plot)
     }

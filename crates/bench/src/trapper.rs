@@ -172,7 +172,7 @@ pub fn run(options: &TrapperOptions, context: &mut Context<'_>) -> anyhow::Resul
     Ok(report(options, &measured, before))
 }
 
-fn wanted(options: &TrapperOptions) -> Wanted {
+pub(crate) fn wanted(options: &TrapperOptions) -> Wanted {
     let items = (0..options.items)
         .map(|number| ItemSpec::trapper(number, options.change_per_second))
         .collect();
@@ -186,18 +186,33 @@ fn wanted(options: &TrapperOptions) -> Wanted {
 }
 
 /// Everything that the report tells.
-struct Measured {
-    seconds: f64,
-    acknowledged: u64,
-    failed: u64,
-    requests: u64,
-    unanswered: u64,
+pub(crate) struct Measured {
+    pub(crate) seconds: f64,
+    pub(crate) acknowledged: u64,
+    pub(crate) failed: u64,
+    pub(crate) requests: u64,
+    pub(crate) unanswered: u64,
     first_error: Option<String>,
-    latency: Histogram,
-    start: Option<Usage>,
-    end: Option<Usage>,
+    pub(crate) latency: Histogram,
+    pub(crate) start: Option<Usage>,
+    pub(crate) end: Option<Usage>,
     own_cpu_s: f64,
     verified: Option<Verified>,
+}
+
+impl Measured {
+    /// Values acknowledged per second.
+    pub(crate) fn rate(&self) -> f64 {
+        self.acknowledged as f64 / self.seconds
+    }
+
+    /// What history held of the sample, where it was asked.
+    pub(crate) fn report_verified(&self, report: &mut Report) {
+        if let Some(verified) = &self.verified {
+            verified.findings.report(report);
+            report.number("lag_s", "history complete after, s", verified.lag_s);
+        }
+    }
 }
 
 struct Verified {
@@ -207,7 +222,7 @@ struct Verified {
     usage: Option<Usage>,
 }
 
-fn measure(
+pub(crate) fn measure(
     options: &TrapperOptions,
     server: SocketAddr,
     meter: &Meter,
@@ -397,11 +412,7 @@ fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) 
     });
     let mut report = Report::new("trapper", settings);
     let millions = measured.acknowledged as f64 / 1e6;
-    report.number(
-        "values_per_s",
-        "values/s acknowledged",
-        measured.acknowledged as f64 / measured.seconds,
-    );
+    report.number("values_per_s", "values/s acknowledged", measured.rate());
     report.count("acknowledged", "values acknowledged", measured.acknowledged);
     report.count("failed", "values refused", measured.failed);
     report.count("requests", "requests answered", measured.requests);
@@ -435,9 +446,8 @@ fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) 
         "generator CPU s per million",
         measured.own_cpu_s / millions,
     );
+    measured.report_verified(&mut report);
     if let Some(verified) = &measured.verified {
-        verified.findings.report(&mut report);
-        report.number("lag_s", "history complete after, s", verified.lag_s);
         if let (Some(start), Some(usage)) = (measured.start, verified.usage) {
             let cpu_s = usage.cpu_s - start.cpu_s;
             report.number(

@@ -24,6 +24,11 @@ pub(super) enum What {
     Steps(Steps),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
+    /// Ask for history, graphs and newest values while values are written.
+    Read(Read),
+    /// Offer more values than the server can take, and look what becomes of rate, memory, queue
+    /// and of what was acknowledged.
+    Overload(Overload),
     /// Make many items: memory per item, time until a change is live.
     Config(Config),
     /// Find the limit: more and more hosts until pollers, CPU, memory or queue say stop.
@@ -80,7 +85,7 @@ pub(super) struct Files {
     /// Put the results beside those of an earlier run, a file written by --json.
     #[arg(long, value_name = "FILE")]
     pub(super) compare: Option<PathBuf>,
-    /// Write a plot to this file (limit and line).
+    /// Write a plot to this file (limit, line and overload).
     #[arg(long, value_name = "FILE")]
     pub(super) svg: Option<PathBuf>,
 }
@@ -175,6 +180,41 @@ pub(super) struct Steps {
     /// Times that everything is done; the medians count.
     #[arg(long, default_value_t = 3)]
     pub(super) rounds: usize,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Read {
+    #[command(flatten)]
+    pub(super) access: Access,
+    #[command(flatten)]
+    pub(super) load: Load,
+    /// Clients that ask at one time.
+    #[arg(long, default_value_t = 2)]
+    pub(super) readers: usize,
+    /// Values are written so long before the first query.
+    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    pub(super) warm: u64,
+    #[command(flatten)]
+    pub(super) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Overload {
+    #[command(flatten)]
+    pub(super) access: Access,
+    #[command(flatten)]
+    pub(super) load: Load,
+    /// How long the sustainable rate is measured before.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20)]
+    pub(super) calm: u64,
+    /// Offered rate as a multiple of the sustainable one.
+    #[arg(long, default_value_t = 2.0)]
+    pub(super) times: f64,
+    /// Connections of the overload as a multiple of --connections.
+    #[arg(long, value_name = "N", default_value_t = 8)]
+    pub(super) connections_times: usize,
     #[command(flatten)]
     pub(super) output: Output,
 }

@@ -9,6 +9,8 @@ use bench::configuration::ConfigOptions;
 use bench::ledger::CheckOptions;
 use bench::limit::LimitOptions;
 use bench::line::LineOptions;
+use bench::overload::OverloadOptions;
+use bench::read::ReadOptions;
 use bench::report::Report;
 use bench::steps::StepsOptions;
 use bench::trapper::TrapperOptions;
@@ -94,6 +96,21 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 keep: told.output.keep,
             };
             finish(&bench::agents::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Read(told) => {
+            let load = told.load.options(&told.access, &told.output);
+            let (warm_seconds, readers, seconds) = (told.warm, told.readers, load.seconds);
+            let options = ReadOptions { load, warm_seconds, readers, seconds };
+            finish(&bench::read::run(&options, &mut context)?, &told.output.files)
+        }
+        What::Overload(told) => {
+            let options = OverloadOptions {
+                load: told.load.options(&told.access, &told.output),
+                calm_seconds: told.calm,
+                times: told.times,
+                connections_times: told.connections_times,
+            };
+            finish(&bench::overload::run(&options, &mut context)?, &told.output.files)
         }
         What::Config(told) => {
             let options = ConfigOptions {
@@ -258,6 +275,8 @@ mod tests {
             "bench agent --password p --delay 99999999999999999999s",
             "bench agent --password p --listen here",
             "bench limit --password p --factor much",
+            "bench overload --password p --times twice",
+            "bench read --password p --readers many",
             "bench line --password p --targets 1,few",
             "bench trapper --password p --log f --change-per-second",
             "bench steps --password p --chains nothing",

@@ -122,8 +122,8 @@ fn what_goes_wrong_is_told() {
             ),
         ),
         (headless, AgentReply::Value("42".into())),
-        (short, failed("the answer is shorter than expected 62 bytes")),
-        (large, failed("the answer is 5050 bytes long, more than the 4096 bytes allowed")),
+        (short, failed("the answer is shorter than expected 55 bytes")),
+        (large, failed("the answer is 5053 bytes long, more than the 4096 bytes allowed")),
         (
             nobody,
             failed(&format!(
