@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
-use crate::machine::{self, CpuTimes};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, grouped};
 use crate::{Context, Login};
+use stdx::machine::{self, CpuTimes};
 
 /// How long a server may take until it polls at full speed, beside one interval.
 const READY_MAX: Duration = Duration::from_secs(90);
@@ -255,7 +255,7 @@ fn report(
             cpu_s / millions,
         );
         report.number("server_cores", "server cores busy", cpu_s / seconds);
-        let share = cpu_s / seconds / machine::cores() * 100.0;
+        let share = cpu_s / seconds / machine::cores() as f64 * 100.0;
         report.number("server_cpu_percent", "server's share of the machine, %", share);
         if let Some(before) = before {
             report.megabytes("rss_before_mib", "memory before, MiB", before.rss_bytes);
