@@ -2,7 +2,7 @@
 
 use model::{ItemId, Sample, Trend};
 
-use crate::{Class, Day, Error, Kinds, Span};
+use crate::{Class, Day, Error, Kinds, Span, TrendHour};
 
 /// A store of samples and trends, owned by one shard.
 ///
@@ -16,6 +16,24 @@ pub trait Driver: Send {
 
     /// Stores hours. A trend that is there already (same item, type and hour) is replaced.
     fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error>;
+
+    /// The trends of these hours will change with the samples of the next [`Driver::write`], and
+    /// will be written later. A store that survives the process remembers them together with the
+    /// samples, until the trends are written or their items cleared.
+    fn expect_trends(&mut self, hours: &[TrendHour]) {
+        let _ = hours;
+    }
+
+    /// Hours whose trends were expected and never written: after a crash they are to be folded
+    /// anew.
+    fn expected_trends(&self) -> Vec<TrendHour> {
+        Vec::new()
+    }
+
+    /// Expects these trends no more.
+    fn forget_trends(&mut self, hours: &[TrendHour]) {
+        let _ = hours;
+    }
 
     /// Deletes what is stored of these items, trends as well. When it returns `Ok` that is as
     /// safe as a batch written. No view made from then on shows it; what is written from then

@@ -7,7 +7,8 @@ use stdx::clock::SharedClock;
 use tsdb::{Engine, Options, Recovery};
 
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, View,
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, TrendHour,
+    View,
 };
 
 /// The embedded engine of one shard.
@@ -86,6 +87,20 @@ impl Driver for Embedded {
         self.counted(result)?;
         self.trends += trends.len() as u64;
         Ok(())
+    }
+
+    fn expect_trends(&mut self, hours: &[TrendHour]) {
+        self.engine.expect_trends(hours);
+    }
+
+    fn expected_trends(&self) -> Vec<TrendHour> {
+        let retired = self.retired.iter().flat_map(Engine::expected_trends);
+        self.engine.expected_trends().into_iter().chain(retired).collect()
+    }
+
+    fn forget_trends(&mut self, hours: &[TrendHour]) {
+        let retired = self.retired.iter_mut();
+        retired.chain([&mut self.engine]).for_each(|engine| engine.forget_trends(hours));
     }
 
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {

@@ -23,5 +23,5 @@ pub use error::{Error, Fault};
 pub use memory::Memory;
 pub use null::Null;
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
-pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span};
+pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
 pub use value_cache::ValueCache;

@@ -5,7 +5,9 @@
 //! an hour that was handed out already makes a trend that [`write`] merges with the stored one.
 //! At an orderly stop [`Folder::drain`] hands out everything, the open hours as well; what is
 //! folded after the next start is merged with it. After a crash the [`open_hours`] are folded
-//! anew from history ([`Folder::refold`]) and replace what is stored.
+//! anew from history ([`Folder::refold`]) and replace what is stored. So are older hours that got
+//! late samples and were not written: [`late_hour`] tells which they are, and the driver
+//! remembers them ([`Driver::expect_trends`], [`Folder::refold_hour`]).
 
 use std::collections::VecDeque;
 
@@ -13,13 +15,20 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::{Driver, Error, Span};
+use crate::{Driver, Error, Kinds, Span, TrendHour};
 
 /// Seconds in an hour.
 pub const HOUR_S: u32 = 3600;
 
 /// Everything finished is handed out within so many seconds of the next hour.
 const WRITE_WITHIN_S: u32 = 3000;
+
+/// With a full hour everything older than the last hour is handed out. For so many seconds behind
+/// it a crash makes three hours be folded anew instead of two, should that not have been done.
+const GRACE_S: u32 = 600;
+
+/// Beyond two hours of each item so many may wait; the rest is handed out at once.
+const WAITING_MAX: usize = 50_000;
 
 /// A trend to be written.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,15 +115,19 @@ pub struct Folder {
     queue: VecDeque<Key>,
     /// Hours not younger may have been stored before the start of the process.
     written_until: u32,
-    /// The hour of the last call of [`Self::take`]: older ones may have been handed out.
+    /// The hour of the last call of [`Self::take`]: older ones may have been handed out, and are
+    /// not open.
     swept: u32,
+    /// So many hours may wait.
+    room: usize,
 }
 
 impl Folder {
     /// A folder that starts at `now_s` (seconds since 1970) after an orderly stop: the open hour
     /// and those before are merged with what is stored.
     pub fn new(now_s: u32) -> Self {
-        Self::starting_at(hour_of(now_s).saturating_add(HOUR_S))
+        let now = hour_of(now_s);
+        Self { swept: now, ..Self::starting_at(now.saturating_add(HOUR_S)) }
     }
 
     /// A folder that will be fed anew everything since `from_s`, a full hour: hours from there
@@ -126,7 +139,17 @@ impl Folder {
             closed: HashMap::new(),
             queue: VecDeque::new(),
             written_until: from.saturating_sub(1),
-            swept: 0,
+            // Those before are not open.
+            swept: from,
+            room: WAITING_MAX,
+        }
+    }
+
+    /// Brings the hours of items near the processor: these searches do not wait for each other's
+    /// memory, as folding does.
+    pub fn look_at(&self, items: impl Iterator<Item = ItemId>) {
+        for item in items {
+            std::hint::black_box(self.open.get(&item).map(|acc| acc.hour));
         }
     }
 
@@ -140,14 +163,56 @@ impl Folder {
     /// [`open_hours`], oldest first. These hours replace what is stored and what was folded of
     /// the item since the start.
     pub fn refold(&mut self, item: ItemId, samples: &[Sample]) {
-        self.forget(item);
+        self.open.remove(&item);
+        // Older hours may have been folded anew on their own.
+        for hour in (self.written_until.saturating_add(1)..).step_by(HOUR_S as usize).take(4) {
+            for unsigned in [false, true] {
+                self.closed.remove(&(item, hour, unsigned));
+            }
+        }
         for sample in samples {
             self.fold_as(sample, false);
         }
     }
 
+    /// Folds an hour of an item anew from all its samples, oldest first. It replaces what is
+    /// stored, unless that counts more values: history is often kept shorter than trends. Returns
+    /// whether there is a trend of floats and one of unsigned values to be written. For hours
+    /// before those that are open.
+    pub fn refold_hour(&mut self, item: ItemId, samples: &[Sample], stored: &[Trend]) -> [bool; 2] {
+        let mut anew: [Option<Acc>; 2] = [None; 2];
+        for sample in samples {
+            let Some(acc) = Acc::new(hour_of(sample.at.clock), false, &sample.value) else {
+                continue;
+            };
+            match &mut anew[usize::from(acc.unsigned())] {
+                Some(earlier) => drop(earlier.add(&sample.value)),
+                none => *none = Some(acc),
+            }
+        }
+        for trend in stored {
+            let (sums, num) = (sums_of(trend), trend.num);
+            let before = Acc { hour: trend.hour, num, merge: false, sums };
+            let acc = &mut anew[usize::from(before.unsigned())];
+            if acc.is_none_or(|acc| acc.num < before.num) {
+                *acc = Some(before);
+            }
+        }
+        for acc in anew.into_iter().flatten() {
+            self.closed.remove(&(item, acc.hour, acc.unsigned()));
+            self.close(item, acc);
+        }
+        anew.map(|acc| acc.is_some())
+    }
+
     fn fold_as(&mut self, sample: &Sample, merge: bool) {
         let hour = hour_of(sample.at.clock);
+        if hour < self.swept {
+            if let Some(acc) = Acc::new(hour, merge, &sample.value) {
+                self.fold_late(sample, acc);
+            }
+            return;
+        }
         match self.open.entry(sample.item) {
             Entry::Vacant(entry) => {
                 if let Some(acc) = Acc::new(hour, merge, &sample.value) {
@@ -197,18 +262,53 @@ impl Folder {
     }
 
     /// Hands out what is due: call about once a second with the seconds since 1970. What is
-    /// handed out is to be passed to [`write`] at once.
+    /// handed out is to be passed to [`write`] at once; what could not be written stays in `out`.
     pub fn take(&mut self, now_s: u32, out: &mut Vec<Folded>) {
         let hour = hour_of(now_s);
+        self.take_more_of(out);
         if hour != self.swept {
             self.swept = hour;
             let over: Vec<(ItemId, Acc)> = self.open.extract_if(|_, acc| acc.hour < hour).collect();
+            self.room = WAITING_MAX + 2 * over.len();
             for (item, acc) in over {
                 self.close(item, acc);
             }
+            // Soon a crash would not have them folded anew any more.
+            self.hand_out_before(hour.saturating_sub(HOUR_S), out);
         }
         let left_s = WRITE_WITHIN_S.saturating_sub(now_s - hour).max(1);
-        self.hand_out(self.queue.len().div_ceil(left_s as usize), hour, out);
+        let due = self.queue.len().div_ceil(left_s as usize).max(self.too_many());
+        self.hand_out(due, hour, out);
+    }
+
+    /// So many hours more wait than may.
+    pub fn too_many(&self) -> usize {
+        self.queue.len().saturating_sub(self.room)
+    }
+
+    /// What could not be written goes together with what came since: with its trend the driver
+    /// forgets that the hour is late.
+    fn take_more_of(&mut self, out: &mut Vec<Folded>) {
+        for place in 0..out.len() {
+            let Trend { item, hour, values, .. } = out[place].trend;
+            let key = (item, hour, matches!(values, TrendValues::Unsigned { .. }));
+            if let Some(acc) = self.closed.remove(&key) {
+                out.push(Folded { trend: acc.trend(item), merge: acc.merge });
+            }
+        }
+    }
+
+    /// Hands out everything that is older.
+    fn hand_out_before(&mut self, hour: u32, out: &mut Vec<Folded>) {
+        let all = self.queue.len();
+        for _ in 0..all {
+            let Some(key) = self.queue.pop_front() else { break };
+            if key.1 >= hour {
+                self.queue.push_back(key);
+            } else if let Some(acc) = self.closed.remove(&key) {
+                out.push(Folded { trend: acc.trend(key.0), merge: acc.merge });
+            }
+        }
     }
 
     /// Hands out at most `limit` trends of hours before `hour`.
@@ -285,9 +385,38 @@ pub const fn hour_of(clock: u32) -> u32 {
 }
 
 /// The seconds that a folder has to be fed anew after a crash at or before `now_s`: the open hour
-/// and the one before, whose trends may not have been written yet.
+/// and those before whose trends may not have been written yet.
 pub fn open_hours(now_s: u32) -> Span {
-    Span::new(hour_of(now_s).saturating_sub(HOUR_S), now_s)
+    Span::new(hour_of(now_s.saturating_sub(GRACE_S)).saturating_sub(HOUR_S), now_s)
+}
+
+/// The hour of a sample that is too late for the [`open_hours`]: its trend is to be expected
+/// ([`Driver::expect_trends`]) before the sample is written.
+pub fn late_hour(now_s: u32, sample: &Sample) -> Option<TrendHour> {
+    if sample.at.clock >= hour_of(now_s).saturating_sub(HOUR_S) {
+        return None;
+    }
+    let unsigned = matches!(sample.value, SampleValue::Unsigned(_));
+    Some(TrendHour { item: sample.item, hour: hour_of(sample.at.clock), unsigned })
+}
+
+/// Has an item's hour, of which the driver expects trends, folded anew from what is stored.
+pub fn refold_late(
+    driver: &mut dyn Driver,
+    folder: &mut Folder,
+    item: ItemId,
+    hour: u32,
+) -> Result<(), Error> {
+    let view = driver.view(&[item], Span::new(hour, hour.saturating_add(HOUR_S - 1)));
+    let (samples, stored) = (view.samples(item, Kinds::VALUES)?, view.trends(item)?);
+    let folded = folder.refold_hour(item, &samples, &stored);
+    for unsigned in [false, true] {
+        // Neither history nor trends: deleted by retention, or never stored.
+        if !folded[usize::from(unsigned)] {
+            driver.forget_trends(&[TrendHour { item, hour, unsigned }]);
+        }
+    }
+    Ok(())
 }
 
 fn sums_of(trend: &Trend) -> Sums {

@@ -130,11 +130,11 @@ fn after_a_crash_the_open_hours_are_folded_anew_and_replace() {
     let values = TrendValues::Float { min: 1.0, avg: 1.0, max: 1.0 };
     let partial = Trend { item: ItemId(1), hour: NOON, num: 1, values };
     driver.write_trends(&[partial]).unwrap();
-    let span = open_hours(NOON + 3800);
-    assert_eq!(span, Span::new(NOON, NOON + 3800));
+    let span = open_hours(NOON + 3600 + GRACE_S);
+    assert_eq!(span, Span::new(NOON, NOON + 3600 + GRACE_S));
     let mut folder = Folder::starting_at(span.from);
     let view = driver.view(&[ItemId(1)], span);
-    for sample in view.samples(ItemId(1), crate::Kinds::VALUES).unwrap() {
+    for sample in view.samples(ItemId(1), Kinds::VALUES).unwrap() {
         folder.fold(&sample);
     }
     let mut out = Vec::new();
@@ -249,4 +249,92 @@ fn a_write_that_failed_is_tried_again_without_counting_twice() {
     write(&mut driver, &mut out).unwrap();
     let nums: Vec<u32> = stored(&driver.0, 1).iter().map(|t| t.num).collect();
     assert_eq!(nums, [4]);
+}
+
+/// A late sample of an hour long over, which another driver than memory notes with the sample.
+#[test]
+fn only_hours_before_the_open_ones_are_late() {
+    let now = NOON + 3 * 3600 + GRACE_S;
+    let sample = |clock| unsigned(1, clock, 7);
+    assert_eq!(late_hour(now, &sample(now)), None);
+    assert_eq!(late_hour(now, &sample(NOON + 2 * 3600)), None);
+    let late = TrendHour { item: ItemId(1), hour: NOON + 3600, unsigned: true };
+    assert_eq!(late_hour(now, &sample(NOON + 2 * 3600 - 1)), Some(late));
+    assert_eq!(late_hour(now, &float(5, 1.0)).map(|l| (l.hour, l.unsigned)), Some((0, false)));
+    // What is not late is folded anew after a crash, also a little after the next full hour.
+    for crash in [now, NOON + 4 * 3600 - 1, NOON + 4 * 3600 + GRACE_S - 1] {
+        assert!(open_hours(crash).has(NOON + 2 * 3600), "{crash}");
+    }
+}
+
+#[test]
+fn an_hour_folded_anew_replaces_what_is_stored_unless_history_is_shorter() {
+    let hour = |num| Trend {
+        item: ItemId(1),
+        hour: NOON,
+        num,
+        values: TrendValues::Unsigned { min: 1, avg: 1, max: 1 },
+    };
+    let samples = [unsigned(1, NOON, 4), unsigned(1, NOON + 1, 6)];
+    for (stored_num, expected) in [(None, 2), (Some(1), 2), (Some(2), 2), (Some(3), 3)] {
+        let mut driver = store();
+        driver.write(&samples).unwrap();
+        driver.write_trends(&stored_num.map(hour).into_iter().collect::<Vec<_>>()).unwrap();
+        let mut folder = Folder::starting_at(NOON + 7200);
+        // It came after the start, and is in history as well.
+        folder.fold(&samples[1]);
+        refold_late(&mut driver, &mut folder, ItemId(1), NOON).unwrap();
+        let mut out = Vec::new();
+        folder.take(NOON + 4 * 3600 - 1, &mut out);
+        write(&mut driver, &mut out).unwrap();
+        let stored = stored(&driver, 1);
+        assert_eq!(stored.iter().map(|t| t.num).collect::<Vec<_>>(), [expected]);
+    }
+}
+
+#[test]
+fn hours_older_than_the_last_are_handed_out_with_the_full_hour() {
+    let mut folder = Folder::starting_at(NOON - 3600);
+    folder.take(NOON, &mut Vec::new());
+    for item in 0..100 {
+        folder.fold(&unsigned(item, NOON - 1, 1));
+    }
+    let mut out = Vec::new();
+    folder.take(NOON + 3600, &mut out);
+    assert_eq!((out.len(), folder.waiting()), (100, 0));
+}
+
+#[test]
+fn hours_long_over_do_not_pile_up() {
+    let mut folder = Folder::new(NOON);
+    let mut out = Vec::new();
+    folder.take(NOON, &mut out);
+    let many = u32::try_from(WAITING_MAX).unwrap() + 1000;
+    for n in 0..many {
+        folder.fold(&unsigned(u64::from(n / 1000), NOON - 3600 * (1 + n % 1000), 1));
+    }
+    assert!(folder.too_many() > 0);
+    folder.take(NOON, &mut out);
+    assert_eq!(folder.too_many(), 0);
+    assert!(folder.waiting() <= WAITING_MAX && out.len() >= 1000);
+}
+
+#[test]
+fn what_could_not_be_written_goes_with_what_came_since() {
+    let mut folder = Folder::new(NOON);
+    let mut out = Vec::new();
+    let late = [unsigned(1, NOON - 9000, 1), unsigned(1, NOON - 9001, 2)];
+    folder.fold(&late[0]);
+    folder.take(NOON + 3599, &mut out);
+    assert_eq!(out.len(), 1);
+    folder.fold(&late[1]);
+    for item in 2..9000 {
+        folder.fold(&unsigned(item, NOON - 9000, 1));
+    }
+    folder.take(NOON, &mut out);
+    let of_one = out.iter().filter(|folded| folded.trend.item == ItemId(1));
+    assert_eq!(of_one.count(), 2);
+    let mut driver = store();
+    write(&mut driver, &mut out).unwrap();
+    assert_eq!(stored(&driver, 1).iter().map(|t| t.num).collect::<Vec<_>>(), [2]);
 }

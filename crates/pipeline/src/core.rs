@@ -110,6 +110,11 @@ impl Core {
             self.evaluate_round();
         }
         self.end_round();
+        if self.folder.too_many() > 0 {
+            // Somebody sends values of many hours long over; these must not pile up.
+            self.refold_some();
+            self.write_trends(u32::try_from(self.second).unwrap_or(u32::MAX));
+        }
         self.gauges.busy(Stage::Sync, self.clock.monotonic().saturating_sub(preprocessed));
     }
 
@@ -131,6 +136,7 @@ impl Core {
             live: listened.then_some(&mut self.live),
             scripts: &mut self.scripts,
             desk: &mut self.desk,
+            now_s: u32::try_from(self.second).unwrap_or(u32::MAX),
             ack: None,
         };
         work(&mut stage);

@@ -33,16 +33,9 @@ impl Preprocess<'_> {
         if watch.own {
             self.job(slot, at);
         }
-        let (kept, list) = if plain.stored {
-            (Kept::Stored, &mut self.round.stored)
-        } else {
-            (Kept::Unstored, &mut self.round.unstored)
-        };
-        if plain.trends {
-            let place = u32::try_from(list.len()).expect("BUG: a round of 4 billion samples");
-            self.round.trends.push((kept, place));
-        }
-        list.push(Sample { item: value.item, at, value: converted });
+        let kept = if plain.stored { Kept::Stored } else { Kept::Unstored };
+        let sample = Sample { item: value.item, at, value: converted };
+        self.round.keep(sample, kept, plain.trends, self.now_s);
         true
     }
 }

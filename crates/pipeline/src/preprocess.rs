@@ -19,6 +19,9 @@ use crate::step_error;
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
 
+/// Values whose slots are looked at before they are worked on.
+const VALUES_AHEAD: usize = 32;
+
 /// Works on one round; borrows what it needs of the shard.
 pub(crate) struct Preprocess<'a> {
     pub(crate) place: Place,
@@ -30,6 +33,8 @@ pub(crate) struct Preprocess<'a> {
     pub(crate) live: Option<&'a mut Live>,
     pub(crate) scripts: &'a mut Scripts,
     pub(crate) desk: &'a mut Desk,
+    /// The clock's second, or one that is just over.
+    pub(crate) now_s: u32,
     /// Of the values at hand: what leaves for a worker takes a part of it along.
     pub(crate) ack: Option<ack::Part>,
 }
@@ -41,7 +46,16 @@ impl Preprocess<'_> {
         let mut processed = 0;
         self.slots.next_batch();
         self.ack = batch.ack;
-        for value in batch.values {
+        let mut values = batch.values.into_iter();
+        let mut ahead = 0;
+        loop {
+            if ahead == 0 {
+                let next = values.as_slice().iter().take(VALUES_AHEAD);
+                self.slots.look_at(next.map(|value| value.item));
+                ahead = VALUES_AHEAD;
+            }
+            ahead -= 1;
+            let Some(value) = values.next() else { break };
             processed += u64::from(self.value(value));
         }
         self.round.tally.refused += total - processed;
@@ -228,17 +242,9 @@ impl Preprocess<'_> {
         }
         let settings = &self.snapshot.settings;
         let days = settings.history_days_global.unwrap_or(item.history_days);
-        let (kept, list) = if days > 0 {
-            (Kept::Stored, &mut self.round.stored)
-        } else {
-            (Kept::Unstored, &mut self.round.unstored)
-        };
+        let kept = if days > 0 { Kept::Stored } else { Kept::Unstored };
         let days = settings.trends_days_global.unwrap_or(item.trends_days);
-        if days > 0 && item.value_type.is_numeric() {
-            let place = u32::try_from(list.len()).expect("BUG: a round of 4 billion samples");
-            self.round.trends.push((kept, place));
-        }
-        list.push(sample);
+        self.round.keep(sample, kept, days > 0 && item.value_type.is_numeric(), self.now_s);
     }
 
     pub(crate) fn job(&mut self, slot: SlotId, at: Timestamp) {

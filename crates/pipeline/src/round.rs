@@ -1,5 +1,7 @@
 //! What one round of the syncer works on: buffers that live as long as the shard.
 
+use history::TrendHour;
+use history::trends::late_hour;
 use model::{ItemId, Sample, Timestamp};
 use stdx::ack;
 
@@ -31,6 +33,8 @@ pub(crate) struct Round {
     pub(crate) unstored: Vec<Sample>,
     /// Places in `stored` and `unstored` of samples that make trends.
     pub(crate) trends: Vec<(Kept, u32)>,
+    /// Hours long over whose trends change.
+    pub(crate) late: Vec<TrendHour>,
     /// Who waits, with the numbers of processed and failed values.
     pub(crate) acks: Vec<(ack::Part, u64, u64)>,
     pub(crate) jobs: Vec<Job>,
@@ -57,11 +61,31 @@ impl Round {
         empty(&mut self.stored);
         empty(&mut self.unstored);
         empty(&mut self.trends);
+        empty(&mut self.late);
         empty(&mut self.acks);
         empty(&mut self.jobs);
         empty(&mut self.forwards);
         empty(&mut self.counted);
         self.tally = Tally::default();
+    }
+
+    /// Takes a sample in; `now_s` is the clock's second.
+    pub(crate) fn keep(&mut self, sample: Sample, kept: Kept, trends: bool, now_s: u32) {
+        let list = match kept {
+            Kept::Stored => &mut self.stored,
+            Kept::Unstored => &mut self.unstored,
+        };
+        if trends {
+            let place = u32::try_from(list.len()).expect("BUG: a round of 4 billion samples");
+            self.trends.push((kept, place));
+            if kept == Kept::Stored
+                && let Some(late) = late_hour(now_s, &sample)
+                && self.late.last() != Some(&late)
+            {
+                self.late.push(late);
+            }
+        }
+        list.push(sample);
     }
 
     /// The sample that an entry of `trends` names.

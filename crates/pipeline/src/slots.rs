@@ -157,6 +157,14 @@ impl Slots {
         self.index.find(hash(id), is).copied().map(SlotId)
     }
 
+    /// Brings slots near the processor: these searches do not wait for each other's memory, as
+    /// those of values do that are worked on one by one.
+    pub(crate) fn look_at(&self, items: impl Iterator<Item = ItemId>) {
+        for item in items {
+            std::hint::black_box(self.find(item));
+        }
+    }
+
     fn slot_at(&self, at: u32) -> Option<&Slot> {
         self.slab.get(at as usize).and_then(Option::as_ref)
     }

@@ -4,9 +4,11 @@ use std::sync::{Arc, Mutex};
 
 use config::Snapshot;
 use eval::script::Scripts;
-use history::trends::{Folder, open_hours};
-use history::{Driver, ValueCache};
-use model::{DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch};
+use history::trends::{Folder, hour_of, open_hours};
+use history::{Driver, Span, TrendHour, ValueCache};
+use model::{
+    DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch, shard_of,
+};
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
@@ -135,12 +137,15 @@ pub(crate) struct Seed {
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
     unsupported: Vec<(ItemId, Box<str>)>,
+    /// Hours of its items whose trends a process before has not written.
+    late: Vec<TrendHour>,
     scripts: Arc<Pool>,
     scripts_done: Sender<Done>,
 }
 
 /// Shards that do not run yet.
-pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardHandle)> {
+pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, ShardHandle)> {
+    let late = late_hours(config.after_crash, &mut deps);
     let shards = deps.drivers.len();
     let (peer_senders, peer_receivers): (Vec<Sender<PeerMessage>>, Vec<Receiver<PeerMessage>>) =
         (0..shards).map(|_| bounded("shard to shard", PEER_QUEUE_MAX)).unzip();
@@ -169,6 +174,7 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
             unsupported: deps.unsupported.clone(),
+            late: owned(&late, Place { index, shards }, &deps.snapshot),
             scripts: Arc::clone(&pool),
             scripts_done,
         };
@@ -187,8 +193,9 @@ pub(crate) fn make(config: ShardsConfig, deps: Deps) -> Vec<(Seed, Inbox, ShardH
 
 impl Seed {
     /// The shard as it is before the first value.
-    pub(crate) fn build(self) -> Core {
+    pub(crate) fn build(mut self) -> Core {
         let started_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        self.driver.expect_trends(&self.late);
         let (folder, refold) = trends_at_start(&self, started_s);
         let mut core = Core {
             place: self.place,
@@ -247,9 +254,39 @@ impl Seed {
     }
 }
 
+/// Hours long over of which some driver expects trends. After the number of shards changed, the
+/// item may belong to another shard than the driver; that one expects them from then on.
+fn late_hours(after_crash: bool, deps: &mut Deps) -> Vec<TrendHour> {
+    let shards = deps.drivers.len();
+    let owner = |late: &TrendHour| {
+        let item = deps.snapshot.items.get(&late.item)?;
+        Some(shard_of(item.host, shards))
+    };
+    let mut all = Vec::new();
+    for (index, driver) in deps.drivers.iter_mut().enumerate() {
+        let expected = driver.expected_trends();
+        let is_gone = |late: &TrendHour| match owner(late) {
+            // After an orderly end its owner has written it, or expects it as well.
+            Some(owner) => owner != index && !after_crash,
+            None => true,
+        };
+        let gone: Vec<TrendHour> = expected.iter().filter(|late| is_gone(late)).copied().collect();
+        driver.forget_trends(&gone);
+        all.extend(expected);
+    }
+    all
+}
+
+fn owned(late: &[TrendHour], place: Place, snapshot: &Snapshot) -> Vec<TrendHour> {
+    let is_own = |late: &&TrendHour| snapshot.items.get(&late.item).is_some_and(|i| place.owns(i));
+    late.iter().filter(is_own).copied().collect()
+}
+
 fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
+    let late = &seed.late;
     if !seed.config.after_crash {
-        return (Folder::new(now_s), Refold::none());
+        let span = Span::new(hour_of(now_s), now_s);
+        return (Folder::new(now_s), Refold::of(Vec::new(), span, late));
     }
     // The process before may have ended long ago, with hours that it had not written.
     let last_s = seed.driver.newest_clock(now_s).unwrap_or(now_s);
@@ -258,5 +295,6 @@ fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
     let folds = items.filter(|item| {
         item.value_type.is_numeric() && item.trends_days > 0 && seed.place.owns(item)
     });
-    (Folder::starting_at(span.from), Refold::of(folds.map(|item| item.id).collect(), span))
+    let folds = folds.map(|item| item.id).collect();
+    (Folder::starting_at(span.from), Refold::of(folds, span, late))
 }

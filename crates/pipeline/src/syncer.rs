@@ -8,7 +8,10 @@ use history::trends::Folder;
 use history::{Driver, ValueCache};
 
 use crate::gauges::Gauges;
-use crate::round::Round;
+use crate::round::{Kept, Round};
+
+/// Samples whose hours are looked at before they are folded.
+const SAMPLES_AHEAD: usize = 32;
 
 /// A failing driver is complained about this often.
 const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
@@ -29,6 +32,9 @@ impl Syncer {
         folder: &mut Folder,
         (gauges, now): (&Gauges, Duration),
     ) -> bool {
+        if !round.late.is_empty() {
+            driver.expect_trends(&round.late);
+        }
         if !round.stored.is_empty()
             && let Err(error) = driver.write(&round.stored)
         {
@@ -47,10 +53,10 @@ impl Syncer {
         for (ack, processed, failed) in round.acks.drain(..) {
             ack.report(processed, failed);
         }
-        for (kept, at) in &round.trends {
-            if let Some(sample) = round.sample(*kept, *at) {
-                folder.fold(sample);
-            }
+        let sample = |&(kept, at): &(Kept, u32)| round.sample(kept, at);
+        for trends in round.trends.chunks(SAMPLES_AHEAD) {
+            folder.look_at(trends.iter().filter_map(sample).map(|sample| sample.item));
+            trends.iter().filter_map(sample).for_each(|sample| folder.fold(sample));
         }
         gauges.round(&round.tally);
         true

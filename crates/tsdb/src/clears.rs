@@ -145,12 +145,16 @@ pub(crate) fn write(dir: &Path, disk: &dyn Disk, entries: &[(u64, u64)]) -> Resu
     let crc = crc32fast::hash(&bytes);
     put_u32(&mut bytes, crc);
 
-    let path = path(dir);
+    replace(dir, disk, &path(dir), &bytes)
+}
+
+/// Replaces a file and waits for the disk.
+pub(crate) fn replace(dir: &Path, disk: &dyn Disk, path: &Path, bytes: &[u8]) -> Result<(), Error> {
     let temporary = path.with_extension("tmp");
     let file = disk.create(&temporary).map_err(Error::io("create", &temporary))?;
-    file.append(&bytes).map_err(Error::io("write", &temporary))?;
+    file.append(bytes).map_err(Error::io("write", &temporary))?;
     file.sync().map_err(Error::io("sync", &temporary))?;
-    disk.rename(&temporary, &path).map_err(Error::io("rename", &path))?;
+    disk.rename(&temporary, path).map_err(Error::io("rename", path))?;
     disk.sync_dir(dir).map_err(Error::io("sync", dir))
 }
 

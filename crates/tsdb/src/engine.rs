@@ -12,6 +12,7 @@ use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
+use crate::late::Late;
 use crate::merge::merged;
 use crate::options::Options;
 use crate::recovery::{self, Recovery};
@@ -108,6 +109,7 @@ pub struct Engine {
     /// For the log; told by [`Engine::maintain`].
     pub(crate) failure: Option<Error>,
     pub(crate) clears: Arc<Clears>,
+    pub(crate) late: Late,
     /// In the order in which they were written.
     pub(crate) segments: Arc<Vec<Arc<Segment>>>,
     /// Segments of other engines that hold older values of our items.
@@ -149,6 +151,7 @@ impl Engine {
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
+        self.push_announced(&mut rows);
         let result = samples.iter().try_for_each(|sample| {
             rows.push_sample(sample)?;
             self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)
@@ -223,10 +226,10 @@ impl Engine {
         if self.head_day.is_none() {
             self.head_day = Some(self.today());
         }
-        let mut values = rows.len();
+        self.late.take_in(rows, self.seq);
+        let values = rows.stored();
         for item in rows.cleared() {
             Arc::make_mut(&mut self.clears).insert(item, self.seq);
-            values -= 1;
         }
         committed.rows += values;
         committed.wal_bytes += self.block.len();

@@ -7,10 +7,13 @@ use model::{ItemId, Timestamp};
 
 use crate::error::Damaged;
 use crate::kind::{Kind, Kinds, Span, at};
-use crate::rows::{CLEAR, Raw, Rows, Sink};
+use crate::rows::{CLEAR, LATE, Raw, Rows, Sink};
 
 /// No row, no series.
 const NONE: u32 = u32::MAX;
+
+/// Series that are found before their rows are put in.
+const ROWS_AHEAD: usize = 32;
 
 /// A series with rows in this head.
 #[derive(Debug, Clone, Copy)]
@@ -21,6 +24,8 @@ pub(crate) struct Series {
     disordered: bool,
     /// The row that came last.
     last: u32,
+    /// Its time: what lies with its columns is far from the processor.
+    last_at: (u32, u32),
     /// Rows before this one were cleared.
     pub(crate) first: u32,
 }
@@ -75,9 +80,16 @@ impl Head {
         let mut bytes_at = self.bytes.len();
         self.bytes.extend_from_slice(&rows.bytes);
         let (mut first, mut last) = self.span.unwrap_or((u32::MAX, 0));
+        let mut indices = [NONE; ROWS_AHEAD];
         for row in 0..rows.len() {
+            if row % ROWS_AHEAD == 0 {
+                self.find_ahead(rows, row, &mut indices);
+            }
             if rows.kind[row] == CLEAR {
                 self.clear(rows.item[row]);
+                continue;
+            }
+            if rows.kind[row] == LATE {
                 continue;
             }
             let kind = Kind::from_number(rows.kind[row]).expect("BUG: rows have checked kinds");
@@ -90,13 +102,13 @@ impl Head {
             } else {
                 rows.bits[row]
             };
-            let index = self.table.get_or_add(rows.item[row], kind, &mut self.series);
+            let index = indices[row % ROWS_AHEAD];
             let series = &mut self.series[index as usize];
             let previous = series.last;
             if previous != NONE {
-                let before = (self.clock[previous as usize], self.ns[previous as usize]);
-                series.disordered |= (clock, ns) <= before;
+                series.disordered |= (clock, ns) <= series.last_at;
             }
+            series.last_at = (clock, ns);
             series.last = u32::try_from(self.clock.len()).expect("BUG: 4 billion rows in a head");
             self.row_series.push(index);
             self.clock.push(clock);
@@ -106,6 +118,17 @@ impl Head {
         }
         if first <= last {
             self.span = Some((first, last));
+        }
+    }
+
+    /// Finds the series of the next rows: searches that do not wait for each other's memory.
+    fn find_ahead(&mut self, rows: &Rows, from: usize, indices: &mut [u32; ROWS_AHEAD]) {
+        let numbers = rows.kind.iter().zip(&rows.item).skip(from);
+        for ((&kind, &item), index) in numbers.zip(indices) {
+            // Rows that carry nothing have no series.
+            if let Some(kind) = Kind::from_number(kind) {
+                *index = self.table.get_or_add(item, kind, &mut self.series);
+            }
         }
     }
 
@@ -235,7 +258,9 @@ impl Table {
             if index == NONE {
                 let index = u32::try_from(series.len()).expect("BUG: 4 billion series");
                 self.places[place] = index;
-                series.push(Series { item, kind, disordered: false, last: NONE, first: 0 });
+                let series_of =
+                    Series { item, kind, disordered: false, last: NONE, last_at: (0, 0), first: 0 };
+                series.push(series_of);
                 return index;
             }
             let found = &series[index as usize];

@@ -11,6 +11,7 @@ use crate::engine::{Engine, Frozen, Stats, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::Day;
+use crate::late::{self, Late};
 use crate::options::Options;
 use crate::rows::Rows;
 use crate::seal::Place;
@@ -60,7 +61,7 @@ fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
             listing.segments.push(id);
         } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
             listing.wals.push(seq);
-        } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" {
+        } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" || name == "late.tmp" {
             listing.temporary.push(dir.join(name));
         }
     }
@@ -124,7 +125,8 @@ pub(crate) fn open(
 
     let newest = segments.iter().map(|segment| segment.id.last_seq).max().unwrap_or(0);
     let newest = newest.max(clears.seq_max());
-    let mut heads = read_wals(dir, &options, &plan.replay, &mut recovery)?;
+    let mut late = open_late(dir, &options, &mut recovery)?;
+    let mut heads = read_wals(dir, &options, &plan.replay, (&mut recovery, &mut late))?;
     for read in &heads {
         read.head.cleared.iter().for_each(|&item| clears.insert(item, read.seq));
     }
@@ -172,6 +174,7 @@ pub(crate) fn open(
         seal_failure: None,
         failure: None,
         clears: Arc::new(clears),
+        late,
         segments: Arc::new(segments),
         attached: Vec::new(),
         merging: false,
@@ -251,6 +254,16 @@ fn open_clears(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result
     }
 }
 
+fn open_late(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result<Late, Error> {
+    match late::read(dir, options.disk.as_ref()) {
+        Err(Error::Damaged { path, .. }) => {
+            set_aside(options, &path, recovery)?;
+            Ok(Late::default())
+        }
+        read => read,
+    }
+}
+
 /// A WAL file in memory.
 struct Read {
     seq: u64,
@@ -265,13 +278,17 @@ fn read_wals(
     dir: &Path,
     options: &Options,
     seqs: &[u64],
-    recovery: &mut Recovery,
+    (recovery, late): (&mut Recovery, &mut Late),
 ) -> Result<Vec<Read>, Error> {
     let mut heads = Vec::new();
     for &seq in seqs {
         let path = wal_path(dir, seq);
         let mut head = Head::with_capacity(options.head_rows);
-        let found = match replay(options.disk.as_ref(), &path, &mut |rows| head.append(rows)) {
+        let mut take_in = |rows: &Rows| {
+            head.append(rows);
+            late.take_in(rows, seq);
+        };
+        let found = match replay(options.disk.as_ref(), &path, &mut take_in) {
             Ok(found) => found,
             Err(Error::Damaged { path, .. }) => {
                 set_aside(options, &path, recovery)?;

@@ -101,6 +101,7 @@ impl Engine {
             file: first.file.clone(),
             keep_wal: first.keep_wal,
             clears,
+            late: self.late.to_write(first.seq),
         };
         self.sealing = true;
         self.worker.submit(Job::Seal(job));

@@ -5,6 +5,7 @@ use model::{CompactString, LogMeta, Sample, SampleValue, Timestamp, Trend, Trend
 use crate::column::{Cursor, put_section, put_u32};
 use crate::error::{Damaged, Error};
 use crate::kind::{Kind, at};
+use crate::late::TrendHour;
 
 /// The largest text that one row may carry.
 pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
@@ -12,6 +13,10 @@ pub(crate) const TEXT_BYTES_MAX: usize = 16 << 20;
 /// Number of the kind of rows that carry no value but say that all earlier rows of their item are
 /// deleted. They are in the WAL only.
 pub(crate) const CLEAR: u8 = 7;
+
+/// Number of the kind of rows that carry no value but name an hour whose trend is to be written.
+/// They are in the WAL only.
+pub(crate) const LATE: u8 = 6;
 
 /// Rows as columns. The bytes of texts follow each other in the order of the rows.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -61,6 +66,20 @@ impl Rows {
         self.clock.push(0);
         self.ns.push(0);
         self.bits.push(0);
+    }
+
+    /// Notes an hour whose trend is to be written.
+    pub(crate) fn push_late(&mut self, hour: TrendHour) {
+        self.item.push(hour.item.0);
+        self.kind.push(LATE);
+        self.clock.push(hour.hour);
+        self.ns.push(0);
+        self.bits.push(hour.unsigned.into());
+    }
+
+    /// Rows that are to be stored; the others only say something.
+    pub(crate) fn stored(&self) -> usize {
+        self.kind.iter().filter(|kind| !matches!(**kind, CLEAR | LATE)).count()
     }
 
     /// Items that are cleared here.

@@ -82,6 +82,7 @@ impl Engine {
                 if self.clears.is_changed() {
                     Arc::make_mut(&mut self.clears).written(seq);
                 }
+                self.late.sealed(seq);
                 self.stats.seals += 1;
                 self.seal_failure = None;
                 self.seal_next();

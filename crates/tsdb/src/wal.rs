@@ -11,11 +11,11 @@ use crate::column::{Cursor, len_u32, put_planes, put_u32, put_u64, take_planes, 
 use crate::disk::Disk;
 use crate::error::{Damaged, Error};
 use crate::kind::Kind;
-use crate::rows::{CLEAR, Rows};
+use crate::rows::{CLEAR, LATE, Rows};
 
 /// Newest format of WAL files that this release reads, and the one it writes.
-/// 2 has rows that clear an item.
-pub(crate) const FORMAT: u16 = 2;
+/// 2 has rows that clear an item, 3 those that note an hour whose trend is to be written.
+pub(crate) const FORMAT: u16 = 3;
 
 const FILE_MAGIC: &[u8; 6] = b"VEDWAL";
 pub(crate) const FILE_HEADER: usize = 20;
@@ -134,7 +134,7 @@ fn decode_rows(raw: &[u8], count: usize, rows: &mut Rows) -> Result<(), Damaged>
     rows.bytes = cursor.rest().to_vec();
     let mut bytes = 0u64;
     for (&kind, &bits) in rows.kind.iter().zip(&rows.bits) {
-        if kind == CLEAR {
+        if matches!(kind, CLEAR | LATE) {
             continue;
         }
         let kind = Kind::from_number(kind).ok_or(Damaged("a row of an unknown kind"))?;
@@ -320,9 +320,9 @@ mod tests {
     #[test]
     fn a_newer_format_is_refused() {
         let mut bytes = file_header(1);
-        bytes[6] = 3;
+        bytes[6] = 4;
         let crc = crc32fast::hash(&bytes[..FILE_HEADER - 4]);
         bytes[FILE_HEADER - 4..].copy_from_slice(&crc.to_le_bytes());
-        assert!(matches!(replayed(&bytes).1, Err(Error::Newer { found: 3, known: 2, .. })));
+        assert!(matches!(replayed(&bytes).1, Err(Error::Newer { found: 4, known: 3, .. })));
     }
 }

@@ -12,6 +12,7 @@ use crate::clears::{self, Clears};
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
+use crate::late;
 use crate::merge::merge;
 use crate::seal::{Place, seal};
 use crate::segment::{Segment, SegmentId};
@@ -30,6 +31,8 @@ pub(crate) struct Seal {
     pub(crate) keep_wal: bool,
     /// Cleared items, if their file has to be written before the WAL goes.
     pub(crate) clears: Option<Vec<(u64, u64)>>,
+    /// Likewise the hours whose trends are to be written, as the file has them.
+    pub(crate) late: Option<Vec<u8>>,
 }
 
 /// Something for the worker to do.
@@ -180,6 +183,9 @@ fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
     let segments = seal(place, &job.head, job.seq)?;
     if let Some(entries) = &job.clears {
         clears::write(&place.dir, place.disk.as_ref(), entries)?;
+    }
+    if let Some(bytes) = &job.late {
+        clears::replace(&place.dir, place.disk.as_ref(), &late::path(&place.dir), bytes)?;
     }
     let (wal, disk) = (&job.wal, place.disk.as_ref());
     let gone = if job.keep_wal {

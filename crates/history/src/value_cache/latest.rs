@@ -10,6 +10,9 @@ use super::Point;
 /// Entries are allocated by so many, so that growing neither copies nor doubles.
 const PAGE: usize = 1024;
 
+/// Samples whose entries are found before they are put in.
+const SAMPLES_AHEAD: usize = 32;
+
 /// Tells how the 64 bits of a slot are to be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -75,8 +78,29 @@ impl Latest {
         &self.pages[page][row]
     }
 
+    /// Takes in samples, some at a time: the searches then do not wait for each other's memory.
+    pub(super) fn put_all(&mut self, samples: &[Sample]) {
+        let mut found = [None; SAMPLES_AHEAD];
+        for samples in samples.chunks(SAMPLES_AHEAD) {
+            for (sample, found) in samples.iter().zip(&mut found) {
+                *found = self.find(sample.item);
+            }
+            for (sample, found) in samples.iter().zip(found) {
+                match found {
+                    Some(at) => self.put_at(at, sample),
+                    // Perhaps the second of a new item.
+                    None => self.put(sample),
+                }
+            }
+        }
+    }
+
     pub(super) fn put(&mut self, sample: &Sample) {
         let at = self.find(sample.item).unwrap_or_else(|| self.add(sample.item));
+        self.put_at(at, sample);
+    }
+
+    fn put_at(&mut self, at: u32, sample: &Sample) {
         let (page, row) = place(at);
         let mut entry = self.pages[page][row];
         // Which of the two it becomes: newest, the one before, or neither.

@@ -140,11 +140,11 @@ impl ValueCache {
 
     /// Takes in new samples that the driver has.
     pub fn feed(&mut self, samples: &[Sample]) {
+        self.latest.put_all(samples);
+        if self.index.is_empty() {
+            return;
+        }
         for sample in samples {
-            self.latest.put(sample);
-            if self.index.is_empty() {
-                continue;
-            }
             let Some(&at) = self.index.get(&sample.item) else { continue };
             let watched = &mut self.watched[at as usize];
             if let Some(window) = &mut watched.window {

@@ -44,6 +44,7 @@ pub struct Tally {
     pub flips: u64,
     pub missing: u64,
     pub hours: u64,
+    pub late: u64,
 }
 
 /// A value of the sort that the item has.

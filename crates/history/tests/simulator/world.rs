@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use history::trends::{self, Folded, Folder, open_hours};
-use history::{Driver, Embedded, Kinds, Options, Span};
+use history::{Driver, Embedded, Kinds, Options, Span, TrendHour};
 use model::{ItemId, Sample, Timestamp, Trend};
 use stdx::clock::{Clock, SharedClock, SimClock};
 
@@ -128,19 +128,30 @@ impl World {
         self.folded.clear();
         self.driver = Some(driver);
         let now = self.now();
+        let late = self.driver().expected_trends();
         if orderly {
             self.folder = Folder::new(now);
-            return Ok(());
+            return self.refold_late(&late, trends::hour_of(now));
         }
         let last = self.driver().newest_clock(now).unwrap_or(now);
         let span = open_hours(last);
         self.folder = Folder::starting_at(span.from);
+        self.refold_late(&late, span.from)?;
         for item in (0..NUMBERS).map(ItemId) {
             let view = self.driver().view(&[item], Span::new(span.from, u32::MAX));
             match view.samples(item, Kinds::VALUES) {
                 Ok(samples) => self.folder.refold(item, &samples),
                 Err(error) => self.bad_read(&error)?,
             }
+        }
+        Ok(())
+    }
+
+    fn refold_late(&mut self, late: &[TrendHour], before: u32) -> Outcome {
+        for late in late.iter().filter(|late| late.hour < before) {
+            let driver = self.driver.as_mut().unwrap();
+            let folded = trends::refold_late(driver, &mut self.folder, late.item, late.hour);
+            folded.or_else(|error| self.bad_read(&error))?;
         }
         Ok(())
     }
@@ -248,7 +259,12 @@ impl World {
         let now = self.now();
         let at = if item < NUMBERS {
             self.unique += 1;
-            let late = if self.random.one_in(20) { 3_600 } else { 60 };
+            // A minute, an hour, half a day.
+            let late = match self.random.below(40) {
+                0 => 40_000,
+                1 | 2 => 3_600,
+                _ => 60,
+            };
             let clock = now - u32::try_from(self.random.below(late)).unwrap();
             Timestamp { clock, ns: self.unique }
         } else {
@@ -268,6 +284,7 @@ impl World {
                 (0..1 + self.random.below(25)).map(|_| self.sample()).collect()
             }
         };
+        self.expect_trends(&batch);
         let result = self.driver().write(&batch);
         self.model.write(&batch, result.is_ok());
         if self.trace {
@@ -287,6 +304,15 @@ impl World {
                 self.resend.push(batch);
             }
         }
+    }
+
+    /// What is late is remembered by the driver with the samples.
+    fn expect_trends(&mut self, batch: &[Sample]) {
+        let now = self.now();
+        let numbers = batch.iter().filter(|sample| sample.item.0 < NUMBERS);
+        let late: Vec<_> = numbers.filter_map(|s| trends::late_hour(now, s)).collect();
+        self.tally.late += late.len() as u64;
+        self.driver().expect_trends(&late);
     }
 
     fn acknowledged(&mut self) {
@@ -383,10 +409,11 @@ impl World {
         }
     }
 
-    /// What a shard does each second, as often as nothing waits any more.
+    /// What a shard does each second, once or as often as nothing waits any more.
     fn tick(&mut self) {
         let now = self.now();
-        for _ in 0..2 * ITEMS {
+        let seconds = if self.random.one_in(2) { 1 } else { 2 * ITEMS };
+        for _ in 0..seconds {
             self.folder.take(now, &mut self.folded);
         }
         self.write_trends();

@@ -116,23 +116,7 @@ fn measure(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> R
     reads(&engine, clock, arguments, out)?;
     verify(&engine, &batches, arguments, out)?;
 
-    let (cpu, wall) = (cpu_time(), clock.monotonic());
-    loop {
-        let before = engine.stats().merges;
-        engine.maintain()?;
-        engine.flush()?;
-        if engine.stats().merges == before {
-            break;
-        }
-    }
-    let (cpu, wall) = (cpu_time() - cpu, clock.monotonic() - wall);
-    writeln!(
-        out,
-        "merge: {:.3} CPU s/M, {:.2} s",
-        cpu.as_secs_f64() / millions,
-        wall.as_secs_f64()
-    )?;
-    sizes(&engine, values, "merged", out)?;
+    merge_all(&mut engine, clock, values, out)?;
     reads(&engine, clock, arguments, out)?;
     verify(&engine, &batches, arguments, out)?;
     drop(engine);
@@ -146,6 +130,32 @@ fn measure(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> R
     let ms = (clock.monotonic() - wall).as_secs_f64() * 1e3;
     writeln!(out, "drop: {ms:.2} ms on the shard for {bytes} bytes")?;
     Ok(())
+}
+
+/// What an engine does while idle.
+fn merge_all(
+    engine: &mut Engine,
+    clock: &SharedClock,
+    values: usize,
+    out: &mut dyn Write,
+) -> Result<()> {
+    let (cpu, wall) = (cpu_time(), clock.monotonic());
+    loop {
+        let before = engine.stats().merges;
+        engine.maintain()?;
+        engine.flush()?;
+        if engine.stats().merges == before {
+            break;
+        }
+    }
+    let (cpu, wall) = (cpu_time() - cpu, clock.monotonic() - wall);
+    writeln!(
+        out,
+        "merge: {:.3} CPU s/M, {:.2} s",
+        cpu.as_secs_f64() / (values as f64 / 1e6),
+        wall.as_secs_f64()
+    )?;
+    sizes(engine, values, "merged", out)
 }
 
 /// 162 million values as they come, with merging while idle; then start, reads and the deletion of
@@ -179,6 +189,7 @@ fn long(arguments: &Arguments, clock: &SharedClock, out: &mut dyn Write) -> Resu
     newest_of_thousand(&engine, clock, arguments, "head", out)?;
     engine.flush()?;
     sizes(&engine, values, "sealed", out)?;
+    merge_all(&mut engine, clock, values, out)?;
     drop(engine);
     let start = clock.monotonic();
     let (engine, recovery) = open()?;
