@@ -256,7 +256,12 @@ fn add_items(
     let pattern =
         named.filter(|key| (0..key.param_count()).any(|at| key.param(at).as_deref() == Some("*")));
     if query.key != "*" && pattern.is_none() {
-        found.extend(host.item(&query.key).filter(|item| passes(item)).cloned());
+        let written = |item: &&Arc<Item>| item.written_key() == query.key;
+        let item = host.item(&query.key).or_else(|| {
+            // Formulas name keys as they are configured, with their macros.
+            query.key.contains('{').then(|| host.items.iter().find(written)).flatten()
+        });
+        found.extend(item.filter(|item| passes(item)).cloned());
         return Ok(());
     }
     for item in host.items.iter().filter(|item| !item.discovery_rule) {

@@ -67,7 +67,8 @@ fn of_shape(shape: &ItemShape) -> usize {
         let texts: usize = texts.into_iter().map(|text| text.capacity()).sum();
         size_of_val(&**extra) + BLOCK + texts + extra.units.capacity() + size_of_val(&*extra.tags)
     });
-    let shown = shape.shown_key.as_ref().map_or(0, |key| key.len() + BLOCK);
+    let keys = shape.shown_key.iter().chain(&shape.written_key);
+    let shown: usize = keys.map(|key| key.len() + BLOCK).sum();
     size_of::<ItemShape>()
         + BLOCK
         + shown

@@ -103,10 +103,13 @@ pub struct Item {
 /// difference.
 #[derive(Debug, Clone)]
 pub struct ItemShape {
-    /// Key with user macros resolved; shared when equal.
+    /// Key with macros resolved, but for trapper items: senders name those as they are
+    /// configured. Shared when equal.
     pub key: Arc<str>,
     /// The key for people, where `key` holds the value of a secret macro.
     pub shown_key: Option<Arc<str>>,
+    /// The key as it is configured, where macros make `key` another: formulas name it so.
+    pub written_key: Option<Arc<str>>,
     /// How it gets its values.
     pub kind: ItemType,
     /// How its values are kept.
@@ -134,6 +137,11 @@ impl ItemShape {
     /// The key for people: of secret macros stand asterisks.
     pub fn shown_key(&self) -> &str {
         self.shown_key.as_deref().unwrap_or(&self.key)
+    }
+
+    /// The key as it is configured.
+    pub fn written_key(&self) -> &str {
+        self.written_key.as_deref().unwrap_or(&self.key)
     }
 }
 
@@ -186,6 +194,7 @@ impl From<ItemParts> for Item {
             shape: Arc::new(ItemShape {
                 key: parts.key,
                 shown_key: None,
+                written_key: None,
                 kind: parts.kind,
                 value_type: parts.value_type,
                 discovery_rule: parts.discovery_rule,

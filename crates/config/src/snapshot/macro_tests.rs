@@ -77,8 +77,21 @@ fn keys() {
     for ((written, key, shown), id) in cases.into_iter().zip(ids) {
         let item = snapshot.items.get(&ItemId(id)).unwrap();
         assert_eq!((&*item.key, item.shown_key()), (key, shown.unwrap_or(key)), "{written}");
-        assert_eq!(item.invalid, None, "{written}");
+        assert_eq!((item.written_key(), item.invalid.as_deref()), (written, None), "{written}");
     }
+}
+
+#[test]
+fn senders_name_keys_as_they_are_configured() {
+    let (_dir, config) = open();
+    let id = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        item(edit, host, "k[{$PLAIN},{$SECRET}]", &[("type", Value::from(2))])
+    });
+    let snapshot = config.snapshot();
+    let item = snapshot.items.get(&ItemId(id)).unwrap();
+    let keys = [&*item.key, item.shown_key(), item.written_key()];
+    assert_eq!(keys, ["k[{$PLAIN},{$SECRET}]"; 3]);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Calculated items on their intervals, over one shard and over several.
 
-use model::{ItemId, SampleValue, ValueType};
+use std::sync::Arc;
+
+use eval::macros::{MacroDef, MacroKind};
+use model::{HostId, ItemId, SampleValue, ValueType};
 
 use crate::testing::{Rig, calculated, host, item, memory, snapshot};
 
@@ -67,4 +70,35 @@ fn out_of_turn() {
     rig.pass(2);
     rig.cores[0].calculate_now(&[ItemId(2), ItemId(1), ItemId(9)]);
     assert_eq!(last(&rig, 2), Some(SampleValue::Float(8.0)));
+}
+
+#[test]
+fn keys_are_named_as_configured_and_secrets_have_no_value() {
+    let formulas = [
+        ("last(//k[{$SECRET}])", Some(5.0)),
+        ("length({$SECRET})", Some(6.0)),
+        ("length(\"{$SECRET}\")", Some(6.0)),
+        ("last(//k[{$SECRET}])+{$SECRET}", None),
+        ("last(//none[{$SECRET}])", None),
+    ];
+    let mut keyed = item(1, 1, "k[hidden]", ValueType::Float);
+    keyed.written_key = Some("k[{$SECRET}]".into());
+    keyed.shown_key = Some("k[******]".into());
+    let mut items = vec![keyed];
+    for (id, (formula, _)) in (100..).zip(&formulas) {
+        items.push(calculated(id, 1, &format!("c{id}"), formula, "10s"));
+    }
+    let mut config = snapshot(vec![host(1)], items, Vec::new());
+    let secret =
+        MacroDef { kind: MacroKind::Secret, ..MacroDef::text("{$SECRET}", "hidden").unwrap() };
+    Arc::make_mut(&mut config.macros).of_host.insert(HostId(1), vec![secret]);
+    let mut rig = Rig::new(config);
+    rig.send(1, &[("5", 1)]);
+    rig.pass(30);
+    for (id, (formula, value)) in (100..).zip(&formulas) {
+        assert_eq!(last(&rig, id), value.map(SampleValue::Float), "{formula}");
+        let error = rig.error_of(id);
+        assert_eq!(error.is_empty(), value.is_some(), "{formula}");
+        assert!(!error.contains("hidden"), "{formula}: {error}");
+    }
 }

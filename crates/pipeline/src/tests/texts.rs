@@ -205,6 +205,20 @@ fn tags_of_hosts_and_items() {
 }
 
 #[test]
+fn without_inventory() {
+    let mut rule = trigger(1, "{1}>5", &[1]);
+    rule.tags = Box::from([("t".into(), "{INVENTORY.OS}".into())]);
+    let mut web = host(1);
+    web.tags = Box::from([("h".into(), "{INVENTORY.OS} {HOST.IP}".into())]);
+    let mut rig =
+        Rig::new(snapshot(vec![web], vec![item(1, 1, "m1", ValueType::Unsigned)], vec![rule]));
+    rig.send(1, &[("9", 1)]);
+    let Some(TriggerFinding::Problem { tags, .. }) = rig.findings.try_recv() else { panic!() };
+    let values: Vec<&str> = tags.iter().map(|(_, value)| value.as_str()).collect();
+    assert_eq!(values, ["*UNKNOWN*", "{INVENTORY.OS} *UNKNOWN*"]);
+}
+
+#[test]
 fn what_log_lines_carry() {
     let text = "{ITEM.LOG.SOURCE}|{ITEM.LOG.SEVERITY}|{ITEM.LOG.NSEVERITY}|{ITEM.LOG.EVENTID}|\
                 {ITEM.LOG.DATE}|{ITEM.LOG.TIME}|{ITEM.LOG.TIMESTAMP}|{ITEM.VALUE}";

@@ -148,7 +148,10 @@ impl<'b> Resolver<'_, 'b> {
             TokenKind::Expression(text) if place.rules().expressions => Some(self.expression(text)),
             TokenKind::Builtin { name, index } if place.rules().has(name, *index) => {
                 let index = index.map_or(0, |n| usize::from(n) - 1);
-                Some(self.builtin(name, index, bare).unwrap_or_else(|| UNKNOWN.to_owned()))
+                let value = self.builtin(name, index, bare);
+                // In its own tags, a host without inventory keeps these macros.
+                let kept = place == Place::HostTag && group_of(name) == Some(Group::Inventory);
+                value.or_else(|| (!kept).then(|| UNKNOWN.to_owned()))
             }
             _ => None,
         }

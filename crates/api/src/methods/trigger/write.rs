@@ -8,7 +8,7 @@ use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange,
 use model::TriggerId;
 use serde_json::json;
 
-use super::checks::{check_modes, check_prototypes, check_url, check_uuid};
+use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
 use super::{Kind, expand};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
@@ -35,6 +35,9 @@ fn read(object: &Json, path: &str, kind: Kind, mode: Mode) -> ApiResult<Input> {
     let (expression, recovery) = (take("expression"), take("recovery_expression"));
     if let Some(url) = column(&columns, "url").map(ToString::to_string) {
         check_url(&url, &format!("{path}/url"))?;
+    }
+    if let Some(name) = column(&columns, "event_name").map(ToString::to_string) {
+        check_event_name(&name, &format!("{path}/event_name"))?;
     }
     let list = |name: &str| match object.get(name) {
         Some(value @ (Json::Array(_) | Json::Object(_))) => Ok(Some(value)),

@@ -65,7 +65,13 @@ impl<'a> Seen<'a> {
         } else {
             text(13, Place::ItemScript)
         };
-        let key = resolver.key(row.text(at(2)));
+        // Senders say the key as it is configured.
+        let raw_key = row.text(at(2));
+        let (key, shown_key) = if kind == ItemType::Trapper {
+            (Cow::Borrowed(raw_key), Cow::Borrowed(raw_key))
+        } else {
+            (resolver.key(raw_key), resolver.shown_key(raw_key))
+        };
         Some(Self {
             kind,
             value_type: ValueType::from_api(row.small(at(7)))?,
@@ -74,8 +80,8 @@ impl<'a> Seen<'a> {
             allow_traps: row.int(at(15)) == 1,
             inventory_link: u8::try_from(row.int(at(10))).unwrap_or(0),
             valuemap: row.id(at(9)),
-            raw_key: row.text(at(2)),
-            shown_key: resolver.shown_key(row.text(at(2))),
+            raw_key,
+            shown_key,
             key,
             fault: resolver.fault(),
             delay: text(3, Place::ItemPeriod),
@@ -173,6 +179,7 @@ impl<'a> Seen<'a> {
         ItemShape {
             key: texts.share(&self.key),
             shown_key: (self.key != self.shown_key).then(|| texts.share(&self.shown_key)),
+            written_key: (self.key != self.raw_key).then(|| texts.share(self.raw_key)),
             kind: self.kind,
             value_type: self.value_type,
             discovery_rule: self.discovery_rule,
