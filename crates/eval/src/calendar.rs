@@ -1,12 +1,15 @@
 //! Wall-clock arithmetic shared by intervals, periods and functions.
 
-use jiff::civil::Weekday;
-use jiff::tz::TimeZone;
-use jiff::{Span, Zoned};
+use jiff::civil::{Date, DateTime, Weekday};
+use jiff::tz::{AmbiguousOffset, Dst, Offset, TimeZone};
+use jiff::{Span, Timestamp, Zoned};
+
+/// Seconds of a day without a change of the clocks.
+pub const DAY_S: u32 = 86_400;
 
 /// The wall clock at a unix time.
 pub fn local(at: i64, tz: &TimeZone) -> Zoned {
-    jiff::Timestamp::from_second(at).unwrap_or(jiff::Timestamp::MIN).to_zoned(tz.clone())
+    Timestamp::from_second(at).unwrap_or(Timestamp::MIN).to_zoned(tz.clone())
 }
 
 /// Monday = 1 … Sunday = 7.
@@ -20,6 +23,45 @@ pub fn weekday(at: &Zoned) -> u8 {
 pub fn second_of_day(at: &Zoned) -> u32 {
     let field = |v: i8| u32::try_from(v).unwrap_or(0);
     field(at.hour()) * 3600 + field(at.minute()) * 60 + field(at.second())
+}
+
+/// The date that many days later, or earlier.
+pub fn days_from(date: Date, days: i32) -> Option<Date> {
+    date.checked_add(Span::new().try_days(days).ok()?).ok()
+}
+
+/// Unix time at which the wall clock of `date` shows `second` of the day; 86,400 is the next
+/// midnight. Of a repeated hour the first; a time that the clocks skip comes as late as they were
+/// moved.
+pub fn wall_second(date: Date, second: u32, tz: &TimeZone) -> Option<i64> {
+    if second >= DAY_S {
+        let next = date.tomorrow().ok()?;
+        return Some(next.to_zoned(tz.clone()).ok()?.timestamp().as_second());
+    }
+    let part = |v: u32| i8::try_from(v).ok();
+    let time = date.at(part(second / 3600)?, part(second / 60 % 60)?, part(second % 60)?, 0);
+    Some(time.to_zoned(tz.clone()).ok()?.timestamp().as_second())
+}
+
+/// What holds from a moment until the clocks are next changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Stretch {
+    /// Seconds that the wall clock is ahead of UTC.
+    pub(crate) offset_s: i64,
+    /// Unix time of the next change; `i64::MAX` if there is none.
+    pub(crate) end: i64,
+}
+
+impl Stretch {
+    /// The stretch that holds `at`.
+    pub(crate) fn at(at: i64, tz: &TimeZone) -> Self {
+        let at = Timestamp::from_second(at).unwrap_or(Timestamp::MIN);
+        let change = tz.following(at).next();
+        Self {
+            offset_s: i64::from(tz.to_offset(at).seconds()),
+            end: change.map_or(i64::MAX, |change| change.timestamp().as_second()),
+        }
+    }
 }
 
 /// A unit of time shifts and trend periods.
@@ -72,23 +114,79 @@ impl Unit {
     }
 
     /// Start of the unit that holds `at`; weeks start on Monday.
-    pub fn floor(self, at: &Zoned) -> Option<Zoned> {
-        let date = at.date();
+    fn floor(self, at: DateTime) -> Option<DateTime> {
+        let (date, time) = (at.date(), at.time());
+        let (hour, minute, second) = (time.hour(), time.minute(), time.second());
         let date = match self {
-            Self::Second => return at.with().subsec_nanosecond(0).build().ok(),
-            Self::Minute => return at.with().second(0).subsec_nanosecond(0).build().ok(),
-            Self::Hour => {
-                return at.with().minute(0).second(0).subsec_nanosecond(0).build().ok();
-            }
+            Self::Second => return Some(date.at(hour, minute, second, 0)),
+            Self::Minute => return Some(date.at(hour, minute, 0, 0)),
+            Self::Hour => return Some(date.at(hour, 0, 0, 0)),
             Self::Day => date,
-            Self::Week => {
-                let back = i64::from(at.weekday().since(Weekday::Monday));
-                date.checked_sub(Span::new().try_days(back).ok()?).ok()?
-            }
+            Self::Week => days_from(date, -i32::from(date.weekday().since(Weekday::Monday)))?,
             Self::Month => date.first_of_month(),
             Self::Year => date.first_of_year(),
         };
-        date.to_zoned(at.time_zone().clone()).ok()
+        Some(date.at(0, 0, 0, 0))
+    }
+}
+
+/// A moment as the wall clock shows it, for arithmetic with what it shows: an hour before 03:00 is
+/// 02:00, also where the clocks make it two hours or none. Each step takes the offset from UTC from
+/// the one before it. So a time that is shown twice has the reading nearer to where the way began,
+/// and one that is skipped comes to the other side of the gap, as the field's server has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WallTime {
+    civil: DateTime,
+    offset: Offset,
+    dst: Dst,
+}
+
+impl WallTime {
+    /// What the wall clock shows at a unix time.
+    pub fn at(at: i64, tz: &TimeZone) -> Self {
+        Self::of(&local(at, tz))
+    }
+
+    /// What the wall clock of its zone shows at a moment.
+    pub fn of(at: &Zoned) -> Self {
+        let dst = at.time_zone().to_offset_info(at.timestamp()).dst();
+        Self { civil: at.datetime(), offset: at.offset(), dst }
+    }
+
+    /// Start of the unit.
+    pub fn floor(self, unit: Unit, tz: &TimeZone) -> Option<Self> {
+        self.to(unit.floor(self.civil)?, tz)
+    }
+
+    /// `count` units later, or earlier if negative.
+    pub fn plus(self, count: i64, unit: Unit, tz: &TimeZone) -> Option<Self> {
+        self.to(self.civil.checked_add(unit.span(count)?).ok()?, tz)
+    }
+
+    fn to(self, civil: DateTime, tz: &TimeZone) -> Option<Self> {
+        let info = tz.to_offset_info(self.offset.to_timestamp(civil).ok()?);
+        let moved = info.offset() != self.offset && info.dst() == self.dst;
+        let offset = if moved {
+            // The zone itself was changed, as in Samoa, which left out a day.
+            match tz.to_ambiguous_timestamp(civil).offset() {
+                AmbiguousOffset::Unambiguous { offset }
+                | AmbiguousOffset::Gap { before: offset, .. }
+                | AmbiguousOffset::Fold { before: offset, .. } => offset,
+            }
+        } else {
+            info.offset()
+        };
+        Some(Self { civil, offset, dst: info.dst() })
+    }
+
+    /// The moment.
+    pub fn to_zoned(self, tz: &TimeZone) -> Option<Zoned> {
+        Some(self.offset.to_timestamp(self.civil).ok()?.to_zoned(tz.clone()))
+    }
+
+    /// Unix time of the moment.
+    pub fn second(self) -> Option<i64> {
+        Some(self.offset.to_timestamp(self.civil).ok()?.as_second())
     }
 }
 
@@ -149,15 +247,11 @@ impl Shift {
         Some(Self(ops))
     }
 
-    /// Applies the operations in order.
-    pub fn apply(&self, at: &Zoned) -> Option<Zoned> {
-        let mut at = at.clone();
-        for op in &self.0 {
-            at = match op {
-                ShiftOp::Move(count, unit) => at.checked_add(unit.span(*count)?).ok()?,
-                ShiftOp::Floor(unit) => unit.floor(&at)?,
-            };
-        }
-        Some(at)
+    /// Applies the operations in order to what the wall clock shows.
+    pub fn apply(&self, at: WallTime, tz: &TimeZone) -> Option<WallTime> {
+        self.0.iter().try_fold(at, |at, op| match op {
+            ShiftOp::Move(count, unit) => at.plus(*count, *unit, tz),
+            ShiftOp::Floor(unit) => at.floor(*unit, tz),
+        })
     }
 }

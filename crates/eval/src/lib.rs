@@ -5,6 +5,8 @@
 //! | --- | --- |
 //! | [`key`] | the text of an item key into name and parameters, and back |
 //! | [`interval`], [`time`], [`calendar`] | update intervals and periods into moments |
+//! | [`maintenance`] | a maintenance and a moment into whether it runs, since when, until when |
+//! | [`sla`] | a service's changes of status into uptime, downtime and error budget |
 //! | [`units`], [`num`] | values into what people read |
 //! | [`macros`] | texts with macros into texts without |
 //! | [`preproc`], [`script`] | a value as it arrived into the value that is kept |
@@ -27,11 +29,13 @@ pub mod jsonpath;
 pub mod key;
 pub mod lld;
 pub mod macros;
+pub mod maintenance;
 pub mod num;
 pub mod peers;
 pub mod preproc;
 pub mod regex;
 pub mod script;
+pub mod sla;
 pub mod stats;
 pub mod time;
 pub mod units;

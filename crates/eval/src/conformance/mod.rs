@@ -6,6 +6,7 @@
 mod functions;
 mod golden;
 mod runners;
+mod times;
 
 use serde_json::Value;
 

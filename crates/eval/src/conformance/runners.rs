@@ -1,19 +1,17 @@
 //! One runner per file of cases.
 
 use crate::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
-use crate::interval::UpdateInterval;
 use crate::key::ItemKey;
 use crate::lld;
 use crate::macros::{FunctionEnv, MacroDef, MacroNodes, MacroScope, UserMacro};
 use crate::preproc::{self, Outcome, Remembered, State, Step};
 use crate::script::Scripts;
-use crate::time::{MaintenancePeriod, Repeat};
 use crate::units::{Mapping, MappingKind};
 use jiff::tz::TimeZone;
 use model::{HostId, Payload, Timestamp, ValueType};
 use serde_json::Value;
 
-use super::{Checked, canonical, check, functions, moment, sorted, text, zone};
+use super::{Checked, canonical, check, functions, moment, sorted, text, times, zone};
 
 /// Runs one case.
 type Runner = fn(&Value) -> Checked;
@@ -22,26 +20,32 @@ type Runner = fn(&Value) -> Checked;
 pub(super) const RUNNERS: &[(&str, Runner)] = &[
     ("allowed_peers", allowed_peers),
     ("csv_to_json", csv_to_json),
+    ("date_functions", times::date_functions),
     ("expressions", expressions),
     ("history_functions", functions::history_functions),
     ("item_key", item_key),
-    ("item_nextcheck", item_nextcheck),
+    ("item_nextcheck", times::item_nextcheck),
     ("jsonpath", jsonpath),
     ("lld_trigger_macros", lld_trigger_macros),
     ("macro_functions", macro_functions),
-    ("maintenance_period", maintenance_period),
+    ("maintenance_period", times::maintenance_period),
+    ("maintenance", times::maintenance),
     ("preprocessing", preprocessing),
     ("prometheus_pattern", prometheus_pattern),
     ("prometheus_to_json", prometheus_to_json),
-    ("time_period", time_period),
+    ("scheduled", times::scheduled),
+    ("sla", times::sla),
+    ("time_period", times::time_period),
+    ("time_shift", times::time_shift),
     ("trend_range", functions::trend_range),
-    ("update_interval", update_interval),
+    ("trend_rows", times::trend_rows),
+    ("update_interval", times::update_interval),
     ("user_macros", user_macros),
     ("value_format", value_format),
     ("xpath", xpath),
 ];
 
-fn wanted<T: PartialEq + std::fmt::Debug>(wanted: T, got: T) -> Checked {
+pub(super) fn wanted<T: PartialEq + std::fmt::Debug>(wanted: T, got: T) -> Checked {
     if wanted == got { Ok(()) } else { Err(format!("wanted {wanted:?}, got {got:?}")) }
 }
 
@@ -132,22 +136,6 @@ fn item_key(case: &Value) -> Checked {
     }
 }
 
-fn item_nextcheck(case: &Value) -> Checked {
-    let tz = zone(case);
-    let interval = UpdateInterval::parse(text(case, "delay")).map_err(|e| e.to_string())?;
-    let active = text(case, "item_type") == "active";
-    let mut at = moment(text(case, "at")).clock;
-    for check in case["expect"]["checks"].as_array().unwrap() {
-        let expected = moment(check.as_str().unwrap()).clock;
-        // The source's mark for "never".
-        let never = expected == 2_145_916_800;
-        let got = interval.next_check(0, active, at, &tz);
-        wanted(if never { None } else { Some(expected) }, got)?;
-        at = expected;
-    }
-    Ok(())
-}
-
 fn jsonpath(case: &Value) -> Checked {
     let got = crate::jsonpath::query(text(case, "document"), text(case, "path"));
     let expect = &case["expect"];
@@ -195,41 +183,6 @@ fn macro_functions(case: &Value) -> Checked {
     let env = FunctionEnv { tz: &tz };
     let got = crate::macros::apply(text(case, "function"), &params, text(case, "input"), &env);
     check(case, got.map_err(|e| e.to_string()))
-}
-
-fn maintenance_period(case: &Value) -> Checked {
-    let period = &case["period"];
-    let number = |name: &str| u32::try_from(period[name].as_u64().unwrap_or(0)).unwrap();
-    let small = |name: &str| u8::try_from(number(name)).unwrap();
-    let months = u16::try_from(number("month")).unwrap();
-    let repeat = match text(period, "timeperiod_type") {
-        "onetime" => {
-            Repeat::OneTime { start_date: i64::from(moment(text(period, "start_date")).clock) }
-        }
-        "daily" => Repeat::Daily { every: number("every") },
-        "weekly" => Repeat::Weekly { every: number("every"), days_of_week: small("dayofweek") },
-        _ if small("dayofweek") == 0 => Repeat::MonthlyDay { months, day: small("day") },
-        _ => Repeat::MonthlyWeekday {
-            months,
-            days_of_week: small("dayofweek"),
-            week: small("every"),
-        },
-    };
-    let period = MaintenancePeriod {
-        repeat,
-        start_time_s: number("start_time"),
-        period_s: number("period"),
-    };
-    let at = |name: &str| i64::from(moment(text(case, name)).clock);
-    let (since, till) = (at("active_since"), at("active_till"));
-    for expect in case["expect"].as_array().unwrap() {
-        let now = i64::from(moment(text(expect, "at")).clock);
-        let on = period.running(since, till, now, &zone(case)).is_some();
-        if expect["in_maintenance"].as_bool() != Some(on) {
-            return Err(format!("at {} got {on}", expect["at"]));
-        }
-    }
-    Ok(())
 }
 
 fn preprocessing(case: &Value) -> Checked {
@@ -293,18 +246,6 @@ fn prometheus_to_json(case: &Value) -> Checked {
             wanted(canonical(json), canonical(&serde_json::from_str(&got).unwrap()))
         }
     }
-}
-
-fn time_period(case: &Value) -> Checked {
-    let at = moment(&format!("{}Z", text(case, "time_utc"))).clock;
-    let periods = crate::time::parse_periods(text(case, "period"));
-    let got = periods.map(|p| crate::time::in_periods(&p, i64::from(at), &zone(case)));
-    wanted(case["expect"]["in_period"].as_bool(), got.ok())
-}
-
-fn update_interval(case: &Value) -> Checked {
-    let valid = UpdateInterval::validate(text(case, "update_interval"), false).is_ok();
-    wanted(case["expect"]["valid"].as_bool(), Some(valid))
 }
 
 struct Nodes(Vec<(u64, Vec<MacroDef>, Vec<HostId>)>);

@@ -4,7 +4,7 @@ use jiff::tz::TimeZone;
 use model::Timestamp;
 
 use super::Lookback;
-use crate::calendar::{Shift, ShiftOp, Unit, local};
+use crate::calendar::{Shift, ShiftOp, Unit, WallTime};
 use crate::num::{parse_seconds, parse_u64};
 
 /// A period over history.
@@ -47,8 +47,8 @@ impl Period {
     /// Where the period ends.
     pub fn end(&self, now: Timestamp, tz: &TimeZone) -> Option<Timestamp> {
         let Some(shift) = &self.shift else { return Some(now) };
-        let end = shift.apply(&local(i64::from(now.clock), tz))?;
-        Some(Timestamp { clock: u32::try_from(end.timestamp().as_second()).ok()?, ns: now.ns })
+        let end = shift.apply(WallTime::at(now.clock.into(), tz), tz)?;
+        Some(Timestamp { clock: u32::try_from(end.second()?).ok()?, ns: now.ns })
     }
 
     pub(super) fn lookback(&self) -> Lookback {
@@ -143,11 +143,10 @@ impl TrendPeriod {
 
     /// First and last hour (unix times of their starts), moved `seasons` times `season` back.
     pub fn range(&self, now: u32, tz: &TimeZone, season: Unit, seasons: u32) -> Option<(u32, u32)> {
-        let mut end = self.shift.apply(&local(i64::from(now), tz))?;
-        end = Unit::Hour.floor(&end)?;
-        end = end.checked_sub(season.span(i64::from(seasons))?).ok()?;
-        let start = end.checked_sub(self.unit.span(i64::from(self.count))?).ok()?;
-        let second = |z: &jiff::Zoned| u32::try_from(z.timestamp().as_second()).ok();
-        Some((second(&start)?, second(&end)?.checked_sub(3600)?))
+        let back = |at: WallTime, count: u32, unit| at.plus(-i64::from(count), unit, tz);
+        let end = self.shift.apply(WallTime::at(now.into(), tz), tz)?.floor(Unit::Hour, tz)?;
+        let end = if seasons == 0 { end } else { back(end, seasons, season)? };
+        let second = |at: WallTime| u32::try_from(at.second()?).ok();
+        Some((second(back(end, self.count, self.unit)?)?, second(back(end, 1, Unit::Hour)?)?))
     }
 }

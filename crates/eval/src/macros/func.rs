@@ -4,7 +4,7 @@ use base64::Engine as _;
 use jiff::civil::DateTime;
 use jiff::tz::TimeZone;
 
-use crate::calendar::{Shift, Unit, local};
+use crate::calendar::{Shift, Unit, WallTime, local};
 use crate::num::parse_f64;
 use crate::regex;
 
@@ -154,7 +154,9 @@ fn format_time(
 ) -> Result<String, String> {
     let at = parse_time(value.trim(), env.tz).ok_or("it is not a time")?;
     let shift = Shift::parse(shift, Unit::Second).ok_or("invalid time shift")?;
-    let at = shift.apply(&at).ok_or("the shifted time is out of range")?;
+    let wall = WallTime::of(&at);
+    let shifted = shift.apply(wall, env.tz).and_then(|at| at.to_zoned(env.tz));
+    let at = shifted.ok_or("the shifted time is out of range")?;
     jiff::fmt::strtime::format(format, &at).map_err(|e| e.to_string())
 }
 

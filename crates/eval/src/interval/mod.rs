@@ -1,11 +1,17 @@
 //! Update intervals: `30s;50s/1-7,00:00-24:00;wd1-5h9-18`.
 
+mod scheduling;
+
+use std::fmt;
+
 use jiff::tz::TimeZone;
 
-use crate::calendar::{local, weekday};
+use crate::calendar::local;
 use crate::macros::token_at;
 use crate::num::parse_seconds;
 use crate::time::TimePeriod;
+
+pub use scheduling::Scheduling;
 
 /// Longest update interval, seconds.
 pub const DELAY_MAX_S: u32 = 86_400;
@@ -31,21 +37,6 @@ pub struct Flexible {
     pub delay_s: u32,
     /// When it holds.
     pub period: TimePeriod,
-}
-
-/// `md1-15wd1-5h9-18m/30s0`: bit sets of allowed values. All fields have to match.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Scheduling {
-    /// Days of the month 1 to 31.
-    pub month_days: u32,
-    /// Monday = bit 1 … Sunday = bit 7.
-    pub week_days: u8,
-    /// 0 to 23.
-    pub hours: u32,
-    /// 0 to 59.
-    pub minutes: u64,
-    /// 0 to 59.
-    pub seconds: u64,
 }
 
 /// Why a text is no update interval.
@@ -168,8 +159,7 @@ impl UpdateInterval {
         let mut first = true;
         while from < end {
             let delay = i64::from(self.delay_at(from, tz));
-            let boundary =
-                self.flexible.iter().filter_map(|f| f.period.next_boundary(from, tz)).min();
+            let boundary = self.flexible.iter().map(|f| f.period.next_boundary(from, tz)).min();
             if delay > 0 {
                 #[expect(clippy::cast_possible_wrap, reason = "below the delay")]
                 let spread = (seed % delay.unsigned_abs()) as i64;
@@ -185,6 +175,20 @@ impl UpdateInterval {
             first = false;
         }
         None
+    }
+}
+
+/// Prints what [`UpdateInterval::parse`] reads.
+impl fmt::Display for UpdateInterval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.delay_s)?;
+        for flexible in &self.flexible {
+            write!(f, ";{}/{}", flexible.delay_s, flexible.period)?;
+        }
+        for scheduling in &self.scheduling {
+            write!(f, ";{scheduling}")?;
+        }
+        Ok(())
     }
 }
 
@@ -217,111 +221,6 @@ fn split_outside_macros(text: &str, separator: char) -> Vec<&str> {
     }
     parts.push(&text[start..]);
     parts
-}
-
-impl Scheduling {
-    /// Parses one scheduling interval.
-    pub fn parse(text: &str) -> Option<Self> {
-        let mut rest = text;
-        // In the order in which they must be written.
-        let fields: [(&str, u32, u32); 5] =
-            [("md", 1, 31), ("wd", 1, 7), ("h", 0, 23), ("m", 0, 59), ("s", 0, 59)];
-        let mut sets = [None; 5];
-        for (slot, (prefix, low, high)) in sets.iter_mut().zip(fields) {
-            let Some(after) = rest.strip_prefix(prefix) else { continue };
-            if prefix == "m" && after.starts_with('d') {
-                continue;
-            }
-            let len = after
-                .bytes()
-                .take_while(|b| b.is_ascii_digit() || matches!(b, b'-' | b',' | b'/'))
-                .count();
-            *slot = Some(parse_set(&after[..len], low, high)?);
-            rest = &after[len..];
-        }
-        if text.is_empty() || !rest.is_empty() {
-            return None;
-        }
-        let [month_days, week_days, hours, minutes, seconds] = sets;
-        // A field left out means "any" above the finest given one and 0 below it.
-        let finest = sets.iter().rposition(Option::is_some)?;
-        let or = |set: Option<u64>, index: usize, all: u64| {
-            set.unwrap_or(if index < finest { all } else { 1 })
-        };
-        const ALL: u64 = u64::MAX;
-        #[expect(clippy::cast_possible_truncation, reason = "the sets are that wide")]
-        Some(Self {
-            month_days: month_days.unwrap_or(ALL) as u32,
-            week_days: week_days.unwrap_or(ALL) as u8,
-            hours: or(hours, 2, ALL) as u32,
-            minutes: or(minutes, 3, ALL),
-            seconds: or(seconds, 4, ALL),
-        })
-    }
-
-    /// First matching second after `after`, within about five years.
-    pub fn next(&self, after: i64, tz: &TimeZone) -> Option<i64> {
-        const DAYS_MAX: usize = 5 * 366;
-        let mut at = after + 1;
-        let mut days = 0;
-        loop {
-            let wall = local(at, tz);
-            let bit = |v: i8| u64::try_from(v).unwrap_or(0);
-            let day_fits = self.month_days >> bit(wall.day()) & 1 == 1
-                && self.week_days >> weekday(&wall) & 1 == 1;
-            let (minute, second) = (i64::from(wall.minute()), i64::from(wall.second()));
-            if !day_fits {
-                days += 1;
-                if days > DAYS_MAX {
-                    return None;
-                }
-                let next = wall.date().tomorrow().ok()?.to_zoned(tz.clone()).ok()?;
-                at = next.timestamp().as_second().max(at + 1);
-            } else if self.hours >> bit(wall.hour()) & 1 == 0 {
-                at += 3600 - minute * 60 - second;
-            } else if self.minutes >> bit(wall.minute()) & 1 == 0 {
-                at += 60 - second;
-            } else if self.seconds >> bit(wall.second()) & 1 == 0 {
-                at += 1;
-            } else {
-                return Some(at);
-            }
-        }
-    }
-}
-
-/// Parses `1-5`, `9,12`, `/15`, `10-50/5` into a bit set.
-fn parse_set(text: &str, low: u32, high: u32) -> Option<u64> {
-    let number = |t: &str| {
-        ((1..=2).contains(&t.len()) && t.bytes().all(|b| b.is_ascii_digit()))
-            .then(|| t.parse::<u32>().ok())
-            .flatten()
-            .filter(|v| (low..=high).contains(v))
-    };
-    let mut set = 0;
-    for part in text.split(',') {
-        let (range, step) = match part.split_once('/') {
-            Some((range, step)) => {
-                let step: u32 = step.parse().ok().filter(|s| (1..=high - low).contains(s))?;
-                (range, Some(step))
-            }
-            None => (part, None),
-        };
-        let (from, to) = match range.split_once('-') {
-            Some((from, to)) => (number(from)?, number(to)?),
-            None if range.is_empty() && step.is_some() => (low, high),
-            None if step.is_some() => return None,
-            None => (number(range)?, number(range)?),
-        };
-        if from > to {
-            return None;
-        }
-        let step = usize::try_from(step.unwrap_or(1)).ok()?;
-        for value in (from..=to).step_by(step) {
-            set |= 1 << value;
-        }
-    }
-    Some(set)
 }
 
 #[cfg(test)]

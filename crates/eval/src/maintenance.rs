@@ -1,0 +1,237 @@
+//! Maintenance: when it runs, since when, until when, and when it starts next.
+//!
+//! Starts are wall-clock times of the zone; the length is elapsed time, also when the clocks
+//! change in between. A start that the clocks skip comes as late as they were moved.
+
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+
+use crate::calendar::{DAY_S, days_from, local, wall_second};
+
+/// A maintenance is looked for this far ahead; a day of the month that no chosen month has never
+/// comes.
+const AHEAD_DAYS_MAX: i32 = 8 * 366 + 1_000;
+
+/// How a maintenance period repeats; members as the API names them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Repeat {
+    /// Once, at `start_date`.
+    OneTime {
+        /// Unix time of the start.
+        start_date: i64,
+    },
+    /// Every `every` days.
+    Daily {
+        /// Days from one to the next, at least 1.
+        every: u32,
+    },
+    /// On the days of `days_of_week`, every `every` weeks.
+    Weekly {
+        /// Weeks from one to the next, at least 1.
+        every: u32,
+        /// Bit mask, 1 = Monday.
+        days_of_week: u8,
+    },
+    /// On the `day` of the months in `months`.
+    MonthlyDay {
+        /// Bit mask, 1 = January.
+        months: u16,
+        /// Day of the month from 1.
+        day: u8,
+    },
+    /// On the weekdays `days_of_week` of the `week` of the months in `months`.
+    MonthlyWeekday {
+        /// Bit mask, 1 = January.
+        months: u16,
+        /// Bit mask, 1 = Monday.
+        days_of_week: u8,
+        /// 1 to 4; 5 = the last one.
+        week: u8,
+    },
+}
+
+/// One time period of a maintenance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MaintenancePeriod {
+    /// When it repeats.
+    pub repeat: Repeat,
+    /// Start within the day, seconds; not used by [`Repeat::OneTime`].
+    pub start_time_s: u32,
+    /// Length in seconds.
+    pub period_s: u32,
+}
+
+/// A maintenance that runs: unix times.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Running {
+    /// When the period began that holds the moment.
+    pub since: i64,
+    /// When it ends; this second is no longer part of it.
+    pub until: i64,
+}
+
+/// A maintenance. Whether values are still collected while it runs is for the caller.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Maintenance {
+    /// Unix time from which its periods count.
+    pub active_since: i64,
+    /// Unix time at which it is over.
+    pub active_till: i64,
+    /// Its periods, in their order.
+    pub periods: Vec<MaintenancePeriod>,
+}
+
+impl Maintenance {
+    /// Whether it runs at `now`. Of several periods that hold `now`, the one that lasts longest
+    /// tells since when.
+    pub fn running(&self, now: i64, tz: &TimeZone) -> Option<Running> {
+        if now < self.active_since || now >= self.active_till {
+            return None;
+        }
+        let all = self.periods.iter().filter_map(|p| p.holding(self.active_since, now, tz));
+        let longest = all.reduce(|best, next| if next.until > best.until { next } else { best })?;
+        Some(Running { until: longest.until.min(self.active_till), ..longest })
+    }
+
+    /// When the next of its periods starts, after `after`. Those of a day of the month that
+    /// comes less often than every eight years are not found.
+    pub fn next_start(&self, after: i64, tz: &TimeZone) -> Option<i64> {
+        let bounds = (self.active_since, self.active_till);
+        self.periods.iter().filter_map(|period| period.next_start(bounds, after, tz)).min()
+    }
+
+    /// When [`Self::running`] may next give something else than at `after`: whoever looks only
+    /// then misses no change.
+    pub fn next_change(&self, after: i64, tz: &TimeZone) -> Option<i64> {
+        let until = self.running(after, tz).map(|running| running.until);
+        until.into_iter().chain(self.next_start(after, tz)).min()
+    }
+}
+
+impl MaintenancePeriod {
+    /// The period that holds `now`, as if the maintenance were active for ever since
+    /// `active_since`.
+    fn holding(&self, active_since: i64, now: i64, tz: &TimeZone) -> Option<Running> {
+        let since = self.latest_start(active_since, now, tz)?;
+        let until = since.saturating_add(i64::from(self.period_s));
+        (now < until).then_some(Running { since, until })
+    }
+
+    /// The last start not after `now` that is recent enough to matter.
+    fn latest_start(&self, active_since: i64, now: i64, tz: &TimeZone) -> Option<i64> {
+        if let Repeat::OneTime { start_date } = self.repeat {
+            return (start_date <= now).then_some(start_date);
+        }
+        // A start may lie as many days back as the period is long, and one for clock changes.
+        let days_back = i32::try_from(self.period_s / DAY_S).ok()? + 2;
+        let today = local(now, tz).date();
+        (0..=days_back).find_map(|back| {
+            let start = self.start_on(days_from(today, -back)?, active_since, tz)?;
+            (start <= now).then_some(start)
+        })
+    }
+
+    /// When it starts next, after `after`.
+    pub fn next_start(&self, bounds: (i64, i64), after: i64, tz: &TimeZone) -> Option<i64> {
+        if let Repeat::OneTime { start_date } = self.repeat {
+            let over = start_date.saturating_add(i64::from(self.period_s)).min(bounds.1);
+            let start = start_date.max(bounds.0);
+            return (start > after && start < over).then_some(start);
+        }
+        let from = after.max(bounds.0.saturating_sub(1));
+        // The day before: clocks that were moved may have made yesterday's start late.
+        let today = local(from, tz).date();
+        for ahead in -1..AHEAD_DAYS_MAX {
+            let date = days_from(today, ahead)?;
+            let Some(start) = self.start_on(date, bounds.0, tz) else {
+                if ahead > 1 && wall_second(date, 0, tz)? >= bounds.1 {
+                    return None;
+                }
+                continue;
+            };
+            if start >= bounds.1 {
+                return None;
+            }
+            if start > from {
+                return Some(start);
+            }
+        }
+        None
+    }
+
+    /// When it starts on that day, if it does.
+    fn start_on(&self, date: Date, active_since: i64, tz: &TimeZone) -> Option<i64> {
+        if !self.starts_on(date, active_since, tz) {
+            return None;
+        }
+        wall_second(date, self.start_time_s, tz).filter(|start| *start >= active_since)
+    }
+
+    fn starts_on(&self, date: Date, active_since: i64, tz: &TimeZone) -> bool {
+        let since = || local(active_since, tz).date();
+        let days_since =
+            |from: Date| date.since(from).map_or(-1, |span| i64::from(span.get_days()));
+        let weekday = u32::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
+        let month = u32::try_from(date.month() - 1).unwrap_or(0);
+        match self.repeat {
+            Repeat::OneTime { .. } => false,
+            Repeat::Daily { every } => {
+                let days = days_since(since());
+                days >= 0 && days % i64::from(every.max(1)) == 0
+            }
+            Repeat::Weekly { every, days_of_week } => {
+                let since = since();
+                let monday = i32::from(since.weekday().to_monday_zero_offset());
+                let Some(first) = days_from(since, -monday) else { return false };
+                days_of_week >> weekday & 1 == 1
+                    && days_since(first) / 7 % i64::from(every.max(1)) == 0
+            }
+            Repeat::MonthlyDay { months, day } => {
+                months >> month & 1 == 1 && i16::from(date.day()) == i16::from(day)
+            }
+            Repeat::MonthlyWeekday { months, days_of_week, week } => {
+                let nth = (date.day() - 1) / 7 + 1;
+                let last = date.day() + 7 > date.days_in_month();
+                months >> month & 1 == 1
+                    && days_of_week >> weekday & 1 == 1
+                    && if week == 5 { last } else { i16::from(nth) == i16::from(week) }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_kind_runs_in_its_time() {
+        // 2024-12-18 (Wednesday) 00:00 UTC = 1734480000.
+        let day = 1_734_480_000;
+        let weekly = Repeat::Weekly { every: 1, days_of_week: 0b100 };
+        let last_wednesday =
+            Repeat::MonthlyWeekday { months: 1 << 11, days_of_week: 0b100, week: 3 };
+        for (repeat, at, on) in [
+            (Repeat::OneTime { start_date: day }, day, true),
+            (Repeat::OneTime { start_date: day }, day + 3600, false),
+            (Repeat::Daily { every: 1 }, day + 7200, true),
+            (Repeat::Daily { every: 1 }, day + 7199, false),
+            (Repeat::Daily { every: 2 }, day + 86_400 + 7200, false),
+            (weekly, day + 7200, true),
+            (weekly, day + 86_400 + 7200, false),
+            (Repeat::MonthlyDay { months: 1 << 11, day: 18 }, day + 7300, true),
+            (Repeat::MonthlyDay { months: 1 << 10, day: 18 }, day + 7300, false),
+            (last_wednesday, day + 7300, true),
+            (last_wednesday, day + 7 * 86_400 + 7300, false),
+        ] {
+            let period = MaintenancePeriod { repeat, start_time_s: 7200, period_s: 3600 };
+            let maintenance = Maintenance {
+                active_since: day,
+                active_till: day + 30 * 86_400,
+                periods: vec![period],
+            };
+            let got = maintenance.running(at, &TimeZone::UTC);
+            assert_eq!(got.is_some(), on, "{repeat:?} {at}");
+        }
+    }
+}
