@@ -52,7 +52,7 @@ fn formulas_over_items_of_other_shards() {
         Vec::new(),
     );
     let shards: std::collections::BTreeSet<_> =
-        (1..=8).map(|n| model::shard_of(model::HostId(n), 3)).collect();
+        (1..=8).map(|n| model::shard_of(HostId(n), 3)).collect();
     assert!(shards.len() > 1, "the hosts have to lie on several shards");
     let values: Vec<(u64, String)> = (1..=8).map(|n| (n, n.to_string())).collect();
     let values: Vec<(u64, &str, u32)> = values.iter().map(|(n, v)| (*n, v.as_str(), 1)).collect();
