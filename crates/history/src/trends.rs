@@ -7,7 +7,9 @@
 //! folded after the next start is merged with it. After a crash the [`open_hours`] are folded
 //! anew from history ([`Folder::refold`]) and replace what is stored. So are older hours that got
 //! late samples and were not written: [`late_hour`] tells which they are, and the driver
-//! remembers them ([`Driver::expect_trends`], [`Folder::refold_hour`]).
+//! remembers them ([`crate::Driver::expect_trends`], [`Folder::refold_hour`]).
+
+mod stored;
 
 use std::collections::VecDeque;
 
@@ -15,7 +17,9 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::{Driver, Error, Kinds, Span, TrendHour};
+use crate::{Span, TrendHour};
+
+pub use stored::{refold_late, with_pending, write};
 
 /// Seconds in an hour.
 pub const HOUR_S: u32 = 3600;
@@ -391,32 +395,13 @@ pub fn open_hours(now_s: u32) -> Span {
 }
 
 /// The hour of a sample that is too late for the [`open_hours`]: its trend is to be expected
-/// ([`Driver::expect_trends`]) before the sample is written.
+/// ([`crate::Driver::expect_trends`]) before the sample is written.
 pub fn late_hour(now_s: u32, sample: &Sample) -> Option<TrendHour> {
     if sample.at.clock >= hour_of(now_s).saturating_sub(HOUR_S) {
         return None;
     }
     let unsigned = matches!(sample.value, SampleValue::Unsigned(_));
     Some(TrendHour { item: sample.item, hour: hour_of(sample.at.clock), unsigned })
-}
-
-/// Has an item's hour, of which the driver expects trends, folded anew from what is stored.
-pub fn refold_late(
-    driver: &mut dyn Driver,
-    folder: &mut Folder,
-    item: ItemId,
-    hour: u32,
-) -> Result<(), Error> {
-    let view = driver.view(&[item], Span::new(hour, hour.saturating_add(HOUR_S - 1)));
-    let (samples, stored) = (view.samples(item, Kinds::VALUES)?, view.trends(item)?);
-    let folded = folder.refold_hour(item, &samples, &stored);
-    for unsigned in [false, true] {
-        // Neither history nor trends: deleted by retention, or never stored.
-        if !folded[usize::from(unsigned)] {
-            driver.forget_trends(&[TrendHour { item, hour, unsigned }]);
-        }
-    }
-    Ok(())
 }
 
 fn sums_of(trend: &Trend) -> Sums {
@@ -444,59 +429,6 @@ pub fn merge(one: &Trend, other: &Trend) -> Trend {
     };
     let num = one.num.saturating_add(other.num);
     Acc { hour: other.hour, num, merge: false, sums }.trend(other.item)
-}
-
-/// Stored trends of one item together with what waits to be written, oldest first.
-pub fn with_pending(mut stored: Vec<Trend>, pending: &[Folded]) -> Vec<Trend> {
-    for Folded { trend, merge: maybe_stored } in pending {
-        let same = |one: &&mut Trend| {
-            one.hour == trend.hour
-                && std::mem::discriminant(&one.values) == std::mem::discriminant(&trend.values)
-        };
-        match stored.iter_mut().find(same) {
-            Some(part) if *maybe_stored => *part = merge(part, trend),
-            Some(part) => *part = *trend,
-            None => stored.push(*trend),
-        }
-    }
-    stored.sort_by_key(|trend| trend.hour);
-    stored
-}
-
-/// Writes what a folder handed out, merged with what is stored where that may be part of it. After
-/// an error, call it again with the same, and what was handed out meanwhile: what it had merged
-/// it notes, so that nothing counts twice.
-pub fn write(driver: &mut dyn Driver, folded: &mut Vec<Folded>) -> Result<(), Error> {
-    let mut places: HashMap<Key, usize> = HashMap::new();
-    let mut merged: Vec<Folded> = Vec::with_capacity(folded.len());
-    for next in folded.iter() {
-        let Trend { item, hour, values, .. } = next.trend;
-        let key = (item, hour, matches!(values, TrendValues::Unsigned { .. }));
-        match places.entry(key) {
-            Entry::Occupied(place) if next.merge => {
-                let earlier = &mut merged[*place.get()].trend;
-                *earlier = merge(earlier, &next.trend);
-            }
-            Entry::Occupied(place) => merged[*place.get()] = *next,
-            Entry::Vacant(place) => {
-                place.insert(merged.len());
-                let trend = if next.merge { with_stored(driver, &next.trend)? } else { next.trend };
-                merged.push(Folded { trend, merge: false });
-            }
-        }
-    }
-    *folded = merged;
-    let trends: Vec<Trend> = folded.iter().map(|folded| folded.trend).collect();
-    driver.write_trends(&trends)
-}
-
-/// The trend with what is stored of its hour.
-fn with_stored(driver: &dyn Driver, trend: &Trend) -> Result<Trend, Error> {
-    let view = driver.view(&[trend.item], Span::new(trend.hour, trend.hour));
-    let kind = std::mem::discriminant(&trend.values);
-    let stored = view.trends(trend.item)?;
-    let same_type = stored.iter().find(|stored| std::mem::discriminant(&stored.values) == kind);
-    Ok(same_type.map_or(*trend, |stored| merge(stored, trend)))
 }
 
 #[cfg(test)]

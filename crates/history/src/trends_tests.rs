@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Class, Memory};
+use crate::{Class, Driver, Error, Kinds, Memory};
 use model::Timestamp;
 use std::sync::Arc;
 

@@ -1,16 +1,18 @@
 //! One shard's history, its trends, and a day in a life that a seed decides.
 
+#[path = "check.rs"]
+mod check;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use history::trends::{self, Folded, Folder, open_hours};
 use history::{Driver, Embedded, Kinds, Options, Span, TrendHour};
-use model::{ItemId, Sample, Timestamp, Trend};
+use model::{ItemId, Sample, Timestamp};
 use stdx::clock::{Clock, SharedClock, SimClock};
 
 use crate::disk::{Faults, SimDisk};
-use crate::hours::{add, alike, finish};
-use crate::model::{Classes, ITEMS, Model, NUMBERS, same};
+use crate::model::{Classes, ITEMS, Model, NUMBERS};
 use crate::plan::{Plan, Tally, value};
 use crate::random::Random;
 
@@ -430,40 +432,6 @@ impl World {
         }
     }
 
-    fn check_item(&mut self, item: ItemId) -> Outcome {
-        if self.disk.is_off() {
-            return Ok(());
-        }
-        let view = self.driver().view(&[item], Span::ALL);
-        let samples = match view.samples(item, Kinds::VALUES) {
-            Ok(samples) => samples,
-            Err(error) => return self.bad_read(&error),
-        };
-        let missing = self.model.check(item, &samples, self.tally.flips > 0)?;
-        self.tally.missing += missing as u64;
-        if !self.random.one_in(4) {
-            return Ok(());
-        }
-        let newest = self.driver().newest(item, 2);
-        match newest {
-            Err(error) => self.bad_read(&error),
-            Ok(newest) => {
-                let all = samples.iter().rev().zip(&newest);
-                let equal = newest.len() == samples.len().min(2)
-                    && all.into_iter().all(|(a, b)| a.at == b.at && same(&a.value, &b.value));
-                if equal || self.disk.is_off() {
-                    Ok(())
-                } else {
-                    Err(format!("newest of {item:?} is {newest:?}, there is {samples:?}"))
-                }
-            }
-        }
-    }
-
-    fn check_all(&mut self) -> Outcome {
-        (0..ITEMS).map(ItemId).try_for_each(|item| self.check_item(item))
-    }
-
     /// The disk is well again: so is the shard, without a restart and after one.
     fn finish(&mut self) -> Outcome {
         self.disk.restart();
@@ -491,34 +459,6 @@ impl World {
         self.tally.injected = self.disk.injected();
         if (self.tally.injected > 0 || self.tally.missing > 0) && self.reported == 0 {
             return Err(format!("faults, but nothing was reported: {:?}", self.tally));
-        }
-        Ok(())
-    }
-
-    /// Every hour of which all is certain has the trend that its samples give.
-    fn check_trends(&mut self) -> Outcome {
-        if self.tally.flips > 0 {
-            return Ok(());
-        }
-        for item in (0..NUMBERS).map(ItemId) {
-            let view = self.driver().view(&[item], Span::ALL);
-            let samples = view.samples(item, Kinds::VALUES).map_err(|e| e.to_string())?;
-            let stored = view.trends(item).map_err(|e| e.to_string())?;
-            let mut expected: Vec<Trend> = Vec::new();
-            for sample in &samples {
-                add(&mut expected, sample);
-            }
-            for trend in &mut expected {
-                finish(trend, &samples);
-                if !self.model.is_certain(item, trend.hour) {
-                    continue;
-                }
-                self.tally.hours += 1;
-                let found = stored.iter().find(|stored| stored.hour == trend.hour);
-                if !found.is_some_and(|found| alike(found, trend)) {
-                    return Err(format!("{item:?}: trend {found:?}, history gives {trend:?}"));
-                }
-            }
         }
         Ok(())
     }

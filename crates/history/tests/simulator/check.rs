@@ -1,0 +1,72 @@
+//! What is stored is compared with what was promised.
+
+use history::{Driver, Kinds, Span};
+use model::{ItemId, Trend};
+
+use super::{Outcome, World};
+use crate::hours::{add, alike, finish};
+use crate::model::{ITEMS, NUMBERS, same};
+
+impl World {
+    pub(super) fn check_item(&mut self, item: ItemId) -> Outcome {
+        if self.disk.is_off() {
+            return Ok(());
+        }
+        let view = self.driver().view(&[item], Span::ALL);
+        let samples = match view.samples(item, Kinds::VALUES) {
+            Ok(samples) => samples,
+            Err(error) => return self.bad_read(&error),
+        };
+        let missing = self.model.check(item, &samples, self.tally.flips > 0)?;
+        self.tally.missing += missing as u64;
+        if !self.random.one_in(4) {
+            return Ok(());
+        }
+        let newest = self.driver().newest(item, 2);
+        match newest {
+            Err(error) => self.bad_read(&error),
+            Ok(newest) => {
+                let all = samples.iter().rev().zip(&newest);
+                let equal = newest.len() == samples.len().min(2)
+                    && all.into_iter().all(|(a, b)| a.at == b.at && same(&a.value, &b.value));
+                if equal || self.disk.is_off() {
+                    Ok(())
+                } else {
+                    Err(format!("newest of {item:?} is {newest:?}, there is {samples:?}"))
+                }
+            }
+        }
+    }
+
+    pub(super) fn check_all(&mut self) -> Outcome {
+        (0..ITEMS).map(ItemId).try_for_each(|item| self.check_item(item))
+    }
+
+    /// Every hour of which all is certain has the trend that its samples give.
+    pub(super) fn check_trends(&mut self) -> Outcome {
+        if self.tally.flips > 0 {
+            return Ok(());
+        }
+        for item in (0..NUMBERS).map(ItemId) {
+            let view = self.driver().view(&[item], Span::ALL);
+            let samples = view.samples(item, Kinds::VALUES).map_err(|e| e.to_string())?;
+            let stored = view.trends(item).map_err(|e| e.to_string())?;
+            let mut expected: Vec<Trend> = Vec::new();
+            for sample in &samples {
+                add(&mut expected, sample);
+            }
+            for trend in &mut expected {
+                finish(trend, &samples);
+                if !self.model.is_certain(item, trend.hour) {
+                    continue;
+                }
+                self.tally.hours += 1;
+                let found = stored.iter().find(|stored| stored.hour == trend.hour);
+                if !found.is_some_and(|found| alike(found, trend)) {
+                    return Err(format!("{item:?}: trend {found:?}, history gives {trend:?}"));
+                }
+            }
+        }
+        Ok(())
+    }
+}
