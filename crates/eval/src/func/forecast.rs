@@ -173,8 +173,17 @@ pub(super) fn time_left(points: &[(f64, f64)], now: f64, threshold: f64, fit: Fi
     if matches!(fit, Fit::Exponential | Fit::Power) && threshold <= 0.0 {
         return None;
     }
-    let curve = Curve::of(points, fit);
-    Some(curve.map_or(FAILED, |curve| curve.time_left(now, threshold)))
+    let Some(curve) = Curve::of(points, fit) else { return Some(FAILED) };
+    // One value goes nowhere, but may be there.
+    if points.len() == 1 && is_near(curve.value(now), threshold) {
+        return Some(0.0);
+    }
+    Some(curve.time_left(now, threshold))
+}
+
+/// A fit is not exact: a threshold this near is reached.
+fn is_near(current: f64, threshold: f64) -> bool {
+    (current - threshold).abs() <= 1e-9 * threshold.abs().max(1.0)
 }
 
 impl Curve {
@@ -182,9 +191,7 @@ impl Curve {
         if self.k.iter().skip(1).all(|k| *k == 0.0) {
             return NEVER;
         }
-        let current = self.value(now);
-        // A fit is not exact: a threshold this near is reached.
-        if (current - threshold).abs() <= 1e-9 * threshold.abs().max(1.0) {
+        if is_near(self.value(now), threshold) {
             return 0.0;
         }
         let slope = self.k.get(1).copied().unwrap_or(0.0);

@@ -229,9 +229,7 @@ fn count(r: &mut Reader<'_, '_>, matcher: &Matcher, unique: bool) -> Evaluated {
 }
 
 fn change_count(r: &mut Reader<'_, '_>, direction: Direction) -> Evaluated {
-    if direction != Direction::All {
-        r.numeric()?;
-    }
+    // Texts have no direction: every change of them counts.
     let values = r.values()?;
     if values.len() < 2 {
         return Err(FuncError::NotEnoughData);

@@ -88,30 +88,29 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     let mut seasonal = vec![0.0; n];
     for _ in 0..INNER_LOOPS {
         let detrended: Vec<f64> = series.iter().zip(&trend).map(|(y, t)| y - t).collect();
-        let cycle = smooth_cycles(&detrended, season, seasonal_window, params.window.is_some());
-        let low = moving_average(&cycle, season);
-        let low = moving_average(&low, season);
-        let low = moving_average(&low, 3);
-        let low = loess(&low, low_window);
+        let cycle = smooth_cycles(&detrended, season, seasonal_window);
+        let twice = moving_average(&moving_average(&cycle, season), season);
+        let low = loess(&moving_average(&twice, 3), low_window, &twice);
         for i in 0..n {
             seasonal[i] = cycle[i + season] - low[i];
         }
         let rest: Vec<f64> = series.iter().zip(&seasonal).map(|(y, s)| y - s).collect();
-        trend = loess(&rest, trend_window);
+        trend = loess(&rest, trend_window, &trend);
     }
     let left: Vec<f64> = (0..n).map(|i| series[i] - seasonal[i] - trend[i]).collect();
     if left.iter().all(|v| v.is_finite()) { Ok(left) } else { Err(FuncError::NotFinite) }
 }
 
-/// Smooths each position of the season over the cycles and adds one cycle at both ends.
-fn smooth_cycles(series: &[f64], season: usize, window: usize, linear: bool) -> Vec<f64> {
+/// Smooths each position of the season over the cycles by local means and adds one cycle at both
+/// ends.
+fn smooth_cycles(series: &[f64], season: usize, window: usize) -> Vec<f64> {
     let mut out = vec![0.0; series.len() + 2 * season];
     for position in 0..season {
         let line: Vec<f64> = series.iter().copied().skip(position).step_by(season).collect();
         let count = line.len();
         for index in 0..count + 2 {
             #[expect(clippy::cast_precision_loss, reason = "counts of cycles")]
-            let value = local_fit(&line, window, index as f64 - 1.0, linear);
+            let value = local_fit(&line, window, index as f64 - 1.0, false);
             if let Some(slot) = out.get_mut(index * season + position) {
                 *slot = value;
             }
@@ -124,8 +123,10 @@ fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
     series.windows(window).map(|w| stats::avg(w).unwrap_or(f64::NAN)).collect()
 }
 
+/// Smooths a series. `before` is what the place of the result held: the reference leaves the last
+/// but one value as it was there where the last piece is shorter than the others.
 #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
-fn loess(series: &[f64], window: usize) -> Vec<f64> {
+fn loess(series: &[f64], window: usize, before: &[f64]) -> Vec<f64> {
     let last = series.len().saturating_sub(1);
     // Fitted at every tenth part of the window and at the end, straight lines between.
     let step = window.div_ceil(10);
@@ -143,7 +144,13 @@ fn loess(series: &[f64], window: usize) -> Vec<f64> {
         for (offset, slot) in out[from..to].iter_mut().enumerate() {
             *slot = slope.mul_add(offset as f64, at_from);
         }
+        let between = to - from;
         (from, at_from) = (to, at_to);
+        if (2..step).contains(&between)
+            && let (Some(slot), Some(left)) = (out.get_mut(to - 1), before.get(to - 1))
+        {
+            *slot = *left;
+        }
     }
     out
 }
