@@ -22,7 +22,7 @@ use stdx::queue;
 use tokio::sync::oneshot;
 use wire::agent::passive::Dialect;
 
-use crate::availability::{Change, InterfaceState};
+use crate::availability::{Available, Change, InterfaceState};
 use crate::counters::Counters;
 use crate::deps::InternalValue;
 use crate::internal;
@@ -529,6 +529,10 @@ impl Poller {
             }
             Change::Unavailable => {
                 tracing::warn!("agent interface {id} of host \"{name}\" is not available: {why}");
+            }
+            // The first answer of each of a million interfaces is no news.
+            Change::Available if before == Available::Unknown => {
+                tracing::debug!("agent interface {id} of host \"{name}\" answers");
             }
             Change::Available => {
                 tracing::info!("agent interface {id} of host \"{name}\" is available");
