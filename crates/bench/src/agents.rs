@@ -18,6 +18,8 @@ use stdx::machine::{self, CpuTimes};
 
 /// How long a server may take until it polls at full speed, beside one interval.
 const READY_MAX: Duration = Duration::from_secs(90);
+/// Intervals from here on are longer than the time in which first checks come.
+const LONG_INTERVAL_S: u64 = 10;
 /// Share of the ideal rate that counts as full speed.
 const FULL_SPEED: f64 = 0.95;
 /// Until the server has forgotten hosts that are removed; agents answer so long.
@@ -143,7 +145,9 @@ fn measure(
 ) -> Measured {
     let ideal = ideal(options);
     let begin = context.clock.monotonic();
-    let ready_max = READY_MAX + Duration::from_secs(options.interval_s);
+    let ready_max = READY_MAX + Duration::from_secs(options.interval_s) + options.delay;
+    // First checks come within a minute, however long the interval: more than the steady rate.
+    let round = Duration::from_secs(options.interval_s) + options.delay;
     let mut last = Sample::take(agents, meter, context);
     loop {
         sleep(Duration::from_secs(1));
@@ -156,7 +160,8 @@ fn measure(
         ));
         last = now;
         // Answers of slow agents start late.
-        if rate >= ideal * FULL_SPEED || now.at - begin > ready_max {
+        let settled = now.at - begin >= round || options.interval_s < LONG_INTERVAL_S;
+        if rate >= ideal * FULL_SPEED && settled || now.at - begin > ready_max {
             break;
         }
     }

@@ -13,6 +13,10 @@ use serde_json::{Value as Json, json};
 
 /// A server that is killed has forgotten at most so much.
 const EVERY: Duration = Duration::from_secs(5);
+/// With a million interfaces the file has 30 MB: writing it takes at most one part in so many of a
+/// core, and a killed server has forgotten up to [`EVERY_MAX`].
+const SHARE: u32 = 50;
+const EVERY_MAX: Duration = Duration::from_secs(60);
 
 /// All that is kept.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -77,15 +81,18 @@ pub(crate) async fn keep(
     sources: Sources,
     mut stop: tokio::sync::oneshot::Receiver<()>,
 ) {
+    let mut pause = EVERY;
     loop {
-        let ends = tokio::time::timeout(EVERY, &mut stop).await.is_ok();
+        let ends = tokio::time::timeout(pause, &mut stop).await.is_ok();
         let sources = sources.clone();
         let saving = tokio::task::spawn_blocking(move || {
+            let before = stdx::sys::thread_cpu_time();
             memory.save(&sources);
-            memory
+            (memory, stdx::sys::thread_cpu_time().saturating_sub(before))
         });
-        let Ok(saved) = saving.await else { return };
+        let Ok((saved, spent)) = saving.await else { return };
         memory = saved;
+        pause = (spent * SHARE).clamp(EVERY, EVERY_MAX);
         if ends {
             return;
         }

@@ -8,6 +8,7 @@
 pub(crate) mod agent;
 mod beside;
 mod direct;
+mod judge;
 
 use std::cell::{Cell, RefCell};
 use std::net::{IpAddr, SocketAddr};
@@ -22,7 +23,6 @@ use stdx::queue;
 use tokio::sync::oneshot;
 use wire::agent::passive::Dialect;
 
-use crate::availability::{Change, InterfaceState};
 use crate::counters::Counters;
 use crate::deps::InternalValue;
 use crate::internal;
@@ -487,52 +487,5 @@ impl Poller {
             lane.resolved = Some((ip, now + RESOLVED_FOR));
         }
         Ok(ip)
-    }
-
-    /// What the reply says about the interface.
-    fn judge(&self, lane: usize, reply: &AgentReply, now: u32) {
-        let mut schedule = self.schedule.borrow_mut();
-        let lane = schedule.lane_mut(lane);
-        let Some(host) = lane.host.clone() else { return };
-        if lane.state == InterfaceState::default() {
-            // Known from before a restart, perhaps.
-            lane.state = self.shared.availability.interface(lane.interface);
-        }
-        if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
-            return;
-        }
-        let (before, error_before) = (lane.state.available, lane.state.error.clone());
-        let change = match reply {
-            AgentReply::ConfigError(_) | AgentReply::LocalError(_) => return,
-            AgentReply::NetworkError(why) => {
-                // Name resolution is asked again at the next attempt.
-                lane.resolved = None;
-                lane.state.failure(now, why, &self.shared.config.reach)
-            }
-            _ => lane.state.success(now),
-        };
-        if change != Change::None
-            || before != lane.state.available
-            || error_before != lane.state.error
-        {
-            self.shared.availability.set(lane.interface, &lane.state);
-        }
-        let (name, id) = (&host.host, lane.interface);
-        let why = match reply {
-            AgentReply::NetworkError(why) => why.as_str(),
-            _ => "",
-        };
-        match change {
-            Change::None => {}
-            Change::Unreachable => {
-                tracing::info!("agent interface {id} of host \"{name}\" is unreachable: {why}");
-            }
-            Change::Unavailable => {
-                tracing::warn!("agent interface {id} of host \"{name}\" is not available: {why}");
-            }
-            Change::Available => {
-                tracing::info!("agent interface {id} of host \"{name}\" is available");
-            }
-        }
     }
 }

@@ -1,0 +1,58 @@
+//! What the reply to a check says about the interface that was asked.
+
+use super::Poller;
+use super::agent::AgentReply;
+use crate::availability::{Available, Change, InterfaceState};
+
+impl Poller {
+    /// What the reply says about the interface.
+    pub(super) fn judge(&self, lane: usize, reply: &AgentReply, now: u32) {
+        let mut schedule = self.schedule.borrow_mut();
+        let lane = schedule.lane_mut(lane);
+        let Some(host) = lane.host.clone() else { return };
+        if lane.state == InterfaceState::default() {
+            // Known from before a restart, perhaps.
+            lane.state = self.shared.availability.interface(lane.interface);
+        }
+        if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
+            return;
+        }
+        let (before, error_before) = (lane.state.available, lane.state.error.clone());
+        let change = match reply {
+            AgentReply::ConfigError(_) | AgentReply::LocalError(_) => return,
+            AgentReply::NetworkError(why) => {
+                // Name resolution is asked again at the next attempt.
+                lane.resolved = None;
+                lane.state.failure(now, why, &self.shared.config.reach)
+            }
+            _ => lane.state.success(now),
+        };
+        if change != Change::None
+            || before != lane.state.available
+            || error_before != lane.state.error
+        {
+            self.shared.availability.set(lane.interface, &lane.state);
+        }
+        let (name, id) = (&host.host, lane.interface);
+        let why = match reply {
+            AgentReply::NetworkError(why) => why.as_str(),
+            _ => "",
+        };
+        match change {
+            Change::None => {}
+            Change::Unreachable => {
+                tracing::info!("agent interface {id} of host \"{name}\" is unreachable: {why}");
+            }
+            Change::Unavailable => {
+                tracing::warn!("agent interface {id} of host \"{name}\" is not available: {why}");
+            }
+            // The first answer of each of a million interfaces is no news.
+            Change::Available if before == Available::Unknown => {
+                tracing::debug!("agent interface {id} of host \"{name}\" answers");
+            }
+            Change::Available => {
+                tracing::info!("agent interface {id} of host \"{name}\" is available");
+            }
+        }
+    }
+}
