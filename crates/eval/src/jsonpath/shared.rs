@@ -58,7 +58,7 @@ mod tests {
 
     fn document(name: &str) -> String {
         let rows: Vec<String> =
-            (0..200).map(|n| format!("{{\"id\":{n},\"name\":\"{name} {n}\"}}")).collect();
+            (0..400).map(|n| format!("{{\"id\":{n},\"name\":\"{name} {n}\"}}")).collect();
         format!("{{\"rows\":[{}],\"n\":1.50}}", rows.join(","))
     }
 
