@@ -47,8 +47,12 @@ impl TimePeriod {
 
     /// The wall clock is inside.
     pub fn contains(&self, at: &Zoned) -> bool {
-        let second = second_of_day(at);
-        (self.days.0..=self.days.1).contains(&weekday(at))
+        self.holds(weekday(at), second_of_day(at))
+    }
+
+    /// That second of that day (Monday = 1) is inside.
+    pub fn holds(&self, day: u8, second: u32) -> bool {
+        (self.days.0..=self.days.1).contains(&day)
             && (self.seconds.0..self.seconds.1).contains(&second)
     }
 

@@ -23,6 +23,7 @@ pub(super) const RUNNERS: &[(&str, Runner)] = &[
     ("date_functions", times::date_functions),
     ("expressions", expressions),
     ("history_functions", functions::history_functions),
+    ("item_delay", times::item_delay),
     ("item_key", item_key),
     ("item_nextcheck", times::item_nextcheck),
     ("jsonpath", jsonpath),

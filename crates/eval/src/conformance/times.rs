@@ -111,6 +111,14 @@ pub(super) fn update_interval(case: &Value) -> Checked {
     wanted(case["expect"]["valid"].as_bool(), Some(valid))
 }
 
+/// An update interval that an item may be given: it can be read, and something is collected.
+pub(super) fn item_delay(case: &Value) -> Checked {
+    let text = text(case, "delay");
+    let never = UpdateInterval::parse(text).is_ok_and(|interval| !interval.ever_checks());
+    let valid = UpdateInterval::validate(text, false).is_ok() && !never;
+    wanted(case["expect"]["valid"].as_bool(), Some(valid))
+}
+
 /// Where `now` with a shift is. `step`: the recorded end is the last multiple of so many seconds.
 pub(super) fn time_shift(case: &Value) -> Checked {
     let tz = zone(case);

@@ -6,7 +6,7 @@ use std::fmt;
 
 use jiff::tz::TimeZone;
 
-use crate::calendar::local;
+use crate::calendar::{DAY_S, local};
 use crate::macros::token_at;
 use crate::num::parse_seconds;
 use crate::time::TimePeriod;
@@ -33,7 +33,7 @@ pub struct UpdateInterval {
 /// `50s/1-7,00:00-24:00`
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Flexible {
-    /// Seconds between checks; 0 = none in this period.
+    /// Seconds between checks, also more than a day; 0 = none in this period.
     pub delay_s: u32,
     /// When it holds.
     pub period: TimePeriod,
@@ -68,7 +68,8 @@ impl UpdateInterval {
             if part.starts_with(|c: char| c.is_ascii_digit()) {
                 let (delay, period) = part.split_once('/').ok_or_else(bad)?;
                 let period = TimePeriod::parse(period).map_err(|_| bad())?;
-                interval.flexible.push(Flexible { delay_s: parse_delay(delay)?, period });
+                let delay_s = parse_seconds(delay).ok_or_else(bad)?;
+                interval.flexible.push(Flexible { delay_s, period });
             } else {
                 interval.scheduling.push(Scheduling::parse(part).ok_or_else(bad)?);
             }
@@ -94,7 +95,7 @@ impl UpdateInterval {
             match split_outside_macros(part, '/')[..] {
                 [delay, period] if delay.starts_with(|c: char| c.is_ascii_digit() || c == '{') => {
                     if !is_macro(delay) {
-                        parse_delay(delay)?;
+                        parse_seconds(delay).ok_or_else(bad)?;
                     }
                     if !is_macro(period) {
                         TimePeriod::parse(period).map_err(|_| bad())?;
@@ -108,11 +109,16 @@ impl UpdateInterval {
         Ok(())
     }
 
-    /// Something is ever collected.
+    /// Something is ever collected: flexible periods without checks do not fill the week.
     pub fn ever_checks(&self) -> bool {
-        self.delay_s > 0
-            || !self.scheduling.is_empty()
-            || self.flexible.iter().any(|f| f.delay_s > 0)
+        let checks = |day: u8, second: u32| {
+            let holding = self.flexible.iter().filter(|f| f.period.holds(day, second));
+            holding.map(|f| f.delay_s).min().unwrap_or(self.delay_s) > 0
+        };
+        let ends = self.flexible.iter().map(|f| f.period.seconds.1 % DAY_S);
+        let borders = || ends.clone().chain(self.flexible.iter().map(|f| f.period.seconds.0));
+        !self.scheduling.is_empty()
+            || (1..=7).any(|day| borders().chain([0]).any(|second| checks(day, second)))
     }
 
     /// The delay in force at a moment: the shortest of the flexible ones that hold, else the

@@ -208,10 +208,7 @@ fn parse_set(text: &str, low: u32, high: u32) -> Option<u64> {
     let mut set = 0;
     for part in text.split(',') {
         let (range, step) = match part.split_once('/') {
-            Some((range, step)) => {
-                let step: u32 = step.parse().ok().filter(|s| (1..=high - low).contains(s))?;
-                (range, Some(step))
-            }
+            Some((range, step)) => (range, Some(step.parse::<u32>().ok()?)),
             None => (part, None),
         };
         let (from, to) = match range.split_once('-') {
@@ -220,7 +217,8 @@ fn parse_set(text: &str, low: u32, high: u32) -> Option<u64> {
             None if step.is_some() => return None,
             None => (number(range)?, number(range)?),
         };
-        if from > to {
+        // A step has to lead to a second value.
+        if from > to || step.is_some_and(|step| step == 0 || step > to - from) {
             return None;
         }
         let step = usize::try_from(step.unwrap_or(1)).ok()?;
