@@ -36,8 +36,11 @@ pub struct Host {
     /// Templates in the order in which macros are looked up.
     pub templates: Box<[HostId]>,
     /// Fields of the inventory that have a value, by the API's names; `None` = switched off.
-    pub inventory: Option<Box<[(Arc<str>, Arc<str>)]>>,
+    pub inventory: Option<Box<[InventoryField]>>,
 }
+
+/// Name in the API, value.
+pub type InventoryField = (Arc<str>, Arc<str>);
 
 impl Host {
     /// The item with this key (macros resolved).

@@ -258,7 +258,7 @@ mod tests {
         let mut other = good.clone();
         other[8] = 3;
         assert_eq!(Challenge::read(&other), None);
-        let mut far = good.clone();
+        let mut far = good;
         far[44..48].fill(0xff);
         assert_eq!(Challenge::read(&far), None);
         for header in ["NTLM", "NTLM !", "Basic eA==", "NTLM eA=="] {

@@ -8,12 +8,12 @@ use model::{GroupId, HostId, InterfaceId};
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::{Host, Interface, Macros, Resolver, Snapshot, Tls};
+use crate::snapshot::{Host, Interface, InventoryField, Macros, Resolver, Snapshot, Tls};
 
 /// Template chains are at most this deep when tags are collected; deeper ones are cut.
 const TEMPLATE_DEPTH_MAX: usize = 32;
 
-type Tags = BTreeMap<HostId, Vec<(Arc<str>, Arc<str>)>>;
+type Tags = BTreeMap<HostId, Vec<InventoryField>>;
 
 /// The hosts in scope (no templates), without their items.
 pub(super) fn read(
@@ -90,7 +90,7 @@ fn inventory(
 ) -> DbResult<()> {
     let sql = "SELECT hostid, name, value FROM host_inventory WHERE value <> ''";
     let mut names: BTreeMap<String, Arc<str>> = BTreeMap::new();
-    let mut of_host: BTreeMap<HostId, Vec<(Arc<str>, Arc<str>)>> = BTreeMap::new();
+    let mut of_host: BTreeMap<HostId, Vec<InventoryField>> = BTreeMap::new();
     for row in select(connection, sql, "hostid", scope)? {
         let name = names.entry(row.text("name").to_owned());
         let name = Arc::clone(name.or_insert_with_key(|name| Arc::from(name.as_str())));
