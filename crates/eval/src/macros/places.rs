@@ -116,7 +116,7 @@ pub fn group_of(name: &str) -> Option<Group> {
         Some(start) => name.len() > start.len() && name.starts_with(start),
         None => name == *pattern,
     };
-    MACROS.iter().find(|(_, names)| names.iter().any(|name| fits(name))).map(|(group, _)| *group)
+    MACROS.iter().find(|(_, names)| names.iter().any(fits)).map(|(group, _)| *group)
 }
 
 /// A kind of text that may hold macros.
