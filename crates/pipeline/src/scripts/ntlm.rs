@@ -14,6 +14,9 @@ const FLAGS: u32 = 0xA008_8207;
 const EPOCH_S: u64 = 11_644_473_600;
 /// Bytes of the last message before its texts.
 const HEADER: usize = 64;
+/// Where a challenge tells the length and place of what follows its fixed part ([MS-NLMP]
+/// 2.2.1.2).
+const INFO_FIELDS: usize = 40;
 /// What a server may tell of itself; it is hashed and repeated.
 const TARGET_INFO_MAX: usize = 4096;
 const INFO_END: u16 = 0;
@@ -74,8 +77,12 @@ impl Challenge {
             return None;
         }
         let nonce = message.get(24..32)?.try_into().ok()?;
-        let length = usize::from(u16_at(message, 40).unwrap_or(0));
-        let from = u32_at(message, 44).unwrap_or(0) as usize;
+        // Servers of Windows NT tell nothing of themselves: their message ends here.
+        if message.len() <= INFO_FIELDS {
+            return Some(Self { nonce, info: Vec::new() });
+        }
+        let length = usize::from(u16_at(message, INFO_FIELDS)?);
+        let from = u32_at(message, INFO_FIELDS + 4)? as usize;
         let info = message.get(from..from.checked_add(length)?)?;
         (length <= TARGET_INFO_MAX).then(|| Self { nonce, info: info.to_vec() })
     }
@@ -253,7 +260,8 @@ mod tests {
     fn nonsense_is_no_challenge() {
         let good = message(&info());
         for length in 0..good.len() {
-            assert_eq!(Challenge::read(&good[..length]), None, "{length}");
+            let read = Challenge::read(&good[..length]);
+            assert_eq!(read.is_some(), (32..=INFO_FIELDS).contains(&length), "{length}");
         }
         let mut other = good.clone();
         other[8] = 3;
