@@ -74,8 +74,11 @@ impl Challenge {
             return None;
         }
         let nonce = message.get(24..32)?.try_into().ok()?;
-        let length = usize::from(u16_at(message, 40).unwrap_or(0));
-        let from = u32_at(message, 44).unwrap_or(0) as usize;
+        // Old servers end here and tell nothing of themselves.
+        let (length, from) = match message.len() {
+            ..48 => (0, 0),
+            _ => (usize::from(u16_at(message, 40)?), u32_at(message, 44)? as usize),
+        };
         let info = message.get(from..from.checked_add(length)?)?;
         (length <= TARGET_INFO_MAX).then(|| Self { nonce, info: info.to_vec() })
     }
@@ -252,8 +255,10 @@ mod tests {
     #[test]
     fn nonsense_is_no_challenge() {
         let good = message(&info());
+        let short = Some(Challenge { nonce: NONCE, info: Vec::new() });
         for length in 0..good.len() {
-            assert_eq!(Challenge::read(&good[..length]), None, "{length}");
+            let expected = if (32..48).contains(&length) { short.clone() } else { None };
+            assert_eq!(Challenge::read(&good[..length]), expected, "{length}");
         }
         let mut other = good.clone();
         other[8] = 3;
