@@ -84,13 +84,6 @@ EXPLAINED = [
      lambda case, one, other: "timeleft" in _text(case) and _far(one) and _far(other)),
     ("source of an earlier line", "logsource with #2 and more: the reference takes the pattern for a wrong one.",
      lambda case, one, other: "logsource" in _text(case) and "invalid regular expression" in str(_result(one))),
-    ("few seasons and a window", "trendstl with a seasonal window of its own over hardly more than two seasons: "
-     "fits over two or three points, whose ends the reference treats in another way.",
-     lambda case, one, other: _text(case).startswith("trendstl(/first/") and ",49h:" in _text(case)
-     and _text(case).endswith(",,,7)")),
-    ("a value at the limit", "trendstl: one value more lies beyond two deviations for the reference; 1 in 80 periods that "
-     "are no multiple of the season differs so.",
-     lambda case, one, other: _text(case) == "trendstl(/first/tu,100h:now/h-1h,4h,24h,2)"),
     ("less than an hour of trends", "trendcount says 0 for such a period in the reference, where all others "
      "refuse it.",
      lambda case, one, other: _text(case).startswith("trendcount(") and ",30m" in _text(case)),

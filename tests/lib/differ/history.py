@@ -154,7 +154,8 @@ def _trend(rng):
             _quoted(pick(["h", "d", "w", "x", "M"])), pick(["2", "3", "6", "0", "x"])),
         lambda: "trendstl(/first/%s,%s,%s,%s%s)" % (
             key, pick(["49h:now/h-1h", "48h:now/h-1h", "96h:now/h-24h", "100h:now/h-1h", "150h:now/h-2h"]), pick(["4h", "24h", "1h"]),
-            pick(["24h", "12h"]), pick(["", ",2", ",3,\"stddevpop\"", ",1.5,\"mad\"", ",,,7", ",x"])),
+            pick(["24h", "12h"]), pick(["", ",2", ",3,\"stddevpop\"", ",1.5,\"mad\"", ",,,7",
+                                              ",2,,11", ",1.5,,15", ",x"])),
     ])()
 
 

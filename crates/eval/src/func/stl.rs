@@ -74,128 +74,173 @@ pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, Func
     Ok(anomalies as f64 / params.detection as f64)
 }
 
-/// What is left when season and trend are taken away.
+/// A smoother: local fits over a window, at every `jump`-th point, straight lines between.
+#[derive(Debug, Clone, Copy)]
+struct Loess {
+    /// Points that a fit looks at.
+    window: usize,
+    /// Local lines instead of local means.
+    linear: bool,
+}
+
+/// What is left when season and trend are taken away, by STL: R. B. Cleveland, W. S. Cleveland,
+/// J. E. McRae, I. Terpenning, "STL: A Seasonal-Trend Decomposition Procedure Based on Loess",
+/// Journal of Official Statistics 6 (1990), without its robust outer loop.
+///
+/// Operations are in the order of its authors' program: the last digits decide whether a value
+/// lies beyond the limit where all values are nearly equal.
 fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     const INNER_LOOPS: usize = 2;
     let (n, season) = (series.len(), params.season);
     let seasonal_window = params.window.unwrap_or(10 * n + 1);
-    #[expect(clippy::cast_precision_loss, reason = "counts of hours")]
-    let wanted = 1.5 * season as f64 / (1.0 - 1.5 / seasonal_window as f64);
+    let wanted = 1.5 * float(season) / (1.0 - 1.5 / float(seasonal_window));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
     let trend_window = (wanted.ceil() as usize) | 1;
-    let low_window = season | 1;
+    let cycles = Loess { window: seasonal_window, linear: false };
+    let low = Loess { window: season | 1, linear: true };
+    let slow = Loess { window: trend_window, linear: true };
     let mut trend = vec![0.0; n];
     let mut seasonal = vec![0.0; n];
+    let mut scratch = vec![0.0; n / season + 3];
     for _ in 0..INNER_LOOPS {
         let detrended: Vec<f64> = series.iter().zip(&trend).map(|(y, t)| y - t).collect();
-        let cycle = smooth_cycles(&detrended, season, seasonal_window);
+        let cycle = smooth_cycles(&detrended, season, cycles, &mut scratch);
         let twice = moving_average(&moving_average(&cycle, season), season);
-        let low = loess(&moving_average(&twice, 3), low_window, &twice);
+        let passed = moving_average(&twice, 3);
+        let mut level = twice;
+        low.smooth(&passed, &mut level);
         for i in 0..n {
-            seasonal[i] = cycle[i + season] - low[i];
+            seasonal[i] = cycle[i + season] - level[i];
         }
         let rest: Vec<f64> = series.iter().zip(&seasonal).map(|(y, s)| y - s).collect();
-        trend = loess(&rest, trend_window, &trend);
+        slow.smooth(&rest, &mut trend);
     }
     let left: Vec<f64> = (0..n).map(|i| series[i] - seasonal[i] - trend[i]).collect();
     if left.iter().all(|v| v.is_finite()) { Ok(left) } else { Err(FuncError::NotFinite) }
 }
 
-/// Smooths each position of the season over the cycles by local means and adds one cycle at both
-/// ends.
-fn smooth_cycles(series: &[f64], season: usize, window: usize) -> Vec<f64> {
+#[expect(clippy::cast_precision_loss, reason = "counts of hours")]
+fn float(n: usize) -> f64 {
+    n as f64
+}
+
+/// Smooths each position of the season over the cycles, and adds one cycle at both ends.
+/// `scratch` holds one position, and what the one before left in it.
+fn smooth_cycles(series: &[f64], season: usize, loess: Loess, scratch: &mut [f64]) -> Vec<f64> {
     let mut out = vec![0.0; series.len() + 2 * season];
     for position in 0..season {
         let line: Vec<f64> = series.iter().copied().skip(position).step_by(season).collect();
         let count = line.len();
-        for index in 0..count + 2 {
-            #[expect(clippy::cast_precision_loss, reason = "counts of cycles")]
-            let value = local_fit(&line, window, index as f64 - 1.0, false);
-            if let Some(slot) = out.get_mut(index * season + position) {
-                *slot = value;
-            }
+        loess.smooth(&line, &mut scratch[1..=count]);
+        let near = loess.window.min(count);
+        scratch[0] = loess.fit(&line, 0.0, (1, near)).unwrap_or(scratch[1]);
+        let end = float(count + 1);
+        let behind = loess.fit(&line, end, (count - near + 1, count));
+        scratch[count + 1] = behind.unwrap_or(scratch[count]);
+        for (index, value) in scratch[..count + 2].iter().enumerate() {
+            out[index * season + position] = *value;
         }
     }
     out
 }
 
 fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
-    series.windows(window).map(|w| stats::avg(w).unwrap_or(f64::NAN)).collect()
-}
-
-/// Smooths a series. `before` is what the place of the result held: the reference leaves the last
-/// but one value as it was there where the last piece is shorter than the others.
-#[expect(clippy::cast_precision_loss, reason = "counts of hours")]
-fn loess(series: &[f64], window: usize, before: &[f64]) -> Vec<f64> {
-    let last = series.len().saturating_sub(1);
-    // Fitted at every tenth part of the window and at the end, straight lines between.
-    let step = window.div_ceil(10);
-    let mut out = vec![0.0; series.len()];
-    let mut from = 0;
-    let mut at_from = local_fit(series, window, 0.0, true);
-    while let Some(slot) = out.get_mut(from) {
-        *slot = at_from;
-        if from == last {
-            break;
-        }
-        let to = (from + step).min(last);
-        let at_to = local_fit(series, window, to as f64, true);
-        let slope = (at_to - at_from) / (to - from) as f64;
-        for (offset, slot) in out[from..to].iter_mut().enumerate() {
-            *slot = slope.mul_add(offset as f64, at_from);
-        }
-        let between = to - from;
-        (from, at_from) = (to, at_to);
-        if (2..step).contains(&between)
-            && let (Some(slot), Some(left)) = (out.get_mut(to - 1), before.get(to - 1))
-        {
-            *slot = *left;
-        }
+    let mut sum: f64 = series[..window].iter().sum();
+    let mut out = vec![sum / float(window)];
+    for (oldest, newest) in series.iter().zip(&series[window..]) {
+        sum = sum - oldest + newest;
+        out.push(sum / float(window));
     }
     out
 }
 
-/// Locally weighted fit at `at` over the `window` nearest points (tricube weights): linear, or a
-/// mean.
-#[expect(clippy::cast_precision_loss, reason = "counts of hours")]
-fn local_fit(series: &[f64], window: usize, at: f64, linear: bool) -> f64 {
-    let n = series.len();
-    let width = window.min(n);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
-    let from = (at - (width as f64 - 1.0) / 2.0).round().clamp(0.0, (n - width) as f64) as usize;
-    let mut reach = (at - from as f64).abs().max(((from + width - 1) as f64 - at).abs());
-    if window > n {
-        reach += ((window - n) / 2) as f64;
+impl Loess {
+    /// Smooths `series` into `out`. As in the reference, of the last piece only the first point
+    /// is interpolated; at the others up to the end `out` keeps what it held.
+    fn smooth(self, series: &[f64], out: &mut [f64]) {
+        let n = series.len();
+        if n < 2 {
+            out[..n].copy_from_slice(series);
+            return;
+        }
+        let jump = self.window.div_ceil(10).min(n - 1);
+        let mut near = (1, self.window.min(n));
+        for point in (1..=n).step_by(jump) {
+            near = self.near(point, n, jump, near);
+            let fitted = self.fit(series, float(point), near);
+            out[point - 1] = fitted.unwrap_or(series[point - 1]);
+        }
+        for from in (0..n - jump).step_by(jump) {
+            let slope = (out[from + jump] - out[from]) / float(jump);
+            for at in 1..jump {
+                out[from + at] = out[from] + slope * float(at);
+            }
+        }
+        let from = (n - 1) / jump * jump;
+        if from != n - 1 {
+            // The neighbours are still those of the point before.
+            out[n - 1] = self.fit(series, float(n), near).unwrap_or(series[n - 1]);
+            if from + 2 < n {
+                out[from + 1] = out[from] + (out[n - 1] - out[from]) / float(n - 1 - from);
+            }
+        }
     }
-    let (mut w_sum, mut x_sum, mut y_sum) = (0.0, 0.0, 0.0);
-    let mut weights = Vec::with_capacity(width);
-    for (offset, y) in series[from..from + width].iter().enumerate() {
-        let x = (from + offset) as f64;
-        let distance = (x - at).abs();
-        let weight = if distance <= 0.001 * reach {
-            1.0
-        } else if distance <= 0.999 * reach {
-            (1.0 - (distance / reach).powi(3)).powi(3)
+
+    /// First and last of the points that a fit at `point` looks at, counted from 1; `before` are
+    /// those of the point before.
+    fn near(self, point: usize, n: usize, jump: usize, before: (usize, usize)) -> (usize, usize) {
+        let (window, half) = (self.window, self.window.div_ceil(2));
+        if window >= n {
+            (1, n)
+        } else if jump == 1 {
+            let moves = usize::from(point > half && before.1 != n);
+            (before.0 + moves, before.1 + moves)
+        } else if point < half {
+            (1, window)
+        } else if point > n - half {
+            (n - window + 1, n)
         } else {
-            0.0
+            (point - half + 1, window + point - half)
+        }
+    }
+
+    /// The fit at `at` over the points `from` to `to`, all counted from 1, with tricube weights;
+    /// `None` where no point weighs anything.
+    fn fit(self, series: &[f64], at: f64, (from, to): (usize, usize)) -> Option<f64> {
+        let n = series.len();
+        let mut reach = (at - float(from)).max(float(to) - at);
+        if self.window > n {
+            // The reference's distance: the authors' program adds half of it.
+            reach += float(self.window - n);
+        }
+        let points = || (from..=to).map(float);
+        let weight = |point: f64| {
+            let distance = (point - at).abs();
+            if distance <= 0.001 * reach {
+                1.0
+            } else if distance <= 0.999 * reach {
+                (1.0 - (distance / reach).powi(3)).powi(3)
+            } else {
+                0.0
+            }
         };
-        weights.push((x, *y, weight));
-        w_sum += weight;
-        x_sum += weight * x;
-        y_sum += weight * y;
+        let mut weights: Vec<f64> = points().map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        if sum <= 0.0 {
+            return None;
+        }
+        weights.iter_mut().for_each(|weight| *weight /= sum);
+        if self.linear && reach > 0.0 {
+            let centre: f64 = points().zip(&weights).map(|(point, weight)| weight * point).sum();
+            let squares = points().zip(&weights).map(|(point, w)| w * (point - centre).powi(2));
+            let spread: f64 = squares.sum();
+            if spread.sqrt() > 0.001 * float(n - 1) {
+                let slope = (at - centre) / spread;
+                for (point, weight) in points().zip(&mut weights) {
+                    *weight *= slope * (point - centre) + 1.0;
+                }
+            }
+        }
+        Some(weights.iter().zip(&series[from - 1..to]).map(|(weight, y)| weight * y).sum())
     }
-    if w_sum <= 0.0 {
-        return f64::NAN;
-    }
-    let (x_mean, y_mean) = (x_sum / w_sum, y_sum / w_sum);
-    if !linear {
-        return y_mean;
-    }
-    let (mut xx, mut xy) = (0.0, 0.0);
-    for (x, y, weight) in weights {
-        xx += weight * (x - x_mean).powi(2);
-        xy += weight * (x - x_mean) * (y - y_mean);
-    }
-    let range = n as f64 - 1.0;
-    if (xx / w_sum).sqrt() > 0.001 * range { y_mean + xy / xx * (at - x_mean) } else { y_mean }
 }
