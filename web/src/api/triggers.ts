@@ -67,6 +67,7 @@ export const triggerQuery = (triggerid: string) =>
           selectItems: ["itemid", "name", "value_type"],
           expandComment: true,
           expandDescription: true,
+          expandUrl: true,
         },
         signal,
       );

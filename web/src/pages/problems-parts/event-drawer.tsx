@@ -185,7 +185,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 </Link>
                 {/^https?:/.test(trigger.url) && (
                   <a
-                    href={trigger.url}
+                    href={trigger.url.replaceAll("{EVENT.ID}", eventid)}
                     target="_blank"
                     rel="noreferrer"
                     className="mt-1.5 ml-4 inline-block text-xs text-accent-ink hover:underline"

@@ -1,4 +1,5 @@
-//! `expandExpression`, `expandDescription`, `expandComment`.
+//! `expandExpression`, `expandDescription`, `expandComment`; `expandUrl` is ours: other front ends
+//! resolve links themselves.
 
 use std::collections::HashMap;
 
@@ -77,8 +78,8 @@ pub(crate) fn expressions(
 /// Does what the options ask for.
 pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
     let flag = |name: &str| params::flag(input.get(name));
-    let options = [flag("expandExpression"), flag("expandDescription"), flag("expandComment")];
-    if options == [false; 3] {
+    let options = ["expandExpression", "expandDescription", "expandComment", "expandUrl"].map(flag);
+    if options == [false; 4] {
         return Ok(());
     }
     let functions = Functions::load(found.call, &found.ids())?;
@@ -86,12 +87,15 @@ pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
     let call = found.call;
     for row in &mut found.rows {
         let functions = functions.of(row.id);
-        let shown = Shown::new(call, &snapshot, functions, row.row.text("expression"), None);
+        let trigger = (row.id, row.row.text("expression"));
+        let shown = Shown::new(call, &snapshot, functions, trigger, None);
         let members = [
             ("expression", options[0]),
             ("recovery_expression", options[0]),
             ("description", options[1]),
             ("comments", options[2]),
+            ("url", options[3]),
+            ("url_name", options[3]),
         ];
         for (member, wanted) in members {
             let Some(out) = row.out.get_mut(member).filter(|_| wanted) else { continue };
@@ -99,6 +103,7 @@ pub(super) fn expand(found: &mut Found<'_, '_>, input: &Json) -> ApiResult<()> {
             let text = match member {
                 "description" => shown.text(text, Place::TriggerName),
                 "comments" => shown.text(text, Place::Shown),
+                "url" | "url_name" => shown.text(text, Place::TriggerUrl),
                 _ => shown.expression(text, &|stored| written(functions, stored)),
             };
             *out = Json::String(text);
@@ -134,7 +139,7 @@ pub(crate) fn operational_data(
             return Some(text.clone());
         }
         let functions = functions.of(*trigger);
-        let shown = Shown::new(call, &snapshot, functions, expression, Some(*at));
+        let shown = Shown::new(call, &snapshot, functions, (*trigger, expression), Some(*at));
         let text = shown.text(template, Place::Shown);
         if !shown.of_event.get() {
             done.insert(*trigger, text.clone());

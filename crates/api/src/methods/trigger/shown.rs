@@ -22,6 +22,7 @@ const VALUES_PER_SECOND_MAX: usize = 64;
 pub(super) struct Shown<'a, 'c> {
     call: &'a Call<'c>,
     snapshot: &'a Snapshot,
+    trigger: u64,
     /// In the order in which the problem expression names them.
     functions: Vec<&'a Function>,
     hosts: Vec<u64>,
@@ -38,7 +39,7 @@ impl<'a, 'c> Shown<'a, 'c> {
         call: &'a Call<'c>,
         snapshot: &'a Snapshot,
         all: &'a [Function],
-        expression: &str,
+        (trigger, expression): (u64, &str),
         event: Option<Timestamp>,
     ) -> Self {
         let parsed = Expression::parse(expression).ok();
@@ -52,7 +53,8 @@ impl<'a, 'c> Shown<'a, 'c> {
             }
         }
         let constants = parsed.map(|parsed| parsed.constants()).unwrap_or_default();
-        Self { call, snapshot, functions, hosts, constants, event, of_event: Cell::new(false) }
+        let of_event = Cell::new(false);
+        Self { call, snapshot, trigger, functions, hosts, constants, event, of_event }
     }
 
     /// The text with what works in `place`.
@@ -65,6 +67,8 @@ impl<'a, 'c> Shown<'a, 'c> {
             text.to_owned()
         };
         crate::expand::macros(self.snapshot, &self.hosts, &text, &mut |token| match token.kind {
+            // Links of one trigger lead to different events: whoever follows them knows which.
+            TokenKind::Builtin { name, .. } if group_of(name) == Some(Group::Event) => None,
             TokenKind::Builtin { name, index } if rules.has(name, index) => {
                 let index = index.map_or(0, |n| usize::from(n) - 1);
                 // Macro functions work on the bare value, not on the one with units.
@@ -109,6 +113,7 @@ impl<'a, 'c> Shown<'a, 'c> {
                 self.value(function, if newest { None } else { self.event }, bare)
             }
             Group::ItemLog => self.log(function, name),
+            Group::TriggerId => Some(self.trigger.to_string()),
             _ => match self.host(function) {
                 Some(host) => host.macro_value(name),
                 // Of a template, the name is all that there is.

@@ -82,6 +82,27 @@ fn names_and_descriptions() {
 }
 
 #[test]
+fn links() {
+    let (server, host) = server();
+    let written =
+        "https://wiki/{HOST.HOST}/{HOST.ID}?t={TRIGGER.ID}&e={EVENT.ID}&k={$KEY}&m={$MAX}";
+    let trigger = server.create(
+        "trigger.create",
+        &json!({ "description": "t", "expression": "last(/web/n)>7", "url": written,
+                 "url_name": "Wiki of {HOST.HOST}" }),
+    );
+    let url = |options: serde_json::Value| {
+        let mut params = json!({ "triggerids": trigger, "output": ["url", "url_name"] });
+        params.as_object_mut().unwrap().extend(options.as_object().unwrap().clone());
+        let found = server.call("trigger.get", &params).unwrap();
+        (found[0]["url"].clone(), found[0]["url_name"].clone())
+    };
+    assert_eq!(url(json!({})), (json!(written), json!("Wiki of {HOST.HOST}")));
+    let shown = format!("https://wiki/web/{host}?t={trigger}&e={{EVENT.ID}}&k=******&m=5");
+    assert_eq!(url(json!({ "expandUrl": true })), (json!(shown), json!("Wiki of web")));
+}
+
+#[test]
 fn expressions() {
     let (server, _) = server();
     for (written, shown) in [
