@@ -95,7 +95,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
                 ip: ip.to_string().into(),
                 dns: Arc::clone(&empty),
                 port,
-                details: Arc::clone(&empty),
+                snmp: None,
             }]),
             items: items.into_boxed_slice(),
             tls: Tls::default(),

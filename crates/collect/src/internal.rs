@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use config::snapshot::source::Snmp;
 use config::snapshot::{Host, Item};
 use eval::key::ItemKey;
 use serde_json::json;
@@ -98,8 +99,8 @@ fn interfaces(shared: &Shared, host: &Host) -> InternalValue {
                 "{#IF.DEFAULT}": u8::from(interface.main),
                 "{#IF.AVAILABLE}": state as u8,
             });
-            if interface.kind == 2 {
-                snmp_macros(&mut row, &interface.details);
+            if let Some(snmp) = &interface.snmp {
+                snmp_macros(&mut row, snmp);
             }
             row
         })
@@ -107,19 +108,14 @@ fn interfaces(shared: &Shared, host: &Host) -> InternalValue {
     InternalValue::Text(serde_json::Value::Array(rows).to_string())
 }
 
-fn snmp_macros(row: &mut serde_json::Value, details: &str) {
-    let details: serde_json::Value = serde_json::from_str(details).unwrap_or_default();
-    let member = |name: &str| match &details[name] {
-        serde_json::Value::String(text) => text.clone(),
-        serde_json::Value::Null => String::new(),
-        other => other.to_string(),
-    };
-    let version = member("version");
-    row["{#IF.SNMP.BULK}"] = json!(member("bulk").parse::<u8>().unwrap_or(1));
-    if version == "3" {
-        row["{#IF.SNMP.CONTEXTNAME}"] = json!(member("contextname"));
-        row["{#IF.SNMP.SECURITYNAME}"] = json!(member("securityname"));
+fn snmp_macros(row: &mut serde_json::Value, snmp: &Snmp) {
+    row["{#IF.SNMP.BULK}"] = json!(u8::from(snmp.bulk));
+    if snmp.version == 3 {
+        row["{#IF.SNMP.CONTEXTNAME}"] = json!(snmp.user.context);
+        row["{#IF.SNMP.SECURITYNAME}"] = json!(snmp.user.name);
     }
-    row["{#IF.SNMP.VERSION}"] =
-        json!(format!("SNMPv{}", if version == "2" { "2c" } else { &version }));
+    row["{#IF.SNMP.VERSION}"] = json!(match snmp.version {
+        2 => String::from("SNMPv2c"),
+        other => format!("SNMPv{other}"),
+    });
 }

@@ -18,6 +18,8 @@ pub struct CollectorConfig {
     pub tls: TlsConfig,
     /// Addresses that may ask `zabbix.stats` (list as in `StatsAllowedIP`); empty = nobody.
     pub stats_allowed: String,
+    /// Folder of the programs of external checks.
+    pub external_scripts: PathBuf,
     /// Address from which passive checks go out; `None` = the system chooses.
     pub source_ip: Option<std::net::IpAddr>,
     /// Default timeout of checks; a timeout of an item or of the global settings beats it.
@@ -48,6 +50,7 @@ impl Default for CollectorConfig {
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 10051))],
             tls: TlsConfig::default(),
             stats_allowed: String::new(),
+            external_scripts: PathBuf::from("externalscripts"),
             source_ip: None,
             timeout: Duration::from_secs(3),
             reach: ReachDelays::default(),

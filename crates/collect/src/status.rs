@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Snapshot;
-use config::snapshot::{Host, Item};
+use config::snapshot::{Host, Interface, Item};
 use model::{HostId, ItemId, Payload, Timestamp, Value};
 use stdx::queue;
 use wire::Target;
@@ -14,8 +14,8 @@ use crate::availability::{Availability, Available};
 use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
-use crate::poll::agent::{self, AgentReply};
-use crate::poll::{Command, Reply};
+use crate::poll::agent::AgentReply;
+use crate::poll::{Check, Command, Reply, probe};
 use crate::schedule::QueueReport;
 use crate::settings::{CollectorConfig, Remembered};
 use crate::sink::Sink;
@@ -244,14 +244,14 @@ impl Status {
         crate::internal::value(&self.0, item)
     }
 
-    /// Runs one passive agent check right now, outside the schedule (`item.test`).
-    pub async fn agent_get(
+    /// Checks once right now, outside the schedule (`item.test`).
+    pub async fn check_once(
         &self,
         host: &Arc<Host>,
-        interface: &config::snapshot::Interface,
-        key: &str,
-        timeout: Duration,
+        interface: Option<&Interface>,
+        item: &Item,
     ) -> AgentReply {
-        agent::get_once(&self.0, host, interface, key, timeout).await
+        let timeout = self.0.timeout(&self.0.deps.snapshots.load(), item);
+        probe::run(&Check { shared: &self.0, host, item, interface, timeout }).await
     }
 }

@@ -61,7 +61,7 @@ pub(crate) fn interface(id: u64, kind: u8, port: u16) -> Interface {
         ip: "127.0.0.1".into(),
         dns: "".into(),
         port,
-        details: "".into(),
+        snmp: None,
     }
 }
 

@@ -3,7 +3,6 @@
 mod common;
 
 use std::pin::Pin;
-use std::time::Duration;
 
 use common::{Rig, counts, host, item, snapshot};
 use config::snapshot::{Host, ItemType};
@@ -129,11 +128,11 @@ async fn passive_checks_use_the_psk_of_the_host() {
     let rig = Rig::start(snapshot(1, vec![good])).await;
     assert_eq!(rig.shards.wait_for(1, |v| !v.is_empty()).await[0], "secret");
     let status = rig.handle.status();
-    let limit = Duration::from_secs(3);
+    let ping = item(1, "agent.ping", ItemType::Agent, "1");
     for (host, part) in [(other, "cannot establish TLS to [[127.0.0.1]:"), (broken, "hexadecimal")]
     {
         let host = std::sync::Arc::new(host);
-        let reply = status.agent_get(&host, &host.interfaces[0], "agent.ping", limit).await;
+        let reply = status.check_once(&host, host.interfaces.first(), &ping).await;
         let text = format!("{reply:?}");
         assert!(text.contains(part) && !text.contains("secret"), "{text}");
     }

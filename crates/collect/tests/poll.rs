@@ -149,9 +149,9 @@ async fn an_agent_that_denies_access_says_so() {
                 dropped connection because of access permissions.";
     assert_eq!(&*state.error, text);
     assert!(rig.shards.texts().is_empty());
-    let limit = Duration::from_secs(1);
     let web = std::sync::Arc::new(web);
-    let reply = status.agent_get(&web, &web.interfaces[0], "agent.ping", limit).await;
+    let ping = item(2, "agent.ping", ItemType::Agent, "1");
+    let reply = status.check_once(&web, web.interfaces.first(), &ping).await;
     assert_eq!(reply, AgentReply::NetworkError(text.to_owned()));
 }
 
@@ -170,8 +170,11 @@ async fn a_slow_agent_times_out_and_a_patient_item_does_not() {
     let rig = Rig::start_with(snapshot(1, vec![web.clone()]), hasty).await;
     assert_eq!(rig.shards.wait_for(2, |v| !v.is_empty()).await[0], "2");
     let web = std::sync::Arc::new(web);
-    let limit = Duration::from_secs(1);
-    let reply = rig.handle.status().agent_get(&web, &web.interfaces[0], "quick", limit).await;
+    let quick = with_extra(item(3, "quick", ItemType::Agent, "1"), |extra| {
+        extra.timeout = String::from("1s");
+    });
+    let status = rig.handle.status();
+    let reply = status.check_once(&web, web.interfaces.first(), &quick).await;
     let text = "Get value from agent failed: cannot read response: timed out";
     assert_eq!(reply, AgentReply::NetworkError(text.to_owned()));
 }

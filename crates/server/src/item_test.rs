@@ -1,22 +1,20 @@
 //! The request `item.test`: fetches a value if none is given, runs the steps, shows each.
 
 use std::sync::Arc;
-use std::time::Duration;
 
 use api::Json;
 use collect::AgentReply;
 use config::Snapshot;
-use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType};
+use config::snapshot::source::{Snmp, Source};
+use config::snapshot::{Host, Interface, InterfaceNeed, Item, ItemExtra, ItemParts, ItemType};
 use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
+use eval::macros::Place;
 use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
 use model::{HostId, InterfaceId, ItemId, Payload, Timestamp, ValueType};
 use serde_json::{Map, json};
 
 use crate::live::Running;
-
-/// A check of a test may last this long, whatever the item says.
-const TIMEOUT_MAX_S: u32 = 600;
 
 /// Answers the member `data` of a request; the error names the member that is wrong.
 pub(crate) fn test(running: &Running, data: &Json) -> Result<Json, String> {
@@ -190,36 +188,37 @@ fn fetch(running: &Running, item: &Json, host: &Json) -> Result<String, String> 
         return Err(format!("There is no item type {number}."));
     };
     match kind {
-        ItemType::Agent => agent(running, &snapshot, item, host, id),
         ItemType::Internal => internal(running, item, id),
         ItemType::Calculated => calculated(running, item, id),
-        _ => Err(format!(
+        _ if !kind.is_polled() => Err(format!(
             "Items of type {number} have no check that the server could run for a test. \
              Give a value instead."
         )),
+        _ => checked(running, &snapshot, (item, kind), (host, id)),
     }
 }
 
-fn agent(
+/// The value that a check brings.
+fn checked(
     running: &Running,
     snapshot: &Snapshot,
-    item: &Json,
-    json: &Json,
-    id: HostId,
+    (item, kind): (&Json, ItemType),
+    (json, id): (&Json, HostId),
 ) -> Result<String, String> {
     let known = snapshot.hosts.get(&id);
     let host = Arc::new(host(known, json, id));
-    let interface = interface(known.map(Arc::as_ref), &json["interface"])?;
-    let wanted = text(&item["timeout"]).filter(|text| !text.is_empty());
-    let global = snapshot.settings.timeouts.get(&(ItemType::Agent as u8)).cloned();
-    let seconds = wanted.or(global).as_deref().and_then(eval::num::parse_seconds);
-    let seconds = seconds.filter(|s| (1..=TIMEOUT_MAX_S).contains(s)).unwrap_or(3);
-    let limit = Duration::from_secs(seconds.into());
-    let key = text(&item["key"]).unwrap_or_default();
-    let check = running.collector.agent_get(&host, &interface, &key, limit);
+    let interface = match kind.interface() {
+        InterfaceNeed::Kind(kind) => {
+            Some(interface(known.map(Arc::as_ref), &json["interface"], kind)?)
+        }
+        InterfaceNeed::Any => interface(known.map(Arc::as_ref), &json["interface"], 1).ok(),
+        InterfaceNeed::None => None,
+    };
+    let item = made_up(item, kind, id);
+    let check = running.collector.check_once(&host, interface.as_ref(), &item);
     match running.runtime.block_on(check) {
         AgentReply::Value(value) => Ok(value),
-        AgentReply::Nothing => Err("The agent has no value now.".to_owned()),
+        AgentReply::Nothing => Err("There is no value now.".to_owned()),
         AgentReply::NotSupported(why)
         | AgentReply::NetworkError(why)
         | AgentReply::ConfigError(why)
@@ -260,15 +259,18 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
     host
 }
 
-fn interface(known: Option<&Host>, json: &Json) -> Result<Interface, String> {
+fn interface(known: Option<&Host>, json: &Json, kind: u8) -> Result<Interface, String> {
     let id = json.get("interfaceid").and_then(number).map_or(0, i64::cast_unsigned);
     let configured = known.and_then(|host| {
-        let main = || host.interfaces.iter().find(|one| one.main && one.kind == 1);
+        let main = || host.interfaces.iter().find(|one| one.main && one.kind == kind);
         host.interface(InterfaceId(id)).or_else(main)
     });
     let Some(address) = json.get("address").and_then(text) else {
-        let none = "The host has no agent interface. Give an address, or a value to test.";
-        return configured.cloned().ok_or_else(|| none.to_owned());
+        let none = || {
+            let kind = Interface::kind_name(kind);
+            format!("The host has no {kind} interface. Give an address, or a value to test.")
+        };
+        return configured.cloned().ok_or_else(none);
     };
     let port = json.get("port").and_then(number).and_then(|port| u16::try_from(port).ok());
     let port = port.ok_or("The port of the interface must be a number up to 65535.")?;
@@ -276,19 +278,34 @@ fn interface(known: Option<&Host>, json: &Json) -> Result<Interface, String> {
     let (ip, dns) = if use_ip { (address, String::new()) } else { (String::new(), address) };
     Ok(Interface {
         id: InterfaceId(id),
-        kind: 1,
+        kind,
         main: true,
         use_ip,
         ip: ip.into(),
         dns: dns.into(),
         port,
-        details: "".into(),
+        snmp: Snmp::new(&json["details"].to_string(), &as_it_is).map(Arc::new),
     })
+}
+
+/// Who asks for a test has resolved the macros.
+fn as_it_is(text: &str, _place: Place) -> String {
+    text.to_owned()
 }
 
 /// An item that is nowhere configured.
 fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
-    let params = text(&item["params"]).unwrap_or_default();
+    let member = |name: &str| match &item[name] {
+        Json::Null => String::new(),
+        list @ (Json::Array(_) | Json::Object(_)) => list.to_string(),
+        plain => text(plain).unwrap_or_default(),
+    };
+    let extra = ItemExtra {
+        params: member("params"),
+        timeout: member("timeout"),
+        source: Source::new(kind, &member, &as_it_is),
+        ..ItemExtra::default()
+    };
     Item::from(ItemParts {
         id: ItemId(0),
         host,
@@ -306,7 +323,7 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
         triggers: Box::default(),
         history_days: 0,
         trends_days: 0,
-        extra: Some(Arc::new(ItemExtra { params, ..ItemExtra::default() })),
+        extra: Some(Arc::new(extra)),
     })
 }
 

@@ -85,6 +85,13 @@ pub(crate) const SERVER: &[Param] = &[
         "127.0.0.1,::1",
         "Addresses and networks that may ask for internal statistics.",
     ),
+    param(
+        "external-scripts",
+        "DIR",
+        "",
+        "Folder of the programs that external checks run; default: \"externalscripts\" in the data \
+         folder.",
+    ),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
 

@@ -196,7 +196,7 @@ impl Server {
         let late_api: Arc<OnceLock<Arc<Api>>> = Arc::default();
         let snapshots = Arc::clone(&config);
         let collector = Collector::start(
-            CollectorConfig { remembered: known.collection, ..collector_config(values)? },
+            CollectorConfig { remembered: known.collection, ..collector_config(values, data)? },
             collect::Deps {
                 clock: Arc::clone(&clock),
                 snapshots: Arc::new(move || snapshots.snapshot()),
@@ -329,7 +329,7 @@ pub(crate) fn config_location(values: &Values, data: &Path) -> Location {
     }
 }
 
-fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {
+fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorConfig> {
     Ok(CollectorConfig {
         listen: vec![values.address("trapper")?],
         tls: TlsConfig {
@@ -339,6 +339,9 @@ fn collector_config(values: &Values) -> anyhow::Result<CollectorConfig> {
             key_file: values.path("tls-key-file"),
         },
         stats_allowed: values.get("stats-allowed").to_owned(),
+        external_scripts: values
+            .path("external-scripts")
+            .unwrap_or_else(|| data.join("externalscripts")),
         ..CollectorConfig::default()
     })
 }

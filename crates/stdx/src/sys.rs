@@ -51,6 +51,13 @@ pub fn spawn_with_own_files(
     })
 }
 
+/// Kills a process and what it started: all of its process group.
+pub fn kill_group(leader: u32) {
+    let Ok(leader) = libc::pid_t::try_from(leader) else { return };
+    // SAFETY: takes numbers only. A group that is gone is an error that changes nothing.
+    let _gone = unsafe { libc::kill(-leader, libc::SIGKILL) };
+}
+
 /// Lets a task wait until `descriptor` is ready.
 pub fn watch(descriptor: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     // SAFETY: an `OwnedFd` is open until it is dropped, and `AsyncFd` owns it until then.

@@ -1,5 +1,7 @@
 //! What the reply to a check says about the interface that was asked.
 
+use config::snapshot::Interface;
+
 use super::Poller;
 use super::agent::AgentReply;
 use crate::availability::{Available, Change, InterfaceState};
@@ -33,6 +35,7 @@ impl Poller {
         {
             self.shared.availability.set(lane.interface, &lane.state);
         }
+        let kind = Interface::kind_name(lane.interface().map_or(0, |interface| interface.kind));
         let (name, id) = (&host.host, lane.interface);
         let why = match reply {
             AgentReply::NetworkError(why) => why.as_str(),
@@ -41,17 +44,17 @@ impl Poller {
         match change {
             Change::None => {}
             Change::Unreachable => {
-                tracing::info!("agent interface {id} of host \"{name}\" is unreachable: {why}");
+                tracing::info!("{kind} interface {id} of host \"{name}\" is unreachable: {why}");
             }
             Change::Unavailable => {
-                tracing::warn!("agent interface {id} of host \"{name}\" is not available: {why}");
+                tracing::warn!("{kind} interface {id} of host \"{name}\" is not available: {why}");
             }
             // The first answer of each of a million interfaces is no news.
             Change::Available if before == Available::Unknown => {
-                tracing::debug!("agent interface {id} of host \"{name}\" answers");
+                tracing::debug!("{kind} interface {id} of host \"{name}\" answers");
             }
             Change::Available => {
-                tracing::info!("agent interface {id} of host \"{name}\" is available");
+                tracing::info!("{kind} interface {id} of host \"{name}\" is available");
             }
         }
     }

@@ -8,16 +8,19 @@
 pub(crate) mod agent;
 mod beside;
 mod direct;
+mod external;
 mod judge;
+pub(crate) mod probe;
+mod task;
 
 use std::cell::{Cell, RefCell};
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use config::snapshot::Item;
+use config::snapshot::{Item, ItemType};
 use model::{ItemId, Payload, Timestamp, Value};
 use stdx::queue;
 use tokio::sync::oneshot;
@@ -27,11 +30,12 @@ use crate::counters::Counters;
 use crate::deps::InternalValue;
 use crate::internal;
 use crate::outbox::Outbox;
-use crate::schedule::{NO_LANE, QueueReport, Schedule};
+use crate::schedule::{INTERNAL, QueueReport, Schedule};
 use crate::status::Shared;
-use agent::{AgentReply, Target};
+use agent::AgentReply;
 use beside::Beside;
 use direct::{Direct, EVENTS, Ended, Job, Route};
+pub(crate) use probe::{Check, collects};
 
 const SLICE: Duration = Duration::from_millis(50);
 /// Between two looks for what helpers beside this thread have ended.
@@ -246,7 +250,7 @@ impl Poller {
         }
         let mut schedule = self.schedule.borrow_mut();
         schedule.tick(now);
-        let waiting = schedule.runnable_len();
+        let waiting = schedule.waiting();
         drop(schedule);
         self.direct.borrow_mut().time_out(self.shared.deps.clock.monotonic());
         self.start_due(LANES_PER_SLICE_MIN.max(waiting.div_ceil(SLICES_PER_S / 4)));
@@ -275,7 +279,7 @@ impl Poller {
         let limit = self.shared.config.limits.checks_per_interface;
         let mut schedule = self.schedule.borrow_mut();
         let Some(lane) = schedule.next_lane(now, limit) else { return false };
-        if lane == NO_LANE {
+        if lane == INTERNAL {
             drop(schedule);
             self.run_internal();
             return true;
@@ -305,6 +309,9 @@ impl Poller {
 
     /// How a check goes out at once: without encryption, to an address that is known.
     fn route(&self, lane: usize, item: &Item) -> Option<Route> {
+        if item.kind != ItemType::Agent {
+            return None;
+        }
         let mut schedule = self.schedule.borrow_mut();
         let lane = schedule.lane_mut(lane);
         if lane.host.as_ref()?.tls.connect != crate::tls::NONE {
@@ -357,7 +364,7 @@ impl Poller {
     /// Items without an interface: computed here and now.
     fn run_internal(&self) {
         for _ in 0..INTERNAL_BURST {
-            let taken = self.schedule.borrow_mut().take(NO_LANE);
+            let taken = self.schedule.borrow_mut().take(INTERNAL);
             let Some((slot, item)) = taken else { return };
             let payload = match internal::value(&self.shared, &item) {
                 Ok(InternalValue::Unsigned(value)) => Payload::Unsigned(value),
@@ -368,23 +375,13 @@ impl Poller {
             Counters::one(&self.shared.counters.values_internal);
             self.put(&item, payload);
             let now = self.shared.now().clock;
-            self.schedule.borrow_mut().complete(slot, NO_LANE, now, false);
+            self.schedule.borrow_mut().complete(slot, INTERNAL, now, false);
         }
     }
 
     fn put(&self, item: &Item, payload: Payload) {
         let at: Timestamp = self.shared.now();
         self.outbox.push(item.host, Value { item: item.id, at, payload });
-    }
-
-    async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
-        let reply = self.ask(lane, &item).await;
-        let local = matches!(reply, AgentReply::LocalError(_));
-        self.done(&Job { slot, lane, item }, reply);
-        if !local {
-            self.start_due(1);
-            self.settle();
-        }
     }
 
     /// A check has ended: its value leaves, its item waits for its next time.
@@ -426,66 +423,5 @@ impl Poller {
             self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
             tracing::warn!("{why}: no more than {max} checks at one time from now on");
         }
-    }
-
-    async fn ask(&self, lane: usize, item: &Item) -> AgentReply {
-        let (host, interface, dialect, resolved) = {
-            let schedule = self.schedule.borrow();
-            let lane = schedule.lane_ref(lane);
-            let Some(host) = lane.host.clone() else {
-                return AgentReply::Nothing;
-            };
-            let interface = lane.interface().cloned();
-            (host, interface, lane.dialect, lane.resolved)
-        };
-        let Some(interface) = interface else {
-            return AgentReply::ConfigError(String::from("The item has no interface to check."));
-        };
-        let snapshot = self.shared.deps.snapshots.load();
-        let timeout = self.shared.timeout(&snapshot, item);
-        drop(snapshot);
-        let ip = match self.address(lane, &interface, resolved, timeout).await {
-            Ok(ip) => ip,
-            Err(why) => {
-                return AgentReply::NetworkError(format!("Get value from agent failed: {why}"));
-            }
-        };
-        let address = SocketAddr::new(ip, interface.port);
-        let target = Target { shared: &self.shared, host: &host, address, key: &item.key, timeout };
-        let (reply, spoken) = agent::ask(&target, dialect).await;
-        if spoken != dialect && spoken == Dialect::Plain {
-            let mut schedule = self.schedule.borrow_mut();
-            let lane = schedule.lane_mut(lane);
-            if lane.interface == interface.id {
-                lane.dialect = spoken;
-            }
-        }
-        reply
-    }
-
-    async fn address(
-        &self,
-        lane: usize,
-        interface: &config::snapshot::Interface,
-        resolved: Option<(IpAddr, Duration)>,
-        timeout: Duration,
-    ) -> Result<IpAddr, String> {
-        let now = self.shared.deps.clock.monotonic();
-        if let Some((ip, until)) = resolved
-            && now < until
-        {
-            return Ok(ip);
-        }
-        let resolving = tokio::time::timeout(timeout, agent::resolve(interface));
-        let ip = resolving.await.unwrap_or_else(|_| {
-            let (name, port) = (&interface.dns, interface.port);
-            Err(format!("Cannot resolve address: [[{name}]:{port}]: timed out"))
-        })?;
-        let mut schedule = self.schedule.borrow_mut();
-        let lane = schedule.lane_mut(lane);
-        if lane.interface == interface.id {
-            lane.resolved = Some((ip, now + RESOLVED_FOR));
-        }
-        Ok(ip)
     }
 }

@@ -5,12 +5,12 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{Host, Item, ItemType};
+use config::snapshot::{Host, Item};
 use model::{HostId, InterfaceId, ItemId, shard_of};
 
-use super::lane::Lane;
+use super::lane::{Lane, common};
 use super::wheel::Place;
-use super::{FIRST_CHECK_S, FIRST_CHECKS_PER_S, HostEntry, NO_LANE, Schedule, time_zone};
+use super::{FIRST_CHECK_S, FIRST_CHECKS_PER_S, HostEntry, INTERNAL, Schedule, time_zone};
 
 /// What a change of the configuration asks of the poller.
 #[derive(Debug, Default)]
@@ -69,7 +69,7 @@ impl Schedule {
     }
 
     fn wanted(item: &Item) -> bool {
-        matches!(item.kind, ItemType::Agent | ItemType::Internal) && item.enabled
+        crate::poll::collects(item.kind) && item.enabled
     }
 
     fn apply_host(&mut self, id: HostId, host: &Arc<Host>, now: u32, applied: &mut Applied) {
@@ -125,7 +125,7 @@ impl Schedule {
     ) -> (Box<[u32]>, Vec<usize>) {
         let mut retired = Vec::new();
         let mut needed: Vec<InterfaceId> =
-            wanted.values().filter(|i| i.kind == ItemType::Agent).map(|i| i.interface).collect();
+            wanted.values().filter(|i| common(i.kind).is_none()).map(|i| i.interface).collect();
         needed.sort_unstable();
         needed.dedup();
         let mut lanes = Vec::with_capacity(needed.len());
@@ -169,13 +169,14 @@ impl Schedule {
     }
 
     pub(super) fn lane_for(&self, item: &Item, lanes: &[u32]) -> usize {
-        if item.kind != ItemType::Agent {
-            return NO_LANE;
+        if let Some(lane) = common(item.kind) {
+            return lane;
         }
         let of = |at: &&u32| {
             self.lanes.get(**at as usize).is_some_and(|lane| lane.interface == item.interface)
         };
-        lanes.iter().find(of).map_or(NO_LANE, |at| *at as usize)
+        // Each interface that an item names has a lane.
+        lanes.iter().find(of).map_or(INTERNAL, |at| *at as usize)
     }
 
     fn replace(&mut self, at: u32, item: &Arc<Item>, lanes: &[u32], now: u32) {

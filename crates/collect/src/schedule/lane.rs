@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::snapshot::{Host, Interface};
+use config::snapshot::{Host, Interface, ItemType};
 use model::InterfaceId;
 
 use wire::agent::passive::Dialect;
@@ -13,7 +13,28 @@ use wire::agent::passive::Dialect;
 use super::wheel::List;
 use crate::availability::InterfaceState;
 
-/// One interface of a host. Lane 0 of a poller has none: its items need no connection.
+/// Types whose checks need no interface, or tell nothing about it: each has one lane for all hosts,
+/// the first lanes of a poller, with so many checks at one time. What costs a process each, or a
+/// connection that others wait for, gets few.
+pub(crate) const COMMON: &[(ItemType, u16)] = &[
+    (ItemType::Internal, u16::MAX),
+    (ItemType::Simple, 4_000),
+    (ItemType::HttpAgent, 4_000),
+    (ItemType::External, 64),
+    (ItemType::Ssh, 256),
+    (ItemType::Telnet, 256),
+    (ItemType::Database, 64),
+    (ItemType::Script, 64),
+    (ItemType::Browser, 4),
+];
+
+/// The lane that items of this type share; `None` where each interface has its own, because it is
+/// the interface that answers or does not.
+pub(crate) fn common(kind: ItemType) -> Option<usize> {
+    COMMON.iter().position(|(common, _)| *common == kind)
+}
+
+/// One interface of a host, or the common lane of a type.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) host: Option<Arc<Host>>,

@@ -21,6 +21,7 @@ use config::snapshot::{Host, Item};
 use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
+use lane::COMMON;
 pub(crate) use lane::Lane;
 pub use queue::{Late, QueueReport, QueueRow, Reason};
 use wheel::{List, Place, Slots, Wheel};
@@ -32,8 +33,8 @@ const FIRST_CHECK_S: u32 = 60;
 /// At a start with many items their first checks are spread at this rate per second and poller.
 const FIRST_CHECKS_PER_S: usize = 2_000;
 
-/// The lane of items that need no interface.
-pub(crate) const NO_LANE: usize = 0;
+/// The lane of internal items, which are computed at once.
+pub(crate) const INTERNAL: usize = 0;
 
 #[derive(Debug)]
 struct HostEntry {
@@ -59,6 +60,8 @@ pub(crate) struct Schedule {
     wake: BTreeMap<u32, Vec<usize>>,
     tz: TimeZone,
     first_window_s: u32,
+    /// Items that are due in lanes of types.
+    common_ready: usize,
 }
 
 impl Schedule {
@@ -71,12 +74,13 @@ impl Schedule {
             hosts: HashMap::new(),
             slots: Slots::default(),
             wheel: Wheel::new(now),
-            lanes: vec![Lane::new(None, InterfaceId(0))],
+            lanes: COMMON.iter().map(|_| Lane::new(None, InterfaceId(0))).collect(),
             free_lanes: Vec::new(),
             runnable: VecDeque::new(),
             wake: BTreeMap::new(),
             tz: TimeZone::UTC,
             first_window_s: FIRST_CHECK_S,
+            common_ready: 0,
         }
     }
 
@@ -165,12 +169,14 @@ impl Schedule {
     fn make_ready(&mut self, at: u32) {
         let lane = self.slots.get(at).lane();
         self.slots.at(at).set_place(Place::Ready);
+        self.common_ready += usize::from(lane < COMMON.len());
         self.with_ready(lane, |slots, list| slots.push(list, at));
         self.runnable(lane);
     }
 
     fn unready(&mut self, at: u32) {
         let lane = self.slots.get(at).lane();
+        self.common_ready -= usize::from(lane < COMMON.len());
         self.with_ready(lane, |slots, list| slots.unlink(list, at));
         self.slots.at(at).set_place(Place::Idle);
     }
@@ -189,23 +195,30 @@ impl Schedule {
         &self.snapshot
     }
 
-    /// Lanes that wait to be looked at.
-    pub(crate) fn runnable_len(&self) -> usize {
-        self.runnable.len()
+    /// Checks that could start now: one in each lane of an interface, any number in the others.
+    pub(crate) fn waiting(&self) -> usize {
+        self.runnable.len() + self.common_ready
     }
 
-    /// The next lane that has work and may start a check.
+    /// The host of an item that is scheduled here.
+    pub(crate) fn host_of(&self, item: &Item) -> Option<&Arc<Host>> {
+        self.hosts.get(&item.host).map(|entry| &entry.host)
+    }
+
+    /// The next lane that has work and may start a check; `limit` = checks of an interface at one
+    /// time.
     pub(crate) fn next_lane(&mut self, now: u32, limit: u16) -> Option<usize> {
         while let Some(at) = self.runnable.pop_front() {
             self.lane(at).queued = false;
             let lane = self.lane_ref(at);
             if lane.ready.is_empty() {
-                if lane.host.is_none() && at != NO_LANE && lane.in_flight == 0 {
+                if lane.host.is_none() && at >= COMMON.len() && lane.in_flight == 0 {
                     self.free_lanes.push(at);
                 }
                 continue;
             }
-            if at == NO_LANE || lane.may_start(now, limit) {
+            let limit = COMMON.get(at).map_or(limit, |(_, limit)| *limit);
+            if lane.may_start(now, limit) {
                 return Some(at);
             }
             if lane.state.failing() && lane.in_flight == 0 {
@@ -253,7 +266,7 @@ impl Schedule {
             }
             _ => self.slots.free(at),
         }
-        if self.lane_ref(lane).host.is_none() && lane != NO_LANE {
+        if self.lane_ref(lane).host.is_none() && lane >= COMMON.len() {
             self.retire_lane(lane);
         } else {
             self.runnable(lane);

@@ -81,7 +81,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
             ip: "127.0.0.1".into(),
             dns: "".into(),
             port,
-            details: "".into(),
+            snmp: None,
         }]),
         items: items.into_iter().map(Arc::new).collect(),
         tls: Tls::default(),

@@ -36,8 +36,7 @@ fn of_host(host: &Host) -> usize {
         + size_of_val(&*host.templates);
     let tags: usize = host.tags.iter().map(|(tag, value)| tag.len() + value.len()).sum();
     let interfaces = host.interfaces.iter();
-    let interfaces: usize =
-        interfaces.map(|i| i.ip.len() + i.dns.len() + i.details.len() + 3 * BLOCK).sum();
+    let interfaces: usize = interfaces.map(|i| i.ip.len() + i.dns.len() + 2 * BLOCK).sum();
     let inventory = host.inventory.iter().flatten();
     let inventory: usize = inventory.map(|field| size_of_val(field) + field.1.len() + BLOCK).sum();
     size_of::<Host>()
@@ -65,7 +64,8 @@ fn of_shape(shape: &ItemShape) -> usize {
     let extra = shape.extra.as_ref().map_or(0, |extra| {
         let texts = [&extra.params, &extra.timeout, &extra.trapper_hosts, &extra.logtimefmt];
         let texts: usize = texts.into_iter().map(|text| text.capacity()).sum();
-        size_of_val(&**extra) + BLOCK + texts + extra.units.capacity() + size_of_val(&*extra.tags)
+        let texts = texts + extra.units.capacity() + extra.source.bytes();
+        size_of_val(&**extra) + BLOCK + texts + size_of_val(&*extra.tags)
     });
     let keys = shape.shown_key.iter().chain(&shape.written_key);
     let shown: usize = keys.map(|key| key.len() + BLOCK).sum();

@@ -53,6 +53,17 @@ impl Host {
 }
 
 impl Interface {
+    /// The kind in words: `agent`, `SNMP`, `IPMI`, `JMX`.
+    pub const fn kind_name(kind: u8) -> &'static str {
+        match kind {
+            1 => "agent",
+            2 => "SNMP",
+            3 => "IPMI",
+            4 => "JMX",
+            _ => "unknown",
+        }
+    }
+
     /// Address or name, whichever is used to connect.
     pub fn address(&self) -> &str {
         if self.use_ip { &self.ip } else { &self.dns }

@@ -7,6 +7,8 @@ use eval::interval::UpdateInterval;
 use eval::preproc::Step;
 use model::{HostId, InterfaceId, ItemId, TriggerId, ValueType};
 
+use super::source::Source;
+
 /// How an item gets its values. The numbers are the API's `type`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -51,7 +53,38 @@ pub enum ItemType {
     Browser = 22,
 }
 
+/// Which interface an item needs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum InterfaceNeed {
+    /// None.
+    None,
+    /// Any that the host has, or none: the item may name another address.
+    Any,
+    /// One of this kind: 1 agent, 2 SNMP, 3 IPMI, 4 JMX.
+    Kind(u8),
+}
+
 impl ItemType {
+    /// The server asks for its values at intervals.
+    pub const fn is_polled(self) -> bool {
+        use ItemType::{AgentActive, Calculated, Dependent, SnmpTrap, Trapper, Web};
+        !matches!(self, AgentActive | Calculated | Dependent | SnmpTrap | Trapper | Web)
+    }
+
+    /// The interface that it needs.
+    pub const fn interface(self) -> InterfaceNeed {
+        match self {
+            Self::Agent => InterfaceNeed::Kind(1),
+            Self::Snmp | Self::SnmpTrap => InterfaceNeed::Kind(2),
+            Self::Ipmi => InterfaceNeed::Kind(3),
+            Self::Jmx => InterfaceNeed::Kind(4),
+            Self::Simple | Self::External | Self::Ssh | Self::Telnet | Self::HttpAgent => {
+                InterfaceNeed::Any
+            }
+            _ => InterfaceNeed::None,
+        }
+    }
+
     /// From the API's number.
     pub const fn from_api(number: u8) -> Option<Self> {
         Some(match number {
@@ -213,8 +246,10 @@ impl From<ItemParts> for Item {
 /// Members that few items have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemExtra {
-    /// Formula of a calculated item, script of a script item (macros resolved).
+    /// Formula, script, command or query of the item (macros resolved).
     pub params: String,
+    /// What only its type has.
+    pub source: Source,
     /// Own timeout, with suffix; empty = the default.
     pub timeout: String,
     /// Who may send values, for trapper items; empty = everybody.

@@ -206,3 +206,77 @@ fn conditions_of_discovery_rules() {
     }
     assert_eq!(resolver.fault(), None);
 }
+
+#[test]
+fn what_checks_need_beside_the_key() {
+    use super::source::{Http, Login, Snmp, Source};
+    let (_dir, config) = open();
+    // A quote within a macro's value stays within its field.
+    let pairs = r#"[{"name":"X-{$PLAIN}","value":"{$QUOTES}"},{"name":"b","value":"{HOST.HOST}"}]"#;
+    let (ids, hostid) = write(&config, |edit| {
+        let host = rich_host(edit)?;
+        let row = [
+            ("hostid", Value::from(host)),
+            ("macro", "{$QUOTES}".into()),
+            ("value", "\"}],".into()),
+        ];
+        edit.insert_new("hostmacros", &row)?;
+        let row = [
+            ("hostid", Value::from(host)),
+            ("type", Value::from(2)),
+            ("details", r#"{"version":"2","bulk":"0","community":"{$QUOTES}"}"#.into()),
+        ];
+        edit.insert_new("interfaces", &row)?;
+        let of = |kind: i64| ("type", Value::from(kind));
+        let user = ("username", "{$PLAIN}".into());
+        let ssh = [of(13), user, ("password", "{$SECRET}".into()), ("authtype", Value::from(1))];
+        let url = ("url", "http://{HOST.CONN}/{$SECRET}".into());
+        let ids = [
+            item(edit, host, "ssh", &ssh)?,
+            item(edit, host, "snmp", &[of(20), ("snmp_oid", "get[{$PLAIN}]".into())])?,
+            item(edit, host, "http", &[of(19), url, ("headers", pairs.into())])?,
+            item(edit, host, "script", &[of(21), ("parameters", pairs.into())])?,
+            item(edit, host, "agent", &[of(0)])?,
+        ];
+        Ok((ids, host))
+    });
+    let snapshot = config.snapshot();
+    let found = ids.map(|id| {
+        let extra = snapshot.items.get(&ItemId(id)).unwrap().extra.clone();
+        extra.map_or(Source::Key, |extra| extra.source.clone())
+    });
+    let text = str::to_owned;
+    let pairs = vec![(text("X-plain"), text("\"}],")), (text("b"), text("web"))];
+    let http = Http {
+        url: text("http://10.0.0.1/hidden"),
+        headers: pairs.clone(),
+        status_codes: text("200"),
+        follow_redirects: true,
+        ..Http::default()
+    };
+    let login = Login {
+        username: text("plain"),
+        password: text("hidden"),
+        by_key: true,
+        ..Login::default()
+    };
+    let expected = [
+        Source::Login(login),
+        Source::Snmp("get[plain]".into()),
+        Source::Http(Box::new(http)),
+        // Parameters of scripts know the host.
+        Source::Script(pairs),
+        Source::Key,
+    ];
+    assert_eq!(found, expected);
+    let host = snapshot.hosts.get(&HostId(hostid)).unwrap();
+    let snmp = host.interfaces.iter().find_map(|interface| interface.snmp.clone()).unwrap();
+    let expected = Snmp {
+        version: 2,
+        bulk: false,
+        max_repetitions: 10,
+        community: text("\"}],"),
+        ..Snmp::default()
+    };
+    assert_eq!(*snmp, expected);
+}

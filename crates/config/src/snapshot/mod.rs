@@ -10,6 +10,7 @@ mod item;
 mod load;
 #[cfg(test)]
 mod macro_tests;
+pub mod source;
 #[cfg(test)]
 mod tests;
 mod types;

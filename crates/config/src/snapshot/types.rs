@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
 use super::Item;
+use super::source::Snmp;
 
 /// A host.
 #[derive(Debug, Clone)]
@@ -103,8 +104,8 @@ pub struct Interface {
     pub dns: Arc<str>,
     /// Port.
     pub port: u16,
-    /// SNMP details as the API gives them (JSON), empty otherwise.
-    pub details: Arc<str>,
+    /// How to speak SNMP with it; `None` for other kinds.
+    pub snmp: Option<Arc<Snmp>>,
 }
 
 /// A trigger of a host.

@@ -21,7 +21,7 @@ fn rig(description: &str, event_name: &str, opdata: &str, tag: &str) -> Rig {
         ip: "127.0.0.9".into(),
         dns: "d.example".into(),
         port: 10_050,
-        details: "".into(),
+        snmp: None,
     }]);
     web.tags = Box::from([("htag".into(), "{HOST.HOST}".into())]);
     let mut bytes = item(1, 1, "m1", ValueType::Unsigned);

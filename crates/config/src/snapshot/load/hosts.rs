@@ -1,6 +1,6 @@
 //! Hosts with groups, tags and interfaces; items come later.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use eval::macros::Place;
@@ -8,6 +8,7 @@ use model::{GroupId, HostId, InterfaceId};
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
+use crate::snapshot::source::Snmp;
 use crate::snapshot::{Host, Interface, InventoryField, Macros, Resolver, Snapshot, Tls};
 
 /// Template chains are at most this deep when tags are collected; deeper ones are cut.
@@ -116,6 +117,7 @@ fn interfaces(
                FROM interfaces WHERE 1 = 1";
     let mut rows = select(connection, sql, "hostid", scope)?;
     rows.sort_by_key(|row| (row.id("hostid"), row.int("main") != 1, row.int("type")));
+    let mut known = HashSet::new();
     for of_host in rows.chunk_by(|a, b| a.id("hostid") == b.id("hostid")) {
         let Some(host) = of_host.first().and_then(|row| hosts.get_mut(&HostId(row.id("hostid"))))
         else {
@@ -126,7 +128,7 @@ fn interfaces(
         for row in of_host {
             let agent = found.iter().find(|one| one.main && one.kind == 1);
             let resolver = Resolver::of(snapshot, host, &ids).with_interface(agent);
-            found.push(interface(row, &resolver));
+            found.push(interface(row, &resolver, &mut known));
         }
         found.sort_by_key(|interface| interface.id);
         host.interfaces = found.into_boxed_slice();
@@ -198,7 +200,17 @@ fn all_tags(macros: &Macros, tags: &Tags, host: HostId) -> Box<[(Arc<str>, Arc<s
     found.into_boxed_slice()
 }
 
-fn interface(row: &Row, resolver: &Resolver<'_>) -> Interface {
+/// Thousands of interfaces speak alike.
+fn shared(known: &mut HashSet<Arc<Snmp>>, snmp: Snmp) -> Arc<Snmp> {
+    if let Some(one) = known.get(&snmp) {
+        return Arc::clone(one);
+    }
+    let one = Arc::new(snmp);
+    known.insert(Arc::clone(&one));
+    one
+}
+
+fn interface(row: &Row, resolver: &Resolver<'_>, known: &mut HashSet<Arc<Snmp>>) -> Interface {
     let text = |name: &str| Arc::<str>::from(resolver.text(row.text(name), Place::Interface));
     Interface {
         id: InterfaceId(row.id("interfaceid")),
@@ -209,6 +221,7 @@ fn interface(row: &Row, resolver: &Resolver<'_>) -> Interface {
         dns: text("dns"),
         // The API refuses other ports; a macro that is not set leaves 0, which no check reaches.
         port: resolver.text(row.text("port"), Place::Interface).parse().unwrap_or(0),
-        details: Arc::from(resolver.text(row.text("details"), Place::ItemScript)),
+        snmp: Snmp::new(row.text("details"), &|text, place| resolver.text(text, place).into())
+            .map(|snmp| shared(known, snmp)),
     }
 }

@@ -9,6 +9,7 @@ use model::{HostId, InterfaceId, ItemId, TriggerId};
 use super::shapes::{self, Shapes, Tag};
 use super::text::StepRow;
 use crate::db::{Cells, Connection, Db, DbResult, Value, query_by_ids};
+use crate::snapshot::source::Source;
 use crate::snapshot::{Host, Item, ItemType, Resolver, Snapshot};
 
 /// What is read of an item before the columns of its shape.
@@ -189,6 +190,8 @@ struct Around {
     tags: Sorted<Tag>,
     dependents: Sorted<ItemId>,
     triggers: Sorted<TriggerId>,
+    /// Columns of [`Source`], for the types that have one.
+    sources: Sorted<Vec<String>>,
 }
 
 impl Around {
@@ -238,6 +241,22 @@ impl Around {
             ),
             params,
             &mut |row| self.triggers.push(row.id(0), TriggerId(row.id(1))),
+        )?;
+        // Beside the items, most of which have none of these.
+        let columns = Source::COLUMNS.iter().map(|name| format!("CAST({name} AS TEXT)"));
+        let columns: Vec<String> = columns.collect();
+        connection.each(
+            &format!(
+                "SELECT itemid, {} FROM items WHERE itemid {condition} AND type IN ({}) \
+                 AND flags IN (0, 1, 4) ORDER BY itemid",
+                columns.join(", "),
+                Source::TYPES,
+            ),
+            params,
+            &mut |row| {
+                let source = (1..=columns.len()).map(|at| row.text(at).to_owned()).collect();
+                self.sources.push(row.id(0), source);
+            },
         )
     }
 
@@ -275,7 +294,8 @@ impl Around {
         let interface = InterfaceId(row.id(2));
         let resolver =
             Resolver::of(snapshot, host, &hosts).with_interface(host.interface(interface));
-        let around = (self.steps.of(id), self.tags.of(id));
+        let sources = self.sources.of(id).first().map_or(&[][..], Vec::as_slice);
+        let around = (self.steps.of(id), self.tags.of(id), sources);
         let shape = shapes.of((row, SHAPE), host, &resolver, around, &snapshot.settings)?;
         Some(Item {
             id: ItemId(id),

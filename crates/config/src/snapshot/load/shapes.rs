@@ -12,6 +12,7 @@ use model::ValueType;
 
 use super::text::{StepRow, Texts, days};
 use crate::db::Cells;
+use crate::snapshot::source::Source;
 use crate::snapshot::{Host, ItemExtra, ItemShape, ItemType, Resolver, Settings};
 
 /// A tag and its value.
@@ -42,6 +43,7 @@ struct Seen<'a> {
     trends: Cow<'a, str>,
     params: Cow<'a, str>,
     timeout: Cow<'a, str>,
+    source: Source,
     trapper_hosts: Cow<'a, str>,
     units: &'a str,
     logtimefmt: &'a str,
@@ -54,6 +56,7 @@ impl<'a> Seen<'a> {
         first: usize,
         host: &Host,
         resolver: &Resolver<'_>,
+        source: &[String],
     ) -> Option<Self> {
         let at = |n: usize| first + n;
         let text = |n: usize, place: Place| resolver.text(row.text(at(n)), place);
@@ -89,6 +92,14 @@ impl<'a> Seen<'a> {
             trends: text(5, Place::ItemPeriod),
             params,
             timeout: text(14, Place::ItemPeriod),
+            source: Source::new(
+                kind,
+                &|name| {
+                    let at = Source::COLUMNS.iter().position(|column| *column == name);
+                    at.and_then(|at| source.get(at)).cloned().unwrap_or_default()
+                },
+                &|text, place| resolver.text(text, place).into_owned(),
+            ),
             trapper_hosts: text(12, Place::AllowedHosts),
             units: row.text(at(8)),
             logtimefmt: row.text(at(11)),
@@ -118,6 +129,9 @@ impl<'a> Seen<'a> {
             text(part);
         }
         text(&self.timeout);
+        if self.source != Source::Key {
+            text(&format!("{:?}", self.source));
+        }
         text(&self.trapper_hosts);
         for (_, params, _, more) in steps {
             text(params);
@@ -147,6 +161,7 @@ impl<'a> Seen<'a> {
     fn extra(&self, tags: &[Tag], texts: &mut Texts) -> Option<Arc<ItemExtra>> {
         let extra = ItemExtra {
             params: self.params.clone().into_owned(),
+            source: self.source.clone(),
             timeout: self.timeout.clone().into_owned(),
             trapper_hosts: self.trapper_hosts.clone().into_owned(),
             logtimefmt: self.logtimefmt.to_owned(),
@@ -220,10 +235,10 @@ impl Shapes {
         (row, first): (&dyn Cells, usize),
         host: &Host,
         resolver: &Resolver<'_>,
-        (steps, tags): (&[StepRow], &[Tag]),
+        (steps, tags, source): (&[StepRow], &[Tag], &[String]),
         settings: &Settings,
     ) -> Option<Arc<ItemShape>> {
-        let mut seen = Seen::read(row, first, host, resolver)?;
+        let mut seen = Seen::read(row, first, host, resolver, source)?;
         let steps = resolved(steps, resolver);
         seen.fault = seen.fault.or(resolver.fault());
         seen.print(&steps, tags, &mut self.printed);

@@ -1,0 +1,43 @@
+//! One check of an item that is no agent's, by the item's type.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::snapshot::{Host, Interface, Item, ItemType};
+
+use super::agent::{self, AgentReply};
+use super::external;
+use crate::status::Shared;
+
+/// What to check, and how long it may take.
+#[derive(Clone, Copy)]
+pub(crate) struct Check<'a> {
+    pub(crate) shared: &'a Arc<Shared>,
+    pub(crate) host: &'a Arc<Host>,
+    pub(crate) item: &'a Item,
+    /// The interface that the item names.
+    pub(crate) interface: Option<&'a Interface>,
+    pub(crate) timeout: Duration,
+}
+
+/// Items of this type are checked at intervals.
+pub(crate) fn collects(kind: ItemType) -> bool {
+    matches!(kind, ItemType::Agent | ItemType::Internal | ItemType::External)
+}
+
+/// Checks once.
+pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
+    match check.item.kind {
+        ItemType::Agent => match check.interface {
+            Some(interface) => {
+                let (shared, host, key) = (check.shared, check.host, &check.item.key);
+                agent::get_once(shared, host, interface, key, check.timeout).await
+            }
+            None => AgentReply::ConfigError(String::from("The item has no interface to check.")),
+        },
+        ItemType::External => external::check(check).await,
+        _ => AgentReply::NotSupported(String::from(
+            "Items of this type are not checked by this server.",
+        )),
+    }
+}

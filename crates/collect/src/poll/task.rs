@@ -1,0 +1,104 @@
+//! A check with a task of its own: agents that are named or want encryption, and everything that
+//! is no agent.
+
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::snapshot::{Host, Interface, Item, ItemType};
+use wire::agent::passive::Dialect;
+
+use super::agent::{self, AgentReply, Target};
+use super::direct::Job;
+use super::probe::{self, Check};
+use super::{Poller, RESOLVED_FOR};
+
+impl Poller {
+    pub(super) async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
+        let reply = self.ask(lane, &item).await;
+        let local = matches!(reply, AgentReply::LocalError(_));
+        self.done(&Job { slot, lane, item }, reply);
+        if !local {
+            self.start_due(1);
+            self.settle();
+        }
+    }
+
+    async fn ask(&self, lane: usize, item: &Item) -> AgentReply {
+        let (host, interface, timeout) = {
+            let schedule = self.schedule.borrow();
+            let Some(host) = schedule.host_of(item).cloned() else { return AgentReply::Nothing };
+            let interface = host.interface(item.interface).cloned();
+            (host, interface, self.shared.timeout(schedule.snapshot(), item))
+        };
+        match (item.kind, &interface) {
+            (ItemType::Agent, Some(interface)) => {
+                self.ask_agent(lane, &host, interface, &item.key, timeout).await
+            }
+            _ => {
+                let interface = interface.as_ref();
+                let shared = &self.shared;
+                probe::run(&Check { shared, host: &host, item, interface, timeout }).await
+            }
+        }
+    }
+
+    async fn ask_agent(
+        &self,
+        lane: usize,
+        host: &Arc<Host>,
+        interface: &Interface,
+        key: &str,
+        timeout: Duration,
+    ) -> AgentReply {
+        let (dialect, resolved) = {
+            let schedule = self.schedule.borrow();
+            let lane = schedule.lane_ref(lane);
+            (lane.dialect, lane.resolved)
+        };
+        let ip = match self.address(lane, interface, resolved, timeout).await {
+            Ok(ip) => ip,
+            Err(why) => {
+                return AgentReply::NetworkError(format!("Get value from agent failed: {why}"));
+            }
+        };
+        let address = SocketAddr::new(ip, interface.port);
+        let target = Target { shared: &self.shared, host, address, key, timeout };
+        let (reply, spoken) = agent::ask(&target, dialect).await;
+        if spoken != dialect && spoken == Dialect::Plain {
+            let mut schedule = self.schedule.borrow_mut();
+            let lane = schedule.lane_mut(lane);
+            if lane.interface == interface.id {
+                lane.dialect = spoken;
+            }
+        }
+        reply
+    }
+
+    async fn address(
+        &self,
+        lane: usize,
+        interface: &Interface,
+        resolved: Option<(IpAddr, Duration)>,
+        timeout: Duration,
+    ) -> Result<IpAddr, String> {
+        let now = self.shared.deps.clock.monotonic();
+        if let Some((ip, until)) = resolved
+            && now < until
+        {
+            return Ok(ip);
+        }
+        let resolving = tokio::time::timeout(timeout, agent::resolve(interface));
+        let ip = resolving.await.unwrap_or_else(|_| {
+            let (name, port) = (&interface.dns, interface.port);
+            Err(format!("Cannot resolve address: [[{name}]:{port}]: timed out"))
+        })?;
+        let mut schedule = self.schedule.borrow_mut();
+        let lane = schedule.lane_mut(lane);
+        if lane.interface == interface.id {
+            lane.resolved = Some((ip, now + RESOLVED_FOR));
+        }
+        Ok(ip)
+    }
+}
