@@ -8,11 +8,13 @@ mod acknowledge;
 mod batch;
 mod housekeeping;
 mod load;
+mod maintenance;
 mod open;
 mod problems;
 
 pub use acknowledge::{AckError, AckRequest, action};
 pub use load::{InitialTrigger, initial_triggers};
+pub use maintenance::Watch as MaintenanceWatch;
 pub use problems::{Hooks, Problems, Stats};
 
 #[cfg(test)]

@@ -84,6 +84,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
             host: Arc::clone(&name),
             name,
             monitored: true,
+            maintenance: config::snapshot::HostMaintenance::None,
             groups: Box::default(),
             group_names: Box::default(),
             tags: Box::default(),

@@ -80,6 +80,9 @@ pub enum PushError {
     /// The host is switched off.
     #[error("Host is not monitored.")]
     HostNotMonitored,
+    /// A maintenance without data collection runs on the host.
+    #[error("Host is in maintenance without data collection.")]
+    InMaintenance,
     /// The address is not among the item's allowed hosts.
     #[error("Client IP is not in item's allowed hosts list.")]
     NotAllowedHere,

@@ -41,6 +41,7 @@ pub(crate) fn host(id: u64, mut items: Vec<Item>) -> Host {
         host: Arc::clone(&name),
         name,
         monitored: true,
+        maintenance: config::snapshot::HostMaintenance::None,
         groups: Box::default(),
         group_names: Box::default(),
         tags: Box::default(),

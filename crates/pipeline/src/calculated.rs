@@ -94,7 +94,10 @@ impl Core {
             self.calculated.due.remove(&id);
             let Some(item) = self.snapshot.items.get(&id).cloned() else { continue };
             self.schedule_calculated(&item);
-            values.extend(self.calculate(&item, &mut None));
+            // In maintenance without data collection nothing is calculated either.
+            if self.snapshot.hosts.get(&item.host).is_some_and(|host| host.collects()) {
+                values.extend(self.calculate(&item, &mut None));
+            }
         }
         self.run_own(values);
     }

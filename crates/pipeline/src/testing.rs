@@ -98,6 +98,7 @@ pub(crate) fn host(id: u64) -> Host {
         host: format!("h{id}").into(),
         name: format!("Host {id}").into(),
         monitored: true,
+        maintenance: config::snapshot::HostMaintenance::None,
         groups: Box::default(),
         group_names: Box::default(),
         tags: Box::default(),

@@ -77,7 +77,10 @@ impl Internals for ServerFigures {
             "lld_queue" => unsigned(u64::try_from(self.meter.discoveries()).unwrap_or(u64::MAX)),
             "discovery_queue" | "connector_queue" => unsigned(0),
             "host" => match param(2).as_str() {
-                "maintenance" => unsigned(0),
+                "maintenance" => {
+                    let snapshot = self.config.snapshot();
+                    unsigned(snapshot.hosts.get(&host).map_or(0, |host| host.maintenance as u64))
+                }
                 "items_unsupported" => unsigned(self.meter.unsupported_of(host)),
                 _ => Err("Invalid third parameter.".to_owned()),
             },

@@ -234,6 +234,7 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
             host: "".into(),
             name: "".into(),
             monitored: true,
+            maintenance: config::snapshot::HostMaintenance::None,
             groups: Box::default(),
             group_names: Box::default(),
             tags: Box::default(),

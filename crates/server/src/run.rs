@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alert::{Hooks, Problems};
+use alert::{Hooks, MaintenanceWatch, Problems};
 use anyhow::{Context, bail};
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, TlsConfig};
@@ -270,6 +270,8 @@ impl Server {
             self.problems.clone(),
             Arc::clone(&self.clock),
         ));
+        let watch = MaintenanceWatch::new(Arc::clone(&self.config));
+        self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
         let http = tokio::spawn(api::serve(
@@ -405,6 +407,29 @@ async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedCl
             }
         };
         drop(tokio::task::spawn_blocking(work).await);
+    }
+}
+
+/// Hosts enter and leave maintenance within a second.
+async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        second.tick().await;
+        let now = i64::try_from(clock.unix_s()).unwrap_or(i64::MAX);
+        let look = tokio::task::spawn_blocking(move || {
+            if let Err(error) = watch.look(now) {
+                tracing::warn!(%error, "maintenance cannot be looked at; trying again in a second");
+            }
+            watch
+        });
+        match look.await {
+            Ok(back) => watch = back,
+            Err(error) => {
+                tracing::error!(%error, "maintenance is no longer looked at");
+                return;
+            }
+        }
     }
 }
 

@@ -1311,6 +1311,52 @@ export interface Problem {
   urls: unknown;
 }
 
+/** As `maintenance.get` shows it with `output: "extend"`. */
+export interface maintenance {
+  /** Id of the maintenance. */
+  maintenanceid: string;
+  /** Name. */
+  name: string;
+  /** 1 = without data collection. */
+  maintenance_type: "0" | "1";
+  /** Description. */
+  description: string;
+  /** Unix time from which it counts. */
+  active_since: string;
+  /** Unix time at which it is over. */
+  active_till: string;
+  /** Tags: 0 and/or, 2 or. */
+  tags_evaltype: "0" | "2";
+}
+
+/** As `maintenance.create` takes it. */
+export interface maintenanceInput {
+  /** Name. */
+  name: string;
+  /** 1 = without data collection. */
+  maintenance_type?: "0" | "1" | 0 | 1;
+  /** Description. */
+  description?: string;
+  /** Unix time from which it counts. */
+  active_since: string | number;
+  /** Unix time at which it is over. */
+  active_till: string | number;
+  /** Tags: 0 and/or, 2 or. */
+  tags_evaltype?: "0" | "2" | 0 | 2;
+  /** Host groups: `[{groupid}]`; their subgroups come along. */
+  groups?: unknown;
+  /** Hosts: `[{hostid}]`. */
+  hosts?: unknown;
+  /** Host groups; old form. */
+  groupids?: unknown;
+  /** Hosts; old form. */
+  hostids?: unknown;
+  /** When it runs. */
+  timeperiods: unknown;
+  /** Only problems with these: `[{tag, operator, value}]`. */
+  tags?: unknown;
+}
+
 /** As `user.get` shows it with `output: "extend"`. */
 export interface User {
   /** Id of the user. */
@@ -1569,6 +1615,10 @@ export type MethodName =
   | "itemprototype.delete"
   | "itemprototype.get"
   | "itemprototype.update"
+  | "maintenance.create"
+  | "maintenance.delete"
+  | "maintenance.get"
+  | "maintenance.update"
   | "problem.get"
   | "queue.get"
   | "regexp.create"

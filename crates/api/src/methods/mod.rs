@@ -10,6 +10,7 @@ pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
 pub(crate) mod item;
 pub(crate) mod login;
+pub(crate) mod maintenance;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
@@ -38,6 +39,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
     login::METHODS,
+    maintenance::METHODS,
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
@@ -68,6 +70,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &valuemap::VALUE_MAP,
     &event::EVENT,
     &event::PROBLEM,
+    &maintenance::MAINTENANCE,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

@@ -77,7 +77,7 @@ impl Schedule {
         let before = entry.as_ref().map(|e| Arc::clone(&e.host));
         let (old_slots, mut lanes) = entry.map_or_else(Default::default, |e| (e.slots, e.lanes));
         let mut wanted: HashMap<ItemId, &Arc<Item>> = HashMap::new();
-        for item in host.items.iter().filter(|item| host.monitored && Self::wanted(item)) {
+        for item in host.items.iter().filter(|item| host.collects() && Self::wanted(item)) {
             if item.interval.is_some() {
                 wanted.insert(item.id, item);
             } else if item.invalid.is_some() && !was_invalid(before.as_deref(), item) {
@@ -106,7 +106,11 @@ impl Schedule {
             slots.push(at);
         }
         for lane in retired {
-            applied.idle.push(self.lane_ref(lane).interface);
+            // What is known of an interface outlives a maintenance.
+            let interface = self.lane_ref(lane).interface;
+            if host.collects() || !host.monitored || host.interface(interface).is_none() {
+                applied.idle.push(interface);
+            }
             self.retire_lane(lane);
         }
         if !slots.is_empty() || !lanes.is_empty() || host.monitored {

@@ -66,7 +66,9 @@ impl ExpectedValues {
                 );
                 Some((item.id, expected))
             };
-            snapshot.items.values().filter_map(entry).collect()
+            let hosts = &snapshot.hosts;
+            let collected = |item: &&Arc<Item>| hosts.get(&item.host).is_some_and(|h| h.collects());
+            snapshot.items.values().filter(collected).filter_map(entry).collect()
         };
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
         *table = Table { revision: Some(snapshot.revision), items };

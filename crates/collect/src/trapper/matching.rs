@@ -161,6 +161,9 @@ impl<'s> Matcher<'s> {
         if !host.monitored {
             return Err(PushError::HostNotMonitored);
         }
+        if !host.collects() {
+            return Err(PushError::InMaintenance);
+        }
         if !item.enabled {
             return Err(PushError::Disabled);
         }

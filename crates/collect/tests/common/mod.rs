@@ -70,6 +70,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
         host: name.into(),
         name: name.into(),
         monitored: true,
+        maintenance: config::snapshot::HostMaintenance::None,
         groups: Box::default(),
         group_names: Box::default(),
         tags: Box::default(),

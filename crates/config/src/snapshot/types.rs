@@ -22,6 +22,8 @@ pub struct Host {
     pub name: Arc<str>,
     /// Status "monitored" (0).
     pub monitored: bool,
+    /// Whether it is worked on.
+    pub maintenance: HostMaintenance,
     /// Host groups, for permissions of aggregate functions.
     pub groups: Box<[GroupId]>,
     /// Names of those groups, for `[group="..."]`.
@@ -40,10 +42,28 @@ pub struct Host {
     pub inventory: Option<Box<[InventoryField]>>,
 }
 
+/// Whether a host is in maintenance now. The numbers are those of `zabbix[host,,maintenance]`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[repr(u8)]
+pub enum HostMaintenance {
+    /// It is not.
+    #[default]
+    None = 0,
+    /// It is; values come as ever.
+    Data = 1,
+    /// It is, and has no values meanwhile.
+    NoData = 2,
+}
+
 /// Name in the API, value.
 pub type InventoryField = (Arc<str>, Arc<str>);
 
 impl Host {
+    /// Its values are wanted: it is monitored, and no maintenance keeps them away.
+    pub fn collects(&self) -> bool {
+        self.monitored && self.maintenance != HostMaintenance::NoData
+    }
+
     /// The item with this key (macros resolved).
     pub fn item(&self, key: &str) -> Option<&Arc<Item>> {
         let at = self.items.binary_search_by(|item| (*item.key).cmp(key)).ok()?;

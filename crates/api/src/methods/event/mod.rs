@@ -6,7 +6,7 @@ mod problem;
 mod shown;
 
 use crate::call::{Method, UserType};
-pub(crate) use shown::SUPPRESSED;
+pub(crate) use shown::suppressed;
 
 pub(crate) use get::EVENT;
 pub(crate) use problem::PROBLEM;

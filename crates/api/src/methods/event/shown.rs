@@ -81,7 +81,7 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
     }
     if let Some(value) = input.get("suppressed").filter(|v| !v.is_null()) {
         let test = if params::flag(Some(value)) { "IN" } else { "NOT IN" };
-        get.and(format!("t.eventid {test} ({SUPPRESSED})"), [Value::from(call.now())]);
+        get.and(format!("t.eventid {test} ({})", suppressed()), [Value::from(call.now())]);
     }
     let set = |test: &str| format!("SELECT eventid FROM event_tags WHERE {test}");
     if let Some((condition, values)) = tags::condition(input, "t.eventid", set)? {
@@ -90,17 +90,26 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
     Ok(())
 }
 
-/// Events that are suppressed now: the newest suppression (bit 32) or its end (bit 64) decides.
-pub(crate) const SUPPRESSED: &str = "SELECT a.eventid FROM acknowledges a WHERE (a.action & 32) <> 0 \
+/// Events that are suppressed now.
+pub(crate) fn suppressed() -> String {
+    format!("SELECT s.eventid FROM {SUPPRESSIONS}")
+}
+
+/// What suppresses events now, as `s`: a maintenance, or a person, where the newest suppression (bit
+/// 32) or its end (bit 64) decides.
+const SUPPRESSIONS: &str = "(SELECT eventid, maintenanceid, suppress_until, 0 AS userid \
+    FROM event_suppress UNION ALL \
+    SELECT a.eventid, 0 AS maintenanceid, a.suppress_until, a.userid \
+    FROM acknowledges a WHERE (a.action & 32) <> 0 \
     AND (a.suppress_until = 0 OR a.suppress_until > ?) \
     AND NOT EXISTS (SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid \
-    AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)";
+    AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)) s";
 
 /// Adds `suppressed` and `urls`, and what the `select…` options of both methods ask for.
 pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if found.output.has("suppressed") {
         let ids = found.ids();
-        let sql = format!("{SUPPRESSED} AND a.eventid IN ({{ids}})");
+        let sql = format!("{} WHERE s.eventid IN ({{ids}})", suppressed());
         let now = Value::from(found.call.now());
         let rows = found.call.read(|c| Ok(query_by_ids(c, &sql, &[now], &ids)?))?;
         let suppressed: Vec<u64> = rows.iter().map(|row| row.id("eventid")).collect();
@@ -150,15 +159,17 @@ fn operational_data(found: &mut Found<'_, '_>) -> ApiResult<()> {
 
 fn suppression(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
     let ids = found.ids();
-    let sql = SUPPRESSED.replacen("a.eventid", "a.eventid, a.userid, a.suppress_until", 1);
-    let sql = format!("{sql} AND a.eventid IN ({{ids}})");
+    let sql = format!(
+        "SELECT s.eventid, s.maintenanceid, s.suppress_until, s.userid FROM {SUPPRESSIONS} \
+         WHERE s.eventid IN ({{ids}}) ORDER BY s.maintenanceid, s.userid"
+    );
     let now = Value::from(found.call.now());
     let rows = found.call.read(|c| Ok(query_by_ids(c, &sql, &[now], &ids)?))?;
     for found_row in &mut found.rows {
         let of_event = rows.iter().filter(|row| row.id("eventid") == found_row.id);
         let list = of_event.map(|row| {
             let members = [
-                ("maintenanceid", "0".to_owned()),
+                ("maintenanceid", row.id("maintenanceid").to_string()),
                 ("suppress_until", row.int("suppress_until").to_string()),
                 ("userid", row.int("userid").to_string()),
             ];

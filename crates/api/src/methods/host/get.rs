@@ -8,7 +8,7 @@ use super::HOST;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
-use crate::methods::event::SUPPRESSED;
+use crate::methods::event::suppressed;
 use crate::owned::{inventory, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -111,7 +111,7 @@ fn by_state(call: &Call<'_>, get: &mut Get<'_, '_>, input: &Json) -> ApiResult<(
         None | Some(Json::Null) => {}
         Some(value) => {
             let test = if params::flag(Some(value)) { "IN" } else { "NOT IN" };
-            let test = format!(" AND p.eventid {test} ({SUPPRESSED})");
+            let test = format!(" AND p.eventid {test} ({})", suppressed());
             get.and(problems(&test), [call.now().into()]);
         }
     }

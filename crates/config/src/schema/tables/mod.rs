@@ -1,7 +1,8 @@
 //! Every table of the configuration database: here those of hosts, items and triggers, beside it
-//! those of people and of events.
+//! those of people, of events and of maintenance.
 
 mod events;
+mod maintenance;
 mod people;
 
 use super::{Column, Kind, Table};
@@ -37,7 +38,7 @@ pub(super) const fn table(
 
 /// All tables, owners before what they own.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
-    [CONFIGURATION, people::TABLES, events::TABLES].into_iter().flatten()
+    [CONFIGURATION, people::TABLES, events::TABLES, maintenance::TABLES].into_iter().flatten()
 }
 
 const CONFIGURATION: &[Table] = &[

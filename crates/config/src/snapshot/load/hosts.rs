@@ -9,7 +9,9 @@ use model::{GroupId, HostId, InterfaceId};
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
 use crate::snapshot::source::Snmp;
-use crate::snapshot::{Host, Interface, InventoryField, Macros, Resolver, Snapshot, Tls};
+use crate::snapshot::{
+    Host, HostMaintenance, Interface, InventoryField, Macros, Resolver, Snapshot, Tls,
+};
 
 /// Template chains are at most this deep when tags are collected; deeper ones are cut.
 const TEMPLATE_DEPTH_MAX: usize = 32;
@@ -25,7 +27,7 @@ pub(super) fn read(
     let rows = select(
         connection,
         "SELECT hostid, host, name, status, tls_connect, tls_accept, tls_issuer, tls_subject, \
-         tls_psk_identity, tls_psk, inventory_mode FROM hosts WHERE kind = 0",
+         tls_psk_identity, tls_psk, inventory_mode, maintenance_status, maintenance_type FROM hosts WHERE kind = 0",
         "hostid",
         scope,
     )?;
@@ -65,6 +67,11 @@ fn host(row: &Row) -> Host {
         host: text("host"),
         name: text("name"),
         monitored: row.int("status") == 0,
+        maintenance: match (row.int("maintenance_status"), row.int("maintenance_type")) {
+            (0, _) => HostMaintenance::None,
+            (_, 0) => HostMaintenance::Data,
+            _ => HostMaintenance::NoData,
+        },
         groups: Box::default(),
         group_names: Box::default(),
         tags: Box::default(),

@@ -1,0 +1,38 @@
+//! Time periods as the database has them.
+
+use super::{BTreeMap, Connection, DbResult, MaintenancePeriod, Repeat, Row, query_by_ids};
+
+/// The periods of these maintenances, in their order.
+pub(super) fn read(
+    connection: &mut dyn Connection,
+    ids: &[u64],
+) -> DbResult<BTreeMap<u64, Vec<MaintenancePeriod>>> {
+    let sql = "SELECT * FROM maintenance_periods WHERE maintenanceid IN ({ids}) \
+               ORDER BY maintenanceid, sortorder";
+    let mut found: BTreeMap<u64, Vec<MaintenancePeriod>> = BTreeMap::new();
+    for row in query_by_ids(connection, sql, &[], ids)? {
+        found.entry(row.id("maintenanceid")).or_default().extend(one(&row));
+    }
+    Ok(found)
+}
+
+/// `None` for a type that the API does not let in.
+fn one(row: &Row) -> Option<MaintenancePeriod> {
+    let small = |name: &str| u8::try_from(row.int(name)).unwrap_or(0);
+    let mask = |name: &str| u16::try_from(row.int(name)).unwrap_or(0);
+    let seconds = |name: &str| u32::try_from(row.int(name)).unwrap_or(0);
+    let every = seconds("every").max(1);
+    let (months, days_of_week) = (mask("month"), small("dayofweek"));
+    let repeat = match row.int("timeperiod_type") {
+        0 => Repeat::OneTime { start_date: row.int("start_date") },
+        2 => Repeat::Daily { every },
+        3 => Repeat::Weekly { every, days_of_week },
+        4 if days_of_week > 0 => {
+            Repeat::MonthlyWeekday { months, days_of_week, week: small("every") }
+        }
+        4 => Repeat::MonthlyDay { months, day: small("day") },
+        _ => return None,
+    };
+    let (start_time_s, period_s) = (seconds("start_time"), seconds("period"));
+    Some(MaintenancePeriod { repeat, start_time_s, period_s })
+}

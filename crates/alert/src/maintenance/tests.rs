@@ -1,0 +1,207 @@
+//! Maintenances in the database, what they make of hosts and problems.
+
+use config::db::Location;
+use config::snapshot::HostMaintenance;
+use model::HostId;
+
+use super::tags::{Condition, Tag};
+use super::*;
+
+/// 2027-01-15 08:00:00 UTC, a Friday.
+const NOW: i64 = 1_800_000_000;
+
+struct World {
+    config: Arc<Config>,
+    watch: Watch,
+    _dir: tempfile::TempDir,
+}
+
+impl World {
+    /// Hosts 10 and 11 in group 1 "a" and 2 "a/b", 12 in 3 "ab"; triggers 20 of host 10, 21 of 10
+    /// and 11, 22 of 12, each with an open problem of the same number.
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let config = Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+        let id = Value::from;
+        let written: DbResult<()> = config.write(|edit| {
+            for (group, name) in [(1_u64, "a"), (2, "a/b"), (3, "ab")] {
+                edit.insert("groups_", &[("groupid", id(group)), ("name", name.into())])?;
+            }
+            for (host, group) in [(10_u64, 1_u64), (11, 2), (12, 3)] {
+                let name = format!("h{host}");
+                let row = [
+                    ("hostid", id(host)),
+                    ("host", name.as_str().into()),
+                    ("name", name.as_str().into()),
+                ];
+                edit.insert("hosts", &row)?;
+                edit.insert("host_groups", &[("hostid", id(host)), ("groupid", id(group))])?;
+                let item = [("itemid", id(host)), ("hostid", id(host)), ("key_", "k".into())];
+                edit.insert("items", &item)?;
+                edit.touch_host(host);
+            }
+            for (trigger, items) in [(20_u64, &[10_u64][..]), (21, &[10, 11]), (22, &[12])] {
+                edit.insert("triggers", &[("triggerid", id(trigger))])?;
+                for item in items {
+                    let row = [("triggerid", id(trigger)), ("itemid", id(*item))];
+                    edit.insert_new("functions", &row)?;
+                }
+            }
+            Ok(())
+        });
+        written.unwrap();
+        let config = Arc::new(config);
+        let world = Self { watch: Watch::new(Arc::clone(&config)), config, _dir: dir };
+        for trigger in 20..=22 {
+            world.problem(trigger, trigger);
+        }
+        world
+    }
+
+    fn write(&self, table: &str, row: &[(&str, Value)]) {
+        self.config.write(|edit| edit.insert(table, row)).unwrap();
+    }
+
+    fn problem(&self, event: u64, trigger: u64) {
+        self.write("events", &[("eventid", event.into()), ("objectid", trigger.into())]);
+        self.write("problems", &[("eventid", event.into()), ("objectid", trigger.into())]);
+        let tag = [("eventid", event.into()), ("tag", "n".into()), ("value", "disk sda".into())];
+        self.config.write(|edit| edit.insert_new("event_tags", &tag)).unwrap();
+    }
+
+    /// A maintenance of one hour from `start` on.
+    fn maintenance(&self, id: u64, no_data: bool, start: i64) {
+        let row = [
+            ("maintenanceid", id.into()),
+            ("maintenance_type", no_data.into()),
+            ("active_since", (NOW - 86_400).into()),
+            ("active_till", (NOW + 86_400).into()),
+        ];
+        self.write("maintenances", &row);
+        let row = [
+            ("maintenanceid", id.into()),
+            ("start_date", start.into()),
+            ("period", 3_600_i64.into()),
+        ];
+        self.write("maintenance_periods", &row);
+    }
+
+    fn of_group(&self, id: u64, group: u64) {
+        let row = [("maintenanceid", Value::from(id)), ("groupid", Value::from(group))];
+        self.write("maintenance_groups", &row);
+    }
+
+    /// What hosts 10 to 12 are in, as the snapshot has it.
+    fn hosts(&self) -> [HostMaintenance; 3] {
+        let snapshot = self.config.snapshot();
+        [10, 11, 12].map(|id| snapshot.hosts.get(&HostId(id)).unwrap().maintenance)
+    }
+
+    /// Event, maintenance, until when.
+    fn suppressed(&self) -> Vec<(u64, u64, i64)> {
+        let sql = "SELECT * FROM event_suppress ORDER BY eventid, maintenanceid";
+        let rows = self.config.read(|connection| connection.query(sql, &[])).unwrap();
+        let row =
+            |row: &Row| (row.id("eventid"), row.id("maintenanceid"), row.int("suppress_until"));
+        rows.iter().map(row).collect()
+    }
+}
+
+use HostMaintenance::{Data, NoData, None as Out};
+
+#[test]
+fn hosts_enter_and_leave_with_their_groups() {
+    let mut world = World::new();
+    world.watch.look(NOW).unwrap();
+    assert_eq!((world.hosts(), world.suppressed()), ([Out; 3], vec![]));
+    // The group with its subgroup, but not the one whose name only begins alike.
+    world.maintenance(1, false, NOW + 60);
+    world.of_group(1, 1);
+    world.watch.look(NOW + 59).unwrap();
+    assert_eq!(world.hosts(), [Out; 3]);
+    world.watch.look(NOW + 60).unwrap();
+    assert_eq!(world.hosts(), [Data, Data, Out]);
+    let until = NOW + 60 + 3_600;
+    assert_eq!(world.suppressed(), [(20, 1, until), (21, 1, until)]);
+    // A problem that opens meanwhile is suppressed with the next look.
+    world.problem(30, 20);
+    world.problem(31, 22);
+    world.watch.look(NOW + 61).unwrap();
+    assert_eq!(world.suppressed(), [(20, 1, until), (21, 1, until), (30, 1, until)]);
+    // Another that stops the collection of one of the hosts.
+    world.maintenance(2, true, NOW + 100);
+    world.write("maintenance_hosts", &[("maintenanceid", 2_u64.into()), ("hostid", 11_u64.into())]);
+    world.watch.look(NOW + 100).unwrap();
+    assert_eq!(world.hosts(), [Data, NoData, Out]);
+    world.watch.look(until).unwrap();
+    assert_eq!((world.hosts(), world.suppressed()), ([Out, NoData, Out], vec![]));
+    // A server that was away finds everything as it should be.
+    let mut after = Watch::new(Arc::clone(&world.config));
+    after.look(NOW + 100 + 3_600).unwrap();
+    assert_eq!((world.hosts(), world.suppressed()), ([Out; 3], vec![]));
+}
+
+#[test]
+fn a_problem_of_several_hosts_needs_all_of_them() {
+    let mut world = World::new();
+    world.maintenance(1, false, NOW);
+    world.write("maintenance_hosts", &[("maintenanceid", 1_u64.into()), ("hostid", 10_u64.into())]);
+    world.watch.look(NOW).unwrap();
+    assert_eq!(world.suppressed(), [(20, 1, NOW + 3_600)]);
+    // A host that comes is seen within a minute.
+    world.write("maintenance_hosts", &[("maintenanceid", 1_u64.into()), ("hostid", 11_u64.into())]);
+    world.watch.look(NOW + 59).unwrap();
+    assert_eq!(world.hosts(), [Data, Out, Out]);
+    world.watch.look(NOW + 60).unwrap();
+    assert_eq!(world.hosts(), [Data, Data, Out]);
+    assert_eq!(world.suppressed().len(), 2);
+    // A deleted maintenance ends at once.
+    world.config.write(|edit| edit.delete("maintenances", "maintenanceid", &[1])).unwrap();
+    world.watch.look(NOW + 61).unwrap();
+    assert_eq!((world.hosts(), world.suppressed()), ([Out; 3], vec![]));
+}
+
+#[test]
+fn tags_choose_problems() {
+    let tag = |tag: &str, value: &str| -> Tag { (tag.to_owned(), value.to_owned()) };
+    let own = [tag("scope", "performance"), tag("disk", "sda1")];
+    let condition = |tag: &str, contains, value: &str| Condition {
+        tag: tag.to_owned(),
+        contains,
+        value: value.to_owned(),
+    };
+    let equal = |name: &str, value: &str| condition(name, false, value);
+    let has = |name: &str, value: &str| condition(name, true, value);
+    let cases = [
+        (false, vec![], true),
+        (false, vec![equal("scope", "performance")], true),
+        (false, vec![equal("scope", "perf")], false),
+        (false, vec![has("scope", "perf")], true),
+        (false, vec![has("disk", "")], true),
+        (false, vec![has("other", "")], false),
+        (false, vec![equal("scope", "x"), equal("scope", "performance")], true),
+        (false, vec![equal("scope", "performance"), equal("disk", "x")], false),
+        (true, vec![equal("scope", "performance"), equal("disk", "x")], true),
+        (true, vec![equal("scope", "x"), equal("disk", "x")], false),
+    ];
+    for (any, conditions, expected) in cases {
+        let tags = Tags { any, conditions };
+        assert_eq!(tags.fit(&own), expected, "{tags:?}");
+    }
+    // Through the database.
+    let mut world = World::new();
+    world.maintenance(1, false, NOW);
+    world.of_group(1, 1);
+    for (id, value, expected) in [(1_u64, "disk sdb", 0), (2, "disk", 2)] {
+        let row = [
+            ("maintenancetagid", id.into()),
+            ("maintenanceid", 1_u64.into()),
+            ("tag", "n".into()),
+            ("value", value.into()),
+        ];
+        world.write("maintenance_tags", &row);
+        world.watch.look(NOW + i64::try_from(id).unwrap()).unwrap();
+        assert_eq!(world.suppressed().len(), expected, "{value}");
+        assert_eq!(world.hosts(), [Data, Data, Out]);
+    }
+}

@@ -1,0 +1,73 @@
+//! Maintenances, and the problems that they suppress.
+
+use super::super::Table;
+use super::{id, int, owned, table, text};
+
+pub(super) const TABLES: &[Table] = &[
+    table(
+        "maintenances",
+        &["maintenanceid"],
+        &[
+            id("maintenanceid"),
+            text("name"),
+            int("maintenance_type", "0"),
+            text("description"),
+            int("active_since", "0"),
+            int("active_till", "0"),
+            int("tags_evaltype", "0"),
+        ],
+        &[&["name"]],
+    ),
+    table(
+        "maintenance_hosts",
+        &["maintenanceid", "hostid"],
+        &[owned("maintenanceid", "maintenances"), owned("hostid", "hosts")],
+        &[&["hostid"]],
+    ),
+    table(
+        "maintenance_groups",
+        &["maintenanceid", "groupid"],
+        &[owned("maintenanceid", "maintenances"), owned("groupid", "groups_")],
+        &[&["groupid"]],
+    ),
+    table(
+        "maintenance_periods",
+        &["maintenanceid", "sortorder"],
+        &[
+            owned("maintenanceid", "maintenances"),
+            int("sortorder", "0"),
+            int("timeperiod_type", "0"),
+            int("every", "1"),
+            int("month", "0"),
+            int("dayofweek", "0"),
+            int("day", "0"),
+            int("start_time", "0"),
+            int("period", "3600"),
+            int("start_date", "0"),
+        ],
+        &[],
+    ),
+    table(
+        "maintenance_tags",
+        &["maintenancetagid"],
+        &[
+            id("maintenancetagid"),
+            owned("maintenanceid", "maintenances"),
+            text("tag"),
+            int("operator", "2"),
+            text("value"),
+        ],
+        &[&["maintenanceid"]],
+    ),
+    // Which maintenance hides which problem, until when.
+    table(
+        "event_suppress",
+        &["eventid", "maintenanceid"],
+        &[
+            owned("eventid", "events"),
+            owned("maintenanceid", "maintenances"),
+            int("suppress_until", "0"),
+        ],
+        &[&["maintenanceid"]],
+    ),
+];
