@@ -36,6 +36,8 @@ pub struct LineOptions {
     pub items: usize,
     /// Update interval of each item, seconds.
     pub interval_s: u64,
+    /// How long an agent takes to answer.
+    pub delay: Duration,
     /// `T`: how long each number of targets is observed, seconds.
     pub seconds: u64,
     /// The server's processes, for CPU time.
@@ -84,11 +86,12 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
     let clock = context.clock.clone();
+    let most = options.targets.iter().copied().max().unwrap_or(0);
     let agents = Agents {
         first: options.listen,
         count: options.addresses,
-        delay: Duration::ZERO,
-        checks_per_s: 0.0,
+        delay: options.delay,
+        checks_per_s: most as f64 * options.items as f64 / options.interval_s.max(1) as f64,
     };
     let agents = FakeAgents::start(agents, clock)?;
     let mut points = Vec::new();
@@ -97,7 +100,7 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
         let made = register(&api, &wanted, context)?;
         let point = measure(options, &made, &meter, &api, context);
         made.remove(&api).context("cannot remove the targets")?;
-        sleep(FAREWELL);
+        sleep(FAREWELL + options.delay);
         let point = point?;
         context.say(&format!(
             "{} targets: {} of {} values written",
@@ -135,7 +138,7 @@ fn measure(
         .collect();
     let items = made.itemids(api, &keys)?;
     // Each item has been collected once before: the first round after a change is not even.
-    sleep(Duration::from_secs(options.interval_s + 2));
+    sleep(Duration::from_secs(options.interval_s + 2) + options.delay);
     let (cpu, from) = (meter.usage(), context.clock.unix().as_secs());
     for second in 1..=options.seconds {
         sleep(Duration::from_secs(1));
@@ -209,6 +212,7 @@ mod tests {
             targets: vec![10, 20],
             items: 2,
             interval_s: 1,
+            delay: Duration::ZERO,
             seconds: 10,
             pids: vec![],
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
