@@ -3,6 +3,7 @@
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
@@ -35,7 +36,8 @@ impl<K, V> Default for CowMap<K, V> {
 
 fn empty<K, V>(pages: usize) -> Box<[Arc<Page<K, V>>]> {
     let bucket = Arc::new(HashMap::with_hasher(FixedState::default()));
-    vec![Arc::new(vec![bucket; PAGE]); pages].into_boxed_slice()
+    let page = Arc::new(repeat_n(bucket, PAGE).collect());
+    repeat_n(page, pages).collect()
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
@@ -125,9 +127,8 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
             differ(self.iter(), |key| before.get(key), before.iter(), |key| self.get(key), change);
             return;
         }
-        let apart =
-            |(now, before): &(&Arc<Page<K, V>>, &Arc<Page<K, V>>)| !Arc::ptr_eq(now, before);
-        let pages = self.pages.iter().zip(&before.pages).filter(apart);
+        let pages = self.pages.iter().zip(&before.pages);
+        let pages = pages.filter(|(now, before)| !Arc::ptr_eq(now, before));
         for (now, before) in pages.flat_map(|(now, before)| now.iter().zip(before.iter())) {
             if Arc::ptr_eq(now, before) {
                 continue;
