@@ -218,6 +218,11 @@ fn group(api: &Api, object: &str) -> anyhow::Result<String> {
     ids.into_iter().next().with_context(|| format!("{object}.create gave no id"))
 }
 
+/// The API object that templates are grouped by.
+fn template_groups(api: &Api) -> &'static str {
+    if api.has_template_groups() { "templategroup" } else { "hostgroup" }
+}
+
 fn find_group(api: &Api, object: &str) -> anyhow::Result<Option<String>> {
     let params = json!({ "output": ["groupid"], "filter": { "name": [GROUP] } });
     let found = api.call(&format!("{object}.get"), &params)?;
@@ -225,7 +230,7 @@ fn find_group(api: &Api, object: &str) -> anyhow::Result<Option<String>> {
 }
 
 fn template(api: &Api, name: &str, wanted: &Wanted) -> anyhow::Result<String> {
-    let group = group(api, "templategroup")?;
+    let group = group(api, template_groups(api))?;
     let params = json!({ "host": name, "groups": [{ "groupid": group }] });
     let ids = api.create("template.create", &params, "templateids")?;
     let id = ids.into_iter().next().context("template.create gave no id")?;
@@ -307,7 +312,7 @@ pub(crate) fn remove_hosts(api: &Api, hostids: &[String]) -> anyhow::Result<()> 
 }
 
 fn remove_templates(api: &Api, name: Option<&str>) -> anyhow::Result<()> {
-    let Some(group) = find_group(api, "templategroup")? else { return Ok(()) };
+    let Some(group) = find_group(api, template_groups(api))? else { return Ok(()) };
     let mut params = json!({ "output": ["templateid"], "groupids": [group] });
     if let Some(name) = name {
         params["filter"] = json!({ "host": [name] });
@@ -338,7 +343,9 @@ pub fn clean(login: &Login) -> anyhow::Result<usize> {
     if let Some(group) = group {
         api.call("hostgroup.delete", &json!([group]))?;
     }
-    if let Some(group) = find_group(&api, "templategroup")? {
+    if api.has_template_groups()
+        && let Some(group) = find_group(&api, "templategroup")?
+    {
         api.call("templategroup.delete", &json!([group]))?;
     }
     Ok(removed)

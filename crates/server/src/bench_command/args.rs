@@ -46,6 +46,8 @@ pub(super) enum What {
     Crash(Crash),
     /// Remove what broken measurements left on the server.
     Clean(Access),
+    /// Turn a plot from SVG into PNG, as it looks on every machine.
+    Picture(Picture),
 }
 
 #[derive(Debug, Args)]
@@ -316,6 +318,16 @@ pub(super) struct Capacity {
     /// How long each of the two loads is measured.
     #[arg(long, default_value_t = 20)]
     pub(super) seconds: u64,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Picture {
+    /// The drawing.
+    #[arg(value_name = "FILE.svg")]
+    pub(super) from: PathBuf,
+    /// The picture to write.
+    #[arg(value_name = "FILE.png")]
+    pub(super) to: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -165,6 +165,12 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             let removed = bench::clean(&access.login())?;
             say(&format!("{removed} hosts removed\n"))
         }
+        What::Picture(told) => {
+            let drawing = std::fs::read_to_string(&told.from)
+                .with_context(|| format!("cannot read {}", told.from.display()))?;
+            std::fs::write(&told.to, bench::picture::png(&drawing)?)
+                .with_context(|| format!("cannot write {}", told.to.display()))
+        }
     }
 }
 
