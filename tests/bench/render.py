@@ -301,7 +301,8 @@ which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the se
 - **Values** count when history gives them back: `kept` is what was acknowledged, divided by the time until a sample of
   200 items was complete.
 - **Checks**: 45,000 a second are asked of each server; agents that answer after 3 s get as many as the server is known
-  to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Time-outs are 10 s.
+  to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
+  answer.
 - **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
   database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
   after a restart with the items less that of the empty server. The database's cache is a part of it.

@@ -139,8 +139,6 @@ class Vedette:
     def up(self, load, quick=False):
         self.server = bed.Server()
         self.server.start()
-        if load.startswith("slow"):
-            self.server.api().call("settings.update", timeout_zabbix_agent="10s")
 
     def down(self):
         if self.server:
@@ -291,8 +289,6 @@ class Zabbix:
         self.start()
         self.start_front_end()
         wait("the server's port", self.serves)
-        if self.series == "7.0" and load.startswith("slow"):
-            self.api().call("settings.update", timeout_zabbix_agent="10s")
 
     def start_front_end(self):
         settings = {"TYPE": "POSTGRESQL", "SERVER": "127.0.0.1", "PORT": self.database_port,

@@ -106,7 +106,9 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {
         hosts: options.hosts,
-        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        items: (0..options.items)
+            .map(|number| ItemSpec::agent(number, &interval).patient(&api, options.delay))
+            .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,

@@ -84,6 +84,8 @@ struct Version(u32, u32);
 impl Version {
     /// Sessions go into a header; before, into a member of each call.
     const BEARER: Self = Self(6, 4);
+    /// Items have time-outs of their own.
+    const ITEM_TIMEOUTS: Self = Self(7, 0);
     /// Templates have groups of their own; before, they were in groups of hosts.
     const TEMPLATE_GROUPS: Self = Self(6, 2);
 
@@ -115,6 +117,11 @@ impl Api {
     /// Templates are in groups of their own.
     pub(crate) fn has_template_groups(&self) -> bool {
         self.version >= Version::TEMPLATE_GROUPS
+    }
+
+    /// Items have time-outs of their own.
+    pub(crate) fn has_item_timeouts(&self) -> bool {
+        self.version >= Version::ITEM_TIMEOUTS
     }
 
     /// Calls a method.

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
-use crate::plot::{Chart, svg};
+use crate::plot::{Chart, IDEAL, svg};
 use crate::proc::Meter;
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, Steps, grouped};
@@ -96,7 +96,7 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     let agents = FakeAgents::start(agents, clock)?;
     let mut points = Vec::new();
     for targets in &options.targets {
-        let wanted = wanted(options, *targets, &agents);
+        let wanted = wanted(options, *targets, &agents, &api);
         let made = register(&api, &wanted, context)?;
         let point = measure(options, &made, &meter, &api, context);
         made.remove(&api).context("cannot remove the targets")?;
@@ -113,11 +113,13 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     report(options, &points)
 }
 
-fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents) -> Wanted {
+fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api) -> Wanted {
     let interval = format!("{}s", options.interval_s);
     Wanted {
         hosts: targets,
-        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        items: (0..options.items)
+            .map(|number| ItemSpec::agent(number, &interval).patient(api, options.delay))
+            .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,
@@ -194,7 +196,7 @@ fn report(options: &LineOptions, points: &[Point]) -> anyhow::Result<Report> {
         title: format!("Values written in {} s", options.seconds),
         x: "targets",
         y: "values",
-        lines: vec![("written", line(|point| point.written)), ("ideal", line(|point| point.ideal))],
+        lines: vec![("written", line(|point| point.written)), (IDEAL, line(|point| point.ideal))],
     };
     let rows = points.iter().map(Point::row).collect();
     report.steps(Steps { columns: COLUMNS, rows }, svg(&[chart])?);

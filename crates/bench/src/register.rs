@@ -22,6 +22,9 @@ const MANY_HOSTS: usize = 50_000;
 const HOSTS_PER_CALL_OF_MANY: usize = 1000;
 /// Between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(5);
+/// How much longer than an agent takes is waited for it, and the longest time-out of an item.
+const PATIENCE: Duration = Duration::from_secs(7);
+const TIMEOUT_MAX_S: u64 = 600;
 const DELETES_PER_CALL: usize = 200;
 const ITEMS_PER_CALL: usize = 1000;
 
@@ -66,6 +69,18 @@ impl ItemSpec {
         Self {
             params: json!({ "name": key, "key_": key, "type": 0, "value_type": 3, "delay": interval }),
         }
+    }
+}
+
+impl ItemSpec {
+    /// Waits for agents that answer after `delay`, where items can (7.0 on); an older server needs
+    /// a longer `Timeout` in its configuration file.
+    pub(crate) fn patient(mut self, api: &Api, delay: Duration) -> Self {
+        if !delay.is_zero() && api.has_item_timeouts() {
+            let seconds = (delay + PATIENCE).as_secs().min(TIMEOUT_MAX_S);
+            self.params["timeout"] = json!(format!("{seconds}s"));
+        }
+        self
     }
 }
 
