@@ -132,18 +132,22 @@ class Server:
         self.url = "http://127.0.0.1:%d/api_jsonrpc.php" % self.http
         self.address = ("127.0.0.1", self.trapper)
 
-    def start(self, timeout=60):
-        """Starts it and waits until it serves; returns the seconds that took."""
+    def launch(self):
+        """Starts it without waiting."""
         environment = dict(os.environ, VEDETTE_ADMIN_PASSWORD=PASSWORD, **self.environment)
         command = [
             BINARY, "server", "--data", os.path.join(self.folder, "data"),
             "--http", "127.0.0.1:%d" % self.http, "--trapper", "127.0.0.1:%d" % self.trapper,
         ] + self.arguments
-        begin = time.monotonic()
         with open(self.log_path, "ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, env=environment, stdin=subprocess.DEVNULL
             )
+
+    def start(self, timeout=60):
+        """Starts it and waits until it serves; returns the seconds that took."""
+        begin = time.monotonic()
+        self.launch()
 
         def serves():
             if self.process.poll() is not None:

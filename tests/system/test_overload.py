@@ -28,7 +28,7 @@ class Overload(bed.Case):
              "--password", bed.PASSWORD, "--server", "%s:%d" % self.server.address,
              "--pid", str(self.server.process.pid), "--hosts", "10", "--items", "20",
              "--batch", "500", "--connections", "2", "--connections-times", "16", "--times", "2",
-             "--calm", "2", "--seconds", str(SECONDS), "--json", out, "--svg", plot],
+             "--calm", "2", "--seconds", str(SECONDS), "--json", out, "--plot", plot],
             capture_output=True, text=True, timeout=600)
         self.assertEqual(storm.returncode, 0, storm.stdout + storm.stderr)
         print(storm.stdout.strip())

@@ -16,8 +16,8 @@ use crate::report::{Report, grouped};
 use crate::{Context, Login};
 use stdx::machine::{self, CpuTimes};
 
-/// How long a server may take until it polls at full speed, beside one interval.
-const READY_MAX: Duration = Duration::from_secs(90);
+/// How long a server usually gets until it polls at full speed, beside one interval.
+pub const WARM_DEFAULT: Duration = Duration::from_secs(90);
 /// Intervals from here on are longer than the time in which first checks come.
 const LONG_INTERVAL_S: u64 = 10;
 /// Share of the ideal rate that counts as full speed.
@@ -40,6 +40,8 @@ pub struct AgentOptions {
     pub interval_s: u64,
     /// How long an agent takes to answer.
     pub delay: Duration,
+    /// How long the server gets until it polls at full speed, beside one interval.
+    pub warm: Duration,
     /// How long to measure.
     pub seconds: u64,
     /// The server's processes, for CPU time and memory.
@@ -104,7 +106,9 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {
         hosts: options.hosts,
-        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        items: (0..options.items)
+            .map(|number| ItemSpec::agent(number, &interval).patient(&api, options.delay))
+            .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,
@@ -145,7 +149,7 @@ fn measure(
 ) -> Measured {
     let ideal = ideal(options);
     let begin = context.clock.monotonic();
-    let ready_max = READY_MAX + Duration::from_secs(options.interval_s) + options.delay;
+    let ready_max = options.warm + Duration::from_secs(options.interval_s) + options.delay;
     // First checks come within a minute, however long the interval: more than the steady rate.
     let round = Duration::from_secs(options.interval_s) + options.delay;
     let mut last = Sample::take(agents, meter, context);

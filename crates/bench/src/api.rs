@@ -74,6 +74,25 @@ pub(crate) struct Api {
     runtime: tokio::runtime::Runtime,
     endpoint: Endpoint,
     token: Option<String>,
+    version: Version,
+}
+
+/// Major and minor number of the API's version.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Version(u32, u32);
+
+impl Version {
+    /// Sessions go into a header; before, into a member of each call.
+    const BEARER: Self = Self(6, 4);
+    /// Items have time-outs of their own.
+    const ITEM_TIMEOUTS: Self = Self(7, 0);
+    /// Templates have groups of their own; before, they were in groups of hosts.
+    const TEMPLATE_GROUPS: Self = Self(6, 2);
+
+    fn parse(text: &str) -> Option<Self> {
+        let mut numbers = text.split('.').map(|number| number.parse().ok());
+        Some(Self(numbers.next()??, numbers.next()??))
+    }
 }
 
 impl Api {
@@ -81,13 +100,28 @@ impl Api {
     pub(crate) fn login(login: &Login) -> anyhow::Result<Self> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let endpoint = Endpoint::parse(&login.url)?;
-        let mut api = Self { runtime, endpoint, token: None };
+        let mut api = Self { runtime, endpoint, token: None, version: Version::BEARER };
+        let version = api.call("apiinfo.version", &json!([])).context("cannot log in")?;
+        api.version = version
+            .as_str()
+            .and_then(Version::parse)
+            .with_context(|| format!("apiinfo.version gave {version}, which is no version"))?;
         let result = api
             .call("user.login", &json!({ "username": login.user, "password": login.password }))
             .context("cannot log in")?;
         let token = result.as_str().context("user.login gave no session id")?.to_owned();
         api.token = Some(token);
         Ok(api)
+    }
+
+    /// Templates are in groups of their own.
+    pub(crate) fn has_template_groups(&self) -> bool {
+        self.version >= Version::TEMPLATE_GROUPS
+    }
+
+    /// Items have time-outs of their own.
+    pub(crate) fn has_item_timeouts(&self) -> bool {
+        self.version >= Version::ITEM_TIMEOUTS
     }
 
     /// Calls a method.
@@ -121,7 +155,10 @@ impl Api {
     }
 
     fn call_text(&self, method: &str, params: &Value) -> anyhow::Result<String> {
-        let body = json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": 1 });
+        let mut body = json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": 1 });
+        if let Some(token) = self.token.as_ref().filter(|_| self.version < Version::BEARER) {
+            body["auth"] = json!(token);
+        }
         let call = async {
             tokio::time::timeout(CALL_MAX, self.post(body.to_string()))
                 .await
@@ -143,7 +180,7 @@ impl Api {
             .header(HOST, &self.endpoint.authority)
             .header(CONTENT_TYPE, "application/json-rpc")
             .header(CONNECTION, "close");
-        if let Some(token) = &self.token {
+        if let Some(token) = self.token.as_ref().filter(|_| self.version >= Version::BEARER) {
             request = request.header(AUTHORIZATION, format!("Bearer {token}"));
         }
         let response = sender.send_request(request.body(body)?).await?;
@@ -196,6 +233,21 @@ mod tests {
         for wrong in ["127.0.0.1:8080", "https://x", "http://", "http:///x"] {
             assert!(Endpoint::parse(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn versions() {
+        for (text, expected) in [
+            ("6.0.14", Some(Version(6, 0))),
+            ("7.0", Some(Version(7, 0))),
+            ("10.2.1", Some(Version(10, 2))),
+            ("7", None),
+            ("new", None),
+            ("", None),
+        ] {
+            assert_eq!(Version::parse(text), expected);
+        }
+        assert!(Version(6, 0) < Version::TEMPLATE_GROUPS && Version(7, 0) > Version::BEARER);
     }
 
     #[test]

@@ -18,8 +18,10 @@ use crate::{Context, Login};
 
 /// How long a change may take.
 const LIVE_MAX: Duration = Duration::from_secs(180);
-/// Between two looks whether a change is live: what the measurement is exact to.
+/// Between two looks whether a change is live: what the measurement is exact to, or a twentieth
+/// of the time so far. Looking without pause would be a load of its own.
 const LOOK: Duration = Duration::from_millis(1);
+const LOOK_PART: u32 = 20;
 
 /// What `vedette bench config` is told.
 #[derive(Debug, Clone)]
@@ -146,7 +148,7 @@ fn wait(
         if spent > LIVE_MAX {
             bail!("a change is not live after {} s", LIVE_MAX.as_secs());
         }
-        sleep(LOOK);
+        sleep(LOOK.max(spent / LOOK_PART));
     }
 }
 

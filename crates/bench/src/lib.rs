@@ -13,6 +13,7 @@
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
 //! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
 //! * [`read`]: history and graph queries, beside writes.
+//! * [`picture`]: plots as PNG.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
 pub mod agents;
@@ -24,6 +25,7 @@ pub mod limit;
 pub mod line;
 pub mod overload;
 mod payload;
+pub mod picture;
 mod plot;
 mod probe;
 mod proc;

@@ -12,7 +12,7 @@ use serde_json::json;
 
 use crate::api::Api;
 use crate::fake_agent::{Agents, FakeAgents};
-use crate::plot::{Chart, svg};
+use crate::plot::{Chart, IDEAL, svg};
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{Estate, ItemSpec, Through, Wanted};
@@ -174,7 +174,9 @@ pub fn run(options: &LimitOptions, context: &mut Context<'_>) -> anyhow::Result<
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {
         hosts: 0,
-        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        items: (0..options.items)
+            .map(|number| ItemSpec::agent(number, &interval).patient(&api, options.delay))
+            .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,
@@ -347,7 +349,7 @@ fn charts(steps: &[Step], verdict: &str) -> [Chart; 2] {
             y: "checks/s",
             lines: vec![
                 ("answered", line(&|step| Some(step.checks_per_s))),
-                ("ideal", line(&|step| Some(step.ideal_per_s))),
+                (IDEAL, line(&|step| Some(step.ideal_per_s))),
             ],
         },
         Chart {

@@ -11,7 +11,7 @@ use serde_json::json;
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
-use crate::plot::{Chart, svg};
+use crate::plot::{Chart, IDEAL, svg};
 use crate::proc::Meter;
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, Steps, grouped};
@@ -36,6 +36,8 @@ pub struct LineOptions {
     pub items: usize,
     /// Update interval of each item, seconds.
     pub interval_s: u64,
+    /// How long an agent takes to answer.
+    pub delay: Duration,
     /// `T`: how long each number of targets is observed, seconds.
     pub seconds: u64,
     /// The server's processes, for CPU time.
@@ -84,20 +86,21 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
     let clock = context.clock.clone();
+    let most = options.targets.iter().copied().max().unwrap_or(0);
     let agents = Agents {
         first: options.listen,
         count: options.addresses,
-        delay: Duration::ZERO,
-        checks_per_s: 0.0,
+        delay: options.delay,
+        checks_per_s: most as f64 * options.items as f64 / options.interval_s.max(1) as f64,
     };
     let agents = FakeAgents::start(agents, clock)?;
     let mut points = Vec::new();
     for targets in &options.targets {
-        let wanted = wanted(options, *targets, &agents);
+        let wanted = wanted(options, *targets, &agents, &api);
         let made = register(&api, &wanted, context)?;
         let point = measure(options, &made, &meter, &api, context);
         made.remove(&api).context("cannot remove the targets")?;
-        sleep(FAREWELL);
+        sleep(FAREWELL + options.delay);
         let point = point?;
         context.say(&format!(
             "{} targets: {} of {} values written",
@@ -110,11 +113,13 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     report(options, &points)
 }
 
-fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents) -> Wanted {
+fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api) -> Wanted {
     let interval = format!("{}s", options.interval_s);
     Wanted {
         hosts: targets,
-        items: (0..options.items).map(|number| ItemSpec::agent(number, &interval)).collect(),
+        items: (0..options.items)
+            .map(|number| ItemSpec::agent(number, &interval).patient(api, options.delay))
+            .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
         trigger_every: 0,
@@ -135,7 +140,7 @@ fn measure(
         .collect();
     let items = made.itemids(api, &keys)?;
     // Each item has been collected once before: the first round after a change is not even.
-    sleep(Duration::from_secs(options.interval_s + 2));
+    sleep(Duration::from_secs(options.interval_s + 2) + options.delay);
     let (cpu, from) = (meter.usage(), context.clock.unix().as_secs());
     for second in 1..=options.seconds {
         sleep(Duration::from_secs(1));
@@ -191,7 +196,7 @@ fn report(options: &LineOptions, points: &[Point]) -> anyhow::Result<Report> {
         title: format!("Values written in {} s", options.seconds),
         x: "targets",
         y: "values",
-        lines: vec![("written", line(|point| point.written)), ("ideal", line(|point| point.ideal))],
+        lines: vec![("written", line(|point| point.written)), (IDEAL, line(|point| point.ideal))],
     };
     let rows = points.iter().map(Point::row).collect();
     report.steps(Steps { columns: COLUMNS, rows }, svg(&[chart])?);
@@ -209,6 +214,7 @@ mod tests {
             targets: vec![10, 20],
             items: 2,
             interval_s: 1,
+            delay: Duration::ZERO,
             seconds: 10,
             pids: vec![],
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),

@@ -18,6 +18,11 @@ const COLOURS: [RGBColor; 5] = [
     RGBColor(86, 86, 86),
 ];
 
+const GRID: RGBColor = RGBColor(226, 226, 226);
+const AXIS: RGBColor = RGBColor(120, 120, 120);
+/// Name of the line of what could be, drawn dashed.
+pub(crate) const IDEAL: &str = "ideal";
+
 /// One chart.
 #[derive(Debug, Clone)]
 pub(crate) struct Chart {
@@ -66,13 +71,27 @@ fn draw<'a>(area: &DrawingArea<SVGBackend<'a>, Shift>, chart: &Chart) -> Result<
         .x_label_formatter(&|x| label(*x))
         .y_label_formatter(&|y| label(*y))
         .light_line_style(TRANSPARENT)
+        .bold_line_style(GRID)
+        .axis_style(AXIS)
         .draw()?;
-    for ((name, points), colour) in chart.lines.iter().zip(COLOURS.iter().cycle()) {
-        let style = colour.stroke_width(2);
+    // What could be lies below what was measured, or it would hide that where both are the same.
+    for (name, points) in chart.lines.iter().filter(|(name, _)| *name == IDEAL) {
+        let style = AXIS.stroke_width(2);
+        let dashed = DashedLineSeries::new(points.iter().copied(), 6, 5, style);
         context
-            .draw_series(LineSeries::new(points.iter().copied(), style).point_size(3))?
+            .draw_series(dashed)?
             .label(*name)
             .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], style));
+    }
+    let measured = chart.lines.iter().filter(|(name, _)| *name != IDEAL);
+    for ((name, points), colour) in measured.zip(COLOURS.iter().cycle()) {
+        let line = LineSeries::new(points.iter().copied(), colour.stroke_width(2));
+        context
+            .draw_series(line)?
+            .label(*name)
+            .legend(move |(x, y)| PathElement::new([(x, y), (x + 16, y)], colour.stroke_width(2)));
+        let dot = |point: &(f64, f64)| Circle::new(*point, 3, colour.filled());
+        context.draw_series(points.iter().map(dot))?;
     }
     context
         .configure_series_labels()
@@ -117,7 +136,7 @@ mod tests {
             title: title.to_owned(),
             x: "hosts",
             y: "values/s",
-            lines: vec![("measured", points), ("ideal", vec![])],
+            lines: vec![("measured", points), (IDEAL, vec![(0.0, 0.0), (200.0, 20.0)])],
         };
         let text = svg(&[
             chart("One", vec![(100.0, 10.0), (200.0, 19.0)]),

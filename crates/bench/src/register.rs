@@ -22,6 +22,9 @@ const MANY_HOSTS: usize = 50_000;
 const HOSTS_PER_CALL_OF_MANY: usize = 1000;
 /// Between two lines of progress.
 const PROGRESS: Duration = Duration::from_secs(5);
+/// How much longer than an agent takes is waited for it, and the longest time-out of an item.
+const PATIENCE: Duration = Duration::from_secs(7);
+const TIMEOUT_MAX_S: u64 = 600;
 const DELETES_PER_CALL: usize = 200;
 const ITEMS_PER_CALL: usize = 1000;
 
@@ -66,6 +69,18 @@ impl ItemSpec {
         Self {
             params: json!({ "name": key, "key_": key, "type": 0, "value_type": 3, "delay": interval }),
         }
+    }
+}
+
+impl ItemSpec {
+    /// Waits for agents that answer after `delay`, where items can (7.0 on); an older server needs
+    /// a longer `Timeout` in its configuration file.
+    pub(crate) fn patient(mut self, api: &Api, delay: Duration) -> Self {
+        if !delay.is_zero() && api.has_item_timeouts() {
+            let seconds = (delay + PATIENCE).as_secs().min(TIMEOUT_MAX_S);
+            self.params["timeout"] = json!(format!("{seconds}s"));
+        }
+        self
     }
 }
 
@@ -218,6 +233,11 @@ fn group(api: &Api, object: &str) -> anyhow::Result<String> {
     ids.into_iter().next().with_context(|| format!("{object}.create gave no id"))
 }
 
+/// The API object that templates are grouped by.
+fn template_groups(api: &Api) -> &'static str {
+    if api.has_template_groups() { "templategroup" } else { "hostgroup" }
+}
+
 fn find_group(api: &Api, object: &str) -> anyhow::Result<Option<String>> {
     let params = json!({ "output": ["groupid"], "filter": { "name": [GROUP] } });
     let found = api.call(&format!("{object}.get"), &params)?;
@@ -225,7 +245,7 @@ fn find_group(api: &Api, object: &str) -> anyhow::Result<Option<String>> {
 }
 
 fn template(api: &Api, name: &str, wanted: &Wanted) -> anyhow::Result<String> {
-    let group = group(api, "templategroup")?;
+    let group = group(api, template_groups(api))?;
     let params = json!({ "host": name, "groups": [{ "groupid": group }] });
     let ids = api.create("template.create", &params, "templateids")?;
     let id = ids.into_iter().next().context("template.create gave no id")?;
@@ -307,7 +327,7 @@ pub(crate) fn remove_hosts(api: &Api, hostids: &[String]) -> anyhow::Result<()> 
 }
 
 fn remove_templates(api: &Api, name: Option<&str>) -> anyhow::Result<()> {
-    let Some(group) = find_group(api, "templategroup")? else { return Ok(()) };
+    let Some(group) = find_group(api, template_groups(api))? else { return Ok(()) };
     let mut params = json!({ "output": ["templateid"], "groupids": [group] });
     if let Some(name) = name {
         params["filter"] = json!({ "host": [name] });
@@ -338,7 +358,9 @@ pub fn clean(login: &Login) -> anyhow::Result<usize> {
     if let Some(group) = group {
         api.call("hostgroup.delete", &json!([group]))?;
     }
-    if let Some(group) = find_group(&api, "templategroup")? {
+    if api.has_template_groups()
+        && let Some(group) = find_group(&api, "templategroup")?
+    {
         api.call("templategroup.delete", &json!([group]))?;
     }
     Ok(removed)

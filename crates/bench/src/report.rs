@@ -6,6 +6,8 @@ use std::path::Path;
 use anyhow::{Context as _, bail};
 use serde_json::{Map, Value, json};
 
+use crate::picture;
+
 /// One measured figure.
 #[derive(Debug, Clone, PartialEq)]
 struct Row {
@@ -104,12 +106,16 @@ impl Report {
         write(path, &(serde_json::to_string_pretty(&self.json())? + "\n"))
     }
 
-    /// Writes the plot to a file.
+    /// Writes the plot to a file: PNG or SVG, as its name says.
     pub fn save_plot(&self, path: &Path) -> anyhow::Result<()> {
         let Some(plot) = &self.plot else {
             bail!("vedette bench {} has no plot: only limit, line and overload have", self.bench);
         };
-        write(path, plot)
+        match path.extension().and_then(|extension| extension.to_str()) {
+            Some("svg") => write(path, plot),
+            Some("png") => write(path, picture::png(plot)?),
+            _ => bail!("--plot {}: the name must end in .svg or .png", path.display()),
+        }
     }
 
     /// A line per figure.
@@ -156,8 +162,8 @@ impl Report {
     }
 }
 
-fn write(path: &Path, text: &str) -> anyhow::Result<()> {
-    std::fs::write(path, text).with_context(|| format!("cannot write {}", path.display()))
+fn write(path: &Path, bytes: impl AsRef<[u8]>) -> anyhow::Result<()> {
+    std::fs::write(path, bytes).with_context(|| format!("cannot write {}", path.display()))
 }
 
 fn shown(value: &Value) -> String {
@@ -280,6 +286,8 @@ mod tests {
         let rows = vec![vec![Some(1000.0), Some(0.5)], vec![Some(2000.0), None]];
         let columns = &[("hosts", "hosts"), ("cpu", "CPU")];
         report.steps(Steps { columns, rows }, "<svg/>".to_owned());
+        let wrong = report.save_plot(Path::new("plot.gif")).unwrap_err().to_string();
+        assert!(wrong.contains(".svg or .png"), "{wrong}");
         assert_eq!(
             report.json()["steps"],
             json!([{ "hosts": 1000.0, "cpu": 0.5 }, { "hosts": 2000.0, "cpu": null }])

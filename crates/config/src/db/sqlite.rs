@@ -4,6 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
 use super::{Cells, Connection, DbError, DbResult, Row, Value};
@@ -29,6 +30,9 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
              PRAGMA temp_store = MEMORY; PRAGMA cache_size = -16384;",
         )
         .map_err(fail)?;
+    // Or a statement whose plan could depend on a bound value is prepared anew for each value: a
+    // sixth of the time of making hosts.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map_err(fail)?;
     Ok(Box::new(Sqlite(connection)))
 }
 

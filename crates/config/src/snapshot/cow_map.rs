@@ -1,31 +1,43 @@
-//! A hash map in buckets that are shared until written: cloning costs one pointer per bucket,
-//! a change copies one bucket.
+//! A hash map in pages of buckets that are shared until written: cloning costs one pointer per
+//! page, a change copies one page of pointers and one bucket.
 
 use std::borrow::Borrow;
 use std::hash::{BuildHasher, Hash};
+use std::iter::repeat_n;
 use std::sync::Arc;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
-/// 1,024 buckets: a clone touches 8 KB of pointers, and with 1,000,000 entries a change copies
-/// about 1,000 of them (tens of microseconds).
-const BUCKETS: usize = 1024;
+/// Buckets of a page. A clone of a map with a million entries touches 64 to 128 pointers, the
+/// change of one entry about 300 more.
+const PAGE: usize = 256;
+/// Entries that a bucket has on average, at most, before there are twice as many buckets. Changes
+/// come by the thousand and meet a bucket each: what they copy grows with this number, not with
+/// the map.
+const BUCKET_MAX: usize = 64;
 
 type Bucket<K, V> = HashMap<K, V, FixedState>;
+type Page<K, V> = Vec<Arc<Bucket<K, V>>>;
 
 /// A map that many snapshots share.
 #[derive(Debug, Clone)]
 pub struct CowMap<K, V> {
-    buckets: Box<[Arc<Bucket<K, V>>]>,
+    /// A power of two.
+    pages: Box<[Arc<Page<K, V>>]>,
     len: usize,
 }
 
 impl<K, V> Default for CowMap<K, V> {
     fn default() -> Self {
-        let empty = Arc::new(HashMap::with_hasher(FixedState::default()));
-        Self { buckets: vec![empty; BUCKETS].into_boxed_slice(), len: 0 }
+        Self { pages: empty(1), len: 0 }
     }
+}
+
+fn empty<K, V>(pages: usize) -> Box<[Arc<Page<K, V>>]> {
+    let bucket = Arc::new(HashMap::with_hasher(FixedState::default()));
+    let page = Arc::new(repeat_n(bucket, PAGE).collect());
+    repeat_n(page, pages).collect()
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
@@ -36,7 +48,7 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
 
     /// Places for entries in all buckets together.
     pub(super) fn capacity(&self) -> usize {
-        self.buckets.iter().map(|bucket| bucket.capacity() * 8 / 7).sum()
+        self.buckets().map(|bucket| bucket.capacity() * 8 / 7).sum()
     }
 
     /// Has no entry.
@@ -50,34 +62,31 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        self.buckets.get(Self::bucket(key)).and_then(|bucket| bucket.get(key))
+        self.bucket(key).get(key)
     }
 
     /// Sets the value of `key`; returns the one before.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
-        let at = Self::bucket(&key);
-        let bucket = self.buckets.get_mut(at).expect("BUG: bucket number out of range");
-        let before = Arc::make_mut(bucket).insert(key, value);
+        self.make_room(1);
+        let before = self.bucket_mut(&key).insert(key, value);
         self.len += usize::from(before.is_none());
         before
     }
 
     /// Sets many values: each bucket grows once, to what it needs.
     pub fn extend(&mut self, entries: impl IntoIterator<Item = (K, V)>) {
-        let entries: Vec<(usize, K, V)> =
-            entries.into_iter().map(|(key, value)| (Self::bucket(&key), key, value)).collect();
-        let mut counts = vec![0; self.buckets.len()];
-        for (at, ..) in &entries {
-            counts[*at] += 1;
+        let entries: Vec<(K, V)> = entries.into_iter().collect();
+        self.make_room(entries.len());
+        let mut counts = vec![0; self.pages.len() * PAGE];
+        for (key, _) in &entries {
+            counts[self.at(key)] += 1;
         }
-        for (bucket, count) in self.buckets.iter_mut().zip(counts) {
-            if count > 0 {
-                Arc::make_mut(bucket).reserve(count);
-            }
+        for (at, count) in counts.into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            self.at_mut(at).reserve(count);
         }
-        for (at, key, value) in entries {
-            let bucket = Arc::get_mut(&mut self.buckets[at]).expect("BUG: made its own above");
-            self.len += usize::from(bucket.insert(key, value).is_none());
+        for (key, value) in entries {
+            let before = self.bucket_mut(&key).insert(key, value);
+            self.len += usize::from(before.is_none());
         }
     }
 
@@ -87,18 +96,16 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let bucket = self.buckets.get_mut(Self::bucket(key))?;
-        if !bucket.contains_key(key) {
-            return None;
-        }
-        let before = Arc::make_mut(bucket).remove(key);
+        // What is not there is no reason to copy a bucket.
+        self.bucket(key).get(key)?;
+        let before = self.bucket_mut(key).remove(key);
         self.len -= usize::from(before.is_some());
         before
     }
 
     /// All entries, in no order that means anything.
     pub fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        self.buckets.iter().flat_map(|bucket| bucket.iter())
+        self.buckets().flat_map(|bucket| bucket.iter())
     }
 
     /// All values, in no order that means anything.
@@ -115,26 +122,78 @@ impl<K: Hash + Eq + Clone, V: Clone> CowMap<K, V> {
     ) where
         V: Same,
     {
-        for (now, before) in self.buckets.iter().zip(&before.buckets) {
+        if self.pages.len() != before.pages.len() {
+            // Spread anew in between: nothing is shared.
+            differ(self.iter(), |key| before.get(key), before.iter(), |key| self.get(key), change);
+            return;
+        }
+        let pages = self.pages.iter().zip(&before.pages);
+        let pages = pages.filter(|(now, before)| !Arc::ptr_eq(now, before));
+        for (now, before) in pages.flat_map(|(now, before)| now.iter().zip(before.iter())) {
             if Arc::ptr_eq(now, before) {
                 continue;
             }
-            for (key, value) in now.iter() {
-                match before.get(key) {
-                    Some(old) if old.same(value) => {}
-                    old => change(key, old, Some(value)),
-                }
-            }
-            for (key, old) in before.iter().filter(|(key, _)| !now.contains_key(*key)) {
-                change(key, Some(old), None);
-            }
+            let (old, new) = (|key: &K| before.get(key), |key: &K| now.get(key));
+            differ(now.iter(), old, before.iter(), new, &mut change);
         }
     }
 
-    fn bucket<Q: Hash + ?Sized>(key: &Q) -> usize {
-        // Another seed than the buckets' own, or each bucket would see only keys whose low bits agree.
+    fn buckets(&self) -> impl Iterator<Item = &Arc<Bucket<K, V>>> {
+        self.pages.iter().flat_map(|page| page.iter())
+    }
+
+    fn bucket<Q: Hash + ?Sized>(&self, key: &Q) -> &Bucket<K, V> {
+        let at = self.at(key);
+        &self.pages[at / PAGE][at % PAGE]
+    }
+
+    fn bucket_mut<Q: Hash + ?Sized>(&mut self, key: &Q) -> &mut Bucket<K, V> {
+        self.at_mut(self.at(key))
+    }
+
+    fn at_mut(&mut self, at: usize) -> &mut Bucket<K, V> {
+        Arc::make_mut(&mut Arc::make_mut(&mut self.pages[at / PAGE])[at % PAGE])
+    }
+
+    /// Number of the bucket of `key`.
+    fn at<Q: Hash + ?Sized>(&self, key: &Q) -> usize {
+        // Another seed than the buckets' own, or each bucket would see only keys whose low bits
+        // agree.
         let hash = FixedState::with_seed(0x7665_6465_7474_6500).hash_one(key);
-        usize::try_from(hash >> 54).unwrap_or(0) % BUCKETS
+        usize::try_from(hash >> 32).unwrap_or(0) % (self.pages.len() * PAGE)
+    }
+
+    /// Spreads the entries over more buckets where `more` of them would make these too full.
+    fn make_room(&mut self, more: usize) {
+        let pages = (self.len + more).div_ceil(PAGE * BUCKET_MAX);
+        if pages <= self.pages.len() {
+            return;
+        }
+        let before = std::mem::replace(&mut self.pages, empty(pages.next_power_of_two()));
+        for bucket in before.iter().flat_map(|page| page.iter()) {
+            for (key, value) in bucket.iter() {
+                self.bucket_mut(key).insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+/// Tells `change` in what the entries `now` differ from those `before`.
+fn differ<'a, K: 'a, V: Same + 'a>(
+    now: impl Iterator<Item = (&'a K, &'a V)>,
+    old: impl Fn(&K) -> Option<&'a V>,
+    before: impl Iterator<Item = (&'a K, &'a V)>,
+    new: impl Fn(&K) -> Option<&'a V>,
+    mut change: impl FnMut(&'a K, Option<&'a V>, Option<&'a V>),
+) {
+    for (key, value) in now {
+        match old(key) {
+            Some(old) if old.same(value) => {}
+            old => change(key, old, Some(value)),
+        }
+    }
+    for (key, value) in before.filter(|(key, _)| new(key).is_none()) {
+        change(key, Some(value), None);
     }
 }
 
@@ -152,37 +211,62 @@ impl<T: ?Sized> Same for Arc<T> {
 
 #[cfg(test)]
 mod tests {
-    #[test]
-    fn changes_name_what_was_added_replaced_and_removed() {
-        let mut map = CowMap::default();
-        for i in 0..5_000_u64 {
-            map.insert(i, Arc::new(i));
-        }
-        let before = map.clone();
-        map.insert(7, Arc::new(70));
-        map.insert(9_999, Arc::new(1));
-        map.remove(&8);
+    use super::*;
+
+    fn changes(now: &CowMap<u64, Arc<u64>>, before: &CowMap<u64, Arc<u64>>) -> Vec<Change> {
         let mut seen = Vec::new();
-        map.changes(&before, |k, old, new| seen.push((*k, old.map(|v| **v), new.map(|v| **v))));
+        now.changes(before, |k, old, new| seen.push((*k, old.map(|v| **v), new.map(|v| **v))));
         seen.sort_unstable();
-        let expected = [(7, Some(7), Some(70)), (8, Some(8), None), (9_999, None, Some(1))];
-        assert_eq!(seen, expected);
+        seen
     }
 
-    use super::*;
+    type Change = (u64, Option<u64>, Option<u64>);
+
+    #[test]
+    fn changes_name_what_was_added_replaced_and_removed() {
+        // With the last size the new entry makes the map spread anew.
+        for len in [5_000, (PAGE * BUCKET_MAX) as u64] {
+            let mut map = CowMap::default();
+            map.extend((0..len).map(|i| (i, Arc::new(i))));
+            let before = map.clone();
+            assert_eq!(changes(&map, &before), []);
+            map.insert(7, Arc::new(70));
+            map.remove(&8);
+            map.insert(999_998, Arc::new(1));
+            map.insert(999_999, Arc::new(1));
+            let seen = changes(&map, &before);
+            let added = |key| (key, None, Some(1));
+            let replaced = [(7, Some(7), Some(70)), (8, Some(8), None)];
+            assert_eq!(seen, [&replaced[..], &[added(999_998), added(999_999)]].concat(), "{len}");
+        }
+    }
 
     #[test]
     fn a_clone_does_not_see_later_changes() {
         let mut map = CowMap::default();
-        for i in 0..10_000_u64 {
+        for i in 0..50_000_u64 {
             assert_eq!(map.insert(i, i * 2), None);
         }
         let before = map.clone();
         assert_eq!(map.insert(7, 0), Some(14));
         assert_eq!(map.remove(&8), Some(16));
-        assert_eq!((before.get(&7), before.get(&8), before.len()), (Some(&14), Some(&16), 10_000));
-        assert_eq!((map.get(&7), map.get(&8), map.len()), (Some(&0), None, 9_999));
-        let shared = before.buckets.iter().zip(&map.buckets).filter(|(a, b)| Arc::ptr_eq(a, b));
-        assert!(shared.count() >= BUCKETS - 2);
+        assert_eq!(map.remove(&50_000), None);
+        assert_eq!((before.get(&7), before.get(&8), before.len()), (Some(&14), Some(&16), 50_000));
+        assert_eq!((map.get(&7), map.get(&8), map.len()), (Some(&0), None, 49_999));
+        let shared = before.buckets().zip(map.buckets()).filter(|(a, b)| Arc::ptr_eq(a, b));
+        assert_eq!(shared.count(), map.buckets().count() - 2);
+    }
+
+    #[test]
+    fn nothing_is_lost_while_the_map_spreads() {
+        let mut map = CowMap::default();
+        for i in 0..40_000_u64 {
+            map.insert(i, i);
+        }
+        map.extend((20_000..150_000_u64).map(|i| (i, i + 1)));
+        assert_eq!((map.len(), map.iter().count()), (150_000, 150_000));
+        assert!((0..150_000).all(|i| map.get(&i) == Some(&(i + u64::from(i >= 20_000)))));
+        let fullest = map.buckets().map(|bucket| bucket.len()).max().unwrap();
+        assert!(fullest < 2 * BUCKET_MAX && map.pages.len().is_power_of_two(), "{fullest}");
     }
 }

@@ -8,8 +8,8 @@ use eval::macros::{MacroDef, MacroNodes};
 use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
-use super::Item;
 use super::source::Snmp;
+use super::{CowMap, Item};
 
 /// A host.
 #[derive(Debug, Clone)]
@@ -186,9 +186,9 @@ pub struct Macros {
     /// Global macros.
     pub global: Vec<MacroDef>,
     /// Macros of hosts and templates.
-    pub of_host: BTreeMap<HostId, Vec<MacroDef>>,
+    pub of_host: CowMap<HostId, Vec<MacroDef>>,
     /// Templates linked to hosts and templates, in order of their ids.
-    pub templates_of: BTreeMap<HostId, Vec<HostId>>,
+    pub templates_of: CowMap<HostId, Vec<HostId>>,
 }
 
 impl MacroNodes for Macros {

@@ -46,6 +46,8 @@ pub(super) enum What {
     Crash(Crash),
     /// Remove what broken measurements left on the server.
     Clean(Access),
+    /// Turn a plot from SVG into PNG, as it looks on every machine.
+    Picture(Picture),
 }
 
 #[derive(Debug, Args)]
@@ -61,15 +63,15 @@ pub(super) struct Access {
     pub(super) password: String,
 }
 
+/// What every measurement of a running server is told.
 #[derive(Debug, Args)]
-pub(super) struct Output {
+pub(super) struct Common {
+    #[command(flatten)]
+    pub(super) access: Access,
     /// Process of the server, for CPU time and memory; its children are included. Several, where
     /// a database belongs to it.
     #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
     pub(super) pids: Vec<u32>,
-    /// Leave the hosts on the server.
-    #[arg(long)]
-    pub(super) keep: bool,
     #[command(flatten)]
     pub(super) files: Files,
 }
@@ -85,14 +87,27 @@ pub(super) struct Files {
     /// Put the results beside those of an earlier run, a file written by --json.
     #[arg(long, value_name = "FILE")]
     pub(super) compare: Option<PathBuf>,
-    /// Write a plot to this file (limit, line and overload).
+    /// Write a plot to this file, as SVG or PNG by the file's name (limit, line and overload).
+    /// May be given several times.
     #[arg(long, value_name = "FILE")]
-    pub(super) svg: Option<PathBuf>,
+    pub(super) plot: Vec<PathBuf>,
 }
 
-/// Fake agents that the server polls.
+/// Checks of fake agents. The defaults are those of `bench agent`; other commands have their own.
 #[derive(Debug, Args)]
-pub(super) struct Agents {
+pub(super) struct Checks {
+    /// Items per host.
+    #[arg(long, default_value = "20")]
+    pub(super) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value = "1")]
+    pub(super) interval: u64,
+    /// How long an agent takes to answer: 0s, 250ms, 3s.
+    #[arg(long, default_value = "0s", value_parser = duration)]
+    pub(super) delay: Duration,
+    /// How long to measure (limit, line: each step).
+    #[arg(long, default_value = "30")]
+    pub(super) seconds: u64,
     /// First loopback address of the agents; port 0 = any.
     #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
     pub(super) listen: SocketAddr,
@@ -103,6 +118,8 @@ pub(super) struct Agents {
 
 #[derive(Debug, Args)]
 pub(super) struct Load {
+    #[command(flatten)]
+    pub(super) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
     pub(super) server: String,
@@ -124,6 +141,9 @@ pub(super) struct Load {
     /// Values per second, or "max".
     #[arg(long, value_name = "N|max", default_value = "max", value_parser = rate)]
     pub(super) rate: Rate,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 /// `None` = as fast as the server takes them.
@@ -132,8 +152,6 @@ pub(super) struct Rate(pub(super) Option<u64>);
 
 #[derive(Debug, Args)]
 pub(super) struct Trapper {
-    #[command(flatten)]
-    pub(super) access: Access,
     #[command(flatten)]
     pub(super) load: Load,
     /// Read the values of a sample of items back and compare them.
@@ -148,14 +166,12 @@ pub(super) struct Trapper {
     /// Put a trigger on each N-th item that is a number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) trigger_every: usize,
-    #[command(flatten)]
-    pub(super) output: Output,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Steps {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
     pub(super) server: String,
@@ -180,14 +196,13 @@ pub(super) struct Steps {
     /// Times that everything is done; the medians count.
     #[arg(long, default_value_t = 3)]
     pub(super) rounds: usize,
-    #[command(flatten)]
-    pub(super) output: Output,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Read {
-    #[command(flatten)]
-    pub(super) access: Access,
     #[command(flatten)]
     pub(super) load: Load,
     /// Clients that ask at one time.
@@ -196,14 +211,10 @@ pub(super) struct Read {
     /// Values are written so long before the first query.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(super) warm: u64,
-    #[command(flatten)]
-    pub(super) output: Output,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Overload {
-    #[command(flatten)]
-    pub(super) access: Access,
     #[command(flatten)]
     pub(super) load: Load,
     /// How long the sustainable rate is measured before.
@@ -215,39 +226,32 @@ pub(super) struct Overload {
     /// Connections of the overload as a multiple of --connections.
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(super) connections_times: usize,
-    #[command(flatten)]
-    pub(super) output: Output,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Agent {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) common: Common,
     /// Hosts to make.
     #[arg(long, default_value_t = 1000)]
     pub(super) hosts: usize,
-    /// Items per host.
-    #[arg(long, default_value_t = 20)]
-    pub(super) items: usize,
-    /// Update interval of each item, seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
-    pub(super) interval: u64,
-    /// How long an agent takes to answer: 0s, 250ms, 3s.
-    #[arg(long, default_value = "0s", value_parser = duration)]
-    pub(super) delay: Duration,
-    /// How long to measure.
-    #[arg(long, default_value_t = 30)]
-    pub(super) seconds: u64,
+    /// How long the server gets until it polls at full speed, beside one interval.
+    #[arg(long, value_name = "TIME", default_value = "90s", value_parser = duration)]
+    pub(super) warm: Duration,
     #[command(flatten)]
-    pub(super) agents: Agents,
-    #[command(flatten)]
-    pub(super) output: Output,
+    pub(super) checks: Checks,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("items", |arg| arg.default_value("1")))]
+#[command(mut_arg("interval", |arg| arg.default_value("50")))]
+#[command(mut_arg("delay", |arg| arg.default_value("3s")))]
 pub(super) struct Limit {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) common: Common,
     /// Hosts of the first step.
     #[arg(long, default_value_t = 1000)]
     pub(super) start: usize,
@@ -257,56 +261,32 @@ pub(super) struct Limit {
     /// Hosts of the last step.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(super) hosts_max: usize,
-    /// Items per host.
-    #[arg(long, default_value_t = 1)]
-    pub(super) items: usize,
-    /// Update interval of each item, seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 50)]
-    pub(super) interval: u64,
-    /// How long an agent takes to answer: 0s, 250ms, 3s.
-    #[arg(long, default_value = "3s", value_parser = duration)]
-    pub(super) delay: Duration,
     /// Between new hosts and the observation [default: one interval, the delay and 5 s].
     #[arg(long, value_parser = duration)]
     pub(super) settle: Option<Duration>,
-    /// How long each step is observed.
-    #[arg(long, default_value_t = 30)]
-    pub(super) seconds: u64,
     #[command(flatten)]
-    pub(super) agents: Agents,
-    #[command(flatten)]
-    pub(super) output: Output,
+    pub(super) checks: Checks,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("items", |arg| arg.default_value("10")))]
 pub(super) struct Line {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) common: Common,
     /// Numbers of targets (hosts), one measurement each.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800")]
     pub(super) targets: Vec<usize>,
-    /// Items per target.
-    #[arg(long, default_value_t = 10)]
-    pub(super) items: usize,
-    /// Update interval of each item, seconds.
-    #[arg(long, value_name = "SECONDS", default_value_t = 1)]
-    pub(super) interval: u64,
-    /// How long each number of targets is observed.
-    #[arg(long, default_value_t = 30)]
-    pub(super) seconds: u64,
-    /// Process of the server, for CPU time; its children are included.
-    #[arg(long = "pid", value_name = "PID", value_delimiter = ',')]
-    pub(super) pids: Vec<u32>,
     #[command(flatten)]
-    pub(super) agents: Agents,
-    #[command(flatten)]
-    pub(super) files: Files,
+    pub(super) checks: Checks,
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Config {
     #[command(flatten)]
-    pub(super) access: Access,
+    pub(super) common: Common,
     /// Trapper port of the server.
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
     pub(super) server: String,
@@ -325,8 +305,9 @@ pub(super) struct Config {
     /// Rest before memory is read.
     #[arg(long, default_value = "5s", value_parser = duration)]
     pub(super) settle: Duration,
-    #[command(flatten)]
-    pub(super) output: Output,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]
@@ -340,10 +321,18 @@ pub(super) struct Capacity {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct Picture {
+    /// The drawing.
+    #[arg(value_name = "FILE.svg")]
+    pub(super) from: PathBuf,
+    /// The picture to write.
+    #[arg(value_name = "FILE.png")]
+    pub(super) to: PathBuf,
+}
+
+#[derive(Debug, Args)]
 #[command(group = clap::ArgGroup::new("mode").required(true).args(["log", "check"]))]
 pub(super) struct Crash {
-    #[command(flatten)]
-    pub(super) access: Access,
     #[command(flatten)]
     pub(super) load: Load,
     /// Send, and write every acknowledged value to this file. The hosts stay on the server.
@@ -353,8 +342,6 @@ pub(super) struct Crash {
     /// duplicated or different.
     #[arg(long, value_name = "FILE")]
     pub(super) check: Option<PathBuf>,
-    #[command(flatten)]
-    pub(super) output: Output,
 }
 
 pub(super) fn rate(text: &str) -> Result<Rate, String> {

@@ -140,6 +140,7 @@ impl Scratch {
             items,
             interval_s: 1,
             delay: Duration::ZERO,
+            warm: bench::agents::WARM_DEFAULT,
             seconds,
             pids: vec![self.child.id()],
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 0)),

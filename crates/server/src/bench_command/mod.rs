@@ -18,7 +18,7 @@ use bench::{Context, Login, Through};
 use clap::{Args as _, FromArgMatches};
 use stdx::clock::RealClock;
 
-use args::{Access, Bench, Crash, Files, Load, Output, What};
+use args::{Access, Bench, Crash, Files, Load, What};
 
 impl Access {
     fn login(&self) -> Login {
@@ -28,19 +28,19 @@ impl Access {
 }
 
 impl Load {
-    fn options(&self, access: &Access, output: &Output) -> TrapperOptions {
+    fn options(&self) -> TrapperOptions {
         TrapperOptions {
             server: self.server.clone(),
-            login: access.login(),
+            login: self.common.access.login(),
             hosts: self.hosts,
             items: self.items,
             batch: self.batch,
             connections: self.connections,
             seconds: self.seconds,
             rate: self.rate.0,
-            pids: output.pids.clone(),
+            pids: self.common.pids.clone(),
             verify: false,
-            keep: output.keep,
+            keep: self.keep,
             ledger: None,
             change_per_second: false,
             trigger_every: 0,
@@ -64,98 +64,100 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 ledger: told.log.clone(),
                 change_per_second: told.change_per_second,
                 trigger_every: told.trigger_every,
-                ..told.load.options(&told.access, &told.output)
+                ..told.load.options()
             };
-            finish(&bench::trapper::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::trapper::run(&options, &mut context)?, &told.load.common.files)
         }
         What::Steps(told) => {
             let options = StepsOptions {
                 server: told.server.clone(),
-                login: told.access.login(),
+                login: told.common.access.login(),
                 chains: told.chains.clone(),
                 items: told.items,
                 values: told.values,
                 batch: told.batch,
                 rounds: told.rounds,
-                pids: told.output.pids.clone(),
-                keep: told.output.keep,
+                pids: told.common.pids.clone(),
+                keep: told.keep,
             };
-            finish(&bench::steps::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::steps::run(&options, &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = AgentOptions {
-                login: told.access.login(),
+                login: told.common.access.login(),
                 hosts: told.hosts,
-                items: told.items,
-                interval_s: told.interval,
-                delay: told.delay,
-                seconds: told.seconds,
-                pids: told.output.pids.clone(),
-                listen: told.agents.listen,
-                addresses: told.agents.addresses,
-                keep: told.output.keep,
+                items: told.checks.items,
+                interval_s: told.checks.interval,
+                delay: told.checks.delay,
+                warm: told.warm,
+                seconds: told.checks.seconds,
+                pids: told.common.pids.clone(),
+                listen: told.checks.listen,
+                addresses: told.checks.addresses,
+                keep: told.keep,
             };
-            finish(&bench::agents::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::agents::run(&options, &mut context)?, &told.common.files)
         }
         What::Read(told) => {
-            let load = told.load.options(&told.access, &told.output);
+            let load = told.load.options();
             let (warm_seconds, readers, seconds) = (told.warm, told.readers, load.seconds);
             let options = ReadOptions { load, warm_seconds, readers, seconds };
-            finish(&bench::read::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::read::run(&options, &mut context)?, &told.load.common.files)
         }
         What::Overload(told) => {
             let options = OverloadOptions {
-                load: told.load.options(&told.access, &told.output),
+                load: told.load.options(),
                 calm_seconds: told.calm,
                 times: told.times,
                 connections_times: told.connections_times,
             };
-            finish(&bench::overload::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::overload::run(&options, &mut context)?, &told.load.common.files)
         }
         What::Config(told) => {
             let options = ConfigOptions {
                 server: told.server.clone(),
-                login: told.access.login(),
+                login: told.common.access.login(),
                 hosts: told.hosts,
                 items: told.items,
                 through: if told.without_template { Through::Items } else { Through::Template },
                 changes: told.changes,
                 settle: told.settle,
-                pids: told.output.pids.clone(),
-                keep: told.output.keep,
+                pids: told.common.pids.clone(),
+                keep: told.keep,
             };
-            finish(&bench::configuration::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::configuration::run(&options, &mut context)?, &told.common.files)
         }
         What::Limit(told) => {
             let options = LimitOptions {
-                login: told.access.login(),
+                login: told.common.access.login(),
                 start: told.start,
                 factor: told.factor,
                 hosts_max: told.hosts_max,
-                items: told.items,
-                interval_s: told.interval,
-                delay: told.delay,
+                items: told.checks.items,
+                interval_s: told.checks.interval,
+                delay: told.checks.delay,
                 settle: told.settle,
-                seconds: told.seconds,
-                pids: told.output.pids.clone(),
-                listen: told.agents.listen,
-                addresses: told.agents.addresses,
-                keep: told.output.keep,
+                seconds: told.checks.seconds,
+                pids: told.common.pids.clone(),
+                listen: told.checks.listen,
+                addresses: told.checks.addresses,
+                keep: told.keep,
             };
-            finish(&bench::limit::run(&options, &mut context)?, &told.output.files)
+            finish(&bench::limit::run(&options, &mut context)?, &told.common.files)
         }
         What::Line(told) => {
             let options = LineOptions {
-                login: told.access.login(),
+                login: told.common.access.login(),
                 targets: told.targets.clone(),
-                items: told.items,
-                interval_s: told.interval,
-                seconds: told.seconds,
-                pids: told.pids.clone(),
-                listen: told.agents.listen,
-                addresses: told.agents.addresses,
+                items: told.checks.items,
+                interval_s: told.checks.interval,
+                delay: told.checks.delay,
+                seconds: told.checks.seconds,
+                pids: told.common.pids.clone(),
+                listen: told.checks.listen,
+                addresses: told.checks.addresses,
             };
-            finish(&bench::line::run(&options, &mut context)?, &told.files)
+            finish(&bench::line::run(&options, &mut context)?, &told.common.files)
         }
         What::Capacity(told) => capacity::run(&told, &mut context),
         What::Crash(told) => crash(&told, &mut context),
@@ -163,22 +165,28 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             let removed = bench::clean(&access.login())?;
             say(&format!("{removed} hosts removed\n"))
         }
+        What::Picture(told) => {
+            let drawing = std::fs::read_to_string(&told.from)
+                .with_context(|| format!("cannot read {}", told.from.display()))?;
+            std::fs::write(&told.to, bench::picture::png(&drawing)?)
+                .with_context(|| format!("cannot write {}", told.to.display()))
+        }
     }
 }
 
 fn crash(told: &Crash, context: &mut Context<'_>) -> anyhow::Result<()> {
     let Some(file) = &told.check else {
-        let options = TrapperOptions {
-            keep: true,
-            ledger: told.log.clone(),
-            ..told.load.options(&told.access, &told.output)
-        };
-        return finish(&bench::trapper::run(&options, context)?, &told.output.files);
+        let options =
+            TrapperOptions { keep: true, ledger: told.log.clone(), ..told.load.options() };
+        return finish(&bench::trapper::run(&options, context)?, &told.load.common.files);
     };
-    let options =
-        CheckOptions { login: told.access.login(), file: file.clone(), keep: told.output.keep };
+    let options = CheckOptions {
+        login: told.load.common.access.login(),
+        file: file.clone(),
+        keep: told.load.keep,
+    };
     let (findings, report) = bench::ledger::check(&options, context)?;
-    if let Some(path) = &told.output.files.json {
+    if let Some(path) = &told.load.common.files.json {
         report.save(path)?;
     }
     say(&format!("{findings}\n"))?;
@@ -192,7 +200,7 @@ fn finish(report: &Report, files: &Files) -> anyhow::Result<()> {
     if let Some(path) = &files.json {
         report.save(path)?;
     }
-    if let Some(path) = &files.svg {
+    for path in &files.plot {
         report.save_plot(path)?;
     }
     let earlier: Option<api::Json> = match &files.compare {
@@ -236,12 +244,19 @@ mod tests {
     #[test]
     fn defaults_are_those_of_the_documentation() {
         let What::Trapper(told) = parse("bench trapper --password p").unwrap() else { panic!() };
-        let options = told.load.options(&told.access, &told.output);
+        let options = told.load.options();
         assert_eq!((options.hosts, options.items, options.batch), (100, 45, 1000));
         assert_eq!((options.connections, options.seconds, options.rate), (8, 20, None));
         assert_eq!(options.login.user, "Admin");
         let What::Agent(told) = parse("bench agent --password p").unwrap() else { panic!() };
-        assert_eq!((told.hosts, told.items, told.interval, told.seconds), (1000, 20, 1, 30));
+        let checks = &told.checks;
+        assert_eq!((told.hosts, checks.items, checks.interval), (1000, 20, 1));
+        assert_eq!((checks.seconds, checks.delay), (30, Duration::ZERO));
+        let What::Limit(told) = parse("bench limit --password p").unwrap() else { panic!() };
+        let checks = &told.checks;
+        assert_eq!((checks.items, checks.interval, checks.delay.as_secs()), (1, 50, 3));
+        let What::Line(told) = parse("bench line --password p").unwrap() else { panic!() };
+        assert_eq!((told.checks.items, told.checks.interval, told.targets.len()), (10, 1, 4));
         let What::Steps(told) = parse("bench steps --password p").unwrap() else { panic!() };
         assert_eq!(told.chains, ["jsonpath", "regex", "javascript"]);
         assert_eq!((told.items, told.values, told.rounds), (20, 500_000, 3));
@@ -253,12 +268,12 @@ mod tests {
     fn arguments() {
         let line = "bench trapper --password p --rate 5000 --pid 1,2 --pid 3 --verify --keep";
         let What::Trapper(told) = parse(line).unwrap() else { panic!() };
-        assert_eq!((told.load.rate, told.output.pids), (Rate(Some(5000)), vec![1, 2, 3]));
-        assert!(told.verify && told.output.keep);
+        assert_eq!((told.load.rate, told.load.common.pids), (Rate(Some(5000)), vec![1, 2, 3]));
+        assert!(told.verify && told.load.keep);
         let What::Agent(told) = parse("bench agent --password p --delay 3s").unwrap() else {
             panic!()
         };
-        assert_eq!(told.delay, Duration::from_secs(3));
+        assert_eq!(told.checks.delay, Duration::from_secs(3));
         for (text, ms) in [("0s", 0), ("250ms", 250), ("2", 2000)] {
             assert_eq!(duration(text), Ok(Duration::from_millis(ms)));
         }

@@ -11,9 +11,26 @@ use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
 use crate::snapshot::{GlobalRegexp, Macros, Settings};
 
+/// [`Macros`] as they are read.
+#[derive(Default)]
+pub(super) struct MacroRows {
+    pub(super) global: Vec<MacroDef>,
+    pub(super) of_host: BTreeMap<HostId, Vec<MacroDef>>,
+    pub(super) templates_of: BTreeMap<HostId, Vec<HostId>>,
+}
+
+impl From<MacroRows> for Macros {
+    fn from(rows: MacroRows) -> Self {
+        let mut macros = Self { global: rows.global, ..Self::default() };
+        macros.of_host.extend(rows.of_host);
+        macros.templates_of.extend(rows.templates_of);
+        macros
+    }
+}
+
 /// Macros and template links of the hosts and templates in scope; global macros with all.
-pub(super) fn macros(connection: &mut dyn Connection, scope: &Scope) -> DbResult<Macros> {
-    let mut macros = Macros::default();
+pub(super) fn macros(connection: &mut dyn Connection, scope: &Scope) -> DbResult<MacroRows> {
+    let mut macros = MacroRows::default();
     let of_host = "SELECT hostid, macro, value, type FROM hostmacros";
     let links = "SELECT hostid, templateid FROM host_templates";
     let (of_host, links) = match scope {

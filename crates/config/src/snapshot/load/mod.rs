@@ -36,7 +36,7 @@ const MANY: usize = 20_000;
 pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
     let mut next = db.read(|connection| {
         let mut next = Snapshot {
-            macros: Arc::new(global::macros(connection, &Scope::All)?),
+            macros: Arc::new(global::macros(connection, &Scope::All)?.into()),
             regexps: Arc::new(global::regexps(connection)?),
             valuemaps: Arc::new(global::valuemaps(connection, None)?),
             settings: Arc::new(global::settings(connection)?),

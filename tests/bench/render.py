@@ -1,0 +1,358 @@
+"""docs/benchmarks.md and its plots, from the raw figures."""
+
+import os
+import statistics
+import subprocess
+
+import parts
+import plots
+from plots import number
+
+SHOWN = ["zabbix-6.0", "zabbix-7.0", "vedette"]
+CPU = {"values": "kept_cpu_s_per_million", "steps": "kept_cpu_s_per_million",
+       "checks": "server_cpu_s_per_million", "slow": "server_cpu_s_per_million"}
+RATE = {"values": "kept_per_s", "steps": "kept_per_s", "checks": "checks_per_s",
+        "slow": "checks_per_s"}
+WORK = {
+    "values": "values from senders to durable history",
+    "steps": "the same with change per second and a trigger on each tenth item",
+    "checks": "passive agent checks, agents answer at once",
+    "slow": "passive agent checks, agents answer after 3 s",
+}
+
+
+class Figures:
+    """Medians over the rounds."""
+
+    def __init__(self, data):
+        self.data = data
+        self.servers = [key for key in SHOWN if key in data["servers"]]
+
+    def name(self, server):
+        return self.data["servers"][server]["name"]
+
+    def runs(self, part, server):
+        return [run for run in self.data["runs"]
+                if (run["part"], run["server"]) == (part, server) and "error" not in run]
+
+    def all(self, part, server, *path):
+        found = []
+        for run in self.runs(part, server):
+            value = run["figures"]
+            for member in path:
+                value = value.get(member) if isinstance(value, dict) else None
+            if isinstance(value, list):
+                found += [x for x in value if isinstance(x, (int, float))]
+            elif isinstance(value, (int, float)):
+                found.append(value)
+        return found
+
+    def get(self, part, server, *path):
+        found = self.all(part, server, *path)
+        return statistics.median(found) if found else None
+
+
+def join(*cells):
+    return ", ".join(cell for cell in cells if cell)
+
+
+def shown(value, words, scale=1):
+    return "" if value is None else words % number(value * scale)
+
+
+def time_cell(ms, words):
+    """Milliseconds as people read them."""
+    if ms is None or ms < 1000:
+        return shown(ms, words % "%s ms")
+    return shown(ms, words % "%s s", 1e-3)
+
+
+def rate_cell(figures, part, server, unit):
+    rate = figures.get(part, server, RATE[part])
+    return join(shown(rate, "%s" + unit), shown(figures.get(part, server, CPU[part]), "%s CPU s"))
+
+
+def slow_cell(figures, server):
+    return join(rate_cell(figures, "slow", server, "/s"),
+                shown(figures.get("slow", server, "in_flight_max"), "%s in flight"),
+                shown(figures.get("slow", server, "server_cpu_percent"), "%s %% of the machine"))
+
+
+def memory_cell(figures, server):
+    return join(shown(figures.get("estate", server, "bytes_per_item"), "%s B"),
+                shown(figures.get("estate", server, "server_bytes_per_item"),
+                      "%s B without the database") if server != "vedette" else "")
+
+
+def start_cell(figures, server):
+    return join(shown(figures.get("estate", server, "start_s"), "%s s"),
+                shown(figures.get("estate", server, "restart_s"), "%s s after kill -9"))
+
+
+def change_cell(figures, server):
+    get = figures.get
+    return join(time_cell(get("estate", server, "change", "enable_p50_ms"), "live after %s"),
+                shown(get("estate", server, "change", "change_cpu_s"), "%s CPU s"),
+                shown(get("estate", server, "idle_cores"), "%s %% of a core at rest", 100))
+
+
+def overload_cell(figures, server):
+    get = figures.get
+    lost = get("overload", server, "missing")
+    return join(shown(get("overload", server, "kept_share"), "%s %% of the rate kept", 100),
+                shown(get("overload", server, "rss_max_mib"), "memory at most %s MiB"),
+                time_cell(get("overload", server, "storm_p99_ms"), "p99 %s"),
+                shown(get("overload", server, "lag_s"), "complete after %s s"),
+                "" if lost is None else "%d of the sample missing" % lost)
+
+
+def bytes_cell(figures, server):
+    return shown(figures.get("stored", server, "bytes_per_value"), "%s")
+
+
+def at_least(*wanted):
+    """A goal: (part, path, comparison, bound) each; words for those that are missed."""
+    def check(figures):
+        for words, part, path, sense, bound in wanted:
+            value = figures.get(part, "vedette", *path)
+            if value is not None and not (value >= bound if sense == ">" else value <= bound):
+                yield "%s: %s instead of %s %s" % (
+                    words, number(value), "at least" if sense == ">" else "at most", number(bound))
+    return check
+
+
+def goals():
+    """Rows of the table: work, cell of a server, what is to be reached, its check."""
+    def load(part, rate, cpu):
+        return at_least((WORK[part] + ", a second", part, [RATE[part]], ">", rate),
+                        (WORK[part] + ", CPU s per million", part, [CPU[part]], "<", cpu))
+    change = ["change", "enable_max_ms"]
+    return [
+        (WORK["values"], lambda f, s: rate_cell(f, "values", s, "/s"), "1,000,000/s, ≤ 1 CPU s",
+         load("values", 1e6, 1)),
+        (WORK["steps"], lambda f, s: rate_cell(f, "steps", s, "/s"), "500,000/s, ≤ 2 CPU s",
+         load("steps", 5e5, 2)),
+        (WORK["checks"], lambda f, s: rate_cell(f, "checks", s, "/s"), "≥ 45,000/s, ≤ 25 CPU s",
+         load("checks", 44_500, 25)),
+        (WORK["slow"], slow_cell, "20,000/s, 60,000 in flight, ≤ 50 % of the machine",
+         at_least((WORK["slow"] + ", a second", "slow", ["checks_per_s"], ">", 19_800),
+                  (WORK["slow"] + ", in flight", "slow", ["in_flight_max"], ">", 59_000),
+                  (WORK["slow"] + ", % of the machine", "slow", ["server_cpu_percent"], "<", 50))),
+        ("memory for each of 450,000 idle items", memory_cell, "≤ 300 B",
+         at_least(("memory for an idle item, bytes", "estate", ["bytes_per_item"], "<", 300))),
+        ("start with them until values are taken", start_cell, "< 0.5 s",
+         at_least(("start, s", "estate", ["start_s"], "<", 0.5),
+                  ("start after kill -9, s", "estate", ["restart_s"], "<", 0.5))),
+        ("one of them changed", change_cell, "live in < 0.2 s, ≤ 0.01 CPU s",
+         at_least(("a change live after, ms", "estate", change, "<", 200),
+                  ("CPU s for a change", "estate", ["change", "change_cpu_s"], "<", 0.01))),
+        ("twice the sustainable rate over eight times the connections", overload_cell,
+         "bounded memory, full rate kept",
+         at_least(("rate kept under overload, share", "overload", ["kept_share"], ">", 0.95),
+                  ("acknowledged values missing", "overload", ["missing"], "<", 0))),
+        ("bytes for a value on the disk, 5 % texts, nanoseconds", bytes_cell,
+         "≤ 5 (≤ 2.5 in whole milliseconds)",
+         at_least(("bytes for a value", "stored", ["bytes_per_value"], "<", 5))),
+    ]
+
+
+def table(figures):
+    yield "| Work | %s | To reach |" % " | ".join(figures.name(s) for s in figures.servers)
+    yield "| --- |%s --- |" % (" --- |" * len(figures.servers))
+    for work, cell, goal, _ in goals():
+        cells = [cell(figures, server) or "not measured" for server in figures.servers]
+        yield "| %s | %s | %s |" % (work, " | ".join(cells), goal)
+
+
+def ratios(figures):
+    others = [key for key in figures.servers if key != "vedette"]
+    yield "| CPU seconds per million | %s | Vedette | %s |" % (
+        " | ".join(figures.name(s) for s in others),
+        " | ".join("%s / Vedette" % figures.name(s) for s in others))
+    yield "| --- |%s" % (" ---: |" * (2 * len(others) + 1))
+    for part, member in CPU.items():
+        ours = figures.get(part, "vedette", member)
+        theirs = [figures.get(part, server, member) for server in others]
+        times = ["**%s**" % number(x / ours) if x and ours else "" for x in theirs]
+        cells = [shown(x, "%s") for x in theirs + [ours]] + times
+        yield "| %s | %s |" % (WORK[part], " | ".join(cells))
+
+
+def spread(figures):
+    """All rounds, so that nobody has to believe in medians."""
+    yield "| Work | Server | CPU s per million, each round | a second, each round |"
+    yield "| --- | --- | --- | --- |"
+    for part, member in CPU.items():
+        for server in figures.servers:
+            cpu = figures.all(part, server, member)
+            rate = figures.all(part, server, RATE[part])
+            if cpu:
+                yield "| %s | %s | %s | %s |" % (WORK[part], figures.name(server),
+                                                 "; ".join(map(number, cpu)),
+                                                 "; ".join(map(number, rate)))
+
+
+def charts(figures):
+    """File name, SVG and what it shows."""
+    def panel(title, unit, *path, scale=1):
+        part, *members = path
+        values = [figures.get(part, server, *members) for server in reversed(figures.servers)]
+        names = [(s, figures.name(s)) for s in reversed(figures.servers)]
+        rows = [(server, name, None if value is None else value * scale)
+                for (server, name), value in zip(names, values)]
+        return title, unit, rows
+    titles = {"values": "Values from senders", "steps": "With change per second and triggers",
+              "checks": "Agent checks, answered at once", "slow": "Agent checks, answered after 3 s"}
+    where = "%(cores)d cores, load generator on the same ones" % figures.data["machine"]
+    yield "cpu", plots.bars(
+        "CPU seconds per million values or checks", "server and database, until all is on disk; "
+        + where + "; less is better",
+        [panel(titles[part], "s", part, member) for part, member in CPU.items()])
+    yield "rate", plots.bars(
+        "Values or checks per second", "kept and readable, or answered; %s; more is better" % where,
+        [panel(titles[part], "/s", part, member) for part, member in RATE.items()])
+    yield "estate", plots.bars(
+        "450,000 items" if not figures.data["quick"] else "Many items",
+        "less is better", [
+            panel("Memory for an idle item", "B", "estate", "bytes_per_item"),
+            panel("Start until values are taken", "s", "estate", "start_s"),
+            panel("Start after kill -9", "s", "estate", "restart_s"),
+            panel("One item changed: live after", "ms", "estate", "change", "enable_p50_ms"),
+            panel("Cores used at rest", "", "estate", "idle_cores"),
+            panel("Bytes on disk for a value", "B", "stored", "bytes_per_value"),
+        ])
+
+
+def missed(figures):
+    for _, _, _, check in goals():
+        for words in check(figures):
+            yield "- " + words
+    for run in figures.data["runs"]:
+        if "error" in run:
+            yield "- %s of %s, round %d, failed: %s" % (
+                run["part"], figures.name(run["server"]), run["round"] + 1,
+                run["error"].strip().split("\n")[-1][:200])
+    yield ("- SNMP, ICMP and a million hosts are not part of this run.")
+
+
+def commands(figures):
+    for part in parts.PARTS:
+        seen = {}
+        for server in figures.servers:
+            for run in figures.runs(part, server)[:1]:
+                for command in run["commands"]:
+                    seen.setdefault(command, []).append(figures.name(server))
+        for command, names in seen.items():
+            whom = "" if len(names) == len(figures.servers) else "    # " + ", ".join(names)
+            yield command + whom
+
+
+PAGE = """# Benchmarks: Vedette beside Zabbix 6.0 and 7.0
+
+{warning}Measured by [tests/bench/report.py](../tests/bench/report.py); the raw figures of each round are in
+[results.json](benchmarks/results.json). Each measurement starts its server on an empty installation and ends it, the
+servers take turns round by round, medians count. The load generator runs on the same cores; CPU seconds are those of
+the server's whole process tree with its database, from the first value until all of it can be read from history.
+
+## CPU seconds per million
+
+{ratios}
+
+![CPU seconds per million values or checks](benchmarks/cpu.svg)
+
+## All figures
+
+{table}
+
+![Values or checks per second](benchmarks/rate.svg)
+
+![Memory, starts, changes, bytes](benchmarks/estate.svg)
+
+The same plots as pictures: [cpu.png](benchmarks/cpu.png), [rate.png](benchmarks/rate.png),
+[estate.png](benchmarks/estate.png).
+
+## Not reached, not measured
+
+{missed}
+
+## Machine
+
+| | |
+| --- | --- |
+| processor | {model}, {cores} cores |
+| memory | {memory_gib} GiB |
+| system | {system}, Linux {kernel} |
+| disk | {disk} |
+| load average before the measurements | {load} |
+
+## How
+
+```sh
+cargo build --release
+VEDETTE_SHARED=... tests/bench/report.py
+```
+
+which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the server at hand:
+
+```sh
+{commands}
+```
+
+- **Values** count when history gives them back: `kept` is what was acknowledged, divided by the time until a sample of
+  200 items was complete.
+- **Checks**: 45,000 a second are asked of each server; agents that answer after 3 s get as many as the server is known
+  to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
+  answer.
+- **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
+  database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
+  after a restart with the items less that of the empty server. The database's cache is a part of it.
+- **Start**: from the start of the program (not of the database, which goes on) until a sender's value for the last
+  item is taken; medians of three, in order and after `kill -9`.
+- **Change**: from the API's answer until values of the item are taken. The others read their configuration every 60 s
+  (6.0) and 10 s (7.0), their defaults; CPU seconds are all that pass meanwhile. For load measurements they are told to
+  read it at once.
+- **Vedette answers the API itself**; the front end of the others (PHP) is not counted.
+- **Bytes**: what files (Vedette: the folder `history` with its write-ahead log) or tables with their indexes
+  (PostgreSQL) have grown by, divided by the values in them. A tenth of Vedette's newest values is not yet sealed then.
+
+### How the servers were set
+
+{settings}
+
+### Each round
+
+{spread}
+"""
+
+
+def write(data, docs):
+    """The page, and its plots beside it."""
+    figures = Figures(data)
+    folder = os.path.join(docs, "benchmarks")
+    os.makedirs(folder, exist_ok=True)
+    for name, svg in charts(figures):
+        path = os.path.join(folder, name)
+        with open(path + ".svg", "w") as f:
+            f.write(svg)
+        picture(path)
+    loads = [run["load_before"] for run in data["runs"]]
+    settings = "\n".join("- **%s**: %s" % (about["name"], "; ".join(about["settings"]))
+                         for about in (data["servers"][key] for key in figures.servers))
+    warning = "**A quick run: these figures mean nothing.**\n\n" if data["quick"] else ""
+    page = PAGE.format(
+        warning=warning, ratios="\n".join(ratios(figures)), table="\n".join(table(figures)),
+        missed="\n".join(missed(figures)), commands="\n".join(commands(figures)),
+        settings=settings, spread="\n".join(spread(figures)),
+        load="%.1f (median; at most %.1f)" % (statistics.median(loads), max(loads)) if loads else "",
+        **data["machine"])
+    with open(os.path.join(docs, "benchmarks.md"), "w") as f:
+        f.write(page)
+
+
+def picture(path):
+    """PNG beside SVG, by the program that was measured."""
+    from servers import bed
+    done = subprocess.run([bed.BINARY, "bench", "picture", path + ".svg", path + ".png"],
+                          capture_output=True, text=True)
+    if done.returncode:
+        raise RuntimeError("no picture of %s.svg: %s" % (path, done.stderr.strip()))
