@@ -177,6 +177,8 @@ def run_parts(sides, seed, tally, only):
         texts = list(expressions.cases(rng, 1000))
         each("history functions", functions,
              lambda text: both(sides, "item.test", lambda side: formula(side, text)))
+        each("decompositions", history.decompositions(random.Random(seed + 2)),
+             lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("templates", templates.cases(random.Random(seed + 1), reference.SHARED, 400),
              lambda text: both(sides, "item.test", lambda side: formula(side, text)))
         each("calculated", texts, lambda text: both(sides, "item.test", lambda side: formula(side, text)))

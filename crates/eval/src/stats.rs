@@ -54,15 +54,51 @@ pub fn skewness(values: &[f64]) -> Option<f64> {
 }
 
 /// Median absolute deviation.
+///
+/// As in the reference, numbers closer than [`SAME`] are equal when they are sorted, and the
+/// deviations are those of the sorted numbers. This shows where numbers are that small, as the
+/// rounding errors that are left of a series of equal values.
 pub fn mad(values: &[f64]) -> Option<f64> {
-    let middle = median(values)?;
-    median(&values.iter().map(|v| (v - middle).abs()).collect::<Vec<_>>())
+    let mut numbers = values.to_vec();
+    let mut scratch = Vec::with_capacity(values.len() / 2);
+    sort_coarsely(&mut numbers, &mut scratch);
+    let centre = middle(&numbers)?;
+    numbers.iter_mut().for_each(|v| *v = (*v - centre).abs());
+    sort_coarsely(&mut numbers, &mut scratch);
+    middle(&numbers)
 }
 
-/// Median.
-pub fn median(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
+/// Numbers closer than this count as the same when deviations are sorted. A little less than
+/// `f64::EPSILON`: neighbours of 1 are different numbers.
+const SAME: f64 = 2.22e-16;
+
+/// A merge sort by halves for which numbers closer than [`SAME`] are equal. That is no order
+/// (two numbers equal to a third need not be equal), so that no other sort gives the same, and
+/// that of the standard library may panic.
+fn sort_coarsely(values: &mut [f64], scratch: &mut Vec<f64>) {
+    let half = values.len() / 2;
+    if half == 0 {
+        return;
+    }
+    sort_coarsely(&mut values[..half], scratch);
+    sort_coarsely(&mut values[half..], scratch);
+    scratch.clear();
+    scratch.extend_from_slice(&values[..half]);
+    let (mut left, mut right) = (0, half);
+    for at in 0..values.len() {
+        let Some(first) = scratch.get(left) else { break };
+        if values.get(right).is_some_and(|second| first - second >= SAME) {
+            values[at] = values[right];
+            right += 1;
+        } else {
+            values[at] = *first;
+            left += 1;
+        }
+    }
+}
+
+/// The middle one of sorted numbers, or the mean of the two in the middle.
+fn middle(sorted: &[f64]) -> Option<f64> {
     let half = sorted.len() / 2;
     match sorted.len() {
         0 => None,

@@ -5,6 +5,7 @@ that a test may take a few minutes without a value leaving or entering a period.
 """
 
 import math
+import random
 
 STEP_S = 600
 POINTS = 72
@@ -20,7 +21,8 @@ def items():
     return [
         ("f", FLOAT, []), ("u", UNSIGNED, []), ("c", CHAR, []), ("t", TEXT, []), ("l", LOG, []),
         ("up", UNSIGNED, []), ("flat", FLOAT, []), ("empty", FLOAT, []), ("emptytext", TEXT, []),
-        ("one", FLOAT, []), ("tf", FLOAT, []), ("tu", UNSIGNED, []),
+        ("one", FLOAT, []), ("tf", FLOAT, []), ("tu", UNSIGNED, []), ("tgaps", FLOAT, []),
+        ("tsame", UNSIGNED, []),
     ]
 
 
@@ -36,10 +38,25 @@ def aggregate_items(host):
     return found
 
 
+def _decomposed(rng, key, end):
+    """Two values an hour: `tgaps` has none in some hours, those of `tsame` are nearly all 70."""
+    for hour in range(TREND_POINTS // 2, 0, -1):
+        silent = rng.random() < 0.15
+        for part in (0, 1):
+            clock = end - hour * 3600 + part * TREND_STEP_S + TREND_STEP_S // 2
+            if key == "tsame":
+                yield clock, str(rng.randrange(100) if rng.random() < 0.01 else 70)
+            elif not silent:
+                yield clock, "%.4f" % (100 + clock % 86400 / 900 + rng.random() * 10)
+
+
 def values(rng, key, kind, start):
     """(clock, value) of an item, oldest first; for logs the value is a tuple."""
     if key.startswith("empty"):
         return []
+    if key in ("tgaps", "tsame"):
+        # Numbers of their own: the other items and formulas stay what they are for a seed.
+        return list(_decomposed(random.Random(key), key, start - start % 3600))
     if key in ("tf", "tu"):
         end = start - start % 3600
         rows = []
@@ -190,3 +207,18 @@ def cases(rng):
     for count, make in ((420, _history), (330, _special), (140, _trend), (200, _aggregate), (20, _buckets)):
         for _ in range(count):
             yield make(rng)
+
+
+def decompositions(rng):
+    """Formulas with `trendstl` whose periods end at every hour of the day: whatever the time is,
+    hours fall on all places of a season."""
+    pick = rng.choice
+    for number in range(600):
+        season = pick([24, 12, rng.randint(2, 30)])
+        hours = pick([2 * season + 1, 2 * season + rng.randint(0, 4), rng.randint(2 * season + 1, 150)])
+        rest = "%s,%s,%s" % (pick(["", "1", "1.1", "1.5", "2", "3", "4"]),
+                             pick(["", '"mad"', '"stddevpop"', '"stddevsamp"']),
+                             pick(["", "7", "7", "8", "10", "11", "15", "20", "21", "35", "101"]))
+        detected = pick([1, 4, 24, hours, rng.randint(1, hours)])
+        yield ("trendstl(/first/%s,%dh:now/h-%dh,%dh,%dh,%s" % (
+            pick(["tf", "tu", "tgaps", "tsame"]), hours, 1 + number % 24, detected, season, rest)).rstrip(",") + ")"

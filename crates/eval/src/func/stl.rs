@@ -16,7 +16,7 @@ pub(super) struct Params {
     deviations: f64,
     /// How deviation is measured.
     measure: &'static str,
-    /// LOESS window of the season, odd, in cycles; `None` = the mean over all cycles.
+    /// LOESS window of the season, in cycles; `None` = the mean over all cycles.
     window: Option<usize>,
 }
 
@@ -43,7 +43,7 @@ impl Params {
         let window = match p.text(5) {
             Some(text) => {
                 let window: usize = text.parse().map_err(|_| FuncError::Param(6))?;
-                Some((window >= 7).then_some(window | 1).ok_or(FuncError::Param(6))?)
+                Some((window >= 7).then_some(window).ok_or(FuncError::Param(6))?)
             }
             None => None,
         };
@@ -56,14 +56,19 @@ impl Params {
 }
 
 /// Share (0 to 1) of the detection hours whose remainder deviates too much. Hours without data
-/// are `NaN` and filled with the mean.
+/// are `NaN`: they take the value before, those at the start the first one.
 pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, FuncError> {
-    let known: Vec<f64> = series.iter().copied().filter(|v| !v.is_nan()).collect();
-    if known.is_empty() || series.len() <= 2 * params.season || params.detection > series.len() {
+    let first = series.iter().copied().find(|v| !v.is_nan()).ok_or(FuncError::NotEnoughData)?;
+    if series.len() <= 2 * params.season || params.detection > series.len() {
         return Err(FuncError::NotEnoughData);
     }
-    let mean = stats::avg(&known).ok_or(FuncError::NotFinite)?;
-    let filled: Vec<f64> = series.iter().map(|v| if v.is_nan() { mean } else { *v }).collect();
+    let mut last = first;
+    let filled: Vec<f64> = (series.iter())
+        .map(|v| {
+            last = if v.is_nan() { last } else { *v };
+            last
+        })
+        .collect();
     let remainder = remainder(&filled, params)?;
     let measure = stats::by_name(params.measure).expect("BUG: only known measures are compiled");
     let deviation = measure(&remainder).ok_or(FuncError::NotFinite)?;
@@ -79,6 +84,8 @@ pub(super) fn anomaly_share(series: &[f64], params: &Params) -> Result<f64, Func
 struct Loess {
     /// Points that a fit looks at.
     window: usize,
+    /// Points from one fit to the next.
+    jump: usize,
     /// Local lines instead of local means.
     linear: bool,
 }
@@ -87,18 +94,18 @@ struct Loess {
 /// J. E. McRae, I. Terpenning, "STL: A Seasonal-Trend Decomposition Procedure Based on Loess",
 /// Journal of Official Statistics 6 (1990), without its robust outer loop.
 ///
-/// Operations are in the order of its authors' program: the last digits decide whether a value
-/// lies beyond the limit where all values are nearly equal.
+/// Operations are in the order of the reference, and every bit of the result agrees with it: where
+/// all values are equal, only rounding errors are left to be judged.
 fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
     const INNER_LOOPS: usize = 2;
     let (n, season) = (series.len(), params.season);
     let seasonal_window = params.window.unwrap_or(10 * n + 1);
     let wanted = 1.5 * float(season) / (1.0 - 1.5 / float(seasonal_window));
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "positive")]
-    let trend_window = (wanted.ceil() as usize) | 1;
-    let cycles = Loess { window: seasonal_window, linear: false };
-    let low = Loess { window: season | 1, linear: true };
-    let slow = Loess { window: trend_window, linear: true };
+    let trend_window = wanted.ceil() as usize | 1;
+    let cycles = Loess::new(seasonal_window, false);
+    let low = Loess::new(season | 1, true);
+    let slow = Loess::new(trend_window, true);
     let mut trend = vec![0.0; n];
     let mut seasonal = vec![0.0; n];
     let mut scratch = vec![0.0; n / season + 3];
@@ -115,7 +122,7 @@ fn remainder(series: &[f64], params: &Params) -> Result<Vec<f64>, FuncError> {
         let rest: Vec<f64> = series.iter().zip(&seasonal).map(|(y, s)| y - s).collect();
         slow.smooth(&rest, &mut trend);
     }
-    let left: Vec<f64> = (0..n).map(|i| series[i] - seasonal[i] - trend[i]).collect();
+    let left: Vec<f64> = (0..n).map(|i| series[i] - trend[i] - seasonal[i]).collect();
     if left.iter().all(|v| v.is_finite()) { Ok(left) } else { Err(FuncError::NotFinite) }
 }
 
@@ -144,6 +151,11 @@ fn smooth_cycles(series: &[f64], season: usize, loess: Loess, scratch: &mut [f64
     out
 }
 
+/// The reference's cube. `powf` rounds once, `powi` twice: seen where all values are equal.
+fn cube(x: f64) -> f64 {
+    x.powf(3.0)
+}
+
 fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
     let mut sum: f64 = series[..window].iter().sum();
     let mut out = vec![sum / float(window)];
@@ -155,15 +167,21 @@ fn moving_average(series: &[f64], window: usize) -> Vec<f64> {
 }
 
 impl Loess {
-    /// Smooths `series` into `out`. As in the reference, of the last piece only the first point
-    /// is interpolated; at the others up to the end `out` keeps what it held.
+    /// The window is the next odd number; the jump is that of the number itself.
+    fn new(window: usize, linear: bool) -> Self {
+        Self { window: window | 1, jump: window.div_ceil(10), linear }
+    }
+
+    /// Smooths `series` into `out`. As in the reference, of a last piece that is shorter only the
+    /// first point is set, to what the one before the end should get; at the others `out` keeps
+    /// what it held.
     fn smooth(self, series: &[f64], out: &mut [f64]) {
         let n = series.len();
         if n < 2 {
             out[..n].copy_from_slice(series);
             return;
         }
-        let jump = self.window.div_ceil(10).min(n - 1);
+        let jump = self.jump.min(n - 1);
         let mut near = (1, self.window.min(n));
         for point in (1..=n).step_by(jump) {
             near = self.near(point, n, jump, near);
@@ -181,7 +199,8 @@ impl Loess {
             // The neighbours are still those of the point before.
             out[n - 1] = self.fit(series, float(n), near).unwrap_or(series[n - 1]);
             if from + 2 < n {
-                out[from + 1] = out[from] + (out[n - 1] - out[from]) / float(n - 1 - from);
+                let slope = (out[n - 1] - out[from]) / float(n - 1 - from);
+                out[from + 1] = out[from] + slope * float(n - 2 - from);
             }
         }
     }
@@ -219,7 +238,7 @@ impl Loess {
             if distance <= 0.001 * reach {
                 1.0
             } else if distance <= 0.999 * reach {
-                (1.0 - (distance / reach).powi(3)).powi(3)
+                cube(1.0 - cube(distance / reach))
             } else {
                 0.0
             }

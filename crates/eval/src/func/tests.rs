@@ -233,6 +233,17 @@ fn trends() {
 }
 
 #[test]
+fn deviations_of_numbers_next_to_zero() {
+    // As the reference: sorted as if they were equal.
+    let values: Vec<_> = [3e-17, 1e-17, 2e-17, 5e-17, 4e-17].map(SampleValue::Float).into();
+    for (call, value) in [("mad(#5)", "0"), ("mad(#3)", "0"), ("mad(#4)", "0.000000000000000015")] {
+        let got = evaluate(&mut minutes(&values), ValueType::Float, call);
+        let (got, value): (f64, f64) = (got.unwrap().parse().unwrap(), value.parse().unwrap());
+        assert!((got - value).abs() < 1e-30, "{call}: {got}");
+    }
+}
+
+#[test]
 fn no_data_waits_for_the_first_values() {
     let mut memory = minutes(&[]);
     for (call, value) in [("nodata(1h)", Some("1")), ("nodata(61m)", None)] {
