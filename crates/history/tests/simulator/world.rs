@@ -100,6 +100,7 @@ impl World {
             sync_interval: None,
             merge_rows: 2_000,
             merge_fanout: 3,
+            newest_bytes: 1 << 20,
             background: false,
             retention: Arc::new(Classes),
             disk: Arc::new(self.disk.clone()),
