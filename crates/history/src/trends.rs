@@ -9,6 +9,7 @@
 //! late samples and were not written: [`late_hour`] tells which they are, and the driver
 //! remembers them ([`crate::Driver::expect_trends`], [`Folder::refold_hour`]).
 
+mod refold;
 mod stored;
 
 use std::collections::VecDeque;
@@ -19,6 +20,7 @@ use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use crate::{Span, TrendHour};
 
+pub use refold::Refold;
 pub use stored::{refold_late, with_pending, write};
 
 /// Seconds in an hour.
@@ -124,6 +126,8 @@ pub struct Folder {
     swept: u32,
     /// So many hours may wait.
     room: usize,
+    /// Items of which not all is folded: nothing of theirs is handed out. They leave the queue.
+    held: HashSet<ItemId>,
 }
 
 impl Folder {
@@ -146,6 +150,7 @@ impl Folder {
             // Those before are not open.
             swept: from,
             room: WAITING_MAX,
+            held: HashSet::new(),
         }
     }
 
@@ -168,8 +173,11 @@ impl Folder {
     /// the item since the start.
     pub fn refold(&mut self, item: ItemId, samples: &[Sample]) {
         self.open.remove(&item);
-        // Older hours may have been folded anew on their own.
-        for hour in (self.written_until.saturating_add(1)..).step_by(HOUR_S as usize).take(4) {
+        // Older hours may have been folded anew on their own. Nothing that is over is younger than
+        // the hour after the present one, but for stamps from the future.
+        let from = self.written_until.saturating_add(1);
+        let till = self.swept.max(from.saturating_add(2 * HOUR_S)).saturating_add(HOUR_S);
+        for hour in (from..=till).step_by(HOUR_S as usize) {
             for unsigned in [false, true] {
                 self.closed.remove(&(item, hour, unsigned));
             }
@@ -262,7 +270,33 @@ impl Folder {
             return;
         }
         self.closed.insert(key, acc);
-        self.queue.push_back(key);
+        if !self.held.contains(&item) {
+            self.queue.push_back(key);
+        }
+    }
+
+    /// Hands out nothing of this item until [`Self::hold_only`] says so.
+    pub(crate) fn hold(&mut self, item: ItemId) {
+        self.held.insert(item);
+    }
+
+    /// Of items held back, only these are any more.
+    pub(crate) fn hold_only(&mut self, items: &HashSet<ItemId>) {
+        let (kept, gone) = self.held.drain().partition(|item| items.contains(item));
+        self.held = kept;
+        let gone: HashSet<ItemId> = gone;
+        if !gone.is_empty() {
+            let free = self.closed.keys().filter(|(item, ..)| gone.contains(item));
+            self.queue.extend(free);
+        }
+    }
+
+    /// What is folded of items held back is all that will be: it is added to what is stored.
+    pub(crate) fn add_to_stored(&mut self) {
+        let open = self.open.iter_mut().filter(|(item, _)| self.held.contains(*item));
+        open.for_each(|(_, acc)| acc.merge = true);
+        let closed = self.closed.iter_mut().filter(|((item, ..), _)| self.held.contains(item));
+        closed.for_each(|(_, acc)| acc.merge = true);
     }
 
     /// Hands out what is due: call about once a second with the seconds since 1970. What is
@@ -307,6 +341,9 @@ impl Folder {
         let all = self.queue.len();
         for _ in 0..all {
             let Some(key) = self.queue.pop_front() else { break };
+            if self.held.contains(&key.0) {
+                continue;
+            }
             if key.1 >= hour {
                 self.queue.push_back(key);
             } else if let Some(acc) = self.closed.remove(&key) {
@@ -319,6 +356,9 @@ impl Folder {
     fn hand_out(&mut self, limit: usize, hour: u32, out: &mut Vec<Folded>) {
         for _ in 0..limit {
             let Some(key) = self.queue.pop_front() else { break };
+            if self.held.contains(&key.0) {
+                continue;
+            }
             if key.1 >= hour {
                 // Not over: its item sent something younger, or changed its type.
                 self.queue.push_back(key);
@@ -365,7 +405,8 @@ impl Folder {
 
     /// What is not written yet of an item's hours from `first_hour` to `last_hour`.
     pub fn pending(&self, item: ItemId, first_hour: u32, last_hour: u32) -> Vec<Folded> {
-        let folded = |acc: &Acc| Folded { trend: acc.trend(item), merge: acc.merge };
+        let part = self.held.contains(&item);
+        let folded = |acc: &Acc| Folded { trend: acc.trend(item), merge: acc.merge || part };
         let inside = |acc: &&Acc| (first_hour..=last_hour).contains(&acc.hour);
         let mut pending: Vec<Folded> =
             self.open.get(&item).filter(inside).map(folded).into_iter().collect();

@@ -8,7 +8,7 @@ use config::Snapshot;
 use eval::script::Scripts;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use history::trends::{Folded, Folder};
+use history::trends::{Folded, Folder, Refold};
 use history::{Driver, ValueCache};
 use model::{DiscoveryValue, ItemId, TriggerFinding, Value, ValueBatch};
 use stdx::clock::SharedClock;
@@ -25,7 +25,6 @@ use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::preprocess::Preprocess;
 use crate::recent::Recent;
-use crate::refold::Refold;
 use crate::round::{Forward, Round};
 use crate::scripts::{Desk, Done};
 use crate::set::LetterBox;
@@ -274,41 +273,39 @@ impl Core {
             triggers: self.triggers.len(),
             outbox: self.waiting() + self.desk.held(),
             trends_waiting: self.folder.waiting(),
+            trends_unread: self.refold.unread(),
+            refold_failures: self.refold.failures(),
             cache: self.cache.counters(),
         });
     }
 
     fn write_trends(&mut self, now: u32) {
-        // Hours that are handed out count as written, and what is folded anew would be added.
-        if !self.refold.is_done() {
+        if self.refold.is_under_way() {
             return;
         }
         self.folder.take(now, &mut self.folded);
-        self.write_folded();
+        if let Err(error) = self.write_folded() {
+            tracing::error!(%error, "cannot write trends; trying again");
+        }
     }
 
     /// What cannot be written now stays for the next try.
-    fn write_folded(&mut self) {
-        if self.folded.is_empty() {
-            return;
+    fn write_folded(&mut self) -> Result<(), history::Error> {
+        if !self.folded.is_empty() {
+            history::trends::write(self.driver.as_mut(), &mut self.folded)?;
+            self.folded.clear();
+            self.folded.shrink_to(4_096);
         }
-        match history::trends::write(self.driver.as_mut(), &mut self.folded) {
-            Ok(()) => {
-                self.folded.clear();
-                self.folded.shrink_to(4_096);
-            }
-            Err(error) => tracing::error!(%error, "cannot write trends; trying again"),
-        }
+        Ok(())
     }
 
-    /// Writes everything for an orderly end.
+    /// Writes everything for an orderly end. After an error the end is none: something is only to
+    /// be had by folding trends anew after the next start.
     pub(crate) fn finish(&mut self) -> Result<(), history::Error> {
-        while !self.refold.is_done() {
-            self.refold_some();
-        }
+        let refolded = self.refold.finish(self.driver.as_mut(), &mut self.folder);
         self.folder.drain(&mut self.folded);
-        self.write_folded();
-        self.driver.sync()
+        let written = self.write_folded();
+        refolded.and(written).and(self.driver.sync())
     }
 }
 

@@ -46,6 +46,8 @@ pub struct Gauges {
     triggers: AtomicU64,
     outbox: AtomicU64,
     trends_waiting: AtomicU64,
+    trends_unread: AtomicU64,
+    refold_failures: AtomicU64,
     trend_reads: AtomicU64,
     cache: [AtomicU64; 7],
 }
@@ -83,6 +85,10 @@ pub struct GaugeReading {
     pub outbox: u64,
     /// Trends that wait to be written, now.
     pub trends_waiting: u64,
+    /// Items whose values could not be read so far to fold their trends anew after a start, now.
+    pub trends_unread: u64,
+    /// Such reads that failed.
+    pub refold_failures: u64,
     /// Questions of trend functions; each reads the store.
     pub trend_reads: u64,
     /// The value cache, now.
@@ -106,6 +112,8 @@ impl GaugeReading {
             (&mut self.triggers, other.triggers),
             (&mut self.outbox, other.outbox),
             (&mut self.trends_waiting, other.trends_waiting),
+            (&mut self.trends_unread, other.trends_unread),
+            (&mut self.refold_failures, other.refold_failures),
             (&mut self.trend_reads, other.trend_reads),
             (&mut self.cache.hits, other.cache.hits),
             (&mut self.cache.misses, other.cache.misses),
@@ -201,6 +209,8 @@ impl Gauges {
         set(&self.triggers, sizes.triggers);
         set(&self.outbox, sizes.outbox);
         set(&self.trends_waiting, sizes.trends_waiting);
+        set(&self.trends_unread, sizes.trends_unread);
+        self.refold_failures.store(sizes.refold_failures, Ordering::Relaxed);
         let cache = &sizes.cache;
         let parts = [
             cache.hits,
@@ -237,6 +247,8 @@ impl Gauges {
             triggers: get(&self.triggers),
             outbox: get(&self.outbox),
             trends_waiting: get(&self.trends_waiting),
+            trends_unread: get(&self.trends_unread),
+            refold_failures: get(&self.refold_failures),
             trend_reads: get(&self.trend_reads),
             cache: CacheCounters {
                 hits: get(hits),
@@ -259,6 +271,8 @@ pub(crate) struct Sizes {
     pub(crate) triggers: usize,
     pub(crate) outbox: usize,
     pub(crate) trends_waiting: usize,
+    pub(crate) trends_unread: usize,
+    pub(crate) refold_failures: u64,
     pub(crate) cache: CacheCounters,
 }
 

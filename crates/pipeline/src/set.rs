@@ -33,7 +33,8 @@ pub struct ShardHandle {
     pub commands: Sender<Command>,
     pub(crate) letters: LetterBox,
     pub(crate) gauges: Arc<Gauges>,
-    pub(crate) thread: Mutex<Option<std::thread::JoinHandle<()>>>,
+    /// Ends with whether the shard ended in order.
+    pub(crate) thread: Mutex<Option<std::thread::JoinHandle<bool>>>,
 }
 
 impl ShardHandle {
@@ -227,8 +228,10 @@ impl ShardSet {
     }
 
     /// Ends the shards in an orderly way: values that wait are taken, trends and everything else
-    /// is written. Blocks until all have ended.
-    pub fn stop(&self) {
+    /// is written. Blocks until all have ended. False = not everything could be written: the next
+    /// start is one after a crash.
+    pub fn stop(&self) -> bool {
+        let mut orderly = true;
         for shard in &self.shards {
             if shard.commands.blocking_send(Command::Stop).is_err() {
                 tracing::debug!("a shard has ended already");
@@ -239,10 +242,13 @@ impl ShardSet {
                 Ok(mut guard) => guard.take(),
                 Err(poisoned) => poisoned.into_inner().take(),
             };
-            if thread.is_some_and(|thread| thread.join().is_err()) {
+            let Some(thread) = thread else { continue };
+            orderly &= thread.join().unwrap_or_else(|_| {
                 tracing::error!("a shard ended by a panic; see the log above");
-            }
+                false
+            });
         }
+        orderly
     }
 
     fn send(&self, shard: usize, command: Command) -> Result<(), Error> {

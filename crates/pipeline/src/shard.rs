@@ -38,7 +38,8 @@ enum Woken {
 }
 
 /// Runs until told to stop.
-pub(crate) async fn run(mut core: Core, mut inbox: Inbox) {
+/// Returns whether it ended in order.
+pub(crate) async fn run(mut core: Core, mut inbox: Inbox) -> bool {
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut batches = Vec::new();
@@ -70,7 +71,7 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) {
             Woken::SendAgain => core.send_waiting(),
         }
     }
-    stop(&mut core, &mut inbox, &mut batches).await;
+    stop(&mut core, &mut inbox, &mut batches).await
 }
 
 /// Everything that waits, up to a limit, in one group commit.
@@ -98,7 +99,7 @@ fn scripts_done(core: &mut Core, inbox: &mut Inbox, first: Option<Done>) {
 }
 
 /// Takes what waits, sends what is to be sent, writes everything.
-async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>) {
+async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>) -> bool {
     /// Longest wait for those who should take the last messages.
     const GIVE_UP_AFTER: u32 = 5_000;
     while let Some(batch) = inbox.values.try_recv() {
@@ -116,9 +117,11 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
         }
         tokio::time::sleep(SEND_AGAIN).await;
     }
-    if let Err(error) = core.finish() {
+    let finished = core.finish();
+    if let Err(error) = &finished {
         tracing::error!(%error, "history could not be written to the end");
     }
+    finished.is_ok()
 }
 
 impl Core {

@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 
 use config::Snapshot;
 use eval::script::Scripts;
-use history::trends::{Folder, hour_of, open_hours};
-use history::{Driver, Span, TrendHour, ValueCache};
+use history::trends::{Folder, Refold, hour_of, open_hours};
+use history::{Driver, TrendHour, ValueCache};
 use model::{
     DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch, shard_of,
 };
@@ -24,7 +24,6 @@ use crate::live::{Live, LiveNote};
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::recent::Recent;
-use crate::refold::Refold;
 use crate::round::Round;
 use crate::scripts::{Desk, Done, Pool, SHARD_TIME_MAX};
 use crate::set::{LetterBox, ShardHandle, ShardSet};
@@ -285,8 +284,7 @@ fn owned(late: &[TrendHour], place: Place, snapshot: &Snapshot) -> Vec<TrendHour
 fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
     let late = &seed.late;
     if !seed.config.after_crash {
-        let span = Span::new(hour_of(now_s), now_s);
-        return (Folder::new(now_s), Refold::of(Vec::new(), span, late));
+        return (Folder::new(now_s), Refold::of(Vec::new(), hour_of(now_s), late));
     }
     // The process before may have ended long ago, with hours that it had not written.
     let last_s = seed.driver.newest_clock(now_s).unwrap_or(now_s);
@@ -296,5 +294,5 @@ fn trends_at_start(seed: &Seed, now_s: u32) -> (Folder, Refold) {
         item.value_type.is_numeric() && item.trends_days > 0 && seed.place.owns(item)
     });
     let folds = folds.map(|item| item.id).collect();
-    (Folder::starting_at(span.from), Refold::of(folds, span, late))
+    (Folder::starting_at(span.from), Refold::of(folds, span.from, late))
 }

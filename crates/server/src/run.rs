@@ -291,12 +291,16 @@ impl Server {
         http.abort();
         self.tasks.shutdown().await;
         let shards = Arc::clone(&self.shards);
-        tokio::task::spawn_blocking(move || shards.stop()).await?;
+        let orderly = tokio::task::spawn_blocking(move || shards.stop()).await?;
         for thread in self.threads {
             drop(thread.join());
         }
         drop(self.config);
-        self.mark.clear();
+        if orderly {
+            self.mark.clear();
+        } else {
+            tracing::warn!("not all was written: the next start checks history");
+        }
         tracing::info!("stopped");
         Ok(())
     }

@@ -24,12 +24,12 @@ const DECIMALS_MAX: u8 = 9;
 const WHOLE_MAX: f64 = 9.0e15;
 
 /// Forms: 0..=9 are floats with so many decimals.
-const FORM_WHOLE: u8 = 16;
-const FORM_FLOAT: u8 = 17;
-const FORM_BYTES: u8 = 18;
+pub(crate) const FORM_WHOLE: u8 = 16;
+pub(crate) const FORM_FLOAT: u8 = 17;
+pub(crate) const FORM_BYTES: u8 = 18;
 
 /// Units of the nanosecond column; a block has one.
-const UNITS: [u32; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
+pub(crate) const UNITS: [u32; 4] = [1_000_000_000, 1_000_000, 1_000, 1];
 
 const POW10: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 
@@ -62,7 +62,7 @@ fn decimal(value: f64, decimals: u8) -> Option<i64> {
 }
 
 /// Finds the fewest decimals that all floats have.
-fn decimals(bits: &[u64], whole: &mut Vec<i64>) -> Option<u8> {
+pub(crate) fn decimals(bits: &[u64], whole: &mut Vec<i64>) -> Option<u8> {
     let mut digits = 0;
     'again: while digits <= DECIMALS_MAX {
         whole.clear();
@@ -76,6 +76,12 @@ fn decimals(bits: &[u64], whole: &mut Vec<i64>) -> Option<u8> {
         return Some(digits);
     }
     None
+}
+
+/// The float that is a whole number of `10^-form`; `None` = no such form.
+#[expect(clippy::cast_precision_loss, reason = "was checked bit for bit")]
+pub(crate) fn float_of(whole: i64, form: u8) -> Option<f64> {
+    POW10.get(usize::from(form)).map(|scale| whole as f64 / scale)
 }
 
 /// The mean step, and the number of bits that the steps need beside it.
@@ -92,14 +98,20 @@ fn slope_and_width(whole: &[i64]) -> (i64, u8) {
     (slope, width.to_le_bytes()[0])
 }
 
-/// Decides how a run is stored.
-pub(crate) fn shape(kind: Kind, run: &Run, whole: &mut Vec<i64>) -> Shape {
+/// The largest unit that fits all these nanoseconds.
+pub(crate) fn unit_of(all_ns: &[u32]) -> u8 {
     let mut unit = 0;
-    for &ns in &run.ns {
+    for &ns in all_ns {
         while ns % UNITS[usize::from(unit)] != 0 {
             unit += 1;
         }
     }
+    unit
+}
+
+/// Decides how a run is stored.
+pub(crate) fn shape(kind: Kind, run: &Run, whole: &mut Vec<i64>) -> Shape {
+    let unit = unit_of(&run.ns);
     let form = if kind.is_bytes() {
         FORM_BYTES
     } else if kind.is_float() {

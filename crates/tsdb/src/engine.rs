@@ -14,6 +14,7 @@ use crate::head::Head;
 use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
 use crate::late::Late;
 use crate::merge::merged;
+use crate::newest_cache::Cache;
 use crate::options::Options;
 use crate::recovery::{self, Recovery};
 use crate::rows::{Raw, Rows, Run, value_of};
@@ -46,7 +47,8 @@ pub struct Stats {
     pub wal_bytes: u64,
     /// Rows in memory, not sealed.
     pub head_rows: usize,
-    /// Bytes of memory that these take, about, with heads that are being sealed.
+    /// Bytes of memory that these take, about, with heads that are being sealed and newest rows
+    /// of segments.
     pub memory_bytes: usize,
     /// Heads being sealed.
     pub sealing: usize,
@@ -114,6 +116,7 @@ pub struct Engine {
     pub(crate) segments: Arc<Vec<Arc<Segment>>>,
     /// Segments of other engines that hold older values of our items.
     pub(crate) attached: Vec<Arc<Segment>>,
+    pub(crate) newest_rows: Arc<Cache>,
     pub(crate) merging: bool,
     pub(crate) merge_not_before_s: u64,
     pub(crate) rows: Rows,
@@ -406,7 +409,7 @@ impl Engine {
         let frozen: usize = self.frozen.iter().map(|frozen| frozen.head.memory()).sum();
         Stats {
             head_rows: self.head.len(),
-            memory_bytes: self.head.memory() + frozen,
+            memory_bytes: self.head.memory() + frozen + self.newest_rows.bytes(),
             sealing: self.frozen.len(),
             cleared: self.clears.len(),
             segments: self.segments.len(),

@@ -199,6 +199,23 @@ impl Head {
         rows.iter().copied().filter(is_new).collect()
     }
 
+    /// Brings what is newest of some items near the processor: these searches do not wait for each
+    /// other's memory, as reading does.
+    pub(crate) fn look_at(&self, items: impl Iterator<Item = u64> + Clone) {
+        for item in items.clone() {
+            std::hint::black_box(self.table.first(item));
+        }
+        let series = |item| self.series.get(self.table.first(item)? as usize);
+        for item in items.clone() {
+            std::hint::black_box(series(item).map(|series| series.last));
+        }
+        for row in items.filter_map(series).map(|series| series.last as usize) {
+            let columns = [&self.clock, &self.ns, &self.previous];
+            std::hint::black_box(columns.map(|column| column.get(row).copied()));
+            std::hint::black_box(self.bits.get(row).copied());
+        }
+    }
+
     /// Hands over the rows of an item in the order in which they came.
     pub(crate) fn read(
         &self,
@@ -228,15 +245,22 @@ struct Table {
     places: Vec<u32>,
 }
 
-fn hash(item: u64, kind: Kind) -> usize {
-    let key = (item ^ u64::from(kind.number()) << 56).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+/// The kinds of an item are neighbours: who looks for all of them looks at one place.
+fn hash(item: u64) -> usize {
+    let key = item.wrapping_mul(0x9e37_79b9_7f4a_7c15);
     usize::try_from(key >> 32).expect("BUG: 32 bits fit")
 }
 
 impl Table {
+    /// What lies where the search for an item begins.
+    fn first(&self, item: u64) -> Option<u32> {
+        let mask = self.places.len().checked_sub(1)?;
+        self.places.get(hash(item) & mask).copied()
+    }
+
     fn find(&self, item: u64, kind: Kind, series: &[Series]) -> Option<u32> {
         let mask = self.places.len().checked_sub(1)?;
-        let mut place = hash(item, kind) & mask;
+        let mut place = hash(item) & mask;
         loop {
             let index = *self.places.get(place)?;
             let found = series.get(index as usize)?;
@@ -252,7 +276,7 @@ impl Table {
             self.grow(series);
         }
         let mask = self.places.len() - 1;
-        let mut place = hash(item, kind) & mask;
+        let mut place = hash(item) & mask;
         loop {
             let index = self.places[place];
             if index == NONE {
@@ -275,7 +299,7 @@ impl Table {
         let len = (self.places.len() * 2).max(64);
         self.places = vec![NONE; len];
         for (index, known) in series.iter().enumerate() {
-            let mut place = hash(known.item, known.kind) & (len - 1);
+            let mut place = hash(known.item) & (len - 1);
             while self.places[place] != NONE {
                 place = (place + 1) & (len - 1);
             }

@@ -22,6 +22,8 @@ pub struct Options {
     pub merge_rows: u64,
     /// Segments of the current day that are merged at once.
     pub merge_fanout: usize,
+    /// Bytes of memory for the newest rows of segments that were asked for.
+    pub newest_bytes: usize,
     /// Seal and merge on a thread. Without one [`crate::Engine::work`] does it, so that tests have
     /// everything in one order.
     pub background: bool,
@@ -40,6 +42,7 @@ impl Default for Options {
             sync_interval: Some(Duration::from_secs(1)),
             merge_rows: 32_000_000,
             merge_fanout: 8,
+            newest_bytes: 24 << 20,
             background: true,
             retention: Arc::new(Class(31)),
             disk: Arc::new(OsDisk),
@@ -56,6 +59,7 @@ impl std::fmt::Debug for Options {
             .field("sync_interval", &self.sync_interval)
             .field("merge_rows", &self.merge_rows)
             .field("merge_fanout", &self.merge_fanout)
+            .field("newest_bytes", &self.newest_bytes)
             .field("background", &self.background)
             .finish_non_exhaustive()
     }

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::head::Head;
 use crate::kind::Day;
 use crate::late::{self, Late};
+use crate::newest_cache::Cache;
 use crate::options::Options;
 use crate::rows::Rows;
 use crate::seal::Place;
@@ -114,12 +115,14 @@ pub(crate) fn open(
         options.disk.remove(path).map_err(Error::io("remove", path))?;
     }
     recovery.removed = plan.remove.len();
-    let segments = open_segments(dir, &options, &plan.keep, &mut recovery)?;
+    let newest_rows = Arc::new(Cache::new(options.newest_bytes));
+    let segments = open_segments((dir, &newest_rows), &options, &plan.keep, &mut recovery)?;
 
     let mut clears = open_clears(dir, &options, &mut recovery)?;
 
     let retention = Arc::clone(&options.retention);
-    let place = Place { dir: dir.to_owned(), disk: Arc::clone(&options.disk), retention };
+    let (disk, newest_cache) = (Arc::clone(&options.disk), Arc::clone(&newest_rows));
+    let place = Place { dir: dir.to_owned(), disk, retention, newest: newest_cache };
     let worker = Worker::start(place, options.background)?;
     let syncer = Syncer::start(options.sync_interval)?;
 
@@ -177,6 +180,7 @@ pub(crate) fn open(
         late,
         segments: Arc::new(segments),
         attached: Vec::new(),
+        newest_rows,
         merging: false,
         merge_not_before_s: 0,
         rows: Rows::default(),
@@ -192,6 +196,7 @@ pub(crate) fn open(
     if let Err(error) = engine.mend() {
         engine.failure = Some(error);
     }
+    engine.load_newest();
     recovery.clean = recovery.torn_bytes == 0
         && recovery.damaged_blocks == 0
         && recovery.removed == 0
@@ -210,14 +215,14 @@ fn lock(dir: &Path) -> Result<std::fs::File, Error> {
 }
 
 fn open_segments(
-    dir: &Path,
+    (dir, newest): (&Path, &Arc<Cache>),
     options: &Options,
     ids: &[SegmentId],
     recovery: &mut Recovery,
 ) -> Result<Vec<Arc<Segment>>, Error> {
     let mut segments = Vec::new();
     for id in ids {
-        match Segment::open(options.disk.as_ref(), &dir.join(id.file_name()), *id) {
+        match Segment::open(options.disk.as_ref(), &dir.join(id.file_name()), *id, newest) {
             Ok(segment) => segments.push(Arc::new(segment)),
             Err(Error::Damaged { path, .. }) => set_aside(options, &path, recovery)?,
             Err(error) => return Err(error),

@@ -10,6 +10,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::{Class, Day, Kind, Retention};
+use crate::newest_cache::Cache;
 use crate::rows::Run;
 use crate::segment::{Segment, SegmentId};
 use crate::writer::{SegmentWriter, temporary};
@@ -24,6 +25,7 @@ pub(crate) struct Place {
     pub(crate) dir: PathBuf,
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) retention: Arc<dyn Retention>,
+    pub(crate) newest: Arc<Cache>,
 }
 
 /// The rows of a head by series.
@@ -172,10 +174,16 @@ fn write_segment(
 /// Gives segments that are whole and on the disk their names, and opens them.
 pub(crate) fn publish(place: &Place, ids: &[SegmentId]) -> Result<Vec<Arc<Segment>>, Error> {
     let mut segments = Vec::new();
+    let asked_for = place.newest.age();
     for id in ids {
         let path = place.dir.join(id.file_name());
         place.disk.rename(&temporary(&place.dir, id), &path).map_err(Error::io("rename", &path))?;
-        segments.push(Arc::new(Segment::open(place.disk.as_ref(), &path, *id)?));
+        let segment = Segment::open(place.disk.as_ref(), &path, *id, &place.newest)?;
+        if asked_for {
+            // Whoever asks next need not wait. What cannot be read fails then, for those who ask.
+            drop(segment.load_newest());
+        }
+        segments.push(Arc::new(segment));
     }
     place.disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;
     Ok(segments)

@@ -1,7 +1,7 @@
 //! Segments: immutable files of sealed rows, and how they are read.
 //!
-//! File: magic, blocks, index pages, tables (one entry per block, one per page), footer. All
-//! numbers that a reader needs to find a run are in the tables, which have a fixed width, so that
+//! File: magic, blocks, index pages, pages of newest rows, their directory, tables (one entry per
+//! block, one per page), footer. Files of older releases have no newest rows. All numbers that a reader needs to find a run are in the tables, which have a fixed width, so that
 //! opening reads the footer and the tables and a lookup decodes one page. Everything has
 //! a checksum that is verified when it is read.
 
@@ -13,7 +13,9 @@ use crate::column::{Cursor, put_u32, put_u64, unpack};
 use crate::disk::{Disk, DiskRead};
 use crate::error::{Damaged, Error};
 use crate::kind::{Class, Day, Kind, Kinds, Span, at};
-use crate::rows::{ItemSink, Raw, Run, Sink};
+use crate::newest_cache::Cache;
+use crate::newest_read::NewestPages;
+use crate::rows::{Raw, Run, Sink};
 
 /// Newest format of segments that this release reads, and the one it writes.
 pub(crate) const FORMAT: u16 = 1;
@@ -23,7 +25,7 @@ pub(crate) const PAGE_ENTRIES: usize = 1024;
 
 const FOOTER: usize = 96;
 const BLOCK_ENTRY: usize = 16;
-const PAGE_ENTRY: usize = 24;
+pub(crate) const PAGE_ENTRY: usize = 24;
 
 /// Which file: class, day, and the numbers of the WAL files whose rows it holds. Merged segments
 /// hold a range of numbers.
@@ -78,6 +80,9 @@ pub(crate) struct Footer {
     pub(crate) pages: u32,
     pub(crate) tables_at: u64,
     pub(crate) tables_crc: u32,
+    /// Pages of newest rows; their directory lies in front of the tables.
+    pub(crate) newest_pages: u32,
+    pub(crate) newest_crc: u32,
 }
 
 impl Footer {
@@ -91,6 +96,8 @@ impl Footer {
         put_u32(&mut out, self.pages);
         put_u64(&mut out, self.tables_at);
         put_u32(&mut out, self.tables_crc);
+        put_u32(&mut out, self.newest_pages);
+        put_u32(&mut out, self.newest_crc);
         // Room for what later formats add.
         out.resize(FOOTER - 16, 0);
         put_u32(&mut out, FORMAT.into());
@@ -131,6 +138,8 @@ impl Footer {
                 pages: cursor.u32()?,
                 tables_at: cursor.u64()?,
                 tables_crc: cursor.u32()?,
+                newest_pages: cursor.u32()?,
+                newest_crc: cursor.u32()?,
             })
         };
         parse(&mut Cursor::new(checked)).map_err(fail)
@@ -156,11 +165,17 @@ pub(crate) struct Segment {
     file: Arc<dyn DiskRead>,
     size: u64,
     tables: Vec<u8>,
+    pub(crate) newest: NewestPages,
 }
 
 impl Segment {
     /// Opens a file and checks its footer and tables; blocks are not read.
-    pub(crate) fn open(disk: &dyn Disk, path: &Path, id: SegmentId) -> Result<Self, Error> {
+    pub(crate) fn open(
+        disk: &dyn Disk,
+        path: &Path,
+        id: SegmentId,
+        cache: &Arc<Cache>,
+    ) -> Result<Self, Error> {
         let fail = |what| Damaged(what).of(path);
         let file = disk.open(path).map_err(Error::io("open", path))?;
         let size = file.size().map_err(Error::io("look at", path))?;
@@ -178,7 +193,8 @@ impl Segment {
         if crc32fast::hash(&tables) != footer.tables_crc {
             return Err(fail("the tables' checksum does not fit"));
         }
-        Ok(Self { id, path: path.to_owned(), footer, file, size, tables })
+        let newest = NewestPages::open(file.as_ref(), path, &footer, cache)?;
+        Ok(Self { id, path: path.to_owned(), footer, file, size, tables, newest })
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -192,7 +208,7 @@ impl Segment {
 
     /// Reads a place and checks it. Not mapped: a bad sector is then an error of a call, and
     /// not the end of the process.
-    fn at(&self, place: Place) -> Result<Vec<u8>, Error> {
+    pub(crate) fn at(&self, place: Place) -> Result<Vec<u8>, Error> {
         let end = place.offset.checked_add(place.len.into());
         if end.is_none_or(|end| end > self.size) {
             return Err(self.damaged(Damaged("an offset is beyond the end")));
@@ -206,7 +222,7 @@ impl Segment {
         }
     }
 
-    fn damaged(&self, damaged: Damaged) -> Error {
+    pub(crate) fn damaged(&self, damaged: Damaged) -> Error {
         damaged.of(&self.path)
     }
 
@@ -238,7 +254,7 @@ impl Segment {
     }
 
     /// All runs of an item. The page read last is kept for the next item.
-    fn lookup(
+    pub(crate) fn lookup(
         &self,
         item: u64,
         kept: &mut Option<(usize, Vec<Entry>)>,
@@ -299,47 +315,6 @@ impl Segment {
     }
 }
 
-impl Segment {
-    /// Hands over the newest `n` rows of each kind of many items, which come sorted. Every page and
-    /// every block is read once.
-    pub(crate) fn read_newest(
-        &self,
-        items: &[u64],
-        kinds: Kinds,
-        n: usize,
-        sink: &mut ItemSink<'_>,
-    ) -> Result<(), Error> {
-        let (mut wanted, mut kept) = (Vec::new(), None);
-        for &item in items {
-            let entries = self.lookup(item, &mut kept)?;
-            let entries = entries.into_iter().filter(|entry| kinds.has(entry.kind));
-            wanted.extend(entries.map(|entry| (entry.block, item, entry.kind)));
-        }
-        wanted.sort_unstable();
-        let mut run = Run::default();
-        for of_block in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let block = self.block(of_block[0].0)?;
-            for &(_, item, kind) in of_block {
-                run.clear();
-                block
-                    .find(item, kind)
-                    .ok_or(Damaged("a run is missing"))
-                    .and_then(|at| block.read(at, kind, &mut run))
-                    .and_then(|()| {
-                        let from = run.clock.len().saturating_sub(n);
-                        let mut row = 0;
-                        hand_over(&run, kind, Span::ALL, &mut |kind, at, raw| {
-                            row += 1;
-                            if row > from { sink(item, kind, at, raw) } else { Ok(()) }
-                        })
-                    })
-                    .map_err(|damaged| self.damaged(damaged))?;
-            }
-        }
-        Ok(())
-    }
-}
-
 fn decode_page(bytes: &[u8], first: u64) -> Result<Vec<Entry>, Damaged> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()? as usize;
@@ -358,12 +333,17 @@ fn decode_page(bytes: &[u8], first: u64) -> Result<Vec<Entry>, Damaged> {
     Ok(entries)
 }
 
-fn place(cursor: &mut Cursor<'_>) -> Result<Place, Damaged> {
+pub(crate) fn place(cursor: &mut Cursor<'_>) -> Result<Place, Damaged> {
     Ok(Place { offset: cursor.u64()?, len: cursor.u32()?, crc: cursor.u32()? })
 }
 
 /// Hands over the rows of a run that lie within the span.
-fn hand_over(run: &Run, kind: Kind, span: Span, sink: &mut Sink<'_>) -> Result<(), Damaged> {
+pub(crate) fn hand_over(
+    run: &Run,
+    kind: Kind,
+    span: Span,
+    sink: &mut Sink<'_>,
+) -> Result<(), Damaged> {
     let mut bytes = run.bytes.as_slice();
     for row in 0..run.len() {
         let raw = if kind.is_bytes() {

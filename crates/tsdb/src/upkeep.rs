@@ -41,6 +41,21 @@ impl Engine {
         mended.and(self.failure.take().map_or(Ok(()), Err))
     }
 
+    /// Has the newest rows of the youngest segment of each class loaded in the background.
+    pub(crate) fn load_newest(&mut self) {
+        let mut youngest: BTreeMap<Class, &Arc<Segment>> = BTreeMap::new();
+        for segment in self.segments.iter() {
+            let known = youngest.entry(segment.id.class).or_insert(segment);
+            if known.footer.last < segment.footer.last {
+                *known = segment;
+            }
+        }
+        let segments: Vec<Arc<Segment>> = youngest.into_values().cloned().collect();
+        if !segments.is_empty() {
+            self.worker.submit(Job::Load(segments));
+        }
+    }
+
     /// Without a thread in the background: does one thing that waits; false = nothing did.
     pub fn work(&mut self) -> bool {
         let worked = self.worker.work();

@@ -9,7 +9,7 @@ use crate::clears::Clears;
 use crate::error::{Damaged, Error};
 use crate::head::Head;
 use crate::kind::{Kind, Kinds, Span};
-use crate::rows::{Raw, Sink, value_of};
+use crate::rows::{ItemSink, Raw, Sink, value_of};
 use crate::segment::Segment;
 
 /// A row copied out of the active head.
@@ -21,8 +21,8 @@ struct Copied {
     bits: u64,
 }
 
-/// Samples by the order in which their sources were written.
-type BySource = BTreeMap<usize, Vec<Sample>>;
+/// Items that are looked at before their rows in a head are read.
+const LOOK_AHEAD: usize = 32;
 
 /// Where a view finds rows.
 #[derive(Debug, Clone, Copy)]
@@ -63,7 +63,10 @@ impl View {
     pub(crate) fn copy(&mut self, head: &Head, items: &[ItemId], newest: usize) {
         // Trends are not asked for by number.
         let kinds = if newest == usize::MAX { Kinds::ALL } else { Kinds::VALUES };
-        for &item in items {
+        for (place, &item) in items.iter().enumerate() {
+            if place % LOOK_AHEAD == 0 {
+                head.look_at(items[place..].iter().take(LOOK_AHEAD).map(|item| item.0));
+            }
             let start = self.rows.len();
             let (rows, bytes) = (&mut self.rows, &mut self.bytes);
             let copied = head.read(item, kinds, self.span, newest, &mut |kind, at, raw| {
@@ -125,8 +128,7 @@ impl View {
     ) -> Result<(), Error> {
         let damaged = |damaged: Damaged| damaged.of("the head in memory".as_ref());
         match source {
-            Source::Segment(segment) if self.clears.hides(segment, item.0) => Ok(()),
-            Source::Frozen(seq, _) if self.clears.hides_head(seq, item.0) => Ok(()),
+            source if self.hides(source, item) => Ok(()),
             Source::Segment(segment) => segment.read(item.0, kinds, self.span, sink),
             Source::Frozen(_, head) => {
                 head.read(item, kinds, self.span, newest, sink).map_err(damaged)
@@ -156,88 +158,99 @@ impl View {
 
     /// The newest `n` of them, newest first. Reads only as far back as needed.
     pub fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
-        if n == 0 {
-            return Ok(Vec::new());
-        }
-        let mut sources = self.sources();
-        // What may hold the youngest comes first.
-        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
-        // By the order in which they were written.
-        let mut found = BySource::new();
-        let mut newest: Vec<Sample> = Vec::new();
-        for (last, order, source) in sources {
-            if newest.len() == n && newest[n - 1].at.clock > last {
-                break;
-            }
-            let mut samples = Vec::new();
-            self.read(source, item, kinds, n, &mut |kind, at, raw| {
-                samples.push(Sample { item, at, value: value_of(kind, raw)? });
-                Ok(())
-            })?;
-            if !samples.is_empty() {
-                found.insert(order, samples);
-                newest = merge_newest(&found, n);
-            }
-        }
-        Ok(newest)
+        let mut all = self.newest_of(&[item], kinds, n)?;
+        Ok(all.pop().map(|newest| newest.samples).unwrap_or_default())
     }
 
-    /// For each item, in the order asked, what [`View::newest`] gives; for views of all time. Blocks
-    /// that many of them share are read once.
+    /// For each item, in the order asked, what [`View::newest`] gives. What many of them share is
+    /// read once.
     pub fn newest_many(
         &self,
         items: &[ItemId],
         kinds: Kinds,
         n: usize,
     ) -> Result<Vec<Vec<Sample>>, Error> {
-        if n == 0 || items.len() < 2 || self.span != Span::ALL {
-            return items.iter().map(|&item| self.newest(item, kinds, n)).collect();
-        }
-        let mut sources = self.sources();
-        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
-        let mut all: BTreeMap<u64, (BySource, Vec<Sample>)> =
-            items.iter().map(|item| (item.0, Default::default())).collect();
-        for (last, order, source) in sources {
-            let is_open = |newest: &[Sample]| newest.len() < n || newest[n - 1].at.clock <= last;
-            let open = all.iter().filter(|(_, (_, newest))| is_open(newest));
-            let open: Vec<u64> = open.map(|(&item, _)| item).collect();
-            if open.is_empty() {
-                break;
-            }
-            let mut got: BTreeMap<u64, Vec<Sample>> = BTreeMap::new();
-            self.read_many(source, &open, kinds, n, &mut got)?;
-            for (item, samples) in got {
-                let Some((found, newest)) = all.get_mut(&item) else { continue };
-                found.insert(order, samples);
-                *newest = merge_newest(found, n);
-            }
-        }
-        let newest = |item: &ItemId| all.get(&item.0).map(|(_, n)| n.clone()).unwrap_or_default();
-        Ok(items.iter().map(newest).collect())
+        let mut all = self.newest_of(items, kinds, n)?;
+        let distinct = all.len() == items.len();
+        let mut samples_of = |item: &ItemId| {
+            let found = all.binary_search_by_key(item, |newest| newest.item);
+            let newest = found.ok().and_then(|place| all.get_mut(place));
+            let samples = newest.map(|newest| {
+                if distinct { std::mem::take(&mut newest.samples) } else { newest.samples.clone() }
+            });
+            samples.unwrap_or_default()
+        };
+        Ok(items.iter().map(&mut samples_of).collect())
     }
 
-    fn read_many(
+    /// The newest samples of each item, by item.
+    fn newest_of(&self, items: &[ItemId], kinds: Kinds, n: usize) -> Result<Vec<Newest>, Error> {
+        let mut all: Vec<Newest> = items.iter().copied().map(Newest::of).collect();
+        all.sort_unstable_by_key(|newest| newest.item);
+        all.dedup_by_key(|newest| newest.item);
+        if n == 0 {
+            return Ok(all);
+        }
+        let mut sources = self.sources();
+        // What may hold the youngest comes first.
+        sources.sort_by_key(|&(last, order, _)| std::cmp::Reverse((last, order)));
+        let (mut open, mut places) = (Vec::new(), Vec::new());
+        for (last, order, source) in sources {
+            open.clear();
+            places.clear();
+            for (place, newest) in all.iter().enumerate() {
+                if newest.may_be_behind(last, n) && !self.hides(source, newest.item) {
+                    open.push(newest.item.0);
+                    places.push(place);
+                }
+            }
+            // Rows come item by item, nearly always in the order asked.
+            let mut at = 0;
+            self.read_newest(source, &open, kinds, n, &mut |item, kind, time, raw| {
+                if open.get(at) != Some(&item) {
+                    at = open
+                        .binary_search(&item)
+                        .map_err(|_| Damaged("an item nobody asked for"))?;
+                }
+                all[places[at]].take(order, kind, time, raw, n)
+            })?;
+        }
+        Ok(all)
+    }
+
+    fn hides(&self, source: Source<'_>, item: ItemId) -> bool {
+        match source {
+            Source::Segment(segment) => self.clears.hides(segment, item.0),
+            Source::Frozen(seq, _) => self.clears.hides_head(seq, item.0),
+            Source::Copied => false,
+        }
+    }
+
+    /// Hands over at least the newest `n` rows of each kind that a source has of the items, which
+    /// come sorted.
+    fn read_newest(
         &self,
         source: Source<'_>,
         items: &[u64],
         kinds: Kinds,
         n: usize,
-        got: &mut BTreeMap<u64, Vec<Sample>>,
+        put: &mut ItemSink<'_>,
     ) -> Result<(), Error> {
-        let mut put = |item: u64, kind, at, raw: Raw<'_>| {
-            let sample = Sample { item: ItemId(item), at, value: value_of(kind, raw)? };
-            got.entry(item).or_default().push(sample);
-            Ok(())
-        };
-        if let Source::Segment(segment) = source {
-            let seen = items.iter().copied().filter(|&item| !self.clears.hides(segment, item));
-            let seen: Vec<u64> = seen.collect();
-            return segment.read_newest(&seen, kinds, n, &mut put);
+        if let Source::Segment(segment) = source
+            && self.span == Span::ALL
+        {
+            return segment.read_newest(items, kinds, n, put);
         }
-        items.iter().try_for_each(|&item| {
-            let mut sink = |kind, at, raw: Raw<'_>| put(item, kind, at, raw);
-            self.read(source, ItemId(item), kinds, n, &mut sink)
-        })
+        for items in items.chunks(LOOK_AHEAD) {
+            if let Source::Frozen(_, head) = source {
+                head.look_at(items.iter().copied());
+            }
+            items.iter().try_for_each(|&item| {
+                let mut sink = |kind, at, raw: Raw<'_>| put(item, kind, at, raw);
+                self.read(source, ItemId(item), kinds, n, &mut sink)
+            })?;
+        }
+        Ok(())
     }
 
     /// Hourly trends of an item that the view was made for, by hour, oldest first.
@@ -290,11 +303,56 @@ fn kind_order(sample: &Sample) -> u8 {
     }
 }
 
-fn merge_newest(found: &BySource, n: usize) -> Vec<Sample> {
-    let mut all: Vec<Sample> = found.values().flatten().cloned().collect();
-    // Written later comes later, and `settle` keeps the last of equals.
-    settle(&mut all);
-    all.drain(..all.len().saturating_sub(n));
-    all.reverse();
-    all
+/// The newest samples of an item, as far as sources were read.
+#[derive(Debug)]
+struct Newest {
+    item: ItemId,
+    /// Newest first.
+    samples: Vec<Sample>,
+    /// Of each, the place of its source in the order in which they were written.
+    orders: Vec<usize>,
+}
+
+impl Newest {
+    fn of(item: ItemId) -> Self {
+        Self { item, samples: Vec::new(), orders: Vec::new() }
+    }
+
+    /// May a source whose last second this is have something newer than the `n` that are known?
+    fn may_be_behind(&self, last: u32, n: usize) -> bool {
+        n.checked_sub(1)
+            .and_then(|oldest| self.samples.get(oldest))
+            .is_none_or(|s| s.at.clock <= last)
+    }
+
+    /// Takes a row in; of rows with the same time and kind the one written last stays.
+    fn take(
+        &mut self,
+        order: usize,
+        kind: Kind,
+        at: Timestamp,
+        raw: Raw<'_>,
+        n: usize,
+    ) -> Result<(), Damaged> {
+        if self.samples.len() >= n && self.samples.last().is_some_and(|last| at < last.at) {
+            return Ok(());
+        }
+        let sample = Sample { item: self.item, at, value: value_of(kind, raw)? };
+        let key = |sample: &Sample| (sample.at, kind_order(sample));
+        let place = self.samples.partition_point(|known| key(known) > key(&sample));
+        match self.samples.get_mut(place) {
+            Some(known) if key(known) == key(&sample) => {
+                if self.orders[place] <= order {
+                    (*known, self.orders[place]) = (sample, order);
+                }
+            }
+            _ => {
+                self.samples.insert(place, sample);
+                self.orders.insert(place, order);
+                self.samples.truncate(n);
+                self.orders.truncate(n);
+            }
+        }
+        Ok(())
+    }
 }

@@ -40,6 +40,8 @@ pub(crate) enum Job {
     Seal(Seal),
     Merge(Vec<Arc<Segment>>, Arc<Clears>),
     Remove(Vec<PathBuf>),
+    /// Reads the newest rows into memory: who starts asks for them soon.
+    Load(Vec<Arc<Segment>>),
 }
 
 /// What the worker has done.
@@ -162,6 +164,11 @@ fn run(place: &Place, job: Job) -> Option<Done> {
         Job::Merge(inputs, clears) => {
             let result = merge(place, &inputs, &clears);
             Some(Done::Merged { inputs: inputs.iter().map(|s| s.id).collect(), result })
+        }
+        Job::Load(segments) => {
+            // What cannot be read fails for those who ask.
+            segments.iter().for_each(|segment| drop(segment.load_newest()));
+            None
         }
         Job::Remove(paths) => {
             for path in paths {

@@ -9,6 +9,7 @@ use crate::column::{len_u32, pack, put_u32, put_u64};
 use crate::disk::{Disk, DiskFile};
 use crate::error::Error;
 use crate::kind::Kind;
+use crate::newest;
 use crate::rows::Run;
 use crate::segment::{Entry, Footer, MAGIC, PAGE_ENTRIES, Place, SegmentId};
 
@@ -48,6 +49,7 @@ pub(crate) struct SegmentWriter {
     builders: BTreeMap<Likeness, (Builder, Vec<usize>)>,
     entries: Vec<Entry>,
     blocks: Vec<Place>,
+    newest: newest::Builder,
     footer: Footer,
     whole: Vec<i64>,
     block: Vec<u8>,
@@ -69,6 +71,7 @@ impl SegmentWriter {
             builders: BTreeMap::new(),
             entries: Vec::new(),
             blocks: Vec::new(),
+            newest: newest::Builder::default(),
             footer: Footer { first: u32::MAX, ..Footer::default() },
             whole: Vec::new(),
             block: Vec::new(),
@@ -81,6 +84,7 @@ impl SegmentWriter {
         self.footer.first = self.footer.first.min(first);
         self.footer.last = self.footer.last.max(last);
         self.footer.rows += run.len() as u64;
+        self.newest.push(item, kind, run);
         let fits = run.len() <= ROWS_MAX && run.bytes.len() <= BYTES_MAX;
         if fits {
             return self.push_part(item, kind, run, 0);
@@ -145,6 +149,14 @@ impl SegmentWriter {
         self.footer.runs = self.entries.len() as u64;
         self.footer.blocks = len_u32(self.blocks.len());
         self.footer.pages = len_u32(self.entries.len().div_ceil(PAGE_ENTRIES));
+        let mut directory = Vec::new();
+        for (first, page) in self.newest.finish() {
+            put_u64(&mut directory, first);
+            put_place(&mut directory, self.out.put(&page)?);
+            self.footer.newest_pages += 1;
+        }
+        self.footer.newest_crc = crc32fast::hash(&directory);
+        self.out.put(&directory)?;
         self.footer.tables_at = self.out.offset;
         self.footer.tables_crc = crc32fast::hash(&tables);
         self.out.put(&tables)?;

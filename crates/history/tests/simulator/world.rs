@@ -6,8 +6,8 @@ mod check;
 use std::sync::Arc;
 use std::time::Duration;
 
-use history::trends::{self, Folded, Folder, open_hours};
-use history::{Driver, Embedded, Kinds, Options, Span, TrendHour};
+use history::trends::{self, Folded, Folder, Refold, open_hours};
+use history::{Driver, Embedded, Kinds, Options};
 use model::{ItemId, Sample, Timestamp};
 use stdx::clock::{Clock, SharedClock, SimClock};
 
@@ -27,6 +27,7 @@ pub struct World {
     dir: tempfile::TempDir,
     driver: Option<Embedded>,
     folder: Folder,
+    refold: Refold,
     folded: Vec<Folded>,
     model: Model,
     /// Batches that were refused; senders try again.
@@ -57,6 +58,7 @@ impl World {
             dir: tempfile::tempdir().unwrap(),
             driver: None,
             folder: Folder::new(START),
+            refold: Refold::default(),
             folded: Vec::new(),
             model: Model::new(),
             resend: Vec::new(),
@@ -98,6 +100,7 @@ impl World {
             sync_interval: None,
             merge_rows: 2_000,
             merge_fanout: 3,
+            newest_bytes: 1 << 20,
             background: false,
             retention: Arc::new(Classes),
             disk: Arc::new(self.disk.clone()),
@@ -133,29 +136,27 @@ impl World {
         let late = self.driver().expected_trends();
         if orderly {
             self.folder = Folder::new(now);
-            return self.refold_late(&late, trends::hour_of(now));
+            self.refold = Refold::of(Vec::new(), trends::hour_of(now), &late);
+        } else {
+            let last = self.driver().newest_clock(now).unwrap_or(now);
+            let from = open_hours(last).from;
+            self.folder = Folder::starting_at(from);
+            self.refold = Refold::of((0..NUMBERS).map(ItemId).collect(), from, &late);
         }
-        let last = self.driver().newest_clock(now).unwrap_or(now);
-        let span = open_hours(last);
-        self.folder = Folder::starting_at(span.from);
-        self.refold_late(&late, span.from)?;
-        for item in (0..NUMBERS).map(ItemId) {
-            let view = self.driver().view(&[item], Span::new(span.from, u32::MAX));
-            match view.samples(item, Kinds::VALUES) {
-                Ok(samples) => self.folder.refold(item, &samples),
-                Err(error) => self.bad_read(&error)?,
-            }
-        }
-        Ok(())
+        self.refold_some()
     }
 
-    fn refold_late(&mut self, late: &[TrendHour], before: u32) -> Outcome {
-        for late in late.iter().filter(|late| late.hour < before) {
-            let driver = self.driver.as_mut().unwrap();
-            let folded = trends::refold_late(driver, &mut self.folder, late.item, late.hour);
+    /// What is due, to the end of the round.
+    fn refold_some(&mut self) -> Outcome {
+        let most = if self.plan.full_disk { 1_000 } else { 3 };
+        loop {
+            let (driver, now) = (self.driver.as_mut().unwrap(), self.clock.monotonic());
+            let folded = self.refold.run(driver, &mut self.folder, most, now);
             folded.or_else(|error| self.bad_read(&error))?;
+            if !self.refold.is_under_way() {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     fn restart(&mut self) -> Outcome {
@@ -203,7 +204,7 @@ impl World {
             12 => self.read(),
             13 => self.housekeep(),
             14 => self.stop()?,
-            _ => self.pass_time(),
+            _ => self.pass_time()?,
         }
         for _ in 0..self.random.below(3) {
             self.driver().work();
@@ -356,8 +357,12 @@ impl World {
 
     /// An orderly stop and a start; if the disk does not let it, it counts as a crash.
     fn stop(&mut self) -> Outcome {
+        let driver = self.driver.as_mut().unwrap();
+        let refolded = self.refold.finish(driver, &mut self.folder);
+        let all = refolded.is_ok();
+        refolded.or_else(|error| self.bad_read(&error))?;
         self.folder.drain(&mut self.folded);
-        let written = self.write_trends();
+        let written = self.write_trends() && all;
         let synced = self.driver().sync();
         let orderly = written && synced.is_ok();
         if orderly {
@@ -386,7 +391,7 @@ impl World {
         written.is_ok()
     }
 
-    fn pass_time(&mut self) {
+    fn pass_time(&mut self) -> Outcome {
         let seconds = match self.random.below(10) {
             _ if self.trouble > 0 => self.random.below(20),
             0 => 86_400,
@@ -397,22 +402,24 @@ impl World {
         self.sync();
         // Trends that cannot be written are remembered until the end of the hour after theirs; a
         // shard ticks each second, and has long written the others.
-        self.tick();
+        self.tick()?;
         if !self.folded.is_empty() && self.now() % 3_600 + 900 >= 3_600 {
-            return;
+            return Ok(());
         }
         for _ in 0..seconds.div_ceil(900).max(1) {
             self.clock.advance(Duration::from_secs(seconds.min(900)));
-            self.tick();
+            self.tick()?;
             self.sync();
             if self.disk.is_off() {
-                return;
+                break;
             }
         }
+        Ok(())
     }
 
     /// What a shard does each second, once or as often as nothing waits any more.
-    fn tick(&mut self) {
+    fn tick(&mut self) -> Outcome {
+        self.refold_some()?;
         let now = self.now();
         let seconds = if self.random.one_in(2) { 1 } else { 2 * ITEMS };
         for _ in 0..seconds {
@@ -421,6 +428,7 @@ impl World {
         self.write_trends();
         let result = self.driver().maintain();
         self.reported += u64::from(result.is_err());
+        Ok(())
     }
 
     fn read(&mut self) {
@@ -437,7 +445,7 @@ impl World {
         self.disk.restart();
         (self.trouble, self.reads_fail) = (0, false);
         self.clock.advance(Duration::from_secs(6));
-        self.tick();
+        self.tick()?;
         while self.driver().work() {}
         let batch = vec![self.sample()];
         let written = self.driver().write(&batch);

@@ -321,7 +321,8 @@ fn reads(
             rows / 1000
         )?;
     }
-    newest_of_thousand(engine, clock, arguments, "segments", out)
+    newest_of_thousand(engine, clock, arguments, "segments", out)?;
+    newest_of_thousand(engine, clock, arguments, "segments again", out)
 }
 
 /// Compares 100 items bit for bit with what was put in.

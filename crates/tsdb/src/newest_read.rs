@@ -1,0 +1,172 @@
+//! Reading the newest rows of many items from a segment.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use crate::column::Cursor;
+use crate::disk::DiskRead;
+use crate::error::{Damaged, Error};
+use crate::kind::{Kind, Kinds, Span};
+use crate::newest::{Found, NEWEST, Page};
+use crate::newest_cache::Cache;
+use crate::rows::{ItemSink, Run};
+use crate::segment::{Footer, PAGE_ENTRY, Place, Segment, hand_over, place};
+
+/// Where the pages of newest rows of a segment lie.
+#[derive(Debug)]
+pub(crate) struct NewestPages {
+    /// First item and place of each.
+    pages: Vec<(u64, Place)>,
+    /// The segment's number there.
+    number: u64,
+    cache: Arc<Cache>,
+}
+
+impl Drop for NewestPages {
+    fn drop(&mut self) {
+        self.cache.forget(self.number);
+    }
+}
+
+impl NewestPages {
+    /// Reads the directory.
+    pub(crate) fn open(
+        file: &dyn DiskRead,
+        path: &Path,
+        footer: &Footer,
+        cache: &Arc<Cache>,
+    ) -> Result<Self, Error> {
+        let fail = |damaged: Damaged| damaged.of(path);
+        let mut pages = Vec::new();
+        if footer.newest_pages > 0 {
+            let len = u64::from(footer.newest_pages) * PAGE_ENTRY as u64;
+            let start = footer.tables_at.checked_sub(len);
+            let start = start.ok_or_else(|| fail(Damaged("newest rows do not fit the file")))?;
+            let mut bytes = vec![0; footer.newest_pages as usize * PAGE_ENTRY];
+            file.read_at(&mut bytes, start).map_err(Error::io("read", path))?;
+            if crc32fast::hash(&bytes) != footer.newest_crc {
+                return Err(fail(Damaged("the checksum of newest rows does not fit")));
+            }
+            let mut cursor = Cursor::new(&bytes);
+            for _ in 0..footer.newest_pages {
+                let first = cursor.u64().map_err(fail)?;
+                pages.push((first, place(&mut cursor).map_err(fail)?));
+            }
+        }
+        Ok(Self { pages, number: cache.register(), cache: Arc::clone(cache) })
+    }
+
+    /// The only page that may hold the item.
+    fn page_of(&self, item: u64) -> Option<usize> {
+        self.pages.partition_point(|&(first, _)| first <= item).checked_sub(1)
+    }
+}
+
+impl Segment {
+    fn newest_page(&self, page: usize) -> Result<Arc<Page>, Error> {
+        let NewestPages { pages, number, cache } = &self.newest;
+        if let Some(page) = cache.get((*number, page)) {
+            return Ok(page);
+        }
+        let (first, place) = pages[page];
+        let read =
+            Page::decode(&self.at(place)?, first).map_err(|damaged| self.damaged(damaged))?;
+        let read = Arc::new(read);
+        cache.put((*number, page), &read);
+        Ok(read)
+    }
+
+    /// Reads all pages of newest rows into memory.
+    pub(crate) fn load_newest(&self) -> Result<(), Error> {
+        (0..self.newest.pages.len()).try_for_each(|page| self.newest_page(page).map(drop))
+    }
+
+    /// Hands over the newest `n` rows of each kind of many items, which come sorted: each item's
+    /// oldest first.
+    pub(crate) fn read_newest(
+        &self,
+        items: &[u64],
+        kinds: Kinds,
+        n: usize,
+        sink: &mut ItemSink<'_>,
+    ) -> Result<(), Error> {
+        let trends = Kind::TRENDS.iter().any(|&trend| kinds.has(trend));
+        if n > NEWEST || trends || self.newest.pages.is_empty() {
+            return self.read_newest_blocks(items, kinds, n, sink);
+        }
+        let mut elsewhere = Vec::new();
+        let mut rest = items;
+        while let Some(&item) = rest.first() {
+            let Some(number) = self.newest.page_of(item) else {
+                rest = &rest[1..];
+                continue;
+            };
+            let next = self.newest.pages.get(number + 1).map_or(u64::MAX, |&(first, _)| first);
+            let last = number + 1 == self.newest.pages.len();
+            let (here, others) = if last {
+                (rest, &rest[rest.len()..])
+            } else {
+                rest.split_at(rest.partition_point(|&item| item < next))
+            };
+            rest = others;
+            let page = self.newest_page(number)?;
+            let mut from = 0;
+            for &item in here {
+                for found in page.find(item, kinds, &mut from) {
+                    match found {
+                        Found::Here(kind, rows) => {
+                            let newest = rows.into_iter().skip(NEWEST - n).flatten();
+                            for (at, raw) in newest {
+                                sink(item, kind, at, raw).map_err(|d| self.damaged(d))?;
+                            }
+                        }
+                        Found::Elsewhere(kind) => elsewhere.push((item, kind)),
+                    }
+                }
+            }
+        }
+        elsewhere.chunk_by(|a, b| a.1 == b.1).try_for_each(|alike| {
+            let items: Vec<u64> = alike.iter().map(|&(item, _)| item).collect();
+            self.read_newest_blocks(&items, Kinds::from(alike[0].1), n, sink)
+        })
+    }
+
+    /// The same without pages. Every page of the index and every block is read once.
+    fn read_newest_blocks(
+        &self,
+        items: &[u64],
+        kinds: Kinds,
+        n: usize,
+        sink: &mut ItemSink<'_>,
+    ) -> Result<(), Error> {
+        let mut wanted: Vec<(u32, u64, Kind)> = Vec::new();
+        let mut kept = None;
+        for &item in items {
+            let entries = self.lookup(item, &mut kept)?;
+            let entries = entries.into_iter().filter(|entry| kinds.has(entry.kind));
+            wanted.extend(entries.map(|entry| (entry.block, item, entry.kind)));
+        }
+        wanted.sort_unstable();
+        let mut run = Run::default();
+        for of_block in wanted.chunk_by(|a, b| a.0 == b.0) {
+            let block = self.block(of_block[0].0)?;
+            for &(_, item, kind) in of_block {
+                run.clear();
+                block
+                    .find(item, kind)
+                    .ok_or(Damaged("a run is missing"))
+                    .and_then(|at| block.read(at, kind, &mut run))
+                    .and_then(|()| {
+                        let from = run.clock.len().saturating_sub(n);
+                        let mut row = 0;
+                        hand_over(&run, kind, Span::ALL, &mut |kind, at, raw| {
+                            row += 1;
+                            if row > from { sink(item, kind, at, raw) } else { Ok(()) }
+                        })
+                    })
+                    .map_err(|damaged| self.damaged(damaged))?;
+            }
+        }
+        Ok(())
+    }
+}
