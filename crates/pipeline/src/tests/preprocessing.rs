@@ -221,7 +221,12 @@ fn idle_items_cost_little() {
 }
 
 /// A step as the API gives it.
-fn step(kind: u8, params: &str, on_error: u8, error_params: &str) -> eval::preproc::Step {
+pub(super) fn step(
+    kind: u8,
+    params: &str,
+    on_error: u8,
+    error_params: &str,
+) -> eval::preproc::Step {
     eval::preproc::Step::from_api(kind, params, on_error, error_params).unwrap()
 }
 

@@ -62,6 +62,61 @@ fn a_doubtful_message_leaves_what_is_kept_alone() {
     assert_eq!(counts(folded), 3, "nothing is counted twice");
 }
 
+/// Runs a message in doubt; returns how many of its values were there already.
+fn in_doubt(rig: &mut Rig, values: Vec<Value>) -> u64 {
+    let (mut parts, waiter) = ack::split_doubtful(1);
+    rig.cores[0].run(&mut vec![ValueBatch { values, ack: parts.pop() }]);
+    let outcome = waiter.blocking_wait();
+    assert_eq!((outcome.failed, outcome.lost), (0, false));
+    outcome.repeated
+}
+
+#[test]
+fn another_value_of_a_moment_that_is_kept_is_new() {
+    let mut rig = plain();
+    let first = || {
+        vec![
+            value(1, "10", 1, 999_999_999),
+            value(1, "10", 1, 999_999_999),
+            value(1, "11", 1, 999_999_999),
+            value(2, "20", 2, 0),
+        ]
+    };
+    rig.take(first());
+    assert_eq!(numbers(&rig, 1), [10, 10, 11]);
+    // Each value finds its own, also where there are equal ones.
+    assert_eq!(in_doubt(&mut rig, first()), 4);
+    let second = || {
+        vec![
+            value(1, "11", 1, 999_999_999),
+            value(1, "12", 1, 999_999_999),
+            value(1, "13", 1, 999_999_999),
+            value(1, "14", 2, 0),
+            value(2, "21", 2, 0),
+            value(2, "22", 2, 1),
+        ]
+    };
+    assert_eq!(in_doubt(&mut rig, second()), 1);
+    assert_eq!(numbers(&rig, 1), [10, 10, 11, 12, 13, 14]);
+    assert_eq!(numbers(&rig, 2), [20, 21, 22]);
+    // Nothing of both messages is kept twice, whichever comes again.
+    assert_eq!(in_doubt(&mut rig, second()), 6);
+    assert_eq!(in_doubt(&mut rig, first()), 4);
+    assert_eq!(numbers(&rig, 1), [10, 10, 11, 12, 13, 14]);
+    assert_eq!(numbers(&rig, 2), [20, 21, 22]);
+}
+
+#[test]
+fn values_that_preprocessing_changed_are_known_by_their_moment() {
+    let mut changed = item(1, 1, "k", ValueType::Unsigned);
+    changed.steps = [super::preprocessing::step(1, "2", 0, "")].into();
+    let mut rig = Rig::new(snapshot(vec![host(1)], vec![changed], Vec::new()));
+    rig.take(vec![value(1, "1", 1, 0)]);
+    assert_eq!(numbers(&rig, 1), [2]);
+    assert_eq!(in_doubt(&mut rig, vec![value(1, "1", 1, 0), value(1, "3", 1, 1)]), 1);
+    assert_eq!(numbers(&rig, 1), [2, 6]);
+}
+
 #[test]
 fn items_without_history_are_known_by_their_dependents() {
     let mut master = item(1, 1, "k", ValueType::Unsigned);
