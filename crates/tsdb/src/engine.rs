@@ -356,18 +356,18 @@ impl Engine {
         let is_old = |segment: &Arc<Segment>| segment.id.class == class && segment.id.day < day;
         self.attached.retain(|segment| !is_old(segment));
         let mut bytes = 0;
-        let mut paths = Vec::new();
+        let mut gone = Vec::new();
         Arc::make_mut(&mut self.segments).retain(|segment| {
             let old = is_old(segment);
             if old {
                 bytes += segment.bytes();
-                paths.push(segment.path.clone());
+                gone.push(Arc::clone(segment));
             }
             !old
         });
-        if !paths.is_empty() {
+        if !gone.is_empty() {
             // Unlinking gigabytes takes the file system its time, which is not the owner's.
-            self.worker.submit(Job::Remove(paths));
+            self.worker.submit(Job::Remove(gone));
         }
         bytes
     }

@@ -29,6 +29,7 @@ mod newest_cache;
 mod newest_read;
 mod options;
 mod recovery;
+mod removal;
 mod rotate;
 mod rows;
 mod seal;

@@ -115,7 +115,7 @@ impl Engine {
         let present = |id: &SegmentId| self.segments.iter().any(|other| other.id == *id);
         if !inputs.iter().all(present) {
             // Its day was dropped meanwhile.
-            self.worker.submit(Job::Remove(vec![segment.path.clone()]));
+            self.worker.submit(Job::Remove(vec![segment]));
             return;
         }
         let segments = Arc::make_mut(&mut self.segments);
@@ -125,7 +125,7 @@ impl Engine {
         segments.push(segment);
         sort(segments);
         self.stats.merges += 1;
-        self.worker.submit(Job::Remove(old.iter().map(|old| old.path.clone()).collect()));
+        self.worker.submit(Job::Remove(old));
     }
 }
 

@@ -14,6 +14,7 @@ use crate::error::Error;
 use crate::head::Head;
 use crate::late;
 use crate::merge::merge;
+use crate::removal::{Remover, remove};
 use crate::seal::{Place, seal};
 use crate::segment::{Segment, SegmentId};
 
@@ -39,7 +40,7 @@ pub(crate) struct Seal {
 pub(crate) enum Job {
     Seal(Seal),
     Merge(Vec<Arc<Segment>>, Arc<Clears>),
-    Remove(Vec<PathBuf>),
+    Remove(Vec<Arc<Segment>>),
     /// Reads the newest rows into memory: who starts asks for them soon.
     Load(Vec<Arc<Segment>>),
 }
@@ -65,7 +66,7 @@ pub(crate) struct Thread {
     thread: Option<JoinHandle<()>>,
 }
 
-fn spawn(
+pub(crate) fn spawn(
     name: &'static str,
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
@@ -81,17 +82,22 @@ impl Thread {
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = Arc::clone(&stop);
         let thread = spawn("tsdb-seal", move || {
+            let mut remover = None;
             while let Ok(job) = todo.recv() {
                 // What was dropped must not come back; all else is done by the next start.
                 if stopped.load(Ordering::Acquire) && !matches!(job, Job::Remove(_)) {
                     continue;
                 }
-                if let Some(result) = run(&place, job)
+                if matches!(job, Job::Remove(_)) && remover.is_none() {
+                    remover = Remover::start();
+                }
+                if let Some(result) = run(&place, job, &mut remover)
                     && report.send(result).is_err()
                 {
                     break;
                 }
             }
+            remover.into_iter().for_each(Remover::end);
         })?;
         Ok(Self { jobs: Some(jobs), done, stop, thread: Some(thread) })
     }
@@ -120,7 +126,7 @@ impl Worker {
     pub(crate) fn work(&mut self) -> bool {
         let Self::Owner { place, jobs, done } = self else { return false };
         let Some(job) = jobs.pop_front() else { return false };
-        done.extend(run(place, job));
+        done.extend(run(place, job, &mut None));
         true
     }
 
@@ -158,7 +164,7 @@ impl Drop for Thread {
     }
 }
 
-fn run(place: &Place, job: Job) -> Option<Done> {
+fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
     match job {
         Job::Seal(job) => Some(Done::Sealed { seq: job.seq, result: run_seal(place, &job) }),
         Job::Merge(inputs, clears) => {
@@ -170,11 +176,9 @@ fn run(place: &Place, job: Job) -> Option<Done> {
             segments.iter().for_each(|segment| drop(segment.load_newest()));
             None
         }
-        Job::Remove(paths) => {
-            for path in paths {
-                // What stays is removed at the next start.
-                drop(place.disk.remove(&path));
-            }
+        Job::Remove(segments) => {
+            let disk = place.disk.as_ref();
+            segments.into_iter().for_each(|segment| remove(disk, segment, remover));
             None
         }
     }
