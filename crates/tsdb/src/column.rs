@@ -1,7 +1,7 @@
 //! Columns as bytes: the primitives of all file formats. Numbers are little endian.
 
 use pco::data_types::Number;
-use pco::standalone::{simple_compress, simple_decompress};
+use pco::standalone::{DecompressorItem, FileDecompressor, simple_compress, simple_decompress};
 use pco::{ChunkConfig, DeltaSpec, ModeSpec};
 
 use crate::error::Damaged;
@@ -106,6 +106,31 @@ pub(crate) fn unpack<T: Number>(cursor: &mut Cursor<'_>, len: usize) -> Result<V
     if values.len() == len { Ok(values) } else { Err(Damaged("a column has a wrong length")) }
 }
 
+/// Reads the first numbers of a column, at least `wanted` of its `len`: what follows costs nothing.
+pub(crate) fn unpack_first<T: Number>(
+    cursor: &mut Cursor<'_>,
+    len: usize,
+    wanted: usize,
+) -> Result<Vec<T>, Damaged> {
+    /// The codec gives numbers in batches of this size.
+    const BATCH: usize = 256;
+    let wanted = wanted.next_multiple_of(BATCH);
+    if wanted >= len {
+        return unpack(cursor, len);
+    }
+    let packed = cursor.section()?;
+    let fail = |_| Damaged("a column does not decompress");
+    let (file, rest) = FileDecompressor::new(packed).map_err(fail)?;
+    match file.chunk_decompressor::<T, _>(rest).map_err(fail)? {
+        DecompressorItem::Chunk(mut chunk) if chunk.n() == len => {
+            let mut values = vec![T::default(); wanted];
+            chunk.read(&mut values).map_err(fail)?;
+            Ok(values)
+        }
+        _ => Err(Damaged("a column has a wrong length")),
+    }
+}
+
 /// Writes numbers byte plane by byte plane, which makes likeness visible to LZ4. Planes that are
 /// zero everywhere are left out.
 pub(crate) fn put_planes<T: Copy + Into<u64>>(out: &mut Vec<u8>, values: &[T]) {
@@ -163,6 +188,23 @@ mod tests {
         pack_any(&mut out, &values);
         let back: Vec<f64> = unpack(&mut Cursor::new(&out), 1000).unwrap();
         assert!(values.iter().zip(&back).all(|(a, b)| a.to_bits() == b.to_bits()));
+    }
+
+    #[test]
+    fn the_first_of_a_column_are_those_of_the_whole() {
+        let values: Vec<u64> = (0..1000).map(|i| i * i % 77).collect();
+        let mut out = Vec::new();
+        pack(&mut out, &values);
+        for wanted in [0, 1, 255, 256, 257, 768, 999, 1000] {
+            let mut cursor = Cursor::new(&out);
+            let first: Vec<u64> = unpack_first(&mut cursor, 1000, wanted).unwrap();
+            assert!(first.len() >= wanted && values.starts_with(&first), "{wanted}");
+            assert!(cursor.rest().is_empty());
+            assert!(unpack_first::<u64>(&mut Cursor::new(&out), 999, wanted).is_err());
+            for len in 0..out.len().min(64) {
+                assert!(unpack_first::<u64>(&mut Cursor::new(&out[..len]), 1000, wanted).is_err());
+            }
+        }
     }
 
     #[test]

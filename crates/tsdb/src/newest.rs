@@ -67,15 +67,19 @@ impl Builder {
         page.kind.push(kind.number().into());
         let first = run.len().saturating_sub(NEWEST);
         let texts = text_lens(run, first);
-        if kind.is_bytes() && texts.iter().any(|&len| len > TEXT_MAX) {
+        let age = (run.clock[newest] - run.clock[first]).checked_add(1);
+        let (Some(age), false) = (age, kind.is_bytes() && texts.iter().any(|&len| len > TEXT_MAX))
+        else {
             page.form.push(FORM_ELSEWHERE);
             return;
-        }
+        };
         page.clock.push(run.clock[newest]);
         page.ns.push(run.ns[newest]);
-        page.age.push(if first < newest { run.clock[newest] - run.clock[first] + 1 } else { 0 });
         if first < newest {
+            page.age.push(age);
             page.ns_before.push(run.ns[first]);
+        } else {
+            page.age.push(0);
         }
         let bits = &run.bits[first..];
         let form = if kind.is_bytes() {

@@ -149,7 +149,10 @@ impl Segment {
         wanted.sort_unstable();
         let mut run = Run::default();
         for of_block in wanted.chunk_by(|a, b| a.0 == b.0) {
-            let block = self.block(of_block[0].0)?;
+            let block = match of_block {
+                [(block, item, kind)] => self.block_for(*block, *item, *kind)?,
+                _ => self.block(of_block[0].0)?,
+            };
             for &(_, item, kind) in of_block {
                 run.clear();
                 block

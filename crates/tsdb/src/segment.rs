@@ -244,13 +244,24 @@ impl Segment {
 
     /// Reads a block.
     pub(crate) fn block(&self, block: u32) -> Result<Block, Error> {
+        let bytes = self.block_bytes(block)?;
+        Block::decode(&bytes).map_err(|damaged| self.damaged(damaged))
+    }
+
+    /// Reads a block for the run of one series.
+    pub(crate) fn block_for(&self, block: u32, item: u64, kind: Kind) -> Result<Block, Error> {
+        let bytes = self.block_bytes(block)?;
+        Block::decode_run(&bytes, item, kind).map_err(|damaged| self.damaged(damaged))
+    }
+
+    fn block_bytes(&self, block: u32) -> Result<Vec<u8>, Error> {
         let missing = || self.damaged(Damaged("the index names a missing block"));
         if block >= self.footer.blocks {
             return Err(missing());
         }
         let entry = self.tables.get(block as usize * BLOCK_ENTRY..).ok_or_else(missing)?;
         let place = place(&mut Cursor::new(entry)).map_err(|damaged| self.damaged(damaged))?;
-        Block::decode(&self.at(place)?).map_err(|damaged| self.damaged(damaged))
+        self.at(place)
     }
 
     /// All runs of an item. The page read last is kept for the next item.
@@ -302,7 +313,7 @@ impl Segment {
             if !kinds.has(entry.kind) || entry.start > span.till || ends_before {
                 continue;
             }
-            let block = self.block(entry.block)?;
+            let block = self.block_for(entry.block, item, entry.kind)?;
             run.clear();
             block
                 .find(item, entry.kind)
