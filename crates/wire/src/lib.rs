@@ -8,9 +8,11 @@
 //! * [`trapper`]: every request that the server's trapper port serves.
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
+//! * [`icmp`]: echo requests and replies.
 //! * [`peers`]: who may connect.
 
 pub mod agent;
+pub mod icmp;
 mod message;
 mod oldtext;
 pub mod peers;

@@ -9,6 +9,7 @@ pub(crate) mod agent;
 mod beside;
 mod direct;
 mod external;
+pub(crate) mod icmp;
 mod judge;
 pub(crate) mod probe;
 mod task;
