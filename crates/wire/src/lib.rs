@@ -10,6 +10,7 @@
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
 //! * [`icmp`]: echo requests and replies.
 //! * [`peers`]: who may connect.
+//! * [`services`]: what simple checks say to a service and make of its answer.
 
 pub mod agent;
 pub mod icmp;
@@ -18,6 +19,7 @@ mod oldtext;
 pub mod peers;
 mod reading;
 pub mod sender;
+pub mod services;
 pub mod trapper;
 pub mod zbxd;
 

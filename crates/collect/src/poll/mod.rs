@@ -12,6 +12,7 @@ mod external;
 pub(crate) mod icmp;
 mod judge;
 pub(crate) mod probe;
+pub(crate) mod simple;
 mod task;
 
 use std::cell::{Cell, RefCell};

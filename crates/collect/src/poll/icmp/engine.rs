@@ -154,7 +154,7 @@ impl Engine {
         }
         if !self.sending.is_empty() && now >= self.next_batch {
             self.next_batch = now + PACE;
-            self.send(now);
+            self.send();
             self.receive();
         }
     }
@@ -249,7 +249,7 @@ impl Engine {
     }
 
     /// Sends one batch of one family.
-    fn send(&mut self, now: Duration) {
+    fn send(&mut self) {
         let mut batch: Vec<(u64, SocketAddr)> = Vec::with_capacity(BATCH);
         let (mut family, mut bytes) = (None, 0);
         while let Some(cookie) = self.sending.front() {
@@ -271,42 +271,54 @@ impl Engine {
             self.sending.pop_front();
         }
         let Some(family) = family else { return };
-        let packets: Vec<_> = batch
-            .iter()
-            .zip(&self.packets)
-            .map(|((_, to), bytes)| Outgoing { to: *to, bytes })
-            .collect();
-        let result = match if family == Family::V4 { &self.v4 } else { &self.v6 } {
-            Door::Open(icmp) => icmp.send(&packets),
-            // Series begin only where there is a socket, which stays.
-            Door::Closed | Door::Refused(..) => Ok(0),
-        };
-        self.sent(&batch, result, now);
+        let bytes = std::mem::take(&mut self.packets);
+        let packets: Vec<_> =
+            batch.iter().zip(&bytes).map(|((_, to), bytes)| Outgoing { to: *to, bytes }).collect();
+        let mut done = 0;
+        while done < batch.len() {
+            let begin = self.clock.monotonic();
+            let (result, cookie) = (self.put(family, &packets[done..]), batch[done].0);
+            match result {
+                Ok(0) => break,
+                Ok(out) => {
+                    let each = self.clock.monotonic().saturating_sub(begin)
+                        / u32::try_from(out).unwrap_or(u32::MAX);
+                    let mut at = begin;
+                    for (cookie, _) in &batch[done..done + out] {
+                        self.left(*cookie, at);
+                        at += each;
+                    }
+                    done += out;
+                }
+                Err(error) if is_busy(&error) => break,
+                Err(error) => {
+                    if is_unsendable(&error) {
+                        self.end(cookie, Err(PingError::Unsendable));
+                    } else {
+                        // No way there: the packet is lost, like one that is lost on its way.
+                        self.left(cookie, begin);
+                    }
+                    done += 1;
+                }
+            }
+        }
+        self.again(&batch[done..]);
+        self.packets = bytes;
     }
 
-    /// Takes over what has become of a batch that began to leave at `now`.
-    fn sent(&mut self, batch: &[(u64, SocketAddr)], result: std::io::Result<usize>, now: Duration) {
-        let after = self.clock.monotonic();
-        let out = match &result {
-            Ok(out) => *out,
-            Err(error) if is_busy(error) => 0,
-            Err(error) if is_unsendable(error) => {
-                self.end(batch[0].0, Err(PingError::Unsendable));
-                self.again(&batch[1..]);
-                return;
-            }
-            // No way there: the packet is lost, like one that is lost on its way.
-            Err(_) => 1,
-        };
-        let each = (after - now) / u32::try_from(out.max(1)).unwrap_or(u32::MAX);
-        let mut at = now;
-        for (cookie, _) in &batch[..out] {
-            let Some(running) = self.running.get_mut(cookie) else { continue };
-            running.progress.sent_at(at, &running.series);
-            self.due.push(Reverse((running.progress.next(&running.series), *cookie)));
-            at += each;
+    fn put(&self, family: Family, packets: &[Outgoing<'_>]) -> std::io::Result<usize> {
+        match if family == Family::V4 { &self.v4 } else { &self.v6 } {
+            Door::Open(icmp) => icmp.send(packets),
+            // Series begin only where there is a socket, which stays.
+            Door::Closed | Door::Refused(..) => Ok(0),
         }
-        self.again(&batch[out..]);
+    }
+
+    /// A packet of a series has left.
+    fn left(&mut self, cookie: u64, at: Duration) {
+        let Some(running) = self.running.get_mut(&cookie) else { return };
+        running.progress.sent_at(at, &running.series);
+        self.due.push(Reverse((running.progress.next(&running.series), cookie)));
     }
 
     /// What did not leave is the first of the next batch.

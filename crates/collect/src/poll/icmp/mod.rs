@@ -12,14 +12,15 @@ mod params;
 mod series;
 mod sockets;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, SocketAddr};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use stdx::clock::SharedClock;
 use stdx::queue;
 use tokio::sync::oneshot;
 
-pub(crate) use params::{Measure, Ping};
+pub(crate) use params::{Ping, seconds};
 pub use series::{Outcome, Series};
 
 use engine::Request;
@@ -80,6 +81,15 @@ impl Pinger {
             .map(|_| requests)
             .map_err(|error| format!("the thread that pings cannot start: {error}"))
     }
+}
+
+/// The address of a target: as it is, or by its name. `None` = it has none, or none in time.
+pub(crate) async fn lookup(target: &str, limit: Duration) -> Option<SocketAddr> {
+    if let Ok(ip) = target.parse() {
+        return Some(SocketAddr::new(ip, 0));
+    }
+    let found = tokio::time::timeout(limit, tokio::net::lookup_host((target, 0))).await;
+    found.ok()?.ok()?.next()
 }
 
 #[cfg(test)]

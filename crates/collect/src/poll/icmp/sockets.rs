@@ -40,12 +40,28 @@ pub(super) struct Icmp {
 
 /// Why there is no socket: what the system said, and what helps.
 #[derive(Debug, thiserror::Error)]
-#[error(
-    "ICMP needs the capability CAP_NET_RAW, and the system refused a socket: {0}. Give it to the \
-     program (setcap cap_net_raw+ep FILE) or to its service (AmbientCapabilities=CAP_NET_RAW in \
-     the systemd unit), or let its group use net.ipv4.ping_group_range"
-)]
-pub(super) struct Refused(io::Error);
+pub(super) enum Refused {
+    /// This process may not.
+    #[error(
+        "ICMP needs the capability CAP_NET_RAW, and the system refused a socket: {0}. Give it to \
+         the program (setcap cap_net_raw+ep FILE) or to its service \
+         (AmbientCapabilities=CAP_NET_RAW in the systemd unit), or let its group use \
+         net.ipv4.ping_group_range"
+    )]
+    Rights(io::Error),
+    /// This machine cannot.
+    #[error("Cannot open a socket for ICMP: {0}")]
+    Other(io::Error),
+}
+
+impl From<io::Error> for Refused {
+    fn from(error: io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::PermissionDenied => Self::Rights(error),
+            _ => Self::Other(error),
+        }
+    }
+}
 
 /// Which family an address belongs to.
 pub(super) fn family_of(to: SocketAddr) -> Family {
@@ -55,8 +71,8 @@ pub(super) fn family_of(to: SocketAddr) -> Family {
 impl Icmp {
     /// Opens a socket; its packets leave from `source` if that is of this family.
     pub(super) fn open(family: Family, source: Option<IpAddr>) -> Result<Self, Refused> {
-        let (socket, raw) = Self::refusable(family).map_err(Refused)?;
-        Self::with(socket, family, raw, source).map_err(Refused)
+        let (socket, raw) = Self::refusable(family)?;
+        Ok(Self::with(socket, family, raw, source)?)
     }
 
     fn refusable(family: Family) -> io::Result<(Socket, bool)> {

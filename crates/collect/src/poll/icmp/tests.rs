@@ -36,13 +36,13 @@ async fn this_machine_answers() {
     let pinger = pinger();
     for (to, size) in [("127.0.0.1", 24), ("127.9.8.7", 56), ("127.0.0.1", 60_000), ("::1", 1_400)]
     {
+        if std::net::UdpSocket::bind((to, 0)).is_err() {
+            continue; // A machine without IPv6.
+        }
         let series = Series { size, ..series(to.parse().unwrap(), 3) };
         let result = pinger.ping(series).await;
         if !is_allowed(&result) {
             return;
-        }
-        if to == "::1" && result == Err(PingError::Unsendable) {
-            continue; // A machine without IPv6.
         }
         let outcome = result.unwrap();
         assert_eq!((outcome.sent, outcome.received), (3, 3), "{to}");
