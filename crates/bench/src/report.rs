@@ -43,12 +43,12 @@ impl Report {
     }
 
     /// Adds a count.
-    pub(crate) fn count(&mut self, name: &'static str, label: &'static str, n: u64) {
+    pub fn count(&mut self, name: &'static str, label: &'static str, n: u64) {
         self.rows.push(Row { name: name.into(), label: label.into(), value: n.into() });
     }
 
     /// Adds a measurement; one that is no number is left out.
-    pub(crate) fn number(
+    pub fn number(
         &mut self,
         name: impl Into<Cow<'static, str>>,
         label: impl Into<Cow<'static, str>>,
@@ -61,7 +61,7 @@ impl Report {
     }
 
     /// Adds a remark.
-    pub(crate) fn note(&mut self, name: &'static str, label: &'static str, text: &str) {
+    pub fn note(&mut self, name: &'static str, label: &'static str, text: &str) {
         self.rows.push(Row { name: name.into(), label: label.into(), value: text.into() });
     }
 

@@ -13,6 +13,8 @@ use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
+use crate::poll::icmp::Pinger;
+use crate::poll::simple::Simple;
 use crate::poll::{self, Command, Reply, Sockets};
 use crate::settings::CollectorConfig;
 use crate::sink::Sink;
@@ -93,6 +95,7 @@ impl Collector {
         let (pollers, commands): (Vec<_>, Vec<_>) =
             (0..count).map(|_| queue::bounded("poller commands", COMMANDS)).unzip();
         let remembered = std::mem::take(&mut config.remembered);
+        let pinger = Pinger::new(Arc::clone(&deps.clock), config.source_ip);
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -105,6 +108,8 @@ impl Collector {
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),
             tls,
+            pinger,
+            simple: Simple::default(),
             pollers,
         });
         shared.active.restore(remembered.log_positions);

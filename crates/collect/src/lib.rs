@@ -40,6 +40,7 @@ pub use deps::{
 };
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;
+pub use poll::icmp::{Outcome, PingError, Pinger, Series};
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
 pub use settings::{CollectorConfig, Limits, ReachDelays, Remembered, TlsConfig};
 pub use status::{PushError, PushValue, Status};

@@ -15,6 +15,8 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::agent::AgentReply;
+use crate::poll::icmp::Pinger;
+use crate::poll::simple::Simple;
 use crate::poll::{Check, Command, Reply, probe};
 use crate::schedule::QueueReport;
 use crate::settings::{CollectorConfig, Remembered};
@@ -38,6 +40,8 @@ pub(crate) struct Shared {
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
     pub(crate) tls: TlsContexts,
+    pub(crate) pinger: Pinger,
+    pub(crate) simple: Simple,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
 

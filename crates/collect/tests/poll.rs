@@ -40,7 +40,9 @@ async fn json_agents_and_internal_items() {
         item(8, "zabbix[host,discovery,interfaces]", ItemType::Internal, "1"),
         item(9, "zabbix[host,,items]", ItemType::Internal, "1"),
         item(10, "zabbix[host,active_agent,available]", ItemType::Internal, "1"),
-        item(11, "icmpping", ItemType::Simple, "1"),
+        item(11, &format!("net.tcp.service[tcp,127.0.0.1,{}]", agent.port), ItemType::Simple, "1"),
+        item(12, "net.tcp.service[no.such]", ItemType::Simple, "1"),
+        item(13, "vmware.fullname[]", ItemType::Simple, "1"),
     ];
     let rig = Rig::start(snapshot(1, vec![host(5, "web", agent.port, items)])).await;
     let first = |values: &[String]| !values.is_empty();
@@ -51,8 +53,11 @@ async fn json_agents_and_internal_items() {
         (4, "5"),
         (5, "7.0.0"),
         (6, "unsupported:Invalid first parameter."),
-        (9, "11"),
+        (9, "13"),
         (10, "0"),
+        (11, "1"),
+        (12, "unsupported:Invalid first parameter."),
+        (13, "unsupported:VMware is not monitored by this server: it has no collector for it."),
     ] {
         assert_eq!(rig.shards.wait_for(id, first).await[0], expected, "item {id}");
     }
@@ -61,10 +66,6 @@ async fn json_agents_and_internal_items() {
     assert!(rows.contains("\"{#IF.CONN}\":\"127.0.0.1\"") && rows.contains("AGENT"), "{rows}");
     let state = rig.handle.status().availability().interface(InterfaceId(5));
     assert_eq!((state.available, &*state.error), (Available::Yes, ""));
-    assert!(
-        !rig.shards.texts().iter().any(|(id, _)| *id == 11),
-        "simple checks have no values yet"
-    );
     let requests = agent.requests.lock().unwrap().clone();
     let json = "{\"request\":\"passive checks\",\"data\":[{\"key\":\"agent.ping\",\"timeout\":3}]}";
     assert!(requests.iter().any(|r| r == json), "{requests:?}");

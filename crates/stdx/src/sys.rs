@@ -1,6 +1,8 @@
 //! System calls that the standard library does not offer: the only `unsafe` of the product.
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
+pub mod datagrams;
+
 use std::io;
 use std::os::fd::OwnedFd;
 

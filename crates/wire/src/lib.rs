@@ -8,14 +8,18 @@
 //! * [`trapper`]: every request that the server's trapper port serves.
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
+//! * [`icmp`]: echo requests and replies.
 //! * [`peers`]: who may connect.
+//! * [`services`]: what simple checks say to a service and make of its answer.
 
 pub mod agent;
+pub mod icmp;
 mod message;
 mod oldtext;
 pub mod peers;
 mod reading;
 pub mod sender;
+pub mod services;
 pub mod trapper;
 pub mod zbxd;
 

@@ -56,6 +56,22 @@ pub const TARGETS: &[Target] = &[
         ],
     },
     Target { name: "peers", run: wires::peers, seeds: &["127.0.0.1,::/0,10.0.0.0/8,host.name"] },
+    Target {
+        name: "icmp",
+        run: wires::icmp,
+        seeds: &["E\0\0\u{1c}aaaaaaaaaaaaaaaa\0\0ccnnssCOOKIES!nnnn", "\0\0ccnnssCOOKIES!nnnn"],
+    },
+    Target {
+        name: "services",
+        run: wires::services,
+        seeds: &[
+            "\0HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\n",
+            "\u{1}220-hi\r\n220 there\r\n",
+            "\u{6}hi\r\nSSH-2.0-x\r\n",
+            "\u{7}login: ",
+            "\u{8}0\u{c}\u{2}\u{1}\u{1}d\u{7}\u{4}\u{0}0\u{3}0\u{1}\u{0}0\u{c}\u{2}\u{1}\u{1}e\u{7}\n\u{1}\0\u{4}\0\u{4}\0",
+        ],
+    },
     Target { name: "json", run: documents::json, seeds: &[documents::JSON] },
     Target {
         name: "jsonpath",

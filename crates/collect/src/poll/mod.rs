@@ -9,8 +9,10 @@ pub(crate) mod agent;
 mod beside;
 mod direct;
 mod external;
+pub(crate) mod icmp;
 mod judge;
 pub(crate) mod probe;
+pub(crate) mod simple;
 mod task;
 
 use std::cell::{Cell, RefCell};

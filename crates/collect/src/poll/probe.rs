@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::external;
+use super::{external, simple};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -22,7 +22,7 @@ pub(crate) struct Check<'a> {
 
 /// Items of this type are checked at intervals.
 pub(crate) fn collects(kind: ItemType) -> bool {
-    matches!(kind, ItemType::Agent | ItemType::Internal | ItemType::External)
+    matches!(kind, ItemType::Agent | ItemType::Internal | ItemType::Simple | ItemType::External)
 }
 
 /// Checks once.
@@ -35,6 +35,7 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
             }
             None => AgentReply::ConfigError(String::from("The item has no interface to check.")),
         },
+        ItemType::Simple => simple::check(check).await,
         ItemType::External => external::check(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",

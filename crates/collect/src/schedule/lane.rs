@@ -18,7 +18,8 @@ use crate::availability::InterfaceState;
 /// connection that others wait for, gets few.
 pub(crate) const COMMON: &[(ItemType, u16)] = &[
     (ItemType::Internal, u16::MAX),
-    (ItemType::Simple, 4_000),
+    // Pings share one socket; connections to services have a bound of their own.
+    (ItemType::Simple, 40_000),
     (ItemType::HttpAgent, 4_000),
     (ItemType::External, 64),
     (ItemType::Ssh, 256),

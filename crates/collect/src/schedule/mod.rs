@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{Host, Item};
+use config::snapshot::{Host, Item, ItemType};
 use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
@@ -97,7 +97,7 @@ impl Schedule {
     }
 
     fn next_due(&self, item: &Item, now: u32) -> Option<u32> {
-        item.interval.as_ref()?.next_check(item.id.0, false, now, &self.tz)
+        item.interval.as_ref()?.next_check(seed(item), false, now, &self.tz)
     }
 
     fn first_due(&self, item: &Item, now: u32) -> Option<u32> {
@@ -106,7 +106,7 @@ impl Schedule {
         if interval.delay_at(i64::from(now), &self.tz) == 0 {
             return due;
         }
-        let spread = u32::try_from(item.id.0 % u64::from(self.first_window_s)).unwrap_or(0);
+        let spread = u32::try_from(seed(item) % u64::from(self.first_window_s)).unwrap_or(0);
         Some(due.unwrap_or(u32::MAX).min(now + 1 + spread))
     }
 
@@ -295,6 +295,13 @@ impl Schedule {
         }
         true
     }
+}
+
+/// What spreads items over their interval. Pings of one interface come together: one series of
+/// packets serves them all.
+fn seed(item: &Item) -> u64 {
+    let ping = item.kind == ItemType::Simple && crate::poll::simple::is_ping(&item.key);
+    if ping && item.interface.0 != 0 { item.interface.0 } else { item.id.0 }
 }
 
 /// The zone of the settings; unknown names and "system" mean the machine's.

@@ -207,8 +207,8 @@ fn a_clock_set_back_does_not_stop_the_checks() {
 #[test]
 fn items_of_other_types_and_invalid_ones_are_not_scheduled() {
     let mut schedule = schedule();
-    let mut simple = with_delay(1, "1");
-    simple.kind = ItemType::Simple;
+    let mut trap = with_delay(1, "1");
+    trap.kind = ItemType::SnmpTrap;
     let mut off = with_delay(2, "1");
     off.enabled = false;
     let mut invalid = with_delay(3, "1");
@@ -216,7 +216,7 @@ fn items_of_other_types_and_invalid_ones_are_not_scheduled() {
     invalid.invalid = Some("invalid update interval \"x\"".into());
     let mut internal = with_delay(4, "1");
     internal.kind = ItemType::Internal;
-    let snapshot_one = snapshot(1, vec![host(1, vec![simple, off, invalid, internal]).into()]);
+    let snapshot_one = snapshot(1, vec![host(1, vec![trap, off, invalid, internal]).into()]);
     let applied = schedule.apply(&snapshot_one, START);
     assert_eq!(applied.invalid.iter().map(|i| i.id.0).collect::<Vec<_>>(), [3]);
     assert_eq!(schedule.len(), 1);
@@ -283,4 +283,31 @@ fn items_without_an_interface_share_a_lane_for_each_type() {
     schedule.apply(&snapshot(2, vec![]), START + 63);
     schedule.apply(&snapshot(3, vec![host(1, vec![external(1)]).into()]), START + 64);
     assert_eq!(started(&mut schedule, START + 125).len(), 1);
+}
+
+#[test]
+fn pings_of_an_interface_are_due_together() {
+    let mut schedule = schedule();
+    let item = |id: u64, key: &str, kind: ItemType| {
+        let mut item = with_delay(id, "30");
+        (item.kind, item.key) = (kind, key.into());
+        item.interface = InterfaceId(7);
+        item
+    };
+    let (simple, agent) = (ItemType::Simple, ItemType::Agent);
+    let items = vec![
+        item(1, "icmpping", simple),
+        item(12, "icmppingloss[]", simple),
+        item(23, "icmppingsec[,5]", simple),
+        item(4, "net.tcp.service[ssh]", simple),
+        item(5, "icmpping", agent),
+    ];
+    let due: Vec<_> = items.iter().map(|item| schedule.next_due(item, START)).collect();
+    assert!(due[0].is_some_and(|due| due > START));
+    assert_eq!(due[..2], due[1..3]);
+    // Whatever else there is spreads by its own number.
+    assert_ne!(due[0], due[3]);
+    assert_ne!(due[3], due[4]);
+    schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
+    assert_eq!(schedule.len(), 5);
 }

@@ -1,6 +1,6 @@
 //! Arguments of `vedette bench` and its commands.
 
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -35,6 +35,9 @@ pub(super) enum What {
     Limit(Limit),
     /// Values written against the ideal line, for several numbers of targets.
     Line(Line),
+    /// Ping many addresses in rounds, by this program alone: no server is needed, but the
+    /// capability CAP_NET_RAW.
+    Ping(Ping),
     /// Measure the limits of this machine, for the page Capacity of the UI.
     ///
     /// Starts a server of its own on an empty folder and free ports of loopback, so that a server
@@ -48,6 +51,36 @@ pub(super) enum What {
     Clean(Access),
     /// Turn a plot from SVG into PNG, as it looks on every machine.
     Picture(Picture),
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Ping {
+    /// The first address; those that follow it are pinged too. All of 127.0.0.0/8 is this machine.
+    #[arg(long, value_name = "IP", default_value = "127.5.0.0")]
+    pub(super) first: Ipv4Addr,
+    /// How many addresses.
+    #[arg(long, value_name = "N", default_value_t = 4_000)]
+    pub(super) addresses: u32,
+    /// Packets for each address in a round.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(super) packets: u32,
+    /// From one packet to an address to the next.
+    #[arg(long, value_name = "TIME", default_value = "100ms", value_parser = duration)]
+    pub(super) interval: Duration,
+    /// How long an answer may take.
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub(super) timeout: Duration,
+    /// Rounds; the median is shown.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(super) rounds: usize,
+    /// Let this fping do the same after each round.
+    #[arg(long, value_name = "FILE")]
+    pub(super) fping: Option<PathBuf>,
+    /// Arguments of fping beyond -C, -p and -t.
+    #[arg(long, value_name = "ARGS", default_value = "-q -i 1")]
+    pub(super) fping_args: String,
+    #[command(flatten)]
+    pub(super) files: Files,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod args;
 mod capacity;
+mod ping;
 
 use anyhow::{Context as _, bail};
 use bench::agents::AgentOptions;
@@ -159,6 +160,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             };
             finish(&bench::line::run(&options, &mut context)?, &told.common.files)
         }
+        What::Ping(told) => finish(&ping::run(&told, &context)?, &told.files),
         What::Capacity(told) => capacity::run(&told, &mut context),
         What::Crash(told) => crash(&told, &mut context),
         What::Clean(access) => {
