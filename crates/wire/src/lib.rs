@@ -9,8 +9,11 @@
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
 //! * [`peers`]: who may connect.
+//! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
 
 pub mod agent;
+pub mod http;
+pub mod http_auth;
 mod message;
 mod oldtext;
 pub mod peers;
