@@ -41,7 +41,7 @@ pub use deps::{
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
-pub use settings::{CollectorConfig, Limits, ReachDelays, Remembered, TlsConfig};
+pub use settings::{CollectorConfig, Limits, ReachDelays, Remembered, TlsConfig, WebFiles};
 pub use status::{PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;

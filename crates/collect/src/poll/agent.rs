@@ -165,7 +165,7 @@ async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<S
 }
 
 /// Out of file descriptors, ports or memory: our own trouble, not the agent's.
-fn is_local(error: &std::io::Error) -> bool {
+pub(super) fn is_local(error: &std::io::Error) -> bool {
     const EMFILE: i32 = 24;
     const ENFILE: i32 = 23;
     const ENOMEM: i32 = 12;

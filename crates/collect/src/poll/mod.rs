@@ -9,9 +9,11 @@ pub(crate) mod agent;
 mod beside;
 mod direct;
 mod external;
+pub(crate) mod http;
 mod judge;
 pub(crate) mod probe;
 mod task;
+pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::external;
+use super::{external, http, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -22,7 +22,14 @@ pub(crate) struct Check<'a> {
 
 /// Items of this type are checked at intervals.
 pub(crate) fn collects(kind: ItemType) -> bool {
-    matches!(kind, ItemType::Agent | ItemType::Internal | ItemType::External)
+    matches!(
+        kind,
+        ItemType::Agent
+            | ItemType::Internal
+            | ItemType::External
+            | ItemType::HttpAgent
+            | ItemType::Web
+    )
 }
 
 /// Checks once.
@@ -36,6 +43,8 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
             None => AgentReply::ConfigError(String::from("The item has no interface to check.")),
         },
         ItemType::External => external::check(check).await,
+        ItemType::HttpAgent => http::check(check).await,
+        ItemType::Web => web::check(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",
         )),

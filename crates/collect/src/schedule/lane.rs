@@ -20,6 +20,7 @@ pub(crate) const COMMON: &[(ItemType, u16)] = &[
     (ItemType::Internal, u16::MAX),
     (ItemType::Simple, 4_000),
     (ItemType::HttpAgent, 4_000),
+    (ItemType::Web, 1_000),
     (ItemType::External, 64),
     (ItemType::Ssh, 256),
     (ItemType::Telnet, 256),

@@ -12,7 +12,7 @@ pub mod request;
 mod url;
 
 pub use answer::{Answer, Asked, Decoder, Progress};
-pub use url::{URL_BYTES_MAX, Url, UrlError, with_query};
+pub use url::{URL_BYTES_MAX, Url, UrlError, decoded, with_query};
 
 /// Bytes of all headers of an answer.
 pub const HEAD_BYTES_MAX: usize = 300 << 10;

@@ -185,7 +185,7 @@ fn scheme(text: &str) -> Option<&str> {
 }
 
 /// `%41` → `A`; what is no code stays.
-fn decoded(text: &str) -> String {
+pub fn decoded(text: &str) -> String {
     let mut out = Vec::with_capacity(text.len());
     let bytes = text.as_bytes();
     let mut at = 0;
@@ -318,7 +318,7 @@ fn push_code(out: &mut String, byte: u8) {
 }
 
 /// A name or value of a query (RFC 3986: everything but unreserved characters in codes).
-pub fn encoded(out: &mut String, text: &str) {
+fn encoded(out: &mut String, text: &str) {
     for byte in text.bytes() {
         if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
             out.push(char::from(byte));

@@ -144,7 +144,9 @@ impl Client {
             let at_home = url.same_origin(&first);
             let abroad: Vec<(String, String)> = match at_home {
                 true => Vec::new(),
-                false => call.headers.iter().filter(|(name, _)| !is_secret(name)).cloned().collect(),
+                false => {
+                    call.headers.iter().filter(|(name, _)| !is_secret(name)).cloned().collect()
+                }
             };
             let user = url.user.clone();
             let auth = match (&user, call.auth) {
@@ -190,32 +192,38 @@ impl Client {
                 let proof = http_auth::basic(user, password);
                 self.send_once(hop, Some(&proof), hop.body, head).await
             }
-            Auth::Digest(user, password) => {
-                let empty = hop.body.map(|_| &[][..]);
-                let answer = self.send_once(hop, None, empty, head).await?;
-                let asked = answer.header("www-authenticate");
-                let challenge = match answer.status {
-                    401 => digest::Challenge::find(asked),
-                    // Whoever does not ask gets the body too.
-                    _ if hop.body.is_some_and(|body| !body.is_empty()) => {
-                        return self.send_once(hop, None, hop.body, head).await;
-                    }
-                    _ => None,
-                };
-                let Some(challenge) = challenge else { return Ok(answer) };
-                let client_nonce: String =
-                    random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
-                let proof = challenge.answer(&digest::Question {
-                    user,
-                    password,
-                    method: hop.method,
-                    target: &hop.url.target,
-                    client_nonce: &client_nonce,
-                });
-                self.send_once(hop, Some(&proof), hop.body, head).await
-            }
+            Auth::Digest(user, password) => self.digest(hop, user, password, head).await,
             Auth::Ntlm(user, password) => self.ntlm(hop, user, password, head).await,
         }
+    }
+
+    /// A first request shows what the server asks; it has no body.
+    async fn digest(
+        &self,
+        hop: &Hop<'_>,
+        user: &str,
+        password: &str,
+        head: &mut Vec<u8>,
+    ) -> Result<Answer, Failure> {
+        let empty = hop.body.map(|_| &[][..]);
+        let answer = self.send_once(hop, None, empty, head).await?;
+        if answer.status < 300 && hop.body.is_some() {
+            // Whoever does not ask gets the body too.
+            return self.send_once(hop, None, hop.body, head).await;
+        }
+        let find = || digest::Challenge::find(answer.header("www-authenticate"));
+        let challenge = if answer.status == 401 { find() } else { None };
+        let Some(challenge) = challenge else { return Ok(answer) };
+        let client_nonce: String =
+            random::<16>()?.iter().map(|byte| format!("{byte:02x}")).collect();
+        let proof = challenge.answer(&digest::Question {
+            user,
+            password,
+            method: hop.method,
+            target: &hop.url.target,
+            client_nonce: &client_nonce,
+        });
+        self.send_once(hop, Some(&proof), hop.body, head).await
     }
 
     /// Three messages over one connection, which belongs to this user afterwards: it is not kept.
@@ -231,9 +239,10 @@ impl Client {
         let mut stream = self.connect(&way(hop), hop.track, head).await?;
         let (answer, _) = exchange(&mut stream, &bytes, hop).await.map_err(|(why, _)| why)?;
         head.extend_from_slice(&answer.head);
-        let asked = answer.header("www-authenticate");
-        let challenge = if answer.status == 401 { ntlm::Challenge::find(asked) } else { None };
-        let Some(challenge) = challenge.filter(|_| answer.keeps_open) else { return Ok(answer) };
+        let find = || ntlm::Challenge::find(answer.header("www-authenticate"));
+        let asked = answer.status == 401 && answer.keeps_open;
+        let challenge = if asked { find() } else { None };
+        let Some(challenge) = challenge else { return Ok(answer) };
         let proof = challenge.answer(&ntlm::Secret {
             user,
             password,

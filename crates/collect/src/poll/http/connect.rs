@@ -44,7 +44,9 @@ impl Proxy {
         }
         let unsupported = || Failure::ProxyScheme(text.to_owned());
         let url = Url::parse(text).map_err(|error| match error {
-            wire::http::UrlError::SwitchedOff(_) | wire::http::UrlError::Unknown(_) => unsupported(),
+            wire::http::UrlError::SwitchedOff(_) | wire::http::UrlError::Unknown(_) => {
+                unsupported()
+            }
             other => Failure::Url(other),
         })?;
         if url.https {
@@ -145,9 +147,9 @@ impl Client {
             let dialled = self.dial_one(SocketAddr::new(*ip, port));
             let dialled = match number + 1 == addresses.len() {
                 true => dialled.await,
-                false => tokio::time::timeout(TRY_FOR, dialled).await.unwrap_or_else(|_| {
-                    Err(std::io::ErrorKind::TimedOut.into())
-                }),
+                false => tokio::time::timeout(TRY_FOR, dialled)
+                    .await
+                    .unwrap_or_else(|_| Err(std::io::ErrorKind::TimedOut.into())),
             };
             match dialled {
                 Ok(stream) => return Ok(stream),

@@ -5,6 +5,8 @@ mod connect;
 mod failure;
 mod pool;
 #[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
 mod tests;
 mod tls;
 
@@ -117,6 +119,7 @@ fn wanted(http: &Http, fetched: Fetched) -> String {
     let (with_head, with_body) = (http.retrieve_mode != 0, http.retrieve_mode != 1);
     let kind = fetched.answer.header("content-type").last().map(str::to_owned);
     let head = if with_head { content::head_text(&fetched.head) } else { String::new() };
+    let some = with_body && !fetched.answer.body.is_empty();
     let body = match with_body {
         true => content::text(fetched.answer.body, kind.as_deref()),
         false => String::new(),
@@ -128,7 +131,7 @@ fn wanted(http: &Http, fetched: Fetched) -> String {
     if with_head {
         members.push(format!("\"header\":{}", content::head_json(&head)));
     }
-    if !body.is_empty() {
+    if some {
         members.push(format!("\"body\":{}", content::body_json(&body, kind.as_deref())));
     }
     format!("{{{}}}", members.join(","))

@@ -1,56 +1,12 @@
-use std::io::{BufRead, BufReader, Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
-use std::sync::mpsc::{Receiver, sync_channel};
+use std::net::TcpListener;
+use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use stdx::clock::RealClock;
 
+use super::testing::server;
 use super::*;
 use crate::settings::WebFiles;
-
-/// A request as a server sees it.
-fn read(connection: &mut BufReader<TcpStream>) -> Option<String> {
-    let mut text = String::new();
-    while !text.ends_with("\r\n\r\n") {
-        if connection.read_line(&mut text).ok()? == 0 {
-            return None;
-        }
-    }
-    let length = text.lines().find_map(|line| line.strip_prefix("Content-Length: ")?.parse().ok());
-    let mut body = vec![0; length.unwrap_or(0)];
-    connection.read_exact(&mut body).ok()?;
-    Some(text + str::from_utf8(&body).unwrap())
-}
-
-/// A server that says these answers one after the other; `|` before one closes the connection
-/// first. Tells the number of the connection and the request.
-fn server(answers: &'static [&'static str]) -> (u16, Receiver<(usize, String)>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
-    let (seen, requests) = sync_channel(100);
-    std::thread::spawn(move || {
-        let mut answers = answers.iter().peekable();
-        for number in 1.. {
-            let Ok((stream, _)) = listener.accept() else { return };
-            let mut connection = BufReader::new(stream);
-            while let Some(answer) = answers.peek() {
-                let Some(request) = read(&mut connection) else { break };
-                seen.send((number, request)).unwrap();
-                let closes = answer.starts_with('|');
-                let text = answer.trim_start_matches('|').replace("PORT", &port.to_string());
-                connection.get_mut().write_all(text.as_bytes()).unwrap();
-                answers.next();
-                if closes {
-                    break;
-                }
-            }
-            if answers.peek().is_none() {
-                return;
-            }
-        }
-    });
-    (port, requests)
-}
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
@@ -117,7 +73,7 @@ fn bytes_behind_an_answer_spoil_the_connection() {
 fn redirects_take_cookies_along_and_leave_secrets_at_home() {
     let answers: &[&str] = &[
         "HTTP/1.1 302 Found\r\nLocation: /b\r\nSet-Cookie: s=1; Path=/\r\nContent-Length: 0\r\n\r\n",
-        "HTTP/1.1 307 Found\r\nLocation: http://localhost:PORT/c\r\nContent-Length: 0\r\n\r\n",
+        "|HTTP/1.1 307 Found\r\nLocation: http://localhost:PORT/c\r\nContent-Length: 0\r\n\r\n",
         OK,
     ];
     let (port, requests) = server(answers.to_vec().leak());
@@ -178,7 +134,10 @@ fn proofs_of_identity() {
 
 #[test]
 fn proxies_are_asked_for_the_whole_url() {
-    let (port, requests) = server(&[OK, "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n"]);
+    let (port, requests) = server(&[
+        "|HTTP/1.1 200 OK\r\nConnection: close\r\n\r\nok",
+        "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n",
+    ]);
     let proxy = format!("http://u:p@127.0.0.1:{port}");
     run(async |client| {
         let plain = Call { proxy: &proxy, ..call("http://some.where/a?b", Auth::None) };

@@ -6,8 +6,10 @@ use std::path::{Component, Path, PathBuf};
 use std::pin::Pin;
 use std::time::Duration;
 
+use openssl::error::ErrorStack;
 use openssl::pkey::PKey;
 use openssl::ssl::{Ssl, SslContext, SslFiletype, SslMethod, SslMode, SslVerifyMode, SslVersion};
+use openssl::x509::X509;
 use openssl::x509::store::X509Lookup;
 use stdx::clock::SharedClock;
 use tokio::net::TcpStream;
@@ -111,14 +113,15 @@ impl Contexts {
 
     fn make(&self, wish: &TlsWish<'_>) -> Result<SslContext, Failure> {
         let mut context = SslContext::builder(SslMethod::tls_client()).map_err(|e| failed(&e))?;
-        let usual = context.set_default_verify_paths();
-        usual.map_err(|e| failed(&e))?;
         if let Some(folder) = &self.files.authorities {
             let store = context.cert_store_mut();
             let lookup = store.add_lookup(X509Lookup::hash_dir()).map_err(|e| failed(&e))?;
             let folder = folder.to_string_lossy();
             lookup.add_dir(&folder, SslFiletype::PEM).map_err(|e| failed(&e))?;
         }
+        // After the operator's folder: of two authorities with one name the first counts.
+        let usual = context.set_default_verify_paths();
+        usual.map_err(|e| failed(&e))?;
         context.set_min_proto_version(Some(SslVersion::TLS1_2)).map_err(|e| failed(&e))?;
         context.set_alpn_protos(b"\x08http/1.1").map_err(|e| failed(&e))?;
         // An idle connection costs no buffers.
@@ -126,13 +129,21 @@ impl Contexts {
         if wish.cert_file.is_empty() {
             return Ok(context.build());
         }
-        let cert = place(self.files.certificates.as_deref(), "SSLCertLocation", wish.cert_file)?;
-        context.set_certificate_chain_file(&cert).map_err(|e| unusable("certificate", &cert, &e))?;
+        let cert = place(&self.files.certificates, wish.cert_file)?;
+        let chain = X509::stack_from_pem(&read("certificate", &cert)?);
+        let mut chain = chain.map_err(|e| unusable("certificate", &cert, &e))?.into_iter();
+        let Some(own) = chain.next() else {
+            return Err(Failure::Tls(format!("there is no certificate in \"{}\"", cert.display())));
+        };
+        context.set_certificate(&own).map_err(|e| unusable("certificate", &cert, &e))?;
+        for other in chain {
+            context.add_extra_chain_cert(other).map_err(|e| unusable("certificate", &cert, &e))?;
+        }
         let key = match wish.key_file {
             "" => cert,
-            file => place(self.files.keys.as_deref(), "SSLKeyLocation", file)?,
+            file => place(&self.files.keys, file)?,
         };
-        let pem = std::fs::read(&key).map_err(|e| unusable("private key", &key, &e))?;
+        let pem = read("private key", &key)?;
         let password = wish.key_password.as_bytes();
         let loaded = PKey::private_key_from_pem_passphrase(&pem, password);
         let loaded = loaded.map_err(|e| unusable("private key", &key, &e))?;
@@ -143,25 +154,29 @@ impl Contexts {
 }
 
 /// A file of the configuration within the operator's folder, never outside.
-fn place(folder: Option<&Path>, parameter: &str, file: &str) -> Result<PathBuf, Failure> {
-    let Some(folder) = folder else {
-        return Err(Failure::Tls(format!(
-            "cannot use the file \"{file}\": the server's parameter {parameter} names no folder"
-        )));
-    };
+fn place(folder: &Path, file: &str) -> Result<PathBuf, Failure> {
     if !Path::new(file).components().all(|part| matches!(part, Component::Normal(_))) {
         return Err(Failure::Tls(format!(
-            "cannot use the file \"{file}\": it must be in the folder of {parameter}"
+            "cannot use the file \"{file}\": it must be in \"{}\"",
+            folder.display()
         )));
     }
     Ok(folder.join(file))
 }
 
-fn unusable(what: &str, file: &Path, error: &impl std::fmt::Display) -> Failure {
-    Failure::Tls(format!("could not load the {what} from \"{}\": {error}", file.display()))
+fn read(what: &str, file: &Path) -> Result<Vec<u8>, Failure> {
+    std::fs::read(file).map_err(|error| {
+        Failure::Tls(format!("could not load the {what} from \"{}\": {error}", file.display()))
+    })
 }
 
-fn failed(error: &openssl::error::ErrorStack) -> Failure {
+fn unusable(what: &str, file: &Path, error: &ErrorStack) -> Failure {
+    let why = error.errors().iter().find_map(openssl::error::Error::reason);
+    let why = why.unwrap_or("wrong format or password");
+    Failure::Tls(format!("could not use the {what} in \"{}\": {why}", file.display()))
+}
+
+fn failed(error: &ErrorStack) -> Failure {
     Failure::Tls(format!("TLS connect error: {error}"))
 }
 
@@ -216,14 +231,12 @@ mod tests {
 
     #[test]
     fn files_stay_in_their_folder() {
-        let folder = Some(Path::new("folder"));
-        let good = place(folder, "SSLCertLocation", "a/b.pem").unwrap();
+        let folder = Path::new("folder");
+        let good = place(folder, "a/b.pem").unwrap();
         assert_eq!(good, Path::new("folder/a/b.pem"));
         for file in ["../a", "/a", "a/../../b", "./a"] {
-            let error = place(folder, "SSLCertLocation", file).unwrap_err().to_string();
-            assert!(error.contains("must be in the folder of SSLCertLocation"), "{error}");
+            let error = place(folder, file).unwrap_err().to_string();
+            assert!(error.contains("it must be in \"folder\""), "{error}");
         }
-        let error = place(None, "SSLKeyLocation", "a").unwrap_err().to_string();
-        assert!(error.contains("SSLKeyLocation names no folder"), "{error}");
     }
 }
