@@ -163,9 +163,7 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     let wanted = Wanted {
         hosts: options.hosts,
         items: (0..options.items)
-            .map(|number| {
-                item(options.asked, number, &interval).patient(&api, options.delay)
-            })
+            .map(|number| item(options.asked, number, &interval).patient(&api, options.delay))
             .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
