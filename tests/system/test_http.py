@@ -177,6 +177,55 @@ class Http(bed.Case):
         bed.wait_for("ten requests", lambda: len(self.peer.seen) >= 10)
         self.assertLess(self.peer.connections, 10, "connections are not used again")
 
+    def test_web_scenarios(self):
+        """From a template to values: variables and cookies go from step to step; errors have texts."""
+        folder = self.api.call("templategroup.create", name="Web")["groupids"][0]
+        template = self.api.call("template.create", host="web scenarios", groups=[{"groupid": folder}])
+        template = template["templateids"][0]
+        base = "http://127.0.0.1:{$PORT}"
+        self.api.call(
+            "httptest.create", hostid=template, name="login", delay="1s", retries=2,
+            variables=[{"name": "{user}", "value": "some body"}],
+            headers=[{"name": "X-Who", "value": "{user}"}],
+            steps=[
+                {"name": "form", "no": 1, "url": base + "/cookie/token=abc", "status_codes": "200",
+                 "posts": [{"name": "user", "value": "{user}"}], "required": "^set$"},
+                {"name": "page", "no": 2, "url": base + "/cookie", "status_codes": "200-299",
+                 "variables": [{"name": "{token}", "value": "regex:token=(.*)"}]},
+                {"name": "echo", "no": 3, "url": base + "/echo", "required": "t=abc",
+                 "query_fields": [{"name": "t", "value": "{token}"}]}])
+        self.api.call(
+            "httptest.create", hostid=template, name="broken", delay="1s",
+            steps=[{"name": "good", "no": 1, "url": base + "/hello"},
+                   {"name": "bad", "no": 2, "url": base + "/nothing", "status_codes": "200"},
+                   {"name": "never", "no": 3, "url": base + "/hello"}])
+        hostid, _ = self.host("scenarios", templates=[{"templateid": template}],
+                              macros=[{"macro": "{$PORT}", "value": str(self.peer.port)}])
+
+        def values():
+            found = {item["key_"]: item["lastvalue"] for item in self.api.call(
+                "item.get", hostids=hostid, webitems=True, output=["key_", "lastvalue", "lastclock"])
+                if item["lastclock"] != "0"}
+            return found if "web.test.error[broken]" in found and "web.test.rspcode[login,echo]" in found \
+                else None
+        found = bed.wait_for("values of both scenarios", values)
+        self.assertEqual((found["web.test.fail[login]"], found["web.test.fail[broken]"]), ("0", "2"))
+        self.assertEqual(found["web.test.error[broken]"],
+                         'response code "404" did not match any of the required status codes "200"')
+        self.assertEqual((found["web.test.rspcode[login,page]"], found["web.test.rspcode[broken,bad]"]),
+                         ("200", "404"))
+        self.assertGreater(float(found["web.test.time[login,form,resp]"]), 0)
+        self.assertGreater(float(found["web.test.in[login,,bps]"]), 0)
+        self.assertNotIn("web.test.error[login]", found)
+        self.assertNotIn("web.test.rspcode[broken,never]", found)
+        form = next(request for _, request in self.peer.seen if request.path == "/cookie/token=abc")
+        self.assertEqual((form.body, form.header("X-Who"), form.header("User-Agent")),
+                         (b"user=some%20body", "some body", "Zabbix"))
+        scenario = self.api.call("httptest.get", hostids=hostid, filter={"name": "broken"})[0]
+        self.api.call("httptest.update", httptestid=scenario["httptestid"], status=1)
+        left = self.api.call("item.get", hostids=hostid, webitems=True, filter={"status": 0}, countOutput=True)
+        self.assertEqual(left, "12")
+
 
 if __name__ == "__main__":
     bed.main()
