@@ -29,7 +29,8 @@ class Http(bed.unittest.TestCase):
         server = bed.Server()
         cls.addClassCleanup(server.clean)
         server.start()
-        cls.sides = [(real.trapper, real.api().token), (server.trapper, server.api().token)]
+        cls.apis = [real.api(), server.api()]
+        cls.sides = [(real.trapper, cls.apis[0].token), (server.trapper, cls.apis[1].token)]
         folder = tempfile.mkdtemp(prefix="vedette-http-")
         cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
         cls.peer, cls.other = webpeer.WebPeer(), webpeer.WebPeer()
@@ -77,6 +78,30 @@ class Http(bed.unittest.TestCase):
                      {"url": local, "ssl_cert_file": "missing.pem"}):
             for side in self.sides:
                 self.assertIn("Cannot perform request: ", self.ask(side, case)["error"], case)
+
+    def scenarios(self, api):
+        """Codes, numbers of failed steps and errors of all scenarios by key."""
+        wanted = dict(webcases.scenarios(self.peer))
+        group = api.call("hostgroup.create", name="Web scenarios")["groupids"][0]
+        self.addCleanup(api.call, "hostgroup.delete", [group])
+        hostid = api.call("host.create", host="web", groups=[{"groupid": group}])["hostids"][0]
+        self.addCleanup(api.call, "host.delete", [hostid])
+        for name, scenario in wanted.items():
+            api.call("httptest.create", hostid=hostid, name=name, delay="1s", **scenario)
+
+        def values():
+            items = api.call("item.get", hostids=hostid, webitems=True,
+                             output=["key_", "lastvalue", "lastclock", "name", "units", "history", "trends"])
+            failed = [i for i in items if i["key_"].startswith("web.test.fail[") and i["lastclock"] != "0"]
+            return items if len(failed) == len(wanted) else None
+        items = bed.wait_for("all scenarios", values, 40)
+        return {item["key_"]: (item["name"], item["units"], item["history"], item["trends"],
+                               "" if item["lastclock"] == "0" or item["key_"].startswith(("web.test.in", "web.test.time"))
+                               else webcases.settled(item["lastvalue"])) for item in items}
+
+    def test_web_scenarios(self):
+        real, ours = [self.scenarios(api) for api in self.apis]
+        self.assertEqual(ours, real)
 
 
 if __name__ == "__main__":

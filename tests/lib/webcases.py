@@ -115,6 +115,33 @@ def proxied(proxy):
             yield {"url": url, "http_proxy": text}
 
 
+def scenarios(peer):
+    """Web scenarios by name: those that pass, and those that fail in each way."""
+    base = peer.url("")
+
+    def steps(*paths, **more):
+        return [dict({"name": "step %d" % n, "no": n, "url": base + path}, **more)
+                for n, path in enumerate(paths, 1)]
+    found = [{"name": "{v}", "value": "regex:no(.)"}]
+    yield "good", {"steps": steps("/hello", status_codes="200", required="^hel")}
+    yield "code, with comma", {"steps": steps("/nothing", "/hello", status_codes="200", required="xyz")}
+    yield "required", {"steps": steps("/hello", "/hello", required="xyz")}
+    yield "required head", {"steps": steps("/hello", required="xyz", retrieve_mode=1)}
+    yield "variable", {"steps": steps("/hello", variables=found)}
+    yield "variables", {"variables": found, "steps": steps("/hello")}
+    yield "group", {"variables": [{"name": "{v}", "value": "regex:l+"}], "steps": steps("/hello")}
+    yield "empty", {"retries": 2, "steps": steps("/empty")}
+    yield "refused", {"steps": [{"name": "a", "no": 1, "url": "http://127.0.0.1:1/"}]}
+    yield "no host", {"steps": [{"name": "a", "no": 1, "url": "http://"}]}
+    yield "slow", {"steps": steps("/slow", timeout="1s")}
+    yield "space", {"variables": [{"name": "{v}", "value": "a b"}], "steps": steps("/echo?{v}")}
+    yield "cookies", {"steps": steps("/cookie/z=1", "/cookie", required="set|z=1")}
+    yield "digest", {"authentication": 4, "http_user": webpeer.USER, "http_password": webpeer.WORD,
+                     "steps": steps("/digest", status_codes="200")}
+    yield "redirect", {"steps": steps("/redirect/302/1", status_codes="200", required="target")}
+    yield "stay", {"steps": steps("/redirect/302/1", status_codes="302", follow_redirects=0)}
+
+
 def settled(answer):
     """An answer without what must differ: times, packings that are understood."""
     text = json.dumps(answer, ensure_ascii=False)

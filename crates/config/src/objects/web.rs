@@ -59,9 +59,16 @@ pub fn write_web_scenario(
     scenario: &WebScenario,
 ) -> Result<u64, LinkError> {
     let mut known = Vec::new();
+    let (mut same_delay, mut same_status) = (false, false);
     if let Some((item, name)) = before {
-        let sql = "SELECT itemid, key_ FROM items WHERE type = 9 AND hostid IN ({ids})";
+        let sql = "SELECT itemid, key_, delay, status FROM items \
+                   WHERE type = 9 AND hostid IN ({ids})";
         let found = query_by_ids(edit.connection(), sql, &[], &[hostid])?;
+        let of_item = |row: &&crate::db::Row| row.id("itemid") == item;
+        if let Some(row) = found.iter().find(of_item) {
+            (same_delay, same_status) =
+                (row.text("delay") == scenario.delay, row.int("status") == scenario.status);
+        }
         let rows = found.iter().map(|row| (row.text("key_").to_owned(), row.id("itemid")));
         known = rows.filter(|(key, id)| *id != item && belongs(key, name)).collect();
         known.push((keys::fail(&scenario.name), item));
@@ -87,6 +94,12 @@ pub fn write_web_scenario(
         });
         if let Some((_, id)) = same {
             used.insert(*id);
+            // What does not change here may be another on hosts below.
+            columns.retain(|(name, _)| match *name {
+                "delay" => !same_delay,
+                "status" => !same_status,
+                _ => true,
+            });
             let tags = Some(scenario.tags.clone());
             changes.push(ItemChange { id: *id, columns, preprocessing: None, tags });
             continue;

@@ -91,7 +91,7 @@ impl Run<'_> {
     async fn all(&mut self) -> Result<(), Failed> {
         let scenario = self.scenario;
         let set = self.variables.set(&scenario.variables, None);
-        set.map_err(|why| (1, format!("error in scenario variables: {why}")))?;
+        set.map_err(|why| (1, format!("error in scenario variables {why}")))?;
         for (number, step) in scenario.steps.iter().enumerate() {
             let done = self.step(step).await;
             done.map_err(|why| (number + 1, why))?;
@@ -102,11 +102,6 @@ impl Run<'_> {
     async fn step(&mut self, step: &WebStep) -> Result<(), String> {
         let fetched = self.fetch(step).await?;
         self.measured(step, &fetched);
-        let (text, place) = searched(step, &fetched);
-        let wanted = self.variables.filled(&step.required);
-        if !wanted.is_empty() && !vars::is_found(&wanted, &text) {
-            return Err(format!("required pattern \"{wanted}\" was not found on {place}"));
-        }
         let status = fetched.answer.status;
         let ranges = self.variables.filled(&step.status_codes);
         if !accepts(&ranges, status) {
@@ -115,11 +110,17 @@ impl Run<'_> {
                  \"{ranges}\""
             ));
         }
+        let text = searched(step, &fetched);
+        let wanted = self.variables.filled(&step.required);
+        if !wanted.is_empty() && !vars::is_found(&wanted, &text) {
+            let place = self.variables.filled(&step.url);
+            return Err(format!("required pattern \"{wanted}\" was not found on {place}"));
+        }
         let scenario = self.scenario;
         let set = self.variables.set(&scenario.variables, Some(&text));
-        set.map_err(|why| format!("error in scenario variables: {why}"))?;
+        set.map_err(|why| format!("error in scenario variables {why}"))?;
         let set = self.variables.set(&step.variables, Some(&text));
-        set.map_err(|why| format!("error in step variables: {why}"))
+        set.map_err(|why| format!("error in step variables {why}"))
     }
 
     async fn fetch(&mut self, step: &WebStep) -> Result<Fetched, String> {
@@ -184,18 +185,17 @@ impl Run<'_> {
     }
 }
 
-/// Where a step looks for what it wants, and the name of that place.
-fn searched(step: &WebStep, fetched: &Fetched) -> (String, String) {
-    let url = &step.url;
+/// Where a step looks for what it wants.
+fn searched(step: &WebStep, fetched: &Fetched) -> String {
     let head = || content::head_text(&fetched.head);
     let body = || {
         let kind = fetched.answer.header("content-type").last().map(str::to_owned);
         content::text(fetched.answer.body.clone(), kind.as_deref())
     };
     match step.retrieve_mode {
-        1 => (head(), format!("headers of {url}")),
-        2 => (head() + &body(), url.clone()),
-        _ => (body(), url.clone()),
+        1 => head(),
+        2 => head() + &body(),
+        _ => body(),
     }
 }
 

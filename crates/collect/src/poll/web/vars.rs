@@ -22,17 +22,23 @@ impl Variables {
     ) -> Result<(), String> {
         for (name, value) in list {
             if !(name.len() > 2 && name.starts_with('{') && name.ends_with('}')) {
-                return Err(format!("\"{name}\" not enclosed in {{}}"));
+                return Err(format!("\"{name}={value}\": \"{name}\" not enclosed in {{}}"));
             }
             let value = match (value.strip_prefix(REGEX), answer) {
                 (None, Some(_)) if self.0.contains_key(name) => continue,
                 (None, _) => self.filled(value),
                 (Some(_), None) => continue,
                 (Some(pattern), Some(answer)) => {
-                    let pattern = format!("(?m){}", self.filled(pattern));
-                    let found = regex::extract(&pattern, "\\1", answer).ok().flatten();
-                    found.filter(|value| value.len() <= VALUE_BYTES_MAX).ok_or_else(|| {
-                        format!("cannot extract the value of \"{name}\" from response")
+                    // A group says which part is the value.
+                    let has_group = pattern.contains('(');
+                    let filled = format!("(?m){}", self.filled(pattern));
+                    let found = regex::extract(&filled, "\\1", answer).ok().flatten();
+                    let found = found.filter(|it| has_group && it.len() <= VALUE_BYTES_MAX);
+                    found.ok_or_else(|| {
+                        format!(
+                            "\"{name}={value}\": cannot extract the value of \"{name}\" from \
+                             response"
+                        )
                     })?
                 }
             };
@@ -87,10 +93,14 @@ mod tests {
         variables.set(&pairs(&[("{d}", "a%20b")]), Some("")).unwrap();
         assert_eq!(variables.filled("{{d}.urldecode()}"), "a b");
         let missing = variables.set(&list, Some("none")).unwrap_err();
-        assert_eq!(missing, "cannot extract the value of \"{c}\" from response");
+        assert_eq!(
+            missing,
+            "\"{c}=regex:^id=(\\d+)$\": cannot extract the value of \"{c}\" from response"
+        );
         let bad = variables.set(&pairs(&[("a", "b")]), None).unwrap_err();
-        assert_eq!(bad, "\"a\" not enclosed in {}");
+        assert_eq!(bad, "\"a=b\": \"a\" not enclosed in {}");
         // A group is what is wanted; an expression that is none finds nothing.
+        assert!(variables.set(&pairs(&[("{e}", "regex:x+")]), Some("x")).is_err());
         assert!(variables.set(&pairs(&[("{e}", "regex:(")]), Some("x")).is_err());
     }
 
