@@ -48,25 +48,32 @@ pub(crate) const DASHBOARD: PartKind = PartKind {
 };
 
 impl PartKind {
+    /// Hosts and what they have of this kind. Web scenarios hang on items.
+    fn rows(&self) -> String {
+        match self.kind {
+            "httptest" => "(SELECT hostid, itemid AS partid FROM items \
+                           WHERE type = 9 AND params <> '') p"
+                .to_owned(),
+            kind => format!("(SELECT hostid, partid FROM parts WHERE kind = '{kind}') p"),
+        }
+    }
+
     /// Condition on hosts: those that have a part of this kind.
     pub(crate) fn of_hosts(&self, column: &str) -> String {
-        format!("{column} IN (SELECT hostid FROM parts WHERE kind = '{}')", self.kind)
+        format!("{column} IN (SELECT p.hostid FROM {})", self.rows())
     }
 
     /// Condition on hosts: those whose part of this kind has one of `{ids}`.
     pub(crate) fn of_hosts_by_id(&self, column: &str) -> String {
-        format!(
-            "{column} IN (SELECT hostid FROM parts WHERE kind = '{}' AND partid IN ({{ids}}))",
-            self.kind
-        )
+        format!("{column} IN (SELECT p.hostid FROM {} WHERE p.partid IN ({{ids}}))", self.rows())
     }
 
     /// Answers the option of this kind for hosts or templates.
     pub(crate) fn attach(&self, found: &mut Found<'_, '_>) -> ApiResult<()> {
         let Some(wanted) = found.wants(self.option)? else { return Ok(()) };
         let sql = format!(
-            "SELECT hostid, partid FROM parts WHERE kind = '{}' AND hostid IN ({{ids}}) ORDER BY partid",
-            self.kind
+            "SELECT p.hostid, p.partid FROM {} WHERE p.hostid IN ({{ids}}) ORDER BY p.partid",
+            self.rows()
         );
         let pairs = found.call.pairs(&sql, &found.ids())?;
         found.relate_as(&self.relation, &wanted, &pairs)

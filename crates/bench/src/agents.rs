@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
+use crate::fake_web::FakeWeb;
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
@@ -27,9 +28,20 @@ const FAREWELL: Duration = Duration::from_secs(1);
 /// Hosts that are looked at for items without value.
 const SAMPLE_HOSTS: usize = 50;
 
-/// What `vedette bench agent` is told.
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Asked {
+    /// Agents, by passive checks.
+    Agents,
+    /// Web servers, by HTTP agent items.
+    Web,
+}
+
+/// What `vedette bench agent` and `vedette bench http` are told.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
+    /// Who is asked.
+    pub asked: Asked,
     /// The API of the server.
     pub login: Login,
     /// Hosts.
@@ -54,6 +66,57 @@ pub struct AgentOptions {
     pub keep: bool,
 }
 
+/// Those who are asked.
+enum Peers {
+    Agents(FakeAgents),
+    Web(FakeWeb),
+}
+
+impl Peers {
+    fn start(options: &AgentOptions, context: &Context<'_>) -> anyhow::Result<Self> {
+        Ok(match options.asked {
+            Asked::Agents => Self::Agents(FakeAgents::start(
+                Agents {
+                    first: options.listen,
+                    count: options.addresses,
+                    delay: options.delay,
+                    checks_per_s: ideal(options),
+                },
+                context.clock.clone(),
+            )?),
+            Asked::Web => Self::Web(FakeWeb::start(options.listen, options.addresses)?),
+        })
+    }
+
+    fn addresses(&self) -> &[SocketAddr] {
+        match self {
+            Self::Agents(agents) => agents.addresses(),
+            Self::Web(web) => web.addresses(),
+        }
+    }
+
+    fn answered(&self) -> u64 {
+        match self {
+            Self::Agents(agents) => agents.answered(),
+            Self::Web(web) => web.answered(),
+        }
+    }
+
+    fn broken(&self) -> u64 {
+        match self {
+            Self::Agents(agents) => agents.broken(),
+            Self::Web(web) => web.broken(),
+        }
+    }
+
+    fn in_flight(&self) -> usize {
+        match self {
+            Self::Agents(agents) => agents.in_flight(),
+            Self::Web(_) => 0,
+        }
+    }
+}
+
 /// The agents and the measured processes at one moment.
 #[derive(Clone, Copy)]
 struct Sample {
@@ -66,7 +129,7 @@ struct Sample {
 }
 
 impl Sample {
-    fn take(agents: &FakeAgents, meter: &Meter, context: &Context<'_>) -> Self {
+    fn take(agents: &Peers, meter: &Meter, context: &Context<'_>) -> Self {
         Self {
             at: context.clock.monotonic(),
             answered: agents.answered(),
@@ -94,20 +157,13 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     stdx::sys::raise_open_files_limit().context("cannot raise the limit of open files")?;
     let meter = Meter::new(&options.pids)?;
     let api = Api::login(&options.login)?;
-    let clock = context.clock.clone();
-    let agents = Agents {
-        first: options.listen,
-        count: options.addresses,
-        delay: options.delay,
-        checks_per_s: ideal(options),
-    };
-    let agents = FakeAgents::start(agents, clock)?;
+    let agents = Peers::start(options, context)?;
     let before = meter.usage();
     let interval = format!("{}s", options.interval_s);
     let wanted = Wanted {
         hosts: options.hosts,
         items: (0..options.items)
-            .map(|number| ItemSpec::agent(number, &interval).patient(&api, options.delay))
+            .map(|number| item(options.asked, number, &interval).patient(&api, options.delay))
             .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
@@ -122,7 +178,7 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
         context.say(&format!("the queue is not measured: {error:#}"));
     }
     let measured = measure(options, &agents, &meter, context);
-    let rest = after(&api, &made, probe.ok().as_ref());
+    let rest = after(options, &api, &made, probe.ok().as_ref());
     if options.keep {
         context.say("the hosts stay on the server: vedette bench clean removes them");
     } else if let Err(error) = made.remove(&api) {
@@ -143,7 +199,7 @@ struct Measured {
 
 fn measure(
     options: &AgentOptions,
-    agents: &FakeAgents,
+    agents: &Peers,
     meter: &Meter,
     context: &mut Context<'_>,
 ) -> Measured {
@@ -204,10 +260,19 @@ struct After {
     not_supported: usize,
 }
 
-fn after(api: &Api, made: &Registered, probe: Option<&Probe>) -> anyhow::Result<After> {
+fn after(
+    options: &AgentOptions,
+    api: &Api,
+    made: &Registered,
+    probe: Option<&Probe>,
+) -> anyhow::Result<After> {
+    let kind = match options.asked {
+        Asked::Agents => 0,
+        Asked::Web => 19,
+    };
     let hostids = &made.hostids[..made.hostids.len().min(SAMPLE_HOSTS)];
     let params = json!({
-        "output": ["lastclock", "state"], "hostids": hostids, "filter": { "type": 0 },
+        "output": ["lastclock", "state"], "hostids": hostids, "filter": { "type": kind },
     });
     let found = api.call("item.get", &params)?;
     let rows = found.as_array().context("item.get gave no array")?;
@@ -221,6 +286,13 @@ fn after(api: &Api, made: &Registered, probe: Option<&Probe>) -> anyhow::Result<
         without_value: rows.iter().filter(|row| is(row, "lastclock", "0")).count(),
         not_supported: rows.iter().filter(|row| is(row, "state", "1")).count(),
     })
+}
+
+fn item(asked: Asked, number: usize, interval: &str) -> ItemSpec {
+    match asked {
+        Asked::Agents => ItemSpec::agent(number, interval),
+        Asked::Web => ItemSpec::http(number, interval),
+    }
 }
 
 /// Checks per second if none is late.
@@ -242,7 +314,13 @@ fn report(
     let (start, end) = (&measured.start, &measured.end);
     let millions = (end.answered - start.answered) as f64 / 1e6;
     let seconds = (end.at - start.at).as_secs_f64();
-    let mut report = Report::new("agent", settings);
+    let mut report = Report::new(
+        match options.asked {
+            Asked::Agents => "agent",
+            Asked::Web => "http",
+        },
+        settings,
+    );
     report.number("checks_per_s", "checks/s answered", end.rate_since(start));
     report.number("ideal_per_s", "checks/s configured", ideal(options));
     report.count("answered", "checks answered", end.answered - start.answered);

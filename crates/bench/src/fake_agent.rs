@@ -171,7 +171,7 @@ fn listen_all(addresses: Vec<SocketAddr>) -> anyhow::Result<Vec<TcpListener>> {
     Ok(listeners)
 }
 
-fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {
+pub(crate) fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {
     let IpAddr::V4(v4) = ip else { bail!("{ip} is no IPv4 address: agents listen on 127.x.y.z") };
     let sum =
         u32::try_from(n).ok().and_then(|n| v4.to_bits().checked_add(n)).map(Ipv4Addr::from_bits);
@@ -181,7 +181,8 @@ fn plus(ip: IpAddr, n: usize) -> anyhow::Result<IpAddr> {
     }
 }
 
-fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
+/// A socket of which each accepted connection has something to say.
+pub(crate) fn listen(address: SocketAddr) -> std::io::Result<TcpListener> {
     use socket2::{Domain, Socket, Type};
     let socket = Socket::new(Domain::for_address(address), Type::STREAM, None)?;
     socket.set_reuse_address(true)?;

@@ -20,6 +20,7 @@ pub mod agents;
 mod api;
 pub mod configuration;
 mod fake_agent;
+mod fake_web;
 pub mod ledger;
 pub mod limit;
 pub mod line;

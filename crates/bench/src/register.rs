@@ -63,6 +63,18 @@ impl ItemSpec {
         Self { params }
     }
 
+    /// An HTTP agent item that asks the host's address.
+    pub(crate) fn http(number: usize, interval: &str) -> Self {
+        let key = format!("bench.web[{number}]");
+        let url = format!("http://{{HOST.CONN}}:{{HOST.PORT}}/{number}");
+        Self {
+            params: json!({
+                "name": key, "key_": key, "type": 19, "value_type": 3, "delay": interval,
+                "url": url,
+            }),
+        }
+    }
+
     /// A passive agent item.
     pub(crate) fn agent(number: usize, interval: &str) -> Self {
         let key = format!("bench.check[{number}]");

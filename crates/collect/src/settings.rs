@@ -20,6 +20,8 @@ pub struct CollectorConfig {
     pub stats_allowed: String,
     /// Folder of the programs of external checks.
     pub external_scripts: PathBuf,
+    /// Files of requests to web servers.
+    pub web: WebFiles,
     /// Address from which passive checks go out; `None` = the system chooses.
     pub source_ip: Option<std::net::IpAddr>,
     /// Default timeout of checks; a timeout of an item or of the global settings beats it.
@@ -51,6 +53,7 @@ impl Default for CollectorConfig {
             tls: TlsConfig::default(),
             stats_allowed: String::new(),
             external_scripts: PathBuf::from("externalscripts"),
+            web: WebFiles::default(),
             source_ip: None,
             timeout: Duration::from_secs(3),
             reach: ReachDelays::default(),
@@ -72,6 +75,23 @@ pub struct TlsConfig {
     pub cert_file: Option<PathBuf>,
     /// Private key of this server.
     pub key_file: Option<PathBuf>,
+}
+
+/// Folders of the files that HTTP agent items and web scenarios name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WebFiles {
+    /// Client certificates (`SSLCertLocation`).
+    pub certificates: PathBuf,
+    /// Their keys (`SSLKeyLocation`).
+    pub keys: PathBuf,
+    /// Authorities that are believed beside the system's, by hash (`SSLCALocation`).
+    pub authorities: Option<PathBuf>,
+}
+
+impl Default for WebFiles {
+    fn default() -> Self {
+        Self { certificates: "ssl/certs".into(), keys: "ssl/keys".into(), authorities: None }
+    }
 }
 
 /// Delays of the availability rules, in seconds. The defaults are the field's.

@@ -132,7 +132,8 @@ fn put_text(out: &mut Map<String, Json>, name: &str, text: String) {
 
 fn shown_item(fetched: &Result<String, String>) -> Json {
     let mut out = Map::new();
-    let windows = fetched.as_ref().is_ok_and(|value| value.contains("\r\n"));
+    let (Ok(text) | Err(text)) = fetched;
+    let windows = text.contains("\r\n");
     match fetched {
         Ok(value) => put_text(&mut out, "result", value.clone()),
         Err(error) => put_text(&mut out, "error", error.clone()),
@@ -294,10 +295,35 @@ fn as_it_is(text: &str, _place: Place) -> String {
     text.to_owned()
 }
 
+/// Names and values in the forms that front ends use for tests: headers one a line, query fields
+/// as a text with a list of `{"name": "value"}`, or both as the API has them.
+fn as_pairs(json: &Json) -> Json {
+    let pair = |name: &str, value: &Json| json!({ "name": name, "value": value });
+    let list = match json {
+        Json::String(lines) => match serde_json::from_str(lines) {
+            Ok(list @ Json::Array(_)) => return as_pairs(&list),
+            _ => {
+                let lines = lines.lines().filter_map(|line| line.split_once(':'));
+                return lines.map(|(name, value)| pair(name, &value.trim().into())).collect();
+            }
+        },
+        Json::Array(list) => list.as_slice(),
+        _ => &[],
+    };
+    let members = |one: &Json| match one.as_object() {
+        Some(members) if members.contains_key("name") && members.contains_key("value") => {
+            Some(one.clone())
+        }
+        members => members?.iter().next().map(|(name, value)| pair(name, value)),
+    };
+    list.iter().filter_map(members).collect()
+}
+
 /// An item that is nowhere configured.
 fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
     let member = |name: &str| match &item[name] {
         Json::Null => String::new(),
+        pairs if matches!(name, "query_fields" | "headers") => as_pairs(pairs).to_string(),
         list @ (Json::Array(_) | Json::Object(_)) => list.to_string(),
         plain => text(plain).unwrap_or_default(),
     };

@@ -92,6 +92,26 @@ pub(crate) const SERVER: &[Param] = &[
         "Folder of the programs that external checks run; default: \"externalscripts\" in the data \
          folder.",
     ),
+    param(
+        "ssl-cert-location",
+        "DIR",
+        "",
+        "Folder of the client certificates that HTTP agent items and web scenarios name; default: \
+         \"ssl/certs\" in the data folder.",
+    ),
+    param(
+        "ssl-key-location",
+        "DIR",
+        "",
+        "Folder of their private keys; default: \"ssl/keys\" in the data folder.",
+    ),
+    param(
+        "ssl-ca-location",
+        "DIR",
+        "",
+        "Folder of certificate authorities that these items believe beside the system's, named by \
+         hash (openssl rehash).",
+    ),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
 

@@ -9,7 +9,7 @@ use std::time::Duration;
 use alert::{Hooks, MaintenanceWatch, Problems};
 use anyhow::{Context, bail};
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
-use collect::{Collector, CollectorConfig, TlsConfig};
+use collect::{Collector, CollectorConfig, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
 use model::{DiscoveryValue, TriggerFinding};
@@ -348,6 +348,13 @@ fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorCon
         external_scripts: values
             .path("external-scripts")
             .unwrap_or_else(|| data.join("externalscripts")),
+        web: WebFiles {
+            certificates: values
+                .path("ssl-cert-location")
+                .unwrap_or_else(|| data.join("ssl/certs")),
+            keys: values.path("ssl-key-location").unwrap_or_else(|| data.join("ssl/keys")),
+            authorities: values.path("ssl-ca-location"),
+        },
         ..CollectorConfig::default()
     })
 }

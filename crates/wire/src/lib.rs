@@ -11,8 +11,11 @@
 //! * [`icmp`]: echo requests and replies.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
+//! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
 
 pub mod agent;
+pub mod http;
+pub mod http_auth;
 pub mod icmp;
 mod message;
 mod oldtext;

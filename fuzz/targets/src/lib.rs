@@ -72,6 +72,16 @@ pub const TARGETS: &[Target] = &[
             "\u{8}0\u{c}\u{2}\u{1}\u{1}d\u{7}\u{4}\u{0}0\u{3}0\u{1}\u{0}0\u{c}\u{2}\u{1}\u{1}e\u{7}\n\u{1}\0\u{4}\0\u{4}\0",
         ],
     },
+    Target {
+        name: "http",
+        run: wires::http,
+        seeds: &[
+            "HTTP/1.1 103 E\r\n\r\nHTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2;a\r\nok\r\n0\r\nT: 1\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=koi8-r\r\nContent-Encoding: deflate, gzip\r\nContent-Length: 3\r\n\r\n<meta charset=x>",
+            "HTTP/1.0 401 No\r\nWWW-Authenticate: Digest realm=\"r\", nonce=\"n\", qop=\"auth\"\r\nSet-Cookie: a=b; Path=/; Domain=h\r\nWWW-Authenticate: NTLM TlRMTVNTUAACAAAA\r\n\r\n",
+            "https://u:p@bücher.example:81/a/../b?c#d",
+        ],
+    },
     Target { name: "json", run: documents::json, seeds: &[documents::JSON] },
     Target {
         name: "jsonpath",

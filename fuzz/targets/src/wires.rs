@@ -78,3 +78,42 @@ pub(crate) fn services(data: &[u8]) {
     }
     ntp::is_answer(&ntp::request(std::time::Duration::ZERO), said);
 }
+
+/// Answers of web servers in fragments of every size, what they ask and set, and URLs.
+pub(crate) fn http(data: &[u8]) {
+    use wire::http::{Asked, Decoder, Progress, Url, content, cookies::Jar};
+    const BODY_MAX: usize = 1 << 16;
+    let from = Url { https: true, user: None, host: "h".into(), port: None, target: "/a".into() };
+    let _url = Url::parse(&text(data)).and_then(|url| url.join(&text(data)));
+    drop(from.join(&text(data)));
+    for size in [1, 3, data.len().max(1)] {
+        let mut decoder = Decoder::new(Asked::Other, BODY_MAX);
+        let mut fragments = data.chunks(size);
+        let fed = fragments.try_for_each(|fragment| match decoder.feed(fragment) {
+            Ok(Progress::More) => Ok(()),
+            Ok(Progress::Done(used)) => {
+                assert!(used <= fragment.len());
+                Err(true)
+            }
+            Err(_) => Err(false),
+        });
+        if fed == Err(false) || decoder.end().is_err() {
+            continue;
+        }
+        let mut answer = decoder.finish();
+        drop(wire::http_auth::digest::Challenge::find(answer.header("www-authenticate")));
+        drop(wire::http_auth::ntlm::Challenge::find(answer.header("www-authenticate")));
+        let mut jar = Jar::default();
+        jar.take(&from, answer.header("set-cookie"));
+        drop(jar.header(&from));
+        drop(content::unpack(&mut answer, BODY_MAX));
+        let kind = answer.header("content-type").next().map(str::to_owned);
+        let body = content::text(answer.body, kind.as_deref());
+        let json = format!(
+            "{{\"header\":{},\"body\":{}}}",
+            content::head_json(&content::head_text(&answer.head)),
+            content::body_json(&body, kind.as_deref())
+        );
+        drop(json);
+    }
+}

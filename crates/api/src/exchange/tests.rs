@@ -146,6 +146,13 @@ fn web_scenarios_have_items_that_triggers_can_read() {
     let tree = &tree["zabbix_export"];
     assert_eq!(tree["triggers"].as_array().unwrap().len(), 2, "{tree}");
     assert_eq!(tree["templates"][0]["items"].as_array().unwrap().len(), 1);
+    let mut scenario = tree["templates"][0]["httptests"][0].clone();
+    assert_eq!(
+        scenario.as_object_mut().unwrap().remove("uuid").map(|id| id.is_string()),
+        Some(true)
+    );
+    let step = json!({ "name": "first", "url": "http://127.0.0.1/" });
+    assert_eq!(scenario, json!({ "name": "site, all", "steps": [step] }));
 }
 
 #[test]

@@ -8,6 +8,7 @@ pub(crate) mod history;
 pub(crate) mod host;
 pub(crate) mod hostinterface;
 pub(crate) mod hostprototype;
+pub(crate) mod httptest;
 pub(crate) mod item;
 pub(crate) mod login;
 pub(crate) mod maintenance;
@@ -35,6 +36,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     host::METHODS,
     hostinterface::METHODS,
     hostprototype::METHODS,
+    httptest::METHODS,
     item::METHODS,
     item::PROTOTYPE_METHODS,
     item::RULE_METHODS,
@@ -63,6 +65,7 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &item::PROTOTYPE,
     &item::RULE,
     &hostprototype::HOST_PROTOTYPE,
+    &httptest::HTTPTEST,
     &trigger::TRIGGER,
     &trigger::PROTOTYPE,
     &usermacro::HOST_MACRO,

@@ -9,11 +9,13 @@ pub(crate) mod agent;
 mod beside;
 mod direct;
 mod external;
+pub(crate) mod http;
 pub(crate) mod icmp;
 mod judge;
 pub(crate) mod probe;
 pub(crate) mod simple;
 mod task;
+pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::{external, simple};
+use super::{external, http, simple, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -22,7 +22,15 @@ pub(crate) struct Check<'a> {
 
 /// Items of this type are checked at intervals.
 pub(crate) fn collects(kind: ItemType) -> bool {
-    matches!(kind, ItemType::Agent | ItemType::Internal | ItemType::Simple | ItemType::External)
+    matches!(
+        kind,
+        ItemType::Agent
+            | ItemType::Internal
+            | ItemType::Simple
+            | ItemType::External
+            | ItemType::HttpAgent
+            | ItemType::Web
+    )
 }
 
 /// Checks once.
@@ -37,6 +45,8 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
         },
         ItemType::Simple => simple::check(check).await,
         ItemType::External => external::check(check).await,
+        ItemType::HttpAgent => http::check(check).await,
+        ItemType::Web => web::check(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",
         )),

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use config::Snapshot;
-use config::snapshot::{Host, Item};
+use config::snapshot::{Host, Item, ItemType};
 use model::{HostId, InterfaceId, ItemId, shard_of};
 
 use super::lane::{Lane, common};
@@ -69,7 +69,9 @@ impl Schedule {
     }
 
     fn wanted(item: &Item) -> bool {
-        crate::poll::collects(item.kind) && item.enabled
+        // The other items of a web scenario are fed by the one that it hangs on.
+        let fed = item.kind == ItemType::Web && !crate::poll::web::has_scenario(item);
+        crate::poll::collects(item.kind) && item.enabled && !fed
     }
 
     fn apply_host(&mut self, id: HostId, host: &Arc<Host>, now: u32, applied: &mut Applied) {

@@ -21,6 +21,7 @@ pub(crate) const COMMON: &[(ItemType, u16)] = &[
     // Pings share one socket; connections to services have a bound of their own.
     (ItemType::Simple, 40_000),
     (ItemType::HttpAgent, 4_000),
+    (ItemType::Web, 1_000),
     (ItemType::External, 64),
     (ItemType::Ssh, 256),
     (ItemType::Telnet, 256),

@@ -13,6 +13,7 @@ mod syntax;
 mod trigger;
 mod trigger_delete;
 mod unary;
+mod web;
 
 use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
@@ -30,6 +31,7 @@ pub use trigger::{
 };
 pub(crate) use trigger::{existing, insert_functions};
 pub use trigger_delete::delete_triggers;
+pub use web::{WebScenario, delete_web_scenarios, write_web_scenario};
 
 /// Columns of a row and their values; names are those of the table.
 pub type Columns = Vec<(&'static str, Value)>;

@@ -231,10 +231,17 @@ fn what_checks_need_beside_the_key() {
         let user = ("username", "{$PLAIN}".into());
         let ssh = [of(13), user, ("password", "{$SECRET}".into()), ("authtype", Value::from(1))];
         let url = ("url", "http://{HOST.CONN}/{$SECRET}".into());
+        let posts = ("posts", "{\"a\":\"{$QUOTES} {$UNKNOWN}\"}".into());
+        let json = [posts, ("post_type", Value::from(2))];
         let ids = [
             item(edit, host, "ssh", &ssh)?,
             item(edit, host, "snmp", &[of(20), ("snmp_oid", "get[{$PLAIN}]".into())])?,
-            item(edit, host, "http", &[of(19), url, ("headers", pairs.into())])?,
+            item(
+                edit,
+                host,
+                "http",
+                &[of(19), url, ("headers", pairs.into()), json[0].clone(), json[1].clone()],
+            )?,
             item(edit, host, "script", &[of(21), ("parameters", pairs.into())])?,
             item(edit, host, "agent", &[of(0)])?,
         ];
@@ -250,6 +257,8 @@ fn what_checks_need_beside_the_key() {
     let http = Http {
         url: text("http://10.0.0.1/hidden"),
         headers: pairs.clone(),
+        posts: text("{\"a\":\"\\\"}], {$UNKNOWN}\"}"),
+        post_type: 2,
         status_codes: text("200"),
         follow_redirects: true,
         ..Http::default()

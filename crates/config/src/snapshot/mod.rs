@@ -14,6 +14,7 @@ pub mod source;
 #[cfg(test)]
 mod tests;
 mod types;
+pub mod web;
 
 use std::sync::Arc;
 

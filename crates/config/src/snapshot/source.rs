@@ -4,6 +4,7 @@ use eval::macros::Place;
 use serde_json::Value as Json;
 
 use super::ItemType;
+use super::web::Scenario;
 
 /// What only items of some types have; macros resolved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -21,6 +22,8 @@ pub enum Source {
     Jmx(Jmx),
     /// HTTP agent.
     Http(Box<Http>),
+    /// The item that a web scenario hangs on.
+    Web(Box<Scenario>),
     /// Script, browser: names and values of the parameters.
     Script(Vec<(String, String)>),
 }
@@ -122,10 +125,11 @@ impl Source {
         "ssl_key_password",
         "verify_peer",
         "verify_host",
+        "params",
     ];
 
     /// The API's numbers of the types that have one.
-    pub(crate) const TYPES: &'static str = "3, 11, 12, 13, 14, 16, 19, 20, 21, 22";
+    pub(crate) const TYPES: &'static str = "3, 9, 11, 12, 13, 14, 16, 19, 20, 21, 22";
 
     /// The source of an item: `column` gives a member as the API names it, `resolve` a text with
     /// the macros of its place resolved.
@@ -146,6 +150,10 @@ impl Source {
                 username: fields.text("username", Place::ItemScript),
                 password: fields.text("password", Place::ItemScript),
             }),
+            ItemType::Web => match Scenario::parse(&column("params"), resolve) {
+                Some(scenario) => Self::Web(Box::new(scenario)),
+                None => Self::Key,
+            },
             ItemType::HttpAgent => Self::Http(Box::new(fields.http())),
             ItemType::Script | ItemType::Browser => {
                 Self::Script(fields.pairs("parameters", Place::ItemParameters))
@@ -174,8 +182,19 @@ impl Source {
                 size_of::<Http>() + texts + pairs(&http.query_fields) + pairs(&http.headers)
             }
             Self::Script(parameters) => pairs(parameters),
+            // About what their texts take.
+            Self::Web(scenario) => size_of::<Scenario>() + scenario.steps.len() * 1024,
         }
     }
+}
+
+fn xml_escaped(value: &str) -> String {
+    value
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
+        .replace('\'', "&apos;")
 }
 
 struct Fields<'a> {
@@ -214,6 +233,29 @@ impl Fields<'_> {
         }
     }
 
+    /// The body of a request. In JSON and XML values of macros keep to their place.
+    fn posts(&self) -> String {
+        let raw = (self.column)("posts");
+        let place = Place::HttpField;
+        let escape: fn(&str) -> String = match self.small("post_type") {
+            2 => |value| {
+                let quoted = Json::from(value).to_string();
+                quoted[1..quoted.len() - 1].to_owned()
+            },
+            3 => xml_escaped,
+            _ => return (self.resolve)(&raw, place),
+        };
+        let (mut out, mut at) = (String::with_capacity(raw.len()), 0);
+        for token in eval::macros::tokens(&raw) {
+            let written = &raw[token.span.clone()];
+            out.push_str(&raw[at..token.span.start]);
+            at = token.span.end;
+            let value = (self.resolve)(written, place);
+            if value == written { out.push_str(written) } else { out.push_str(&escape(&value)) }
+        }
+        out + &raw[at..]
+    }
+
     fn http(&self) -> Http {
         let text = |name| self.text(name, Place::HttpField);
         let flag = |name| self.small(name) == 1;
@@ -221,7 +263,7 @@ impl Fields<'_> {
             url: text("url"),
             query_fields: self.pairs("query_fields", Place::HttpField),
             headers: self.pairs("headers", Place::HttpField),
-            posts: text("posts"),
+            posts: self.posts(),
             post_type: self.small("post_type"),
             method: self.small("request_method"),
             status_codes: text("status_codes"),

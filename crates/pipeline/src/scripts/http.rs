@@ -2,14 +2,13 @@
 
 use std::time::Duration;
 
-use base64::Engine as _;
 use eval::script::{ANSWER_BYTES_MAX, HttpAnswer, HttpAuth, HttpCall, Outside};
 use stdx::clock::SharedClock;
 use ureq::http::{Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
 use ureq::{Agent, AsSendBody, Body, Error, Proxy};
 
-use super::{digest, ntlm};
+use wire::http_auth::{self, digest, ntlm};
 
 /// Redirects that one request follows.
 const REDIRECTS_MAX: u32 = 10;
@@ -71,9 +70,7 @@ impl Exchange<'_> {
         match &self.call.auth {
             HttpAuth::None => self.send(None, true),
             HttpAuth::Basic(user, password) => {
-                let proof =
-                    base64::engine::general_purpose::STANDARD.encode(format!("{user}:{password}"));
-                self.send(Some(&format!("Basic {proof}")), true)
+                self.send(Some(&http_auth::basic(user, password)), true)
             }
             HttpAuth::Digest(user, password) => self.digest(user, password),
             HttpAuth::Ntlm(user, password) => self.ntlm(user, password),

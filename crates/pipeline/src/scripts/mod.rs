@@ -5,9 +5,7 @@
 //! While it holds much the shard takes no new values, which is how senders feel it. What is away is
 //! not kept yet: its sender hears "processed" when it has come back and is written.
 
-mod digest;
 mod http;
-mod ntlm;
 mod pool;
 
 use std::collections::{HashSet, VecDeque};

@@ -24,6 +24,8 @@ pub(super) enum What {
     Steps(Steps),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
+    /// HTTP agent items that ask web servers of ours over open connections.
+    Http(Agent),
     /// Ask for history, graphs and newest values while values are written.
     Read(Read),
     /// Offer more values than the server can take, and look what becomes of rate, memory, queue

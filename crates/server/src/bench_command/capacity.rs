@@ -8,7 +8,7 @@ use std::thread::sleep;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use bench::agents::AgentOptions;
+use bench::agents::{AgentOptions, Asked};
 use bench::report::Report;
 use bench::trapper::TrapperOptions;
 use bench::{Context, Login};
@@ -135,6 +135,7 @@ impl Scratch {
     fn agent_load(&self, seconds: u64) -> AgentOptions {
         let (hosts, items) = AGENTS;
         AgentOptions {
+            asked: Asked::Agents,
             login: self.login(),
             hosts,
             items,

@@ -5,7 +5,7 @@ mod capacity;
 mod ping;
 
 use anyhow::{Context as _, bail};
-use bench::agents::AgentOptions;
+use bench::agents::{AgentOptions, Asked};
 use bench::configuration::ConfigOptions;
 use bench::ledger::CheckOptions;
 use bench::limit::LimitOptions;
@@ -19,7 +19,7 @@ use bench::{Context, Login, Through};
 use clap::{Args as _, FromArgMatches};
 use stdx::clock::RealClock;
 
-use args::{Access, Bench, Crash, Files, Load, What};
+use args::{Access, Agent, Bench, Crash, Files, Load, What};
 
 impl Access {
     fn login(&self) -> Login {
@@ -45,6 +45,25 @@ impl Load {
             ledger: None,
             change_per_second: false,
             trigger_every: 0,
+        }
+    }
+}
+
+impl Agent {
+    fn options(&self, asked: Asked) -> AgentOptions {
+        AgentOptions {
+            asked,
+            login: self.common.access.login(),
+            hosts: self.hosts,
+            items: self.checks.items,
+            interval_s: self.checks.interval,
+            delay: self.checks.delay,
+            warm: self.warm,
+            seconds: self.checks.seconds,
+            pids: self.common.pids.clone(),
+            listen: self.checks.listen,
+            addresses: self.checks.addresses,
+            keep: self.keep,
         }
     }
 }
@@ -84,19 +103,11 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             finish(&bench::steps::run(&options, &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
-            let options = AgentOptions {
-                login: told.common.access.login(),
-                hosts: told.hosts,
-                items: told.checks.items,
-                interval_s: told.checks.interval,
-                delay: told.checks.delay,
-                warm: told.warm,
-                seconds: told.checks.seconds,
-                pids: told.common.pids.clone(),
-                listen: told.checks.listen,
-                addresses: told.checks.addresses,
-                keep: told.keep,
-            };
+            let options = told.options(Asked::Agents);
+            finish(&bench::agents::run(&options, &mut context)?, &told.common.files)
+        }
+        What::Http(told) => {
+            let options = told.options(Asked::Web);
             finish(&bench::agents::run(&options, &mut context)?, &told.common.files)
         }
         What::Read(told) => {

@@ -99,6 +99,22 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
       ],
     },
     {
+      field: "output_format",
+      label: "Convert to JSON",
+      choices: [
+        ["0", "No"],
+        ["1", "Yes"],
+      ],
+    },
+    {
+      field: "follow_redirects",
+      label: "Follow redirects",
+      choices: [
+        ["1", "Yes"],
+        ["0", "No"],
+      ],
+    },
+    {
       field: "query_fields",
       label: "Query fields",
       pairs: true,
@@ -152,7 +168,19 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
         ["1", "Yes"],
       ],
     },
+    { field: "ssl_cert_file", label: "Certificate file", hint: "In the server's --ssl-cert-location" },
+    { field: "ssl_key_file", label: "Key file", hint: "In the server's --ssl-key-location" },
+    { field: "ssl_key_password", label: "Password of the key" },
     { field: "http_proxy", label: "HTTP proxy", hint: "Such as http://proxy:3128" },
+    {
+      field: "allow_traps",
+      label: "Take sent values too",
+      choices: [
+        ["0", "No"],
+        ["1", "Yes"],
+      ],
+    },
+    { field: "trapper_hosts", label: "Who may send", hint: "Addresses; empty = everybody" },
     TIMEOUT,
   ],
   "20": [TIMEOUT],

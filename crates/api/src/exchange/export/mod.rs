@@ -6,6 +6,7 @@ mod order;
 mod rules;
 mod shared;
 mod triggers;
+mod web;
 
 use std::collections::BTreeMap;
 
@@ -193,7 +194,7 @@ impl Export<'_, '_> {
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         self.items(id, &mut out, shared, triggers, parts)?;
-        put_list(&mut out, "httptests", parts.of(id, 0, "httptest"));
+        put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());
         put_list(&mut out, "dashboards", parts.of(id, 0, "dashboard"));
@@ -214,7 +215,7 @@ impl Export<'_, '_> {
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         put_list(&mut out, "interfaces", shared.interfaces.remove(&id).unwrap_or_default());
         self.items(id, &mut out, shared, triggers, parts)?;
-        put_list(&mut out, "httptests", parts.of(id, 0, "httptest"));
+        put_list(&mut out, "httptests", self.web_scenarios(id)?);
         put_list(&mut out, "tags", shared.tags.remove(&id).unwrap_or_default());
         put_list(&mut out, "macros", shared.macros.remove(&id).unwrap_or_default());
         if let Some(inventory) = shared.inventory.remove(&id) {

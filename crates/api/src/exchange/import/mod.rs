@@ -228,7 +228,7 @@ impl Import<'_, '_> {
             self.items(owner)?;
         }
         for owner in &owners {
-            self.web_items(owner)?;
+            self.web_scenarios(owner)?;
             self.discovery_rules(owner)?;
         }
         self.triggers(tree, &owners, PATH)?;

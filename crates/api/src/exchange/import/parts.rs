@@ -1,4 +1,4 @@
-//! Graphs, dashboards, web scenarios, graph prototypes: nothing executes them yet; they are kept
+//! Graphs, dashboards, graph prototypes: nothing executes them yet; they are kept
 //! in the export's own form, so that an export gives them back.
 
 use config::db::Value;
@@ -17,13 +17,6 @@ impl Import<'_, '_> {
                 "dashboard",
                 "templateDashboards",
                 &list(owner.node, "dashboards", "dashboard", &owner.path)?,
-            )?;
-            self.kind(
-                owner,
-                0,
-                "httptest",
-                "httptests",
-                &list(owner.node, "httptests", "httptest", &owner.path)?,
             )?;
             let rules = self.ids(owner.id, "1")?;
             for (path, rule) in list(owner.node, "discovery_rules", "discovery_rule", &owner.path)?

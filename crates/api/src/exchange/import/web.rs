@@ -1,108 +1,98 @@
-//! Items of web scenarios: triggers and graphs refer to them.
+//! Web scenarios, each with its items, to which triggers and graphs refer.
 
-use config::db::Value;
-use config::objects::NewItem;
+use std::collections::BTreeSet;
+
+use serde_json::Map;
 
 use super::owners::Owner;
 use super::{Import, list, text};
-use crate::error::{ApiError, ApiResult};
-
-/// Item type of web scenarios.
-const WEB: i64 = 9;
-const FLOAT: i64 = 0;
-const TEXT: i64 = 1;
-const UNSIGNED: i64 = 3;
+use crate::call::Json;
+use crate::error::ApiResult;
+use crate::exchange::words::{SCENARIO, TAG, WEB_STEP, to_api};
+use crate::methods::httptest;
 
 impl Import<'_, '_> {
-    /// Makes the items of an owner's web scenarios that are missing.
-    pub(super) fn web_items(&self, owner: &Owner<'_>) -> ApiResult<()> {
-        if !self.rules.of("httptests").create {
-            return Ok(());
-        }
-        let known = self.ids(owner.id, "0, 4")?;
-        let mut new = Vec::new();
-        for (path, scenario) in list(owner.node, "httptests", "httptest", &owner.path)? {
-            let name = text(scenario, "name");
-            let delay = Some(text(scenario, "delay")).filter(|d| !d.is_empty()).unwrap_or("1m");
-            let shown = quoted(name);
-            let mut add = |title: String, key: String, value_type: i64, units: &'static str| {
-                if !known.contains_key(&key) {
-                    new.push(item(owner.id, title, key, delay, value_type, units));
-                }
-            };
-            let speed = format!("Download speed for scenario \"{name}\".");
-            add(speed, format!("web.test.in[{shown},,bps]"), FLOAT, "Bps");
-            let failed = format!("Failed step of scenario \"{name}\".");
-            add(failed, format!("web.test.fail[{shown}]"), UNSIGNED, "");
-            let error = format!("Last error message of scenario \"{name}\".");
-            add(error, format!("web.test.error[{shown}]"), TEXT, "");
-            for (_, step) in list(scenario, "steps", "step", &path)? {
-                let step = text(step, "name");
-                let of = format!("step \"{step}\" of scenario \"{name}\".");
-                let pair = format!("{shown},{}", quoted(step));
-                let speed = format!("Download speed for {of}");
-                add(speed, format!("web.test.in[{pair},bps]"), FLOAT, "Bps");
-                let time = format!("Response time for {of}");
-                add(time, format!("web.test.time[{pair},resp]"), FLOAT, "s");
-                let code = format!("Response code for {of}");
-                add(code, format!("web.test.rspcode[{pair}]"), UNSIGNED, "");
+    /// Writes the scenarios of an owner that the rules allow.
+    pub(super) fn web_scenarios(&self, owner: &Owner<'_>) -> ApiResult<()> {
+        let rules = self.rules.of("httptests");
+        let known = self.call.rows(
+            "SELECT itemid, name, uuid FROM items WHERE type = 9 AND templateid = 0 \
+             AND params <> '' AND hostid = ?",
+            &[owner.id.into()],
+        )?;
+        let known: Vec<(u64, String, String)> = known
+            .iter()
+            .map(|row| {
+                let name = httptest::name_of(row.text("name")).to_owned();
+                (row.id("itemid"), name, row.text("uuid").to_owned())
+            })
+            .collect();
+        let mut seen = BTreeSet::new();
+        for (path, node) in list(owner.node, "httptests", "httptest", &owner.path)? {
+            let (name, uuid) = (text(node, "name"), text(node, "uuid"));
+            let same = known
+                .iter()
+                .find(|(_, known, id)| known == name || (!uuid.is_empty() && id == uuid));
+            seen.extend(same.map(|(id, ..)| *id));
+            if if same.is_some() { !rules.update } else { !rules.create } {
+                continue;
             }
+            let doc = scenario(node, &path)?;
+            let before = same.map(|(id, name, _)| (*id, name.as_str()));
+            self.call.write(|edit| httptest::write(edit, owner.id, before, (&doc, &path)))?;
         }
-        if new.is_empty() {
-            return Ok(());
+        if rules.delete && owner.existed {
+            let gone: Vec<(u64, u64, String)> = known
+                .into_iter()
+                .filter(|(id, ..)| !seen.contains(id))
+                .map(|(id, name, _)| (owner.id, id, name))
+                .collect();
+            self.call.write(|edit| Ok(config::objects::delete_web_scenarios(edit, &gone)?))?;
         }
-        self.call.write(|edit| {
-            config::objects::create_items(edit, &new).map(drop).map_err(ApiError::from)
-        })
+        Ok(())
     }
 }
 
-fn item(
-    hostid: u64,
-    name: String,
-    key: String,
-    delay: &str,
-    value_type: i64,
-    units: &'static str,
-) -> NewItem {
-    let columns: Vec<(&'static str, Value)> = vec![
-        ("hostid", hostid.into()),
-        ("flags", 0_i64.into()),
-        ("type", WEB.into()),
-        ("name", name.into()),
-        ("key_", key.into()),
-        ("delay", delay.into()),
-        ("value_type", value_type.into()),
-        ("units", units.into()),
-        ("history", "30d".into()),
-        ("trends", if value_type == TEXT { "0" } else { "90d" }.into()),
-    ];
-    NewItem { columns, preprocessing: Vec::new(), tags: Vec::new() }
-}
-
-/// A parameter of an item key, in quotes where it needs them.
-fn quoted(text: &str) -> String {
-    if text.starts_with(['"', ' ', '[']) || text.contains([',', ']']) {
-        format!("\"{}\"", text.replace('"', "\\\""))
-    } else {
-        text.to_owned()
+/// A scenario as the API has it.
+fn scenario(node: &Json, path: &str) -> ApiResult<Json> {
+    let mut out = to_api(SCENARIO, node, path)?;
+    pairs(&mut out, node, "variables", "variable", path)?;
+    pairs(&mut out, node, "headers", "header", path)?;
+    let mut tags = Vec::new();
+    for (path, tag) in list(node, "tags", "tag", path)? {
+        tags.push(Json::Object(to_api(TAG, tag, &path)?));
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn parameters_in_keys() {
-        for (name, shown) in [
-            ("a b", "a b"),
-            ("a, b", "\"a, b\""),
-            ("a]", "\"a]\""),
-            ("\"a\"", "\"\\\"a\\\"\""),
-            (" a", "\" a\""),
-        ] {
-            assert_eq!(quoted(name), shown);
+    out.insert("tags".to_owned(), tags.into());
+    let mut steps = Vec::new();
+    for (path, node) in list(node, "steps", "step", path)? {
+        let mut step = to_api(WEB_STEP, node, &path)?;
+        pairs(&mut step, node, "variables", "variable", &path)?;
+        pairs(&mut step, node, "headers", "header", &path)?;
+        pairs(&mut step, node, "query_fields", "query_field", &path)?;
+        match node.get("posts") {
+            Some(Json::String(posts)) => {
+                drop(step.insert("posts".to_owned(), posts.clone().into()))
+            }
+            Some(_) => pairs(&mut step, node, "posts", "post_field", &path)?,
+            None => {}
         }
+        steps.push(Json::Object(step));
     }
+    out.insert("steps".to_owned(), steps.into());
+    Ok(out.into())
+}
+
+fn pairs(
+    out: &mut Map<String, Json>,
+    node: &Json,
+    name: &str,
+    one: &str,
+    path: &str,
+) -> ApiResult<()> {
+    let found = list(node, name, one, path)?;
+    if !found.is_empty() {
+        let pair = |node: &Json| serde_json::json!({ "name": text(node, "name"), "value": text(node, "value") });
+        out.insert(name.to_owned(), found.iter().map(|(_, node)| pair(node)).collect());
+    }
+    Ok(())
 }

@@ -2,6 +2,7 @@
 
 mod hosts;
 mod items;
+mod web;
 
 use serde_json::Map;
 
@@ -16,6 +17,7 @@ pub(super) use items::{
     CONDITION, DISCOVERED, FILTER, ITEM, MACRO_PATH, OPERATION, OPERATION_SETS, OVERRIDE, RULE,
     STEP, TRIGGER, VALUES,
 };
+pub(super) use web::{SCENARIO, WEB_STEP};
 
 /// One field both ways.
 #[derive(Debug, Clone, Copy)]

@@ -65,6 +65,9 @@ impl<'a> Seen<'a> {
         // quotes.
         let params = if kind == ItemType::Calculated {
             Cow::Borrowed(row.text(at(13)))
+        } else if kind == ItemType::Web {
+            // A scenario, which is read as the item's source.
+            Cow::Borrowed("")
         } else {
             text(13, Place::ItemScript)
         };

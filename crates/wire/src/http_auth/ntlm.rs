@@ -23,18 +23,18 @@ const INFO_END: u16 = 0;
 const INFO_TIME: u16 = 7;
 
 /// What the last message depends on beside the challenge.
-pub(super) struct Secret<'a> {
+pub struct Secret<'a> {
     /// Name, also as `DOMAIN\name`.
-    pub(super) user: &'a str,
-    pub(super) password: &'a str,
+    pub user: &'a str,
+    pub password: &'a str,
     /// Random bytes of ours.
-    pub(super) client_challenge: [u8; 8],
+    pub client_challenge: [u8; 8],
     /// Seconds since 1970.
-    pub(super) unix_s: u64,
+    pub unix_s: u64,
 }
 
 /// The header `Authorization` that begins.
-pub(super) fn negotiate() -> String {
+pub fn negotiate() -> String {
     let mut message = SIGNATURE.to_vec();
     message.extend(1_u32.to_le_bytes());
     message.extend(FLAGS.to_le_bytes());
@@ -49,7 +49,7 @@ fn header(message: &[u8]) -> String {
 
 /// What the server asks.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Challenge {
+pub struct Challenge {
     nonce: [u8; 8],
     info: Vec<u8>,
 }
@@ -64,7 +64,7 @@ fn u32_at(bytes: &[u8], at: usize) -> Option<u32> {
 
 impl Challenge {
     /// From the server's headers `WWW-Authenticate`.
-    pub(super) fn find<'a>(mut headers: impl Iterator<Item = &'a str>) -> Option<Self> {
+    pub fn find<'a>(mut headers: impl Iterator<Item = &'a str>) -> Option<Self> {
         headers.find_map(|header| {
             let (scheme, text) = header.trim().split_once(' ')?;
             scheme.eq_ignore_ascii_case("NTLM").then_some(())?;
@@ -105,7 +105,7 @@ impl Challenge {
     }
 
     /// The header `Authorization` that ends it.
-    pub(super) fn answer(&self, secret: &Secret<'_>) -> String {
+    pub fn answer(&self, secret: &Secret<'_>) -> String {
         let (domain, user) = secret.user.split_once('\\').unwrap_or(("", secret.user));
         let key = key(user, secret.password, domain);
         let told = self.time();

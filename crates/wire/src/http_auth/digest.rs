@@ -5,7 +5,7 @@ use sha2::{Digest as _, Sha256};
 
 /// What a server asks in a header `WWW-Authenticate`.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Challenge {
+pub struct Challenge {
     realm: String,
     nonce: String,
     opaque: Option<String>,
@@ -18,14 +18,14 @@ pub(super) struct Challenge {
 }
 
 /// What is asked about.
-pub(super) struct Question<'a> {
-    pub(super) user: &'a str,
-    pub(super) password: &'a str,
-    pub(super) method: &'a str,
+pub struct Question<'a> {
+    pub user: &'a str,
+    pub password: &'a str,
+    pub method: &'a str,
     /// Path and query, as in the request's first line.
-    pub(super) target: &'a str,
+    pub target: &'a str,
     /// Random text of ours.
-    pub(super) client_nonce: &'a str,
+    pub client_nonce: &'a str,
 }
 
 /// A challenge of any scheme: `Digest realm="x", nonce="y"`.
@@ -78,7 +78,7 @@ fn param_value(text: &str) -> (String, &str) {
 
 impl Challenge {
     /// The first challenge in the headers that can be answered here.
-    pub(super) fn find<'a>(headers: impl Iterator<Item = &'a str>) -> Option<Self> {
+    pub fn find<'a>(headers: impl Iterator<Item = &'a str>) -> Option<Self> {
         headers.flat_map(schemes).find_map(|scheme| Self::read(&scheme))
     }
 
@@ -130,7 +130,7 @@ impl Challenge {
     }
 
     /// The header `Authorization`.
-    pub(super) fn answer(&self, question: &Question<'_>) -> String {
+    pub fn answer(&self, question: &Question<'_>) -> String {
         let quoted = |text: &str| text.replace('\\', "\\\\").replace('"', "\\\"");
         let mut header = format!(
             "Digest username=\"{}\", realm=\"{}\", nonce=\"{}\", uri=\"{}\", response=\"{}\"",
