@@ -14,6 +14,7 @@ mod stored;
 
 use std::collections::VecDeque;
 
+use foldhash::fast::FixedState;
 use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
@@ -116,8 +117,9 @@ type Key = (ItemId, u32, bool);
 /// Folds the samples of one shard.
 #[derive(Debug)]
 pub struct Folder {
-    open: HashMap<ItemId, Acc>,
-    closed: HashMap<Key, Acc>,
+    // Fixed hashes: the same work is done in the same order every time.
+    open: HashMap<ItemId, Acc, FixedState>,
+    closed: HashMap<Key, Acc, FixedState>,
     queue: VecDeque<Key>,
     /// Hours not younger may have been stored before the start of the process.
     written_until: u32,
@@ -143,8 +145,8 @@ impl Folder {
     pub fn starting_at(from_s: u32) -> Self {
         let from = hour_of(from_s);
         Self {
-            open: HashMap::new(),
-            closed: HashMap::new(),
+            open: HashMap::default(),
+            closed: HashMap::default(),
             queue: VecDeque::new(),
             written_until: from.saturating_sub(1),
             // Those before are not open.
