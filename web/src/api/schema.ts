@@ -965,6 +965,90 @@ export interface HostPrototypeInput {
   macros?: unknown;
 }
 
+/** As `httptest.get` shows it with `output: "extend"`. */
+export interface httptest {
+  /** Id of the web scenario. */
+  httptestid: string;
+  /** Host or template that it belongs to. */
+  hostid: string;
+  /** Scenario of a template that it comes from. */
+  templateid: string;
+  /** Name. */
+  name: string;
+  /** Interval; default: 1m. */
+  delay: string;
+  /** 0 on, 1 off. */
+  status: "0" | "1";
+  /** User agent; default: Zabbix. */
+  agent: string;
+  /** 0 none, 1 basic, 2 NTLM, 4 digest. */
+  authentication: string;
+  /** User name. */
+  http_user: string;
+  /** Password. */
+  http_password: string;
+  /** Proxy. */
+  http_proxy: string;
+  /** Attempts of each step; default: 1. */
+  retries: string;
+  /** File of the client's certificate. */
+  ssl_cert_file: string;
+  /** File of its key. */
+  ssl_key_file: string;
+  /** Password of the key. */
+  ssl_key_password: string;
+  /** Check the server's certificate. */
+  verify_peer: "0" | "1";
+  /** Check that it names the server. */
+  verify_host: "0" | "1";
+  /** Universal id; of templates only. */
+  uuid: string;
+}
+
+/** As `httptest.create` takes it. */
+export interface httptestInput {
+  /** Host or template that it belongs to. */
+  hostid: string | number;
+  /** Name. */
+  name: string;
+  /** Interval; default: 1m. */
+  delay?: string;
+  /** 0 on, 1 off. */
+  status?: "0" | "1" | 0 | 1;
+  /** User agent; default: Zabbix. */
+  agent?: string;
+  /** 0 none, 1 basic, 2 NTLM, 4 digest. */
+  authentication?: string | number;
+  /** User name. */
+  http_user?: string;
+  /** Password. */
+  http_password?: string;
+  /** Proxy. */
+  http_proxy?: string;
+  /** Attempts of each step; default: 1. */
+  retries?: string | number;
+  /** File of the client's certificate. */
+  ssl_cert_file?: string;
+  /** File of its key. */
+  ssl_key_file?: string;
+  /** Password of the key. */
+  ssl_key_password?: string;
+  /** Check the server's certificate. */
+  verify_peer?: "0" | "1" | 0 | 1;
+  /** Check that it names the server. */
+  verify_host?: "0" | "1" | 0 | 1;
+  /** Universal id; of templates only. */
+  uuid?: string;
+  /** `[{name, value}]` of steps that have none. */
+  headers?: unknown;
+  /** `[{name, value}]`: `{name}` in braces. */
+  variables?: unknown;
+  /** Requests: `[{name, no, url, …}]`. */
+  steps: unknown;
+  /** `[{tag, value}]`. */
+  tags?: unknown;
+}
+
 /** As `trigger.get` shows it with `output: "extend"`. */
 export interface Trigger {
   /** Id. */
@@ -1606,6 +1690,10 @@ export type MethodName =
   | "hostprototype.delete"
   | "hostprototype.get"
   | "hostprototype.update"
+  | "httptest.create"
+  | "httptest.delete"
+  | "httptest.get"
+  | "httptest.update"
   | "item.create"
   | "item.delete"
   | "item.get"
