@@ -153,11 +153,11 @@ impl Evaluator<'_> {
                 .map_err(|e| failed(&e.to_string()));
         };
         let facts = |item: &Arc<Item>| item_of(item, self.expected_from(item.id));
-        if base == "exists" {
-            return Ok(func::exists_foreach(&items.iter().map(facts).collect::<Vec<_>>()));
-        }
         if !call.query.is_wildcard() {
             return Err(failed("the function needs a query for several items"));
+        }
+        if base == "exists" {
+            return Ok(func::exists_foreach(&items.iter().map(facts).collect::<Vec<_>>()));
         }
         func::check_foreach(&call.function, &params).map_err(|e| failed(&e.to_string()))?;
         let percentile = call.function == "bucket_percentile";

@@ -39,6 +39,23 @@ def same_text(one, other, tolerance=0.0):
                              2e-15 * abs(a), tolerance * abs(a))
 
 
+def _result(answer):
+    """What a fetched item has for a result, as a number."""
+    data = (answer or {}).get("data") or {}
+    return _number(data["item"].get("result")) if isinstance(data, dict) and "item" in data else None
+
+
+def between(before, ours, after):
+    """Whether our result lies between the two that the reference gave shortly before and after, or
+    beside them by a digit that is not printed."""
+    low, number, high = _result(before), _result(ours), _result(after)
+    if low is None or number is None or high is None:
+        return False
+    low, high = min(low, high), max(low, high)
+    room = max(1.01e-6, 2e-15 * abs(number))
+    return low - room <= number <= high + room
+
+
 def same(one, other, tolerance=0.0, name=""):
     """Two answers of the trapper port."""
     if isinstance(one, dict):

@@ -79,17 +79,20 @@ EXPLAINED = [
     ("numbers that are none", "The reference reads 1e400 as infinity, and 1.2.3 as 1.2 where it stands alone; "
      "here both are refused.",
      lambda case, one, other: _text(case) in ("1e400", "1.2.3")),
-    ("what never comes", "timeleft over values that do not move: the reference's least squares leave noise, so "
-     "that it says some aeons instead of never.",
-     lambda case, one, other: "timeleft" in _text(case) and _far(one) and _far(other)),
+    ("what never comes", "timeleft over values that do not move, or move evenly: the reference's least squares "
+     "leave noise in coefficients that are 0, so that it says some day or some aeon instead of never, or never "
+     "of what is there.",
+     lambda case, one, other: "timeleft" in _text(case) and (_far(one) and _far(other) or "/flat," in _text(case)
+                                                             and (_far(other) or _result(other) == "0.000000"))),
+    ("texts as numbers", "Means and sums of text items in a list: the reference takes the address of the text for "
+     "a number, next to 0 but not 0, and fails over how such numbers vary. Here they are 0.",
+     lambda case, one, other: "cannot calculate" in str(_result(one)) and "/name" in _text(case)
+     and any(word + "_foreach(" in _text(case) for word in ("avg", "max", "min", "sum"))),
     ("source of an earlier line", "logsource with #2 and more: the reference takes the pattern for a wrong one.",
      lambda case, one, other: "logsource" in _text(case) and "invalid regular expression" in str(_result(one))),
     ("less than an hour of trends", "trendcount says 0 for such a period in the reference, where all others "
      "refuse it.",
      lambda case, one, other: _text(case).startswith("trendcount(") and ",30m" in _text(case)),
-    ("countunique without a period", "The reference counts over no values then; here the period is required, "
-     "as it is for count.",
-     lambda case, one, other: _text(case).startswith("countunique(") and ",,," in _text(case)),
 ]
 
 

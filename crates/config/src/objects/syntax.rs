@@ -253,11 +253,9 @@ fn check_call(call: &ItemCall, place: Place) -> Result<(), String> {
             return invalid(name, 0);
         }
         "rate" if counted(0) => return invalid(name, 0),
-        "nodata" | "fuzzytime" => {
-            let zero = |text: &str| eval::num::parse_seconds(text) == Some(0);
-            if given(0).is_some_and(|p| zero(&p.value)) {
-                return invalid(name, 0);
-            }
+        // The newest value is what they would look at.
+        "count" | "countunique" if given(0).is_some_and(|p| p.value.is_empty()) => {
+            return invalid(name, 0);
         }
         "forecast" | "timeleft" => {
             let empty = |at: &usize| given(*at).is_some_and(|p| p.quoted && p.value.is_empty());
@@ -266,6 +264,12 @@ fn check_call(call: &ItemCall, place: Place) -> Result<(), String> {
             }
         }
         _ => {}
+    }
+    // It can be evaluated, but says nothing.
+    let nothing =
+        |text: &str| Period::parse(text).is_some_and(|p| p.length == PeriodLength::Seconds(0));
+    if given(0).is_some_and(|p| nothing(&p.value)) {
+        return invalid(name, 0);
     }
     // Words are quoted, periods are not.
     if quoted_period && !matches!(name, "nodata" | "fuzzytime") {
@@ -319,7 +323,7 @@ fn check_query_call(
     let given = |at: usize| call.params.get(at).filter(|p| !place.has_macro(&p.value));
     let timed = |text: &str| {
         let period = Period::parse(text);
-        matches!(period, Some(Period { length: PeriodLength::Seconds(_), shift: None }))
+        matches!(period, Some(Period { length: PeriodLength::Seconds(1..), shift: None }))
     };
     let optional = name == "last_foreach";
     if let Some(period) = given(0)
@@ -395,6 +399,13 @@ mod tests {
             ("last(//n,#1,1)", "invalid number"),
             ("nodata(//n,\"5m\")", ""),
             ("nodata(//n,0)", "invalid second parameter"),
+            ("fuzzytime(//n,0s)", "invalid second parameter"),
+            ("sum(//n,0)", "invalid second parameter"),
+            ("find(//n,0:now-1h)", "invalid second parameter"),
+            ("count(//n)", "mandatory parameter is missing"),
+            ("count(//n,)", "invalid second parameter"),
+            ("countunique(//n,,\"eq\",\"1\")", "invalid second parameter"),
+            ("sum(last_foreach(/*/n,0))", "invalid second parameter"),
             ("count(//n,5m,\"bitand\",\"6/x\")", ""),
             ("count(//n,5m,\"xx\")", "invalid third parameter"),
             ("trendsum(//n,2y:now/y)", ""),

@@ -114,11 +114,9 @@ fn count(args: &[ExprValue]) -> Called {
     let matcher = crate::func::Matcher::new(&text(0), &text(1), rest.len() == 2)
         .map_err(|e| e.to_string())?;
     let globals = crate::regex::GlobalRegexes::default();
+    matcher.check_globals(&globals).map_err(|e| e.to_string())?;
     let mut found = 0;
     for value in values {
-        // Numbers are looked into as texts.
-        let as_text = value.as_text().filter(|_| text(0) == "like").map(ExprValue::Text);
-        let value = as_text.as_ref().unwrap_or(value);
         found += u64::from(matcher.matches(value, &globals).map_err(|e| e.to_string())?);
     }
     Ok(ExprValue::Unsigned(found))

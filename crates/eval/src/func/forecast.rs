@@ -74,6 +74,10 @@ struct Curve {
 
 impl Curve {
     fn of(points: &[(f64, f64)], fit: Fit) -> Option<Self> {
+        // One value is a level, whatever the curve and its sign.
+        if let [(_, level)] = points {
+            return Some(Self { fit: Fit::Linear, k: vec![*level] });
+        }
         let degree = match fit {
             Fit::Polynomial(degree) => degree.min(points.len().checked_sub(1)?),
             _ => 1.min(points.len().checked_sub(1)?),
@@ -151,6 +155,11 @@ pub(super) fn forecast(
     fit: Fit,
     mode: ForecastMode,
 ) -> f64 {
+    // With fewer values than a polynomial has coefficients there is no forecast, though the time
+    // left follows from the highest degree that there are values for.
+    if matches!(fit, Fit::Polynomial(degree) if points.len() > 1 && points.len() <= degree) {
+        return FAILED;
+    }
     let Some(curve) = Curve::of(points, fit) else { return FAILED };
     let then = now + ahead_s;
     let (from, to) = if then < now { (then, now) } else { (now, then) };

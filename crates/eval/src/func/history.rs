@@ -158,6 +158,25 @@ fn like_item(item: &Item, value: f64) -> ExprValue {
     }
 }
 
+/// The newest value, unless it is older than the period (where the period has a length).
+pub(super) fn recent(
+    period: Option<&Period>,
+    item: &Item,
+    view: &mut dyn HistoryView,
+    moment: &Moment<'_>,
+) -> Evaluated {
+    let newest = Reader { period: None, item, view, moment }.nth()?;
+    let after = match period.map(|p| p.length) {
+        Some(PeriodLength::Seconds(seconds @ 1..)) => moment.now.clock.saturating_sub(seconds),
+        _ => return Ok(operand(&newest.value)),
+    };
+    if newest.at > (Timestamp { clock: after, ns: moment.now.ns }) {
+        Ok(operand(&newest.value))
+    } else {
+        Err(FuncError::NotEnoughData)
+    }
+}
+
 /// Exact for whole numbers, which floats could not hold.
 fn extreme(r: &mut Reader<'_, '_>, largest: bool) -> Evaluated {
     r.numeric()?;
@@ -175,7 +194,7 @@ fn extreme(r: &mut Reader<'_, '_>, largest: bool) -> Evaluated {
 
 fn sum(r: &mut Reader<'_, '_>) -> Evaluated {
     r.numeric()?;
-    let values = r.values()?;
+    let values = r.some_values()?;
     if r.item.value_type == ValueType::Unsigned {
         let whole = values.iter().try_fold(0u64, |total, v| match v.value {
             SampleValue::Unsigned(v) => total.checked_add(v),
@@ -206,7 +225,8 @@ fn change(r: &mut Reader<'_, '_>) -> Evaluated {
     })
 }
 
-/// What tells two values of an item apart: of logs also where they come from.
+/// What tells values of an item apart where unique ones are counted: of logs also where they come
+/// from.
 fn identity(value: &SampleValue) -> (String, String) {
     match value {
         SampleValue::Log(log) => (log.0.to_string(), log.1.source.to_string()),
@@ -215,7 +235,7 @@ fn identity(value: &SampleValue) -> (String, String) {
 }
 
 fn count(r: &mut Reader<'_, '_>, matcher: &Matcher, unique: bool) -> Evaluated {
-    matcher.check(r.item.value_type)?;
+    matcher.check(r.item.value_type, r.moment.globals)?;
     let mut seen = HashSet::new();
     let mut found = 0;
     for v in r.values()? {
@@ -242,14 +262,14 @@ fn change_count(r: &mut Reader<'_, '_>, direction: Direction) -> Evaluated {
                 Direction::Up => new > old && !same_f64(new, old),
                 Direction::Down => new < old && !same_f64(new, old),
             },
-            _ => identity(new) != identity(old),
+            _ => new.as_text() != old.as_text(),
         }
     };
     Ok(ExprValue::Unsigned(values.windows(2).filter(changed).count() as u64))
 }
 
 fn find(r: &mut Reader<'_, '_>, matcher: &Matcher) -> Evaluated {
-    matcher.check(r.item.value_type)?;
+    matcher.check(r.item.value_type, r.moment.globals)?;
     for v in r.values()? {
         if matcher.matches(&operand(&v.value), r.moment.globals)? {
             return Ok(ExprValue::truth(true));
@@ -334,15 +354,16 @@ fn rate(r: &mut Reader<'_, '_>) -> Evaluated {
             delta += number(&pair[1]);
         }
     }
-    let between = |a: Timestamp, b: Timestamp| {
-        f64::from(b.clock) - f64::from(a.clock) + (f64::from(b.ns) - f64::from(a.ns)) / 1e9
-    };
+    // As floats since 1970, which tell a quarter of a microsecond apart: so does the reference.
+    let seconds = |at: Timestamp| f64::from(at.clock) + f64::from(at.ns) / 1e9;
+    let between = |a: Timestamp, b: Timestamp| seconds(b) - seconds(a);
     let sampled = between(first.at, last.at);
-    // Only a period of time reaches beyond its values.
-    let PeriodLength::Seconds(seconds) = length else {
-        return Ok(ExprValue::Float(delta / sampled));
+    // A number of values is as long as they reach, but ends where a period of time would: what is
+    // added behind them is taken away before them, unless the newest is long past.
+    let range = match length {
+        PeriodLength::Seconds(seconds) => f64::from(seconds),
+        PeriodLength::Count(_) => sampled,
     };
-    let range = f64::from(seconds);
     let mut before = range - between(first.at, end);
     let after = between(last.at, end);
     #[expect(clippy::cast_precision_loss, reason = "a count")]
@@ -367,7 +388,8 @@ fn bitand(r: &mut Reader<'_, '_>, mask: u64) -> Evaluated {
 /// scale starts a nanosecond before the oldest value, so that logarithms are defined.
 fn points(r: &mut Reader<'_, '_>) -> Result<(Vec<(f64, f64)>, f64), FuncError> {
     r.numeric()?;
-    let end = r.moment.now;
+    // Forecasts start with the second, wherever in it they are made.
+    let end = Timestamp::from_s(r.moment.now.clock);
     let values = r.values()?;
     let start = values.last().map_or(end, |v| v.at);
     let since = |at: Timestamp| {

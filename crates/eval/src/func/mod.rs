@@ -7,6 +7,7 @@ pub mod catalog;
 mod forecast;
 mod history;
 mod matcher;
+mod params;
 mod period;
 mod stl;
 #[cfg(test)]
@@ -18,11 +19,11 @@ use model::{ItemId, SampleValue, Timestamp, Trend, ValueType};
 
 pub use forecast::{Fit, ForecastMode};
 pub use matcher::Matcher;
+use params::Params;
 pub use period::{Period, PeriodLength, TrendPeriod};
 
 use crate::calendar::Unit;
 use crate::expr::{ExprValue, HistoryParam};
-use crate::num::{parse_f64, parse_seconds, parse_suffixed};
 use crate::regex::{GlobalRegexes, RegexError};
 
 /// One value of an item's history.
@@ -210,13 +211,13 @@ pub fn foreach_base(name: &str) -> Option<&'static str> {
 }
 
 /// Whether these are parameters of a function over all items of a query: periods of such end now
-/// and have a length in time, but those of `last_foreach`.
+/// and have a length in time. Only `last_foreach` and `item_count` do without one.
 pub fn check_foreach(name: &str, params: &[HistoryParam]) -> Result<(), FuncError> {
     let period = params.first().map(|p| p.value.as_str()).filter(|text| !text.is_empty());
     match period.map(Period::parse) {
-        Some(Some(Period { length: PeriodLength::Seconds(_), shift: None })) | None => Ok(()),
-        Some(_) if name == "last_foreach" => Ok(()),
-        Some(_) => Err(FuncError::Param(1)),
+        Some(Some(Period { length: PeriodLength::Seconds(_), shift: None })) => Ok(()),
+        None if matches!(name, "last_foreach" | "item_count") => Ok(()),
+        _ => Err(FuncError::Param(1)),
     }
 }
 
@@ -239,59 +240,6 @@ pub fn is_trend_period(name: &str, text: &str) -> bool {
 /// The functions over expressions that change with time alone.
 pub fn is_date_function(name: &str) -> bool {
     matches!(name, "date" | "dayofmonth" | "dayofweek" | "now" | "time")
-}
-
-/// Parameters by position; absent and empty ones are `None`.
-struct Params<'a>(&'a [HistoryParam]);
-
-impl<'a> Params<'a> {
-    fn text(&self, index: usize) -> Option<&'a str> {
-        self.0.get(index).map(|p| p.value.as_str()).filter(|v| !v.is_empty())
-    }
-
-    fn required(&self, index: usize) -> Result<&'a str, FuncError> {
-        self.text(index).ok_or(FuncError::Param(index + 1))
-    }
-
-    fn period(&self, index: usize) -> Result<Option<Period>, FuncError> {
-        match self.text(index) {
-            Some(text) => Period::parse(text).map(Some).ok_or(FuncError::Param(index + 1)),
-            None => Ok(None),
-        }
-    }
-
-    fn required_period(&self, index: usize) -> Result<Option<Period>, FuncError> {
-        match self.period(index)? {
-            None => Err(FuncError::Param(index + 1)),
-            period => Ok(period),
-        }
-    }
-
-    fn seconds(&self, index: usize) -> Result<u32, FuncError> {
-        parse_seconds(self.required(index)?).ok_or(FuncError::Param(index + 1))
-    }
-
-    fn number(&self, index: usize) -> Result<f64, FuncError> {
-        parse_suffixed(self.required(index)?).ok_or(FuncError::Param(index + 1))
-    }
-
-    /// A whole number, suffixes allowed.
-    fn whole(&self, index: usize) -> Result<u64, FuncError> {
-        let text = self.required(index)?;
-        crate::num::parse_u64(text)
-            .or_else(|| ExprValue::Float(parse_suffixed(text)?).as_u64())
-            .ok_or(FuncError::Param(index + 1))
-    }
-
-    fn at_most(&self, count: usize) -> Result<(), FuncError> {
-        if self.0.len() > count { Err(FuncError::ParamCount) } else { Ok(()) }
-    }
-
-    fn matcher(&self, index: usize) -> Result<Matcher, FuncError> {
-        let value = |i: usize| self.0.get(i).map_or("", |p| p.value.as_str());
-        let given = self.0.len() > index + 1;
-        Matcher::new(value(index), value(index + 1), given)
-    }
 }
 
 impl Function {
@@ -321,7 +269,9 @@ impl Function {
             "change" => Ok((Kind::Change, None, 0)),
             "item_count" => Ok((Kind::ItemCount, None, 0)),
             "first" => match p.required_period(0)? {
-                Some(Period { length: PeriodLength::Count(_), .. }) => Err(FuncError::Param(1)),
+                Some(Period {
+                    length: PeriodLength::Count(_) | PeriodLength::Seconds(0), ..
+                }) => Err(FuncError::Param(1)),
                 period => Ok((Kind::First, period, 1)),
             },
             "avg" => period(Kind::Avg, 1),
@@ -335,8 +285,9 @@ impl Function {
                 }
                 period(Kind::Percentile(percent), 2)
             }
-            "count" => period(Kind::Count(p.matcher(1)?), 3),
-            "countunique" => period(Kind::CountUnique(p.matcher(1)?), 3),
+            // Without a period they look at the newest value.
+            "count" => Ok((Kind::Count(p.matcher(1)?), p.period(0)?, 3)),
+            "countunique" => Ok((Kind::CountUnique(p.matcher(1)?), p.period(0)?, 3)),
             "changecount" => {
                 let direction = match p.text(1).unwrap_or("all") {
                     "all" => Direction::All,
@@ -419,6 +370,23 @@ impl Function {
         view: &mut dyn HistoryView,
         moment: &Moment<'_>,
     ) -> Result<ExprValue, FuncError> {
+        match self.eval_known(item, view, moment) {
+            // Nothing sums up to 0; in lists it leaves no trace.
+            Err(FuncError::NotEnoughData) if self.kind == Kind::Sum => Ok(match item.value_type {
+                ValueType::Unsigned => ExprValue::Unsigned(0),
+                _ => ExprValue::Float(0.0),
+            }),
+            other => other,
+        }
+    }
+
+    /// Like [`Self::eval`], but nothing has no sum.
+    fn eval_known(
+        &self,
+        item: &Item,
+        view: &mut dyn HistoryView,
+        moment: &Moment<'_>,
+    ) -> Result<ExprValue, FuncError> {
         let value = match &self.kind {
             Kind::Trend(kind, period) => trend::eval(*kind, period, item, view, moment),
             Kind::Baseline { deviations, period, season, seasons } => {
@@ -452,7 +420,14 @@ impl Function {
         }
         let mut out = Vec::with_capacity(items.len());
         for item in items {
-            let value = match self.eval(item, view, moment) {
+            let value = if self.kind == Kind::Last {
+                history::recent(self.period.as_ref(), item, view, moment)
+            } else {
+                // What is computed is a float, of whole numbers too.
+                let float = |v: ExprValue| v.as_f64().map_or(v, ExprValue::Float);
+                self.eval_known(item, view, moment).map(float)
+            };
+            let value = match value {
                 Ok(value) => value,
                 Err(FuncError::ValueType) if self.is_statistic() => {
                     // Texts count as 0 where they are there at all.
@@ -491,8 +466,4 @@ pub fn operand(value: &SampleValue) -> ExprValue {
         SampleValue::Text(text) => ExprValue::Text(text.to_string()),
         SampleValue::Log(log) => ExprValue::Text(log.0.to_string()),
     }
-}
-
-fn parse_number(text: &str) -> Option<f64> {
-    parse_f64(text).or_else(|| parse_suffixed(text))
 }

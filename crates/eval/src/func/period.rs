@@ -21,7 +21,7 @@ pub struct Period {
 pub enum PeriodLength {
     /// `#5`: that many newest values.
     Count(usize),
-    /// `5m`: that many seconds.
+    /// `5m`: that many seconds; none hold no values.
     Seconds(u32),
 }
 
@@ -39,7 +39,7 @@ impl Period {
                 let count = u32::try_from(parse_u64(count)?).ok().filter(|c| *c > 0)?;
                 PeriodLength::Count(count as usize)
             }
-            None => PeriodLength::Seconds(parse_seconds(length).filter(|s| *s > 0)?),
+            None => PeriodLength::Seconds(parse_seconds(length)?),
         };
         Some(Self { length, shift })
     }
@@ -54,6 +54,7 @@ impl Period {
     pub(super) fn lookback(&self) -> Lookback {
         let (values, mut seconds) = match self.length {
             PeriodLength::Count(count) => (count, 0),
+            PeriodLength::Seconds(0) => (1, 0),
             PeriodLength::Seconds(seconds) => (0, seconds),
         };
         for op in self.shift.iter().flat_map(|s| &s.0) {
