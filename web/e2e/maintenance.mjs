@@ -56,7 +56,10 @@ async function silenceHost(name) {
     const row = dataRows("Hosts").filter({ hasText: name }).first();
     await row.getByRole("button", { name: `Silence ${name}` }).click();
     await dialog().getByRole("button", { name: "2 h" }).click();
-    await row.getByText(/^silenced until/).waitFor();
+    await row
+      .getByText(/^silenced until/)
+      .last()
+      .waitFor();
   });
 
   await step("silenced host page", async () => {

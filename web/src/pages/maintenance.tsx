@@ -38,6 +38,14 @@ const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
   ["over", "Over"],
 ];
 
+/** What runs stands first, then what comes next; within that by name. */
+function rank(state: State | undefined): number {
+  if (state?.is === "running") return 0;
+  return state?.is === "planned" ? state.next : Number.POSITIVE_INFINITY;
+}
+
+const order = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
+
 function CreateLink() {
   return (
     <Link to="/maintenance/new" className={buttonClass("primary")}>
@@ -95,7 +103,8 @@ export function MaintenancePage() {
     return all
       ?.filter((one) => one.name.toLowerCase().includes(needle))
       .map((one) => one.maintenanceid)
-      .filter((id) => !search.state || states.get(id)?.is === search.state);
+      .filter((id) => !search.state || states.get(id)?.is === search.state)
+      .sort((a, b) => order(rank(states.get(a)), rank(states.get(b))));
   }, [all, states, search.text, search.state]);
   const rowAt = useWindows<MaintenanceDetail>({
     queryKey: ["maintenances", "rows"],

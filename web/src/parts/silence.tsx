@@ -45,12 +45,18 @@ function fail(error: unknown): void {
   toast(`${what} ${todo}`, "bad");
 }
 
+/** Dismisses the offer to end a silence that was just made. */
+const offers = new Map<string, () => void>();
+
 /** Ends silences before their time. */
 export function useEndSilence() {
   const follow = useFollow();
   return useMutation({
     mutationFn: (maintenanceids: string[]) => deleteMaintenances(maintenanceids),
-    onSuccess: () => toast("The silence was ended."),
+    onSuccess: (_, ids) => {
+      for (const id of ids) offers.get(id)?.();
+      toast("The silence was ended.");
+    },
     onError: fail,
     onSettled: follow,
   });
@@ -91,7 +97,7 @@ function silencedWords(until: readonly number[], now: number): string {
 }
 
 const MARK =
-  "inline-flex h-5 min-w-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-2xs font-medium text-accent-ink";
+  "inline-flex h-5 max-w-full shrink-0 items-center gap-1 rounded bg-accent-soft px-1.5 text-2xs font-medium text-accent-ink";
 
 /** A mark with words. */
 function Mark({ words, title }: { words: string; title?: string }) {
@@ -199,10 +205,10 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
     mutationFn: (until: number) => silence(chosen, until, Math.floor(Date.now() / 1000)),
     onSuccess: (id, until) => {
       const subject = what === "problem" ? target.problem?.name : names;
-      toast(`${subject} is silenced until ${formatMoment(until, now)}.`, "good", {
-        label: "End now",
-        run: () => end.mutate([id]),
-      });
+      offers.get(id)?.();
+      const offer = { label: "End now", run: () => end.mutate([id]) };
+      const text = `${subject} is silenced until ${formatMoment(until, now)}.`;
+      offers.set(id, toast(text, "good", offer));
       onClose();
     },
     onError: fail,

@@ -25,14 +25,17 @@ function set(next: Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says in a corner, for a few seconds, that something worked or did not. */
-export function toast(text: string, tone: Toast["tone"] = "good", action?: ToastAction): void {
+/** Says in a corner, for a few seconds, that something worked or did not; the answer dismisses it. */
+export function toast(
+  text: string,
+  tone: Toast["tone"] = "good",
+  action?: ToastAction,
+): () => void {
   const id = ++lastId;
   set([...toasts.slice(-3), { id, text, tone, action }]);
-  setTimeout(
-    () => set(toasts.filter((t) => t.id !== id)),
-    tone === "bad" || action ? SHOWN_MS * 2 : SHOWN_MS,
-  );
+  const dismiss = () => set(toasts.filter((t) => t.id !== id));
+  setTimeout(dismiss, tone === "bad" || action ? SHOWN_MS * 2 : SHOWN_MS);
+  return dismiss;
 }
 
 export function Toasts() {

@@ -55,7 +55,9 @@ export function hostColumns(
           {row.host !== row.name && (
             <span className="min-w-0 shrink-[20] truncate text-xs text-faint">{row.host}</span>
           )}
-          <HostMark host={row} maintenances={maintenances} />
+          <span className="flex min-w-0 shrink sm:hidden">
+            <HostMark host={row} maintenances={maintenances} />
+          </span>
         </span>
       ),
     },
@@ -112,13 +114,15 @@ export function hostColumns(
       id: "status",
       on: "wide",
       header: "Status",
-      width: "7rem",
+      width: "minmax(7rem, 1fr)",
       sortable: true,
       cell: (row) =>
-        row.status === "0" ? (
-          <span className="text-soft">Monitored</span>
-        ) : (
+        row.status !== "0" ? (
           <span className="text-faint">Not monitored</span>
+        ) : row.maintenance_status === "1" ? (
+          <HostMark host={row} maintenances={maintenances} />
+        ) : (
+          <span className="text-soft">Monitored</span>
         ),
     },
   ];
