@@ -4,8 +4,9 @@
 //   BASE_URL=http://127.0.0.1:8080 USER=Admin PASSWORD=… OUT=/tmp/pictures node e2e/flows.mjs
 //
 // CHROMIUM names the browser (default /usr/bin/chromium), THEME is light or dark, HOST the visible
-// name of a host with an agent (default: the first one that is not Vedette itself), ONLY runs the steps
-// whose name contains it. Creates things named "e2e …" and deletes most of them again.
+// name of a host with an agent (default: the first one that is not Vedette itself), TROUBLE the name of
+// one with an open problem and PROBLEM what that is called (without them nothing is silenced), ONLY
+// runs the steps whose name contains it. Creates things named "e2e …" and deletes most of them again.
 
 import { configure, testAgainst } from "./configure.mjs";
 import {
@@ -24,6 +25,7 @@ import {
   user,
 } from "./lib.mjs";
 import { look } from "./look.mjs";
+import { maintenance } from "./maintenance.mjs";
 
 await step("sign in refused", async () => {
   await go("/");
@@ -256,6 +258,8 @@ await step("template page", async () => {
   await heading(/E2E template/).waitFor();
   await page.getByText("e2e.requests").waitFor();
 });
+
+if (process.env.TROUBLE) await maintenance(process.env.TROUBLE, process.env.PROBLEM);
 
 const newHost = `e2e-${stamp}`;
 

@@ -9,6 +9,8 @@ const PAGES = [
   ["latest data", "/latest", /^Latest data/],
   ["graph", "/graph", /^Graph/],
   ["templates", "/templates", /^Templates/],
+  ["maintenance", "/maintenance", /^Maintenance/],
+  ["create maintenance", "/maintenance/new", /^Create maintenance/],
   ["queue", "/queue", /^Queue/],
   ["health", "/health", /health/],
   ["capacity", "/capacity", /^Capacity/],

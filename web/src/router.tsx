@@ -159,6 +159,26 @@ const template = createRoute({
   component: lazyRouteComponent(() => import("~/pages/template"), "TemplatePage"),
 });
 
+const maintenance = createRoute({
+  getParentRoute: () => inside,
+  path: "/maintenance",
+  validateSearch: (search) => pickSearch(search, ["text", "state", "group", "host"]),
+  component: lazyRouteComponent(() => import("~/pages/maintenance"), "MaintenancePage"),
+});
+
+const maintenanceNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/maintenance/new",
+  validateSearch: (search) => pickSearch(search, ["host"]),
+  component: lazyRouteComponent(() => import("~/pages/maintenance-edit"), "MaintenanceNewPage"),
+});
+
+const maintenanceEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/maintenance/$maintenanceid/edit",
+  component: lazyRouteComponent(() => import("~/pages/maintenance-edit"), "MaintenanceEditPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
@@ -204,6 +224,9 @@ const pages = [
   graph,
   templates,
   template,
+  maintenance,
+  maintenanceNew,
+  maintenanceEdit,
   queue,
   health,
   capacity,

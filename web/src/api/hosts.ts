@@ -46,6 +46,10 @@ export interface HostRow {
   /** 0 monitored, 1 not monitored. */
   status: string;
   maintenance_status: string;
+  /** The maintenance in effect; 0 = none. */
+  maintenanceid: string;
+  /** 1: values are not collected while it runs. */
+  maintenance_type: string;
   /** Active checks: 0 unknown, 1 available, 2 not available. */
   active_available: string;
   interfaces: HostInterface[];
@@ -80,7 +84,16 @@ export interface HostFilter {
 }
 
 const ROW = {
-  output: ["hostid", "host", "name", "status", "maintenance_status", "active_available"],
+  output: [
+    "hostid",
+    "host",
+    "name",
+    "status",
+    "maintenance_status",
+    "maintenanceid",
+    "maintenance_type",
+    "active_available",
+  ],
   selectInterfaces: [
     "interfaceid",
     "type",

@@ -31,6 +31,14 @@ export interface ProblemItem {
   value_type: string;
 }
 
+/** What suppresses a problem: a maintenance, or a person (`maintenanceid` 0). */
+export interface Suppression {
+  maintenanceid: string;
+  userid: string;
+  /** Unix seconds; 0 = until it is resolved. */
+  until: number;
+}
+
 export interface ProblemRow {
   eventid: string;
   objectid: string;
@@ -41,6 +49,7 @@ export interface ProblemRow {
   severity: Severity;
   acknowledged: boolean;
   suppressed: boolean;
+  suppressions: Suppression[];
   opdata: string;
   tags: Tag[];
   hosts: { hostid: string; name: string }[];
@@ -58,6 +67,7 @@ interface RawProblem {
   severity: string;
   acknowledged: string;
   suppressed: string;
+  suppression_data?: { maintenanceid: string; userid: string; suppress_until: string }[];
   opdata: string;
   tags: Tag[];
 }
@@ -191,7 +201,12 @@ export async function fetchProblemRows(
   eventids: string[],
   signal?: AbortSignal,
 ): Promise<ProblemRow[]> {
-  const common = { output: "extend", eventids, selectTags: ["tag", "value"] };
+  const common = {
+    output: "extend",
+    eventids,
+    selectTags: ["tag", "value"],
+    selectSuppressionData: "extend",
+  };
   const raw =
     mode === "history"
       ? await rpc<RawProblem[]>("event.get", { ...common, value: 1 }, signal)
@@ -224,6 +239,10 @@ export async function fetchProblemRows(
       severity: toSeverity(row.severity),
       acknowledged: row.acknowledged === "1",
       suppressed: row.suppressed === "1",
+      suppressions: (row.suppression_data ?? []).map(({ suppress_until, ...by }) => ({
+        ...by,
+        until: Number(suppress_until),
+      })),
       opdata: row.opdata,
       tags: row.tags,
       hosts: trigger?.hosts ?? [],
@@ -249,7 +268,20 @@ export const newestProblemsQuery = (filter: ProblemFilter, limit: number) =>
     meta: { live: "problems" },
   });
 
-/** Open problems by severity, index 0 to 5. */
+/** How many problems the list leaves out because they are suppressed. */
+export const hiddenCountQuery = (filter: ProblemFilter) =>
+  queryOptions({
+    queryKey: ["problems", "hidden", filter],
+    queryFn: ({ signal }) => {
+      const [method, params] = getParams({ ...filter, suppressed: true });
+      return rpcCount(method, params, signal);
+    },
+    placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
+    meta: { live: "problems" },
+  });
+
+/** Open problems by severity, index 0 to 5, without suppressed ones. */
 export const severityCountsQuery = () =>
   queryOptions({
     queryKey: ["problems", "counts"],
@@ -257,7 +289,7 @@ export const severityCountsQuery = () =>
       const counts: number[] = [0, 0, 0, 0, 0, 0];
       await Promise.all(
         SEVERITIES.map(async (severity) => {
-          const params = { source: 0, object: 0, severities: [severity] };
+          const params = { source: 0, object: 0, severities: [severity], suppressed: false };
           counts[severity] = await rpcCount("problem.get", params, signal);
         }),
       );

@@ -8,6 +8,7 @@ import { hostStatesQuery, triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { ItemTable } from "~/parts/item-table";
 import { MacrosView } from "~/parts/macros-view";
+import { HostMark, RunningNotes, useMaintenances } from "~/parts/silence";
 import { ValueMaps } from "~/parts/value-maps";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
@@ -123,6 +124,7 @@ export function HostPage() {
   const navigate = route.useNavigate();
   const { data: host, error, refetch } = useQuery(hostQuery(hostid));
   const { data: items } = useQuery(hostItemsQuery(hostid));
+  const maintenances = useMaintenances();
   const tab = TABS.find((name) => name === search.tab) ?? "overview";
   const triggers = useQuery({ ...triggersQuery(hostid), enabled: tab === "triggers" });
   const rules = useQuery({ ...discoveryRulesQuery(hostid), enabled: tab === "discovery" });
@@ -167,6 +169,7 @@ export function HostPage() {
           <span className="-mx-1 text-faint">/</span>
           <span className="truncate">{host?.name ?? "…"}</span>
           {host && <StateMark host={host} />}
+          {host && <HostMark host={host} maintenances={maintenances} />}
         </>
       }
       actions={host && <HostActions host={host} />}
@@ -175,6 +178,7 @@ export function HostPage() {
           <div className="flex w-full flex-col gap-2">
             <HostFacts host={host} />
             <InterfaceErrors host={host} />
+            {host.maintenance_status === "1" && <RunningNotes ids={[host.maintenanceid]} />}
             <Tabs<Tab>
               label="Views of the host"
               value={tab}

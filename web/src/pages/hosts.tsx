@@ -1,10 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useCallback, useMemo } from "react";
+import { useCallback, useMemo, useState } from "react";
 import { fetchHostRows, type HostFilter, type HostRow, hostIdsQuery } from "~/api/hosts";
+import { maySilence } from "~/api/maintenance";
 import { hostStatesQuery } from "~/api/triggers";
 import { useVisible, useWindows } from "~/api/windows";
 import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { SilenceDialog, useMaintenances } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
@@ -44,6 +46,8 @@ export function HostsPage() {
   );
   const { data: ids, error, refetch } = useQuery(hostIdsQuery(filter));
   const { data: states } = useQuery(hostStatesQuery());
+  const maintenances = useMaintenances();
+  const [silencing, setSilencing] = useState<HostRow | null>(null);
   const rowAt = useWindows<HostRow>({
     queryKey: ["hosts", "rows"],
     ids: ids ?? [],
@@ -54,10 +58,13 @@ export function HostsPage() {
   });
   const columns = useMemo(
     () =>
-      hostColumns(new Map((states ?? []).map((s) => [s.hostid, s])), (tag) =>
-        change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+      hostColumns(
+        new Map((states ?? []).map((s) => [s.hostid, s])),
+        maintenances,
+        (tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+        setSilencing,
       ),
-    [states, change],
+    [states, maintenances, change],
   );
   const [text, setText] = useTyped(search.text ?? "", (value) =>
     change({ text: value || undefined }),
@@ -153,6 +160,11 @@ export function HostsPage() {
               onOpen={(row) =>
                 void navigate({ to: "/hosts/$hostid", params: { hostid: row.hostid }, search: {} })
               }
+              onKey={(key, row) => {
+                if (key !== "s" || !maySilence()) return false;
+                setSilencing(row);
+                return true;
+              }}
               sort={{ id: filter.sort ?? "name", desc: filter.desc ?? false }}
               onSort={({ id, desc }) =>
                 change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
@@ -180,6 +192,13 @@ export function HostsPage() {
             />
           )}
         </Sheet>
+      )}
+      {silencing && (
+        <SilenceDialog
+          target={{ hosts: [silencing] }}
+          running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
+          onClose={() => setSilencing(null)}
+        />
       )}
     </Page>
   );

@@ -1,17 +1,26 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { fetchProblemRows, HEAD_ROWS, type ProblemRow, problemIdsQuery } from "~/api/problems";
+import { maySilence } from "~/api/maintenance";
+import {
+  fetchProblemRows,
+  HEAD_ROWS,
+  hiddenCountQuery,
+  type ProblemRow,
+  problemIdsQuery,
+} from "~/api/problems";
 import { useVisible, useWindows } from "~/api/windows";
+import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { Button } from "~/ui/button";
+import { Icon } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
 import type { Tag } from "~/util/tags";
-import { problemColumns } from "./problems-parts/columns";
+import { problemColumns, silencesOf, targetOf } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
 import { isNarrowed, NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
 import { FilterBar } from "./problems-parts/filter-bar";
@@ -49,6 +58,7 @@ export function ProblemsPage() {
   const [visible, onVisible] = useVisible();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [updating, setUpdating] = useState<Updating | null>(null);
+  const [silencing, setSilencing] = useState<ProblemRow | null>(null);
   const { filter, ids, complete, error, refetch } = useProblemIds(search);
   const update = useUpdateProblems();
 
@@ -67,8 +77,9 @@ export function ProblemsPage() {
   });
   const columns = useMemo(
     () =>
-      problemColumns((tag: Tag) =>
-        change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+      problemColumns(
+        (tag: Tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+        setSilencing,
       ),
     [change],
   );
@@ -77,6 +88,7 @@ export function ProblemsPage() {
   const onKey = (key: string, row: ProblemRow): boolean => {
     if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
     else if (key === "m") setUpdating({ eventids: targets(row), initial: "message" });
+    else if (key === "s" && maySilence() && !row.r_clock) setSilencing(row);
     else if (key === "c") {
       if (row.manualClose || chosen.length)
         setUpdating({ eventids: targets(row), initial: "close" });
@@ -96,6 +108,7 @@ export function ProblemsPage() {
               {complete ? formatCount(ids.length) : "counting…"}
             </span>
           )}
+          <Hidden search={search} onChange={change} />
         </>
       }
       actions={
@@ -147,8 +160,43 @@ export function ProblemsPage() {
           )}
         </div>
       )}
+      {silencing && (
+        <SilenceDialog
+          target={targetOf(silencing)}
+          running={silencesOf(silencing)}
+          onClose={() => setSilencing(null)}
+        />
+      )}
       {updating && <UpdateDialog {...updating} onClose={() => setUpdating(null)} />}
     </Page>
+  );
+}
+
+interface HiddenProps {
+  search: ProblemSearch;
+  onChange: (next: Partial<ProblemSearch>) => void;
+}
+
+/** How many problems are hidden because they are silenced, and the way to them and back. */
+function Hidden({ search, onChange }: HiddenProps) {
+  const shown = search.suppressed === "yes";
+  const key = JSON.stringify({ ...search, event: undefined, sort: undefined });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the open event does not change the count
+  const filter = useMemo(() => toFilter(search), [key]);
+  const { data: count = 0 } = useQuery(hiddenCountQuery(filter));
+  if (count === 0 && !shown) return null;
+  return (
+    <span className="flex items-center gap-1.5 text-sm font-normal text-soft">
+      <Icon name="mute" size={14} />
+      <span>{shown ? `${formatCount(count)} silenced shown` : `${formatCount(count)} hidden`}</span>
+      <button
+        type="button"
+        className="text-accent-ink hover:underline"
+        onClick={() => onChange({ suppressed: shown ? undefined : "yes" })}
+      >
+        {shown ? "Hide" : "Show"}
+      </button>
+    </span>
   );
 }
 

@@ -15,6 +15,7 @@ export interface Destination {
     | "/latest"
     | "/graph"
     | "/templates"
+    | "/maintenance"
     | "/queue"
     | "/health"
     | "/capacity"
@@ -38,7 +39,10 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
   },
   {
     title: "Data collection",
-    pages: [{ to: "/templates", label: "Templates", icon: "templates", key: "t" }],
+    pages: [
+      { to: "/templates", label: "Templates", icon: "templates", key: "t" },
+      { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w" },
+    ],
   },
   {
     title: "Administration",

@@ -44,6 +44,20 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
       go: () => void navigate({ to: "/hosts/new" }),
     },
     {
+      id: "new-maintenance",
+      kind: "Actions",
+      label: "Create maintenance",
+      icon: "wrench",
+      go: () => void navigate({ to: "/maintenance/new" }),
+    },
+    {
+      id: "silenced",
+      kind: "Actions",
+      label: "Show silenced problems too",
+      icon: "mute",
+      go: () => void navigate({ to: "/problems", search: { suppressed: "yes" } }),
+    },
+    {
       id: "unacked",
       kind: "Actions",
       label: "Show unacknowledged problems",

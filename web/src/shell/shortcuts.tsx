@@ -32,6 +32,7 @@ const GROUPS: readonly {
       ["a", "Acknowledge"],
       ["m", "Write a message"],
       ["c", "Close the problem"],
+      ["s", "Silence; also on hosts"],
     ],
   },
   {

@@ -6,6 +6,13 @@ interface Toast {
   id: number;
   text: string;
   tone: "good" | "bad";
+  action?: ToastAction;
+}
+
+/** What can be done about it, at once: take it back. */
+interface ToastAction {
+  label: string;
+  run: () => void;
 }
 
 const SHOWN_MS = 5_000;
@@ -18,14 +25,17 @@ function set(next: Toast[]): void {
   for (const listener of listeners) listener();
 }
 
-/** Says in a corner, for a few seconds, that something worked or did not. */
-export function toast(text: string, tone: Toast["tone"] = "good"): void {
+/** Says in a corner, for a few seconds, that something worked or did not; the answer dismisses it. */
+export function toast(
+  text: string,
+  tone: Toast["tone"] = "good",
+  action?: ToastAction,
+): () => void {
   const id = ++lastId;
-  set([...toasts.slice(-3), { id, text, tone }]);
-  setTimeout(
-    () => set(toasts.filter((t) => t.id !== id)),
-    tone === "bad" ? SHOWN_MS * 2 : SHOWN_MS,
-  );
+  set([...toasts.slice(-3), { id, text, tone, action }]);
+  const dismiss = () => set(toasts.filter((t) => t.id !== id));
+  setTimeout(dismiss, tone === "bad" || action ? SHOWN_MS * 2 : SHOWN_MS);
+  return dismiss;
 }
 
 export function Toasts() {
@@ -52,6 +62,18 @@ export function Toasts() {
             className={cx("mt-0.5", t.tone === "bad" ? "text-bad-ink" : "text-good-ink")}
           />
           <span className="min-w-0 flex-1 break-words">{t.text}</span>
+          {t.action && (
+            <button
+              type="button"
+              className="font-medium whitespace-nowrap text-accent-ink hover:underline"
+              onClick={() => {
+                t.action?.run();
+                set(toasts.filter((o) => o.id !== t.id));
+              }}
+            >
+              {t.action.label}
+            </button>
+          )}
           <button
             type="button"
             aria-label="Dismiss"

@@ -157,6 +157,11 @@ export function formatClock(clock: number): string {
   return `${formatDate(clock)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
 }
 
+/** Local date and time as boxes of the browser hold them, `2026-11-21T10:05`. */
+export function formatLocal(clock: number): string {
+  return formatClock(clock).slice(0, 16).replace(" ", "T");
+}
+
 export function formatDate(clock: number): string {
   const d = new Date(clock * 1000);
   return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;

@@ -1,10 +1,13 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteHost, setHostStatus } from "~/api/host-changes";
 import type { Host } from "~/api/hosts";
+import { maySilence } from "~/api/maintenance";
 import { interfaceAddress, interfaceName } from "~/parts/availability";
-import { buttonClass, IconButton } from "~/ui/button";
+import { SilenceDialog } from "~/parts/silence";
+import { Button, buttonClass, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Icon } from "~/ui/icon";
 import { MenuItem, Popover } from "~/ui/popover";
@@ -75,6 +78,7 @@ export function InterfaceErrors({ host }: { host: Host }) {
 }
 
 export function HostActions({ host }: { host: Host }) {
+  const [silencing, setSilencing] = useState(false);
   const client = useQueryClient();
   const navigate = useNavigate();
   const refresh = () => client.invalidateQueries({ queryKey: ["hosts"] });
@@ -111,6 +115,18 @@ export function HostActions({ host }: { host: Host }) {
   };
   return (
     <>
+      {maySilence() && (
+        <Button icon="mute" onClick={() => setSilencing(true)}>
+          Silence…
+        </Button>
+      )}
+      {silencing && (
+        <SilenceDialog
+          target={{ hosts: [host] }}
+          running={host.maintenance_status === "1" ? [host.maintenanceid] : []}
+          onClose={() => setSilencing(false)}
+        />
+      )}
       <Link
         to="/hosts/$hostid/items/new"
         params={{ hostid: host.hostid }}
@@ -144,6 +160,17 @@ export function HostActions({ host }: { host: Host }) {
               <Icon name="power" size={15} />
               {host.status === "0" ? "Stop monitoring" : "Start monitoring"}
             </MenuItem>
+            {maySilence() && (
+              <MenuItem
+                onClick={() => {
+                  close();
+                  void navigate({ to: "/maintenance/new", search: { host: host.hostid } });
+                }}
+              >
+                <Icon name="wrench" size={15} />
+                Plan maintenance…
+              </MenuItem>
+            )}
             <MenuItem
               danger
               onClick={() => {

@@ -6,6 +6,7 @@ import { type ItemRow, itemsQuery } from "~/api/items";
 import { newestProblemsQuery } from "~/api/problems";
 import { RangePicker } from "~/charts/range-picker";
 import { GraphPanel } from "~/parts/graph-panel";
+import { SilencedMark } from "~/parts/silence";
 import { buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { Icon } from "~/ui/icon";
@@ -53,7 +54,10 @@ function Problems({ hostid }: { hostid: string }) {
                 className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_4.5rem] items-center sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,12rem)_5rem] gap-3 px-4 hover:bg-hover"
               >
                 <SeverityBadge severity={row.severity} className="w-fit" />
-                <span className="truncate font-medium">{row.name}</span>
+                <span className="flex min-w-0 items-center gap-1.5">
+                  <span className="truncate font-medium">{row.name}</span>
+                  <SilencedMark row={row} />
+                </span>
                 <span className="truncate text-soft max-sm:hidden">{row.opdata}</span>
                 <span className="tabular text-right text-xs text-soft">
                   {formatDuration(now - row.clock)}

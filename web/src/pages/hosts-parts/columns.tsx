@@ -1,8 +1,10 @@
 import { Link } from "@tanstack/react-router";
 import type { HostRow } from "~/api/hosts";
+import { type Maintenance, maySilence } from "~/api/maintenance";
 import type { HostState } from "~/api/triggers";
 import { Availability } from "~/parts/availability";
-import { Icon } from "~/ui/icon";
+import { HostMark } from "~/parts/silence";
+import { IconButton } from "~/ui/button";
 import { Dot, SeverityMark } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
@@ -29,9 +31,11 @@ function ProblemCell({ state }: { state: HostState | undefined }) {
 
 export function hostColumns(
   states: Map<string, HostState>,
+  maintenances: ReadonlyMap<string, Maintenance>,
   onTag: (tag: Tag) => void,
+  onSilence: (row: HostRow) => void,
 ): Column<HostRow>[] {
-  return [
+  const columns: Column<HostRow>[] = [
     {
       id: "name",
       header: "Host",
@@ -51,9 +55,9 @@ export function hostColumns(
           {row.host !== row.name && (
             <span className="min-w-0 shrink-[20] truncate text-xs text-faint">{row.host}</span>
           )}
-          {row.maintenance_status === "1" && (
-            <Icon name="wrench" size={13} className="text-faint" />
-          )}
+          <span className="flex min-w-0 shrink sm:hidden">
+            <HostMark host={row} maintenances={maintenances} />
+          </span>
         </span>
       ),
     },
@@ -110,14 +114,36 @@ export function hostColumns(
       id: "status",
       on: "wide",
       header: "Status",
-      width: "7rem",
+      width: "minmax(7rem, 1fr)",
       sortable: true,
       cell: (row) =>
-        row.status === "0" ? (
-          <span className="text-soft">Monitored</span>
-        ) : (
+        row.status !== "0" ? (
           <span className="text-faint">Not monitored</span>
+        ) : row.maintenance_status === "1" ? (
+          <HostMark host={row} maintenances={maintenances} />
+        ) : (
+          <span className="text-soft">Monitored</span>
         ),
     },
   ];
+  if (maySilence()) {
+    columns.push({
+      id: "silence",
+      on: "wide",
+      header: <span className="sr-only">Silence</span>,
+      width: "1.5rem",
+      cell: (row) => (
+        <IconButton
+          small
+          icon="mute"
+          label={`Silence ${row.name}`}
+          onClick={(event) => {
+            event.stopPropagation();
+            onSilence(row);
+          }}
+        />
+      ),
+    });
+  }
+  return columns;
 }

@@ -14,7 +14,9 @@ const ROWS = 9;
 
 /** The newest open problems, short. */
 export function NewestProblems() {
-  const { data, error, refetch } = useQuery(newestProblemsQuery({ mode: "open" }, ROWS));
+  const { data, error, refetch } = useQuery(
+    newestProblemsQuery({ mode: "open", suppressed: false }, ROWS),
+  );
   const now = useNow();
   return (
     <Card

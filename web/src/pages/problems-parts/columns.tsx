@@ -1,5 +1,8 @@
 import { Link } from "@tanstack/react-router";
+import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
+import { SilencedMark } from "~/parts/silence";
+import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
 import { Icon } from "~/ui/icon";
 import { ResolvedBadge, SeverityBadge, SeverityMark } from "~/ui/severity";
@@ -8,6 +11,7 @@ import { TagList } from "~/ui/tag";
 import { formatValue } from "~/util/format";
 import { useNow } from "~/util/hooks";
 import { severityName } from "~/util/severity";
+import type { SilenceTarget } from "~/util/silence";
 import type { Tag } from "~/util/tags";
 import { formatClock, formatDuration, formatShort } from "~/util/time";
 
@@ -47,6 +51,23 @@ function AckCell({ row }: { row: ProblemRow }) {
   );
 }
 
+function SilenceButton({ row, onSilence }: { row: ProblemRow; onSilence: RowAction }) {
+  if (row.r_clock || row.hosts.length === 0) return null;
+  return (
+    <IconButton
+      small
+      icon="mute"
+      label={row.suppressed ? "Silence longer, or end it" : "Silence…"}
+      onClick={(event) => {
+        event.stopPropagation();
+        onSilence(row);
+      }}
+    />
+  );
+}
+
+type RowAction = (row: ProblemRow) => void;
+
 /** A problem in two lines, for phones. */
 function Summary({ row }: { row: ProblemRow }) {
   return (
@@ -68,13 +89,17 @@ function Summary({ row }: { row: ProblemRow }) {
         </span>
         <span className="truncate">{row.hosts.map((host) => host.name).join(", ")}</span>
         {row.acknowledged && <Icon name="check" size={13} className="text-good-ink" />}
+        <SilencedMark row={row} />
       </span>
     </span>
   );
 }
 
-export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] {
-  return [
+export function problemColumns(
+  onTag: (tag: Tag) => void,
+  onSilence: RowAction,
+): Column<ProblemRow>[] {
+  const columns: Column<ProblemRow>[] = [
     {
       id: "summary",
       header: "Problem",
@@ -135,9 +160,14 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
       header: "Problem",
       width: "minmax(11rem, 2fr)",
       cell: (row) => (
-        <span className={cx("font-medium", row.r_clock > 0 && "text-soft")} title={row.name}>
-          {row.suppressed && <span className="mr-1.5 text-xs text-faint">suppressed</span>}
-          {row.name}
+        <span className="flex min-w-0 items-center gap-1.5">
+          <span
+            className={cx("truncate font-medium", row.r_clock > 0 && "text-soft")}
+            title={row.name}
+          >
+            {row.name}
+          </span>
+          <SilencedMark row={row} />
         </span>
       ),
     },
@@ -167,4 +197,24 @@ export function problemColumns(onTag: (tag: Tag) => void): Column<ProblemRow>[] 
       cell: (row) => <AckCell row={row} />,
     },
   ];
+  if (maySilence()) {
+    columns.push({
+      id: "silence",
+      on: "wide",
+      header: <span className="sr-only">Silence</span>,
+      width: "1.5rem",
+      cell: (row) => <SilenceButton row={row} onSilence={onSilence} />,
+    });
+  }
+  return columns;
+}
+
+/** What silencing a problem means. */
+export function targetOf(row: ProblemRow): SilenceTarget {
+  return { hosts: row.hosts, problem: { name: row.name, tags: row.tags } };
+}
+
+/** The maintenances that suppress it. */
+export function silencesOf(row: ProblemRow): string[] {
+  return row.suppressions.map((one) => one.maintenanceid).filter((id) => id !== "0");
 }

@@ -5,6 +5,7 @@ import { itemsQuery } from "~/api/items";
 import { fetchProblemRows, type ProblemRow } from "~/api/problems";
 import { triggerQuery } from "~/api/triggers";
 import { GraphPanel } from "~/parts/graph-panel";
+import { RunningNotes, SilencedMark } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { IconButton } from "~/ui/button";
 import { Drawer } from "~/ui/dialog";
@@ -17,7 +18,7 @@ import { toSeverity } from "~/util/severity";
 import { tagText } from "~/util/tags";
 import { formatClock, formatDuration, type TimeRange, zoneAt } from "~/util/time";
 import { History } from "./acknowledges";
-import { opData } from "./columns";
+import { opData, silencesOf } from "./columns";
 import { Reply } from "./reply";
 
 function Section({ title, children }: { title: string; children: React.ReactNode }) {
@@ -146,6 +147,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
           <div className="flex gap-2 pb-1.5">
             {row && <SeverityBadge severity={row.severity} />}
             {row && row.r_clock > 0 && <ResolvedBadge />}
+            {row && <SilencedMark row={row} />}
           </div>
           <h2 className="text-base font-semibold break-words">{row?.name ?? "Problem"}</h2>
         </div>
@@ -164,6 +166,11 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
           <>
             <Section title="State">
               <Facts row={row} />
+              {row.suppressed && (
+                <div className="flex flex-col gap-2 pt-3">
+                  <RunningNotes ids={silencesOf(row)} />
+                </div>
+              )}
             </Section>
             <Section title="Values">
               <Graph row={row} />

@@ -1,13 +1,17 @@
 import { useState } from "react";
+import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
+import { SilenceDialog } from "~/parts/silence";
 import { Button } from "~/ui/button";
 import { Input } from "~/ui/field";
+import { silencesOf, targetOf } from "./columns";
 import { UpdateDialog, useUpdateProblems } from "./update-dialog";
 
 /** What can be done with a problem: a message, acknowledge, close. */
 export function Reply({ row }: { row: ProblemRow }) {
   const [message, setMessage] = useState("");
   const [more, setMore] = useState(false);
+  const [silencing, setSilencing] = useState(false);
   const mutation = useUpdateProblems();
   const eventids = [row.eventid];
   const send = (acknowledge: boolean) =>
@@ -54,10 +58,22 @@ export function Reply({ row }: { row: ProblemRow }) {
             Close problem
           </Button>
         )}
+        {maySilence() && row.r_clock === 0 && row.hosts.length > 0 && (
+          <Button small icon="mute" onClick={() => setSilencing(true)}>
+            Silence…
+          </Button>
+        )}
         <Button small look="quiet" onClick={() => setMore(true)}>
           More…
         </Button>
       </div>
+      {silencing && (
+        <SilenceDialog
+          target={targetOf(row)}
+          running={silencesOf(row)}
+          onClose={() => setSilencing(false)}
+        />
+      )}
       {more && <UpdateDialog eventids={eventids} onClose={() => setMore(false)} />}
     </footer>
   );

@@ -1,0 +1,188 @@
+import { queryOptions } from "@tanstack/react-query";
+import type { Period, Repeat, Schedule } from "~/util/maintenance";
+import { type SilenceTarget, silenceName, silenceParams, silenceTags } from "~/util/silence";
+import type { Tag } from "~/util/tags";
+import { rpc, rpcCount } from "./client";
+import { pollInterval } from "./live";
+import { session } from "./session-store";
+
+/** `operator`: 0 equals, 2 contains. */
+export interface MaintenanceTag extends Tag {
+  operator: string;
+}
+
+export interface Maintenance extends Schedule {
+  maintenanceid: string;
+  name: string;
+  /** Values are not collected while it runs. */
+  noData: boolean;
+  tags: MaintenanceTag[];
+}
+
+/** With what it covers. */
+export interface MaintenanceDetail extends Maintenance {
+  description: string;
+  /** One tag that fits is enough, instead of one of each name. */
+  anyTag: boolean;
+  hosts: { hostid: string; name: string }[];
+  groups: { groupid: string; name: string }[];
+}
+
+interface RawPeriod {
+  timeperiod_type: Repeat;
+  every: string;
+  month: string;
+  dayofweek: string;
+  day: string;
+  start_time: string;
+  period: string;
+  start_date: string;
+}
+
+interface Raw {
+  maintenanceid: string;
+  name: string;
+  maintenance_type: string;
+  description: string;
+  active_since: string;
+  active_till: string;
+  tags_evaltype: string;
+  timeperiods: RawPeriod[];
+  tags: MaintenanceTag[];
+  hosts?: MaintenanceDetail["hosts"];
+  hostgroups?: MaintenanceDetail["groups"];
+}
+
+function periodOf(raw: RawPeriod): Period {
+  return {
+    repeat: raw.timeperiod_type,
+    every: Number(raw.every),
+    months: Number(raw.month),
+    weekdays: Number(raw.dayofweek),
+    day: Number(raw.day),
+    startTime: Number(raw.start_time),
+    length: Number(raw.period),
+    startDate: Number(raw.start_date),
+  };
+}
+
+function detailOf(raw: Raw): MaintenanceDetail {
+  return {
+    maintenanceid: raw.maintenanceid,
+    name: raw.name,
+    noData: raw.maintenance_type === "1",
+    description: raw.description,
+    since: Number(raw.active_since),
+    till: Number(raw.active_till),
+    periods: raw.timeperiods.map(periodOf),
+    tags: raw.tags,
+    anyTag: raw.tags_evaltype === "2",
+    hosts: raw.hosts ?? [],
+    groups: raw.hostgroups ?? [],
+  };
+}
+
+const SCHEDULE = { output: "extend", selectTimeperiods: "extend", selectTags: "extend" };
+const COVERED = { selectHosts: ["hostid", "name"], selectHostGroups: ["groupid", "name"] };
+
+/** All that the user sees, by name, without their hosts: when they run is computed here. */
+export const maintenancesQuery = (of: { hostids?: string[]; groupids?: string[] } = {}) =>
+  queryOptions({
+    queryKey: ["maintenances", "all", of],
+    queryFn: async ({ signal }): Promise<Maintenance[]> => {
+      const raw = await rpc<Raw[]>(
+        "maintenance.get",
+        {
+          ...SCHEDULE,
+          hostids: of.hostids?.length ? of.hostids : undefined,
+          groupids: of.groupids?.length ? of.groupids : undefined,
+          sortfield: "name",
+        },
+        signal,
+      );
+      return raw.map(detailOf);
+    },
+    staleTime: 5_000,
+    refetchInterval: pollInterval,
+    meta: { live: "config" },
+  });
+
+/** What some of them cover, and all else about them. */
+export async function fetchMaintenances(
+  maintenanceids: string[],
+  signal?: AbortSignal,
+): Promise<MaintenanceDetail[]> {
+  const params = { ...SCHEDULE, ...COVERED, maintenanceids };
+  return (await rpc<Raw[]>("maintenance.get", params, signal)).map(detailOf);
+}
+
+export const maintenanceQuery = (maintenanceid: string) =>
+  queryOptions({
+    queryKey: ["maintenances", "one", maintenanceid],
+    queryFn: async ({ signal }) => (await fetchMaintenances([maintenanceid], signal))[0] ?? null,
+    meta: { live: "config" },
+  });
+
+/** Creates a maintenance, or changes the one given; the answer is its id. */
+export async function saveMaintenance(
+  maintenanceid: string | null,
+  members: object,
+): Promise<string> {
+  const method = maintenanceid ? "maintenance.update" : "maintenance.create";
+  const params = maintenanceid ? { maintenanceid, ...members } : members;
+  const { maintenanceids } = await rpc<{ maintenanceids: string[] }>(method, params);
+  return maintenanceids[0] ?? "";
+}
+
+export function deleteMaintenances(maintenanceids: string[]): Promise<unknown> {
+  return rpc("maintenance.delete", maintenanceids);
+}
+
+/** Whether the user may change maintenances at all. */
+export function maySilence(): boolean {
+  return (session()?.type ?? 0) >= 2;
+}
+
+const keyOf = (target: { hosts: readonly { hostid: string }[] }, tags: readonly Tag[]) =>
+  JSON.stringify([
+    target.hosts.map((host) => host.hostid).sort(),
+    tags.map(({ tag, value }) => `${tag}=${value}`).sort(),
+  ]);
+
+/**
+ * Silences something until then; the answer is the id of the maintenance. What the same user
+ * silenced before is set anew, so that silences do not pile up.
+ */
+export async function silence(target: SilenceTarget, until: number, now: number): Promise<string> {
+  const username = session()?.username ?? "";
+  const base = silenceName(target, username);
+  const search = { name: base.slice(0, 100) };
+  const params = { ...SCHEDULE, ...COVERED, search, startSearch: true };
+  const named = new Map((await rpc<Raw[]>("maintenance.get", params)).map((m) => [m.name, m]));
+  const wanted = keyOf(target, silenceTags(target));
+  for (let again = 1; ; again++) {
+    const name = silenceName(target, username, again);
+    const old = named.get(name);
+    if (old && keyOf({ hosts: old.hosts ?? [] }, old.tags) !== wanted) continue;
+    const members = { name, ...silenceParams(target, until, now) };
+    return saveMaintenance(old?.maintenanceid ?? null, members);
+  }
+}
+
+/** How many open problems a silence would cover. */
+export const coveredQuery = (target: SilenceTarget) =>
+  queryOptions({
+    queryKey: ["problems", "covered", target],
+    queryFn: ({ signal }) =>
+      rpcCount(
+        "problem.get",
+        {
+          source: 0,
+          object: 0,
+          hostids: target.hosts.map((host) => host.hostid),
+          tags: silenceTags(target).map((tag) => ({ ...tag, operator: 1 })),
+        },
+        signal,
+      ),
+    meta: { live: "problems" },
+  });

@@ -1,0 +1,116 @@
+import { Link } from "@tanstack/react-router";
+import type { MaintenanceDetail } from "~/api/maintenance";
+import { Dot } from "~/ui/severity";
+import type { Column } from "~/ui/table";
+import { TagList } from "~/ui/tag";
+import { periodWords, type State, stateWords } from "~/util/maintenance";
+
+const TONES = { running: "warn", planned: "good", over: "off" } as const;
+
+/** Groups first, then hosts. */
+export function coveredWords(row: Pick<MaintenanceDetail, "groups" | "hosts">): string {
+  return [...row.groups, ...row.hosts].map((one) => one.name).join(", ");
+}
+
+function Name({ row }: { row: MaintenanceDetail }) {
+  return (
+    <Link
+      to="/maintenance/$maintenanceid/edit"
+      params={{ maintenanceid: row.maintenanceid }}
+      onClick={(event) => event.stopPropagation()}
+      title={row.name}
+      className="truncate font-medium hover:underline"
+    >
+      {row.name}
+    </Link>
+  );
+}
+
+function StateCell({ state, now }: { state: State | undefined; now: number }) {
+  if (!state) return null;
+  return (
+    <span className="inline-flex items-center gap-1.5">
+      <Dot tone={TONES[state.is]} />
+      <span className={state.is === "over" ? "text-faint" : undefined}>
+        {stateWords(state, now)}
+      </span>
+    </span>
+  );
+}
+
+export function maintenanceColumns(
+  states: ReadonlyMap<string, State>,
+  now: number,
+): Column<MaintenanceDetail>[] {
+  const state = (row: MaintenanceDetail) => (
+    <StateCell state={states.get(row.maintenanceid)} now={now} />
+  );
+  return [
+    {
+      id: "summary",
+      header: "Maintenance",
+      width: "minmax(0, 1fr)",
+      on: "narrow",
+      cell: (row) => (
+        <span className="flex min-w-0 flex-col">
+          <Name row={row} />
+          <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
+            {state(row)}
+            <span className="truncate">{coveredWords(row)}</span>
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: "name",
+      header: "Name",
+      width: "minmax(12rem, 1.6fr)",
+      on: "wide",
+      cell: (row) => <Name row={row} />,
+    },
+    { id: "state", header: "State", width: "13rem", on: "wide", cell: state },
+    {
+      id: "kind",
+      header: "Data",
+      width: "7.5rem",
+      on: "wide",
+      cell: (row) => (
+        <span className="text-soft">{row.noData ? "Not collected" : "Collected"}</span>
+      ),
+    },
+    {
+      id: "covers",
+      header: "Covers",
+      width: "minmax(9rem, 1.2fr)",
+      on: "wide",
+      cell: (row) => (
+        <span className="text-soft" title={coveredWords(row)}>
+          {coveredWords(row)}
+        </span>
+      ),
+    },
+    {
+      id: "tags",
+      header: "Only problems with",
+      width: "minmax(8rem, 1fr)",
+      on: "wide",
+      cell: (row) =>
+        row.tags.length ? (
+          <TagList tags={row.tags} max={2} />
+        ) : (
+          <span className="text-faint">All problems</span>
+        ),
+    },
+    {
+      id: "periods",
+      header: "When",
+      width: "minmax(10rem, 1.4fr)",
+      on: "wide",
+      cell: (row) => (
+        <span className="text-soft" title={row.periods.map(periodWords).join("\n")}>
+          {row.periods.map(periodWords).join("; ")}
+        </span>
+      ),
+    },
+  ];
+}

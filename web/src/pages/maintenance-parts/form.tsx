@@ -1,0 +1,211 @@
+import { useMutation } from "@tanstack/react-query";
+import { useNavigate } from "@tanstack/react-router";
+import { useState } from "react";
+import { explain } from "~/api/errors";
+import { deleteMaintenances, type MaintenanceDetail, saveMaintenance } from "~/api/maintenance";
+import { FormBar } from "~/forms/form-bar";
+import { FormSection } from "~/forms/section";
+import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { useFollow } from "~/parts/silence";
+import { confirmed } from "~/ui/confirm";
+import { Field, Input, Textarea } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { toast } from "~/ui/toast";
+import { useNow } from "~/util/hooks";
+import { formatMoment, nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
+import { zoneName } from "~/util/time";
+import { type Draft, draftOf, paramsOf, problemsOf, scheduleOf } from "./draft";
+import { PeriodsEditor } from "./periods-editor";
+import { TagConditions } from "./tag-conditions";
+
+const PREVIEWED = 5;
+
+/** When the draft would run next. */
+function Preview({ draft }: { draft: Draft }) {
+  const now = Math.floor(useNow() / 60) * 60;
+  const schedule = scheduleOf(draft);
+  if (!schedule) return null;
+  const until = runsUntil(schedule, now);
+  const runs = nextRuns(schedule, now, PREVIEWED);
+  return (
+    <section aria-label="Next starts" className="rounded-lg bg-sunken px-3 py-2.5">
+      <h3 className="pb-1 text-xs font-semibold text-soft">Next starts</h3>
+      {until !== null && <p>Would run now, until {formatMoment(until, now)}.</p>}
+      {runs.length === 0 && until === null && (
+        <p>It would never run: no period starts while it is active.</p>
+      )}
+      <ol>
+        {runs.map(({ start, end }) => (
+          <li key={start} className="tabular flex gap-2">
+            <span className="w-8 text-soft">
+              {WEEKDAYS[(new Date(start * 1000).getDay() + 6) % 7]}
+            </span>
+            <span>
+              {formatMoment(start, now)} to {formatMoment(end, now)}
+            </span>
+          </li>
+        ))}
+      </ol>
+      <p className="pt-1 text-xs text-faint">
+        In this browser's time zone, {zoneName()}. Days and times of repeating periods count in the
+        server's zone.
+      </p>
+    </section>
+  );
+}
+
+interface FormProps {
+  maintenance: MaintenanceDetail | null;
+  /** Hosts that a new one begins with. */
+  hostids?: string[];
+}
+
+/** Creates or edits a maintenance. */
+export function MaintenanceForm({ maintenance, hostids }: FormProps) {
+  const [draft, setDraft] = useState(() =>
+    draftOf(maintenance, Math.floor(Date.now() / 1000), hostids),
+  );
+  const [tried, setTried] = useState(false);
+  const navigate = useNavigate();
+  const follow = useFollow();
+  const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next });
+  const problems = problemsOf(draft);
+  const shown = tried ? problems : {};
+  const leave = () => {
+    follow();
+    void navigate({ to: "/maintenance" });
+  };
+  const save = useMutation({
+    mutationFn: () => saveMaintenance(maintenance?.maintenanceid ?? null, paramsOf(draft)),
+    onSuccess: () => {
+      toast(maintenance ? `${draft.name} was saved.` : `${draft.name} was created.`);
+      leave();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteMaintenances([maintenance?.maintenanceid ?? ""]),
+    onSuccess: () => {
+      toast(`${maintenance?.name} was deleted.`);
+      leave();
+    },
+    onError: (error) => toast(explain(error).what, "bad"),
+  });
+  const onDelete = async () => {
+    const body = <p>What it covers leaves maintenance at once. This cannot be undone.</p>;
+    if (await confirmed(`Delete ${maintenance?.name}?`, body, "Delete maintenance")) {
+      remove.mutate();
+    }
+  };
+  return (
+    <form
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (Object.keys(problems).length === 0) save.mutate();
+      }}
+    >
+      <FormSection title="Maintenance" note="While it runs, problems are hidden and not notified.">
+        <Field label="Name" required error={shown.name}>
+          {(id) => (
+            <Input
+              id={id}
+              autoFocus={!maintenance}
+              maxLength={128}
+              value={draft.name}
+              onChange={(e) => set({ name: e.target.value })}
+            />
+          )}
+        </Field>
+        <div className="flex flex-col items-start gap-1">
+          <Segmented
+            label="Data"
+            value={draft.noData ? "without" : "with"}
+            onChange={(v) => set({ noData: v === "without" })}
+            options={[
+              ["with", "Keep collecting data"],
+              ["without", "Collect no data"],
+            ]}
+          />
+          <p className="text-xs text-faint">
+            {draft.noData
+              ? "Values that arrive meanwhile are dropped; graphs have a gap."
+              : "Values are kept, and problems are found but hidden."}
+          </p>
+        </div>
+        <Field label="Description">
+          {(id) => (
+            <Textarea
+              id={id}
+              rows={2}
+              value={draft.description}
+              onChange={(e) => set({ description: e.target.value })}
+            />
+          )}
+        </Field>
+      </FormSection>
+      <FormSection title="Covers" note="Subgroups come along with their group.">
+        <Field label="Host groups" error={shown.covers}>
+          {(id) => (
+            <HostGroupPicker
+              id={id}
+              field
+              values={draft.groupids}
+              onChange={(groupids) => set({ groupids })}
+            />
+          )}
+        </Field>
+        <Field label="Hosts">
+          {(id) => (
+            <HostPicker
+              id={id}
+              field
+              values={draft.hostids}
+              onChange={(ids) => set({ hostids: ids })}
+            />
+          )}
+        </Field>
+        <TagConditions draft={draft} set={set} />
+      </FormSection>
+      <FormSection title="When" note="Periods that start while the maintenance is active.">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Active since" required>
+            {(id) => (
+              <Input
+                id={id}
+                type="datetime-local"
+                value={draft.since}
+                onChange={(e) => set({ since: e.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Active till" required error={shown.till}>
+            {(id) => (
+              <Input
+                id={id}
+                type="datetime-local"
+                value={draft.till}
+                onChange={(e) => set({ till: e.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <PeriodsEditor
+          periods={draft.periods}
+          onChange={(periods) => set({ periods })}
+          tried={tried}
+        />
+        <Preview draft={draft} />
+      </FormSection>
+      <FormBar
+        save={maintenance ? "Save maintenance" : "Create maintenance"}
+        busy={save.isPending}
+        error={save.error}
+        problems={shown}
+        onDelete={maintenance ? () => void onDelete() : undefined}
+        deleting={remove.isPending}
+        deleteLabel="Delete…"
+      />
+    </form>
+  );
+}

@@ -1,0 +1,83 @@
+import type { MaintenanceTag } from "~/api/maintenance";
+import { Button, IconButton } from "~/ui/button";
+import { Input, Select } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import type { Draft } from "./draft";
+
+const OPERATORS = [
+  ["0", "equals"],
+  ["2", "contains"],
+] as const;
+
+interface TagConditionsProps {
+  draft: Draft;
+  set: (next: Partial<Draft>) => void;
+}
+
+/** Which problems alone are hidden; only where data is collected. */
+export function TagConditions({ draft, set }: TagConditionsProps) {
+  const { tags, noData } = draft;
+  const change = (at: number, next: Partial<MaintenanceTag>) =>
+    set({ tags: tags.map((tag, i) => (i === at ? { ...tag, ...next } : tag)) });
+  if (noData) {
+    return (
+      <p className="text-xs text-faint">
+        Without data there are no problems to choose by tags: all of these hosts are covered.
+      </p>
+    );
+  }
+  return (
+    <fieldset className="flex flex-col gap-2">
+      <legend className="pb-1 text-xs font-medium text-soft">
+        Only problems with these tags{tags.length === 0 && ": none chosen, all problems are hidden"}
+      </legend>
+      {tags.length > 1 && (
+        <Segmented
+          label="Tags are joined by"
+          value={draft.anyTag ? "any" : "all"}
+          onChange={(v) => set({ anyTag: v === "any" })}
+          options={[
+            ["all", "One of each name"],
+            ["any", "Any of them"],
+          ]}
+        />
+      )}
+      {tags.map((tag, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
+        <div key={i} className="grid grid-cols-[1fr_7rem_1fr_2rem] gap-2">
+          <Input
+            aria-label="Tag name"
+            placeholder="name"
+            value={tag.tag}
+            onChange={(e) => change(i, { tag: e.target.value })}
+          />
+          <Select
+            aria-label="Tag operator"
+            options={OPERATORS}
+            value={tag.operator}
+            onChange={(e) => change(i, { operator: e.target.value })}
+          />
+          <Input
+            aria-label="Tag value"
+            placeholder="value"
+            value={tag.value}
+            onChange={(e) => change(i, { value: e.target.value })}
+          />
+          <IconButton
+            icon="trash"
+            label="Remove tag"
+            onClick={() => set({ tags: tags.filter((_, at) => at !== i) })}
+          />
+        </div>
+      ))}
+      <Button
+        small
+        icon="plus"
+        className="self-start"
+        onClick={() => set({ tags: [...tags, { tag: "", value: "", operator: "0" }] })}
+      >
+        Add tag
+      </Button>
+    </fieldset>
+  );
+}
