@@ -10,10 +10,10 @@ help: ## Show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 .PHONY: build
-build: ## Install what is missing, build the UI and the release binary (target/release/vedette)
+build: ## Install what is missing, build the UI and the release binaries (in target/release)
 	scripts/install-packages build
 	$(MAKE) --no-print-directory web
-	$(CARGO) build --release --locked --package server
+	$(CARGO) build --release --locked --package server --package vedette-odbc
 
 .PHONY: run
 run: build ## Build, then start the server with its data in ./var (stop with Ctrl-C)

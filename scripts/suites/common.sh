@@ -6,9 +6,9 @@ export CARGO_TERM_COLOR=never NO_COLOR=1
 unset FORCE_COLOR CLICOLOR_FORCE
 # The same generated cases in each run: a new one is looked for by hand, not while landing.
 export PROPTEST_RNG_SEED=7
-# The program that system tests start.
+# The programs that system tests start.
 build_vedette() {
-    cargo build --locked --quiet --package server
+    cargo build --locked --quiet --package server --package vedette-odbc
 }
 # Each file of a folder as a run of its own; the suite fails when one fails.
 run_tests() {

@@ -32,6 +32,12 @@ def free_port():
         return s.getsockname()[1]
 
 
+def listens(port):
+    """Whether somebody listens on that port of loopback."""
+    with socket.socket() as s:
+        return s.connect_ex(("127.0.0.1", port)) == 0
+
+
 def wait_for(what, check, timeout=60.0, pause=0.2):
     """Repeats `check` until it gives something true; fails with its last answer."""
     end = time.monotonic() + timeout

@@ -40,7 +40,8 @@ def _base_port():
 class Reference:
     """A running reference server: one of its own, or the one that runs at `base`."""
 
-    def __init__(self, base=None):
+    def __init__(self, base=None, more=()):
+        """`more` = lines of the server's configuration file."""
         self.own = base is None
         if not self.own:
             self.base = self.trapper = base
@@ -49,8 +50,12 @@ class Reference:
             return
         subprocess.run([TOOL, "setup"], check=True, stdout=subprocess.DEVNULL)
         self.base = _base_port()
+        # The tool writes this variable into the file as it is, so that lines may follow.
+        environment = dict(os.environ)
+        if more:
+            environment["REFERENCE_CACHE_UPDATE"] = "\n".join(["5", *more])
         run = subprocess.run([TOOL, "up", "--base-port", str(self.base)], check=True,
-                             stdout=subprocess.PIPE, text=True)
+                             stdout=subprocess.PIPE, text=True, env=environment)
         self.about = json.loads(run.stdout)
         self.trapper = self.base
 

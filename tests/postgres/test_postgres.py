@@ -1,52 +1,13 @@
 #!/usr/bin/env python3
 """The whole server with its configuration on a real PostgreSQL."""
 
-import glob
 import os
-import shutil
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
-
-
-class Postgres:
-    """A cluster of its own, run by the user postgres when this is root."""
-
-    def __init__(self):
-        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-        if not found:
-            raise AssertionError("PostgreSQL is missing: scripts/install-packages test")
-        self.bin = os.path.dirname(found[-1])
-        self.folder = tempfile.mkdtemp(prefix="vedette-postgres-")
-        os.chmod(self.folder, 0o755)
-        self.data = os.path.join(self.folder, "data")
-        self.port = bed.free_port()
-        if os.getuid() == 0:
-            shutil.chown(self.folder, "postgres")
-        self.run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "--no-sync",
-                 "-E", "UTF8", "--locale=C")
-        options = "-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off" % (
-            self.port, self.folder)
-        self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"),
-                 "-o", options, "start")
-
-    def run(self, program, *arguments):
-        command = [os.path.join(self.bin, program)] + list(arguments)
-        if os.getuid() == 0:
-            command = ["runuser", "-u", "postgres", "--"] + command
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
-
-    def create(self, name):
-        self.run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", name)
-        return "postgresql://postgres@127.0.0.1:%d/%s" % (self.port, name)
-
-    def stop(self):
-        self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
-        shutil.rmtree(self.folder, ignore_errors=True)
+from databases import Postgres  # noqa: E402
 
 
 class OnPostgres(unittest.TestCase):

@@ -4,6 +4,7 @@ use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::time::Duration;
 
 use config::Snapshot;
 use config::snapshot::Tls;
@@ -64,6 +65,20 @@ pub struct Request {
     pub collector: Status,
 }
 
+/// A script item is due.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ScriptCall {
+    /// The body of the function.
+    pub script: String,
+    /// JSON object with the parameters, what the script sees as `value`.
+    pub value: String,
+    /// How long it may take.
+    pub timeout: Duration,
+}
+
+/// The value of a script item, or the text for its state "not supported".
+pub type ScriptAnswer = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
+
 /// An unknown host asked for active checks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Autoregistration {
@@ -86,6 +101,11 @@ pub trait Backend: Send + Sync + 'static {
     /// Answers one request; `None` = no such request. The answer is the JSON text,
     /// with `response` and, for `failed`, `info`.
     fn request(&self, request: Request) -> Option<Answer>;
+
+    /// Runs the script of an item; takes no longer than its timeout once it has begun.
+    fn run_script(&self, _call: ScriptCall) -> ScriptAnswer {
+        Box::pin(async { Err(String::from("Scripts cannot be run here.")) })
+    }
 
     /// Which connections unknown agents may come over (mask and PSK).
     fn autoregistration_tls(&self) -> Tls {

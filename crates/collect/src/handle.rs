@@ -14,6 +14,7 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::icmp::Pinger;
+use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
 use crate::poll::{self, Command, Reply, Sockets};
 use crate::settings::CollectorConfig;
@@ -96,6 +97,8 @@ impl Collector {
             (0..count).map(|_| queue::bounded("poller commands", COMMANDS)).unzip();
         let remembered = std::mem::take(&mut config.remembered);
         let pinger = Pinger::new(Arc::clone(&deps.clock), config.source_ip);
+        let runtime = tokio::runtime::Handle::current();
+        let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -110,6 +113,7 @@ impl Collector {
             tls,
             pinger,
             simple: Simple::default(),
+            odbc,
             pollers,
         });
         shared.active.restore(remembered.log_positions);

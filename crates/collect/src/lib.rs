@@ -12,7 +12,7 @@
 //! * [`Status`] is what others read and ask: queue, availability, counters, "check now", values
 //!   from the API, a check of one item.
 //!
-//! Items of types that are not collected yet (simple checks, SNMP, HTTP agent without trapping, …)
+//! Items of types that are not collected yet (simple checks, SNMP, HTTP agent without trapping)
 //! never get values and are never listed as late.
 
 mod availability;
@@ -36,7 +36,8 @@ mod testing;
 pub use availability::{Availability, Available, InterfaceState};
 pub use counters::{Busy, Counters};
 pub use deps::{
-    Answer, Autoregistration, Backend, Deps, InternalValue, Internals, Request, Snapshots,
+    Answer, Autoregistration, Backend, Deps, InternalValue, Internals, Request, ScriptAnswer,
+    ScriptCall, Snapshots,
 };
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;

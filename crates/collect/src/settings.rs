@@ -22,6 +22,12 @@ pub struct CollectorConfig {
     pub external_scripts: PathBuf,
     /// Files of requests to web servers.
     pub web: WebFiles,
+    /// Folder of the key files of SSH checks.
+    pub ssh_keys: PathBuf,
+    /// The program that talks to ODBC drivers.
+    pub odbc_program: PathBuf,
+    /// `HOST:PORT` of the Java gateway that JMX checks go through; empty = none.
+    pub java_gateway: String,
     /// Address from which passive checks go out; `None` = the system chooses.
     pub source_ip: Option<std::net::IpAddr>,
     /// Default timeout of checks; a timeout of an item or of the global settings beats it.
@@ -54,6 +60,9 @@ impl Default for CollectorConfig {
             stats_allowed: String::new(),
             external_scripts: PathBuf::from("externalscripts"),
             web: WebFiles::default(),
+            ssh_keys: PathBuf::from("ssh-keys"),
+            odbc_program: PathBuf::from("vedette-odbc"),
+            java_gateway: String::new(),
             source_ip: None,
             timeout: Duration::from_secs(3),
             reach: ReachDelays::default(),

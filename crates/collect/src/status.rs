@@ -16,6 +16,7 @@ use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::agent::AgentReply;
 use crate::poll::icmp::Pinger;
+use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
 use crate::poll::{Check, Command, Reply, probe};
 use crate::schedule::QueueReport;
@@ -42,6 +43,7 @@ pub(crate) struct Shared {
     pub(crate) tls: TlsContexts,
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
+    pub(crate) odbc: Helpers,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
 

@@ -48,5 +48,6 @@ mod wheel;
 pub use command::{Command, ItemReport, ItemReports, Scope, TriggerReport};
 pub use gauges::{GaugeReading, Gauges, STAGES, Stage, VALUE_TYPES};
 pub use live::LiveNote;
+pub use scripts::ScriptRunner;
 pub use set::{ShardHandle, ShardSet};
 pub use spawn::{Deps, InitialTrigger, ShardsConfig};

@@ -25,7 +25,7 @@ use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::recent::Recent;
 use crate::round::Round;
-use crate::scripts::{Desk, Done, Pool, SHARD_TIME_MAX};
+use crate::scripts::{self, Desk, Done, Pool, SHARD_TIME_MAX};
 use crate::set::{LetterBox, ShardHandle, ShardSet};
 use crate::shard::{Inbox, run};
 use crate::slots::{Place, Slots};
@@ -148,7 +148,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
     let shards = deps.drivers.len();
     let (peer_senders, peer_receivers): (Vec<Sender<PeerMessage>>, Vec<Receiver<PeerMessage>>) =
         (0..shards).map(|_| bounded("shard to shard", PEER_QUEUE_MAX)).unzip();
-    let pool = Arc::new(Pool::new(Arc::clone(&deps.clock)));
+    let pool = Arc::new(scripts::pool(Arc::clone(&deps.clock)));
     let parts = deps.drivers.into_iter().zip(peer_receivers).enumerate();
     let made = parts.map(|(index, (driver, peers))| {
         let (values, values_in) = bounded::<ValueBatch>("values", config.queue_batches_max.max(1));

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use api::Api;
-use collect::{Answer, Backend, Request};
+use collect::{Answer, Backend, Request, ScriptAnswer, ScriptCall};
+use pipeline::ScriptRunner;
 use serde_json::{Value as Json, json};
 
 use crate::internals::ServerFigures;
@@ -24,6 +25,7 @@ const SERVED: [&str; 7] = [
 pub(crate) struct Requests {
     pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
     pub(crate) figures: Arc<ServerFigures>,
+    pub(crate) scripts: Arc<ScriptRunner>,
 }
 
 fn failed(info: &str) -> String {
@@ -46,6 +48,11 @@ impl Backend for Requests {
                 failed("Internal error. See the server's log.")
             })
         }))
+    }
+
+    fn run_script(&self, call: ScriptCall) -> ScriptAnswer {
+        let scripts = Arc::clone(&self.scripts);
+        Box::pin(async move { scripts.run(call.script, call.value, call.timeout).await })
     }
 }
 

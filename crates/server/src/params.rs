@@ -112,6 +112,18 @@ pub(crate) const SERVER: &[Param] = &[
         "Folder of certificate authorities that these items believe beside the system's, named by \
          hash (openssl rehash).",
     ),
+    param(
+        "ssh-keys",
+        "DIR",
+        "",
+        "Folder of the key files of SSH checks; default: \"ssh-keys\" in the data folder.",
+    ),
+    param(
+        "java-gateway",
+        "HOST:PORT",
+        "",
+        "Java gateway that JMX checks go through (10052 is the usual port); default: none.",
+    ),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
 

@@ -204,6 +204,7 @@ impl Server {
                 backend: Arc::new(Requests {
                     api: Arc::clone(&late_api),
                     figures: Arc::clone(&figures),
+                    scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
                 }),
                 internals: figures,
             },
@@ -355,6 +356,12 @@ fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorCon
             keys: values.path("ssl-key-location").unwrap_or_else(|| data.join("ssl/keys")),
             authorities: values.path("ssl-ca-location"),
         },
+        odbc_program: std::env::current_exe().map_or_else(
+            |_| PathBuf::from("vedette-odbc"),
+            |own| own.with_file_name("vedette-odbc"),
+        ),
+        java_gateway: values.get("java-gateway").to_owned(),
+        ssh_keys: values.path("ssh-keys").unwrap_or_else(|| data.join("ssh-keys")),
         ..CollectorConfig::default()
     })
 }

@@ -9,6 +9,8 @@
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
 //! * [`icmp`]: echo requests and replies.
+//! * [`java_gateway`]: JMX items, asked through a gateway.
+//! * [`telnet`]: text and negotiations of terminals.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
 //! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
@@ -17,12 +19,14 @@ pub mod agent;
 pub mod http;
 pub mod http_auth;
 pub mod icmp;
+pub mod java_gateway;
 mod message;
 mod oldtext;
 pub mod peers;
 mod reading;
 pub mod sender;
 pub mod services;
+pub mod telnet;
 pub mod trapper;
 pub mod zbxd;
 

@@ -55,6 +55,22 @@ pub const TARGETS: &[Target] = &[
             "h:k:1",
         ],
     },
+    Target {
+        name: "telnet",
+        run: wires::telnet,
+        seeds: &[
+            "login: \r\nx\r\0y\n\rhost> ",
+            "\u{ff}\u{fd}\u{18}\u{ff}\u{fa}\u{18}\u{1}\u{ff}\u{f0}a",
+        ],
+    },
+    Target {
+        name: "java-gateway",
+        run: wires::java_gateway,
+        seeds: &[
+            r#"{"response":"success","data":[{"value":"17"},{"error":"no such attribute"}]}"#,
+            r#"{"response":"failed","error":"Connection refused"}"#,
+        ],
+    },
     Target { name: "peers", run: wires::peers, seeds: &["127.0.0.1,::/0,10.0.0.0/8,host.name"] },
     Target {
         name: "icmp",

@@ -117,3 +117,24 @@ pub(crate) fn http(data: &[u8]) {
         drop(json);
     }
 }
+
+/// Every sign of a seed is one byte: commands of the protocol are beyond ASCII.
+pub(crate) fn telnet(data: &[u8]) {
+    let bytes: Vec<u8> = match str::from_utf8(data) {
+        Ok(text) => text.chars().map(|sign| u8::try_from(sign).unwrap_or(255)).collect(),
+        Err(_) => data.to_vec(),
+    };
+    let (mut decoder, mut text, mut replies) =
+        (wire::telnet::Decoder::default(), Vec::new(), Vec::new());
+    for piece in bytes.chunks(7) {
+        decoder.feed(piece, &mut text, &mut replies);
+    }
+    assert!(text.len() <= bytes.len() && replies.len() <= wire::telnet::REPLIES_MAX + 3);
+    assert!(wire::telnet::unix_lines(&text).len() <= text.len());
+}
+
+pub(crate) fn java_gateway(data: &[u8]) {
+    for count in [1, 2] {
+        drop(wire::java_gateway::parse(&text(data), count));
+    }
+}

@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
 use wire::agent::passive::{self, Answer, Parsed};
-use wire::zbxd::{self, Decoder};
+use wire::zbxd::{self, Decoder, Frame};
 
 use crate::status::Shared;
 use crate::tls;
@@ -144,7 +144,7 @@ pub(super) fn os_error(error: &std::io::Error) -> String {
 }
 
 async fn exchange(target: &Target<'_>, dialect: passive::Dialect, stage: &Cell<Stage>) -> Asked {
-    let stream = match connect(target).await {
+    let stream = match connect(target.shared, target.address).await {
         Ok(stream) => stream,
         Err(error) => return not_connected(target.address, &error),
     };
@@ -174,18 +174,19 @@ pub(super) fn is_local(error: &std::io::Error) -> bool {
     matches!(error.raw_os_error(), Some(EMFILE | ENFILE | ENOMEM | EADDRNOTAVAIL | ENOBUFS))
 }
 
-async fn connect(target: &Target<'_>) -> std::io::Result<TcpStream> {
-    let Some(source) = target.shared.config.source_ip else {
-        return TcpStream::connect(target.address).await;
+/// A connection from the address that the operator chose.
+pub(super) async fn connect(shared: &Shared, address: SocketAddr) -> std::io::Result<TcpStream> {
+    let Some(source) = shared.config.source_ip else {
+        return TcpStream::connect(address).await;
     };
-    let socket = match target.address {
+    let socket = match address {
         SocketAddr::V4(_) => TcpSocket::new_v4()?,
         SocketAddr::V6(_) => TcpSocket::new_v6()?,
     };
-    if source.is_ipv4() == target.address.is_ipv4() {
+    if source.is_ipv4() == address.is_ipv4() {
         socket.bind(SocketAddr::new(source, 0))?;
     }
-    socket.connect(target.address).await
+    socket.connect(address).await
 }
 
 async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
@@ -201,26 +202,36 @@ async fn talk<S: AsyncRead + AsyncWrite + Unpin>(
     }
     stage.set(Stage::Read);
     let max = target.shared.config.limits.agent_answer_bytes_max;
-    let max = usize::try_from(max).unwrap_or(usize::MAX);
+    match read_frame(&mut stream, usize::try_from(max).unwrap_or(usize::MAX)).await {
+        Ok(Some(frame)) => understand(&frame.text(), dialect, target.address.ip()),
+        Ok(None) => refused(target.address.ip()),
+        Err(why) => network(&why),
+    }
+}
+
+/// The answer; `None` = the other side closed without one.
+pub(super) async fn read_frame<S: AsyncRead + Unpin>(
+    stream: &mut S,
+    bytes_max: usize,
+) -> Result<Option<Frame>, String> {
     // Agents of old answer without a header.
-    let limits = zbxd::Limits::ANSWER.with_bytes_max(max).with_text_bytes_max(max);
+    let limits = zbxd::Limits::ANSWER.with_bytes_max(bytes_max).with_text_bytes_max(bytes_max);
     let mut decoder = Decoder::new(limits);
-    let frame = loop {
-        let read = read_some(&mut stream, |bytes| {
+    loop {
+        let read = read_some(stream, |bytes| {
             if bytes.is_empty() {
                 return decoder.end().map(|frame| (true, frame));
             }
             decoder.feed(bytes)?.only().map(|frame| (false, frame))
         });
         match read.await {
-            Ok(Ok((_, Some(frame)))) => break frame,
-            Ok(Ok((true, None))) => return refused(target.address.ip()),
+            Ok(Ok((_, Some(frame)))) => return Ok(Some(frame)),
+            Ok(Ok((true, None))) => return Ok(None),
             Ok(Ok((false, None))) => {}
-            Ok(Err(error)) => return network(&format!("the answer {error}")),
-            Err(error) => return not_read(&error),
+            Ok(Err(error)) => return Err(format!("the answer {error}")),
+            Err(error) => return Err(format!("cannot read response: {}", os_error(&error))),
         }
-    };
-    understand(&frame.text(), dialect, target.address.ip())
+    }
 }
 
 /// Nothing came at all.

@@ -11,10 +11,16 @@ mod direct;
 mod external;
 pub(crate) mod http;
 pub(crate) mod icmp;
+mod jmx;
 mod judge;
+mod login;
+pub(crate) mod odbc;
 pub(crate) mod probe;
+mod script;
 pub(crate) mod simple;
+mod ssh;
 mod task;
+mod telnet;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};

@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::{external, http, simple, web};
+use super::{external, http, jmx, odbc, script, simple, ssh, telnet, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -30,6 +30,13 @@ pub(crate) fn collects(kind: ItemType) -> bool {
             | ItemType::External
             | ItemType::HttpAgent
             | ItemType::Web
+            | ItemType::Database
+            | ItemType::Jmx
+            | ItemType::Ssh
+            | ItemType::Telnet
+            | ItemType::Script
+            | ItemType::Ipmi
+            | ItemType::Browser
     )
 }
 
@@ -47,6 +54,18 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
         ItemType::External => external::check(check).await,
         ItemType::HttpAgent => http::check(check).await,
         ItemType::Web => web::check(check).await,
+        ItemType::Ssh => ssh::check(check).await,
+        ItemType::Telnet => telnet::check(check).await,
+        ItemType::Database => odbc::check(check).await,
+        ItemType::Jmx => jmx::check(check).await,
+        ItemType::Script => script::check(check).await,
+        // Nothing was asked: says nothing about the interface.
+        ItemType::Ipmi => AgentReply::ConfigError(String::from(
+            "IPMI is not built into this server: use an external check that calls ipmitool.",
+        )),
+        ItemType::Browser => {
+            AgentReply::ConfigError(String::from("Browser items are not built into this server."))
+        }
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",
         )),

@@ -146,7 +146,7 @@ impl Source {
             ItemType::Snmp => Self::Snmp(fields.text("snmp_oid", Place::ItemKey).into()),
             ItemType::Ipmi => Self::Ipmi(fields.text("ipmi_sensor", Place::ItemScript).into()),
             ItemType::Jmx => Self::Jmx(Jmx {
-                endpoint: fields.text("jmx_endpoint", Place::ItemKey),
+                endpoint: fields.text("jmx_endpoint", Place::JmxEndpoint),
                 username: fields.text("username", Place::ItemScript),
                 password: fields.text("password", Place::ItemScript),
             }),
@@ -218,6 +218,11 @@ impl Fields<'_> {
         let of = |pair: &Json, name: &str| {
             (self.resolve)(pair[name].as_str().unwrap_or_default(), place)
         };
+        if let Json::Object(members) = &list {
+            // As a request for a test gives them.
+            let value = |value: &Json| (self.resolve)(value.as_str().unwrap_or_default(), place);
+            return members.iter().map(|(name, text)| (name.clone(), value(text))).collect();
+        }
         let list = list.as_array().map_or(&[][..], Vec::as_slice);
         list.iter().map(|pair| (of(pair, "name"), of(pair, "value"))).collect()
     }

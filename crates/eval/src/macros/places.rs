@@ -128,6 +128,8 @@ pub enum Place {
     HttpField,
     /// Parameters of a script item.
     ItemParameters,
+    /// Endpoint of a JMX item.
+    JmxEndpoint,
     /// The text of a script, a command or a query of an item.
     ItemScript,
     /// Name of an item.
@@ -225,6 +227,13 @@ pub const TABLE: &[Rules] = &[
         place: Place::ItemParameters,
         title: "Parameters of script items",
         groups: &[Host, HostOld, Inventory, InventoryOld, ItemKey],
+        user: UserMacros::Bare,
+        ..ROW
+    },
+    Rules {
+        place: Place::JmxEndpoint,
+        title: "Endpoints of JMX items",
+        groups: &[Host, HostOld, HostPort],
         user: UserMacros::Bare,
         ..ROW
     },
@@ -366,6 +375,11 @@ mod tests {
             Place::HttpField,
             "HOST.HOST IPADDRESS HOST.PORT ITEM.ID ITEM.KEY.ORIG",
             "HOST.ID INVENTORY.OS ITEM.VALUE HOST.HOST1",
+        ),
+        (
+            Place::JmxEndpoint,
+            "HOST.HOST HOST.NAME HOST.IP HOST.DNS HOST.CONN HOST.PORT HOSTNAME IPADDRESS",
+            "HOST.ID HOST.HOST1 ITEM.KEY ITEM.ID INVENTORY.OS",
         ),
         (Place::ItemScript, "", "HOST.HOST ITEM.KEY INVENTORY.OS"),
         (Place::ItemName, "", "HOST.HOST ITEM.KEY"),

@@ -55,6 +55,17 @@ pub struct LogLine {
     pub text: String,
 }
 
+/// Why a script gave nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CallError {
+    /// It is no JavaScript.
+    #[error("{0}")]
+    Compile(String),
+    /// It threw, returned nothing, or used up what it may.
+    #[error("{0}")]
+    Run(String),
+}
+
 /// An engine made when the first script runs. Owned by one thread.
 pub struct Scripts {
     clock: SharedClock,
@@ -93,8 +104,17 @@ impl Scripts {
 
     /// Runs a script's body with `value`; `None` = it returned null.
     pub fn call(&mut self, source: &str, value: &str) -> Result<Option<String>, String> {
-        let time_max = self.time_max;
-        let engine = self.engine()?;
+        self.call_within(source, value, self.time_max).map_err(|e| e.to_string())
+    }
+
+    /// [`Self::call`] with a time of its own.
+    pub fn call_within(
+        &mut self,
+        source: &str,
+        value: &str,
+        time_max: Duration,
+    ) -> Result<Option<String>, CallError> {
+        let engine = self.engine().map_err(CallError::Run)?;
         let result = engine.call_within(source, value, time_max);
         let ran_out = std::mem::take(&mut engine.ran_out);
         self.ran_out |= ran_out;
@@ -180,7 +200,7 @@ impl Engine {
 
     /// Runs a script's body with `value`; `None` = it returned null.
     pub fn call(&mut self, source: &str, value: &str) -> Result<Option<String>, String> {
-        self.call_within(source, value, TIME_MAX)
+        self.call_within(source, value, TIME_MAX).map_err(|e| e.to_string())
     }
 
     fn call_within(
@@ -188,7 +208,7 @@ impl Engine {
         source: &str,
         value: &str,
         time_max: Duration,
-    ) -> Result<Option<String>, String> {
+    ) -> Result<Option<String>, CallError> {
         self.budget.checks.store(0, Ordering::Relaxed);
         self.budget.requests.store(0, Ordering::Relaxed);
         let deadline = ns(self.clock.monotonic() + time_max);
@@ -197,7 +217,8 @@ impl Engine {
         let function = match self.functions.get(source) {
             Some(function) => function.clone(),
             None => {
-                let compiled = self.context.with(|ctx| compile(&ctx, source))?;
+                let compiled =
+                    self.context.with(|ctx| compile(&ctx, source)).map_err(CallError::Compile)?;
                 if self.functions.len() >= CACHE_SCRIPTS_MAX {
                     self.functions.clear();
                 }
@@ -225,10 +246,10 @@ impl Engine {
             if self.budget.is_spent(self.clock.monotonic()) {
                 self.spoiled = true;
                 self.ran_out = true;
-                return Err("script execution timeout".to_owned());
+                return Err(CallError::Run("script execution timeout".to_owned()));
             }
         }
-        result
+        result.map_err(CallError::Run)
     }
 }
 

@@ -6,6 +6,7 @@
 //! not kept yet: its sender hears "processed" when it has come back and is written.
 
 mod http;
+mod items;
 mod pool;
 
 use std::collections::{HashSet, VecDeque};
@@ -18,8 +19,10 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use model::{ItemId, Payload, Timestamp};
 use stdx::ack;
+use stdx::clock::SharedClock;
 use stdx::queue::Sender;
 
+pub use items::ScriptRunner;
 pub(crate) use pool::Pool;
 
 /// Values of one shard that may be away or wait for their turn.
@@ -31,6 +34,11 @@ pub(crate) const SHARD_TIME_MAX: Duration = Duration::from_millis(20);
 
 /// Items known to have slow scripts; beyond, all are tried anew.
 const SLOW_MAX: usize = 100_000;
+
+/// The threads that all shards share.
+pub(crate) fn pool(clock: SharedClock) -> Pool {
+    Pool::new(clock, pool::WORKERS_MAX)
+}
 
 /// A value on its way to a worker.
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! Threads that run scripts for all shards. They start when there is work.
+//! Threads that run scripts. They start when there is work.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
@@ -12,50 +12,65 @@ use super::http::World;
 use super::{Done, Held, Job};
 use crate::step_error;
 
-/// Scripts that run or wait at the same time. Most wait for somebody's answer, so their number
-/// has nothing to do with that of cores; memory bounds it, an engine may hold 64 MiB.
-const WORKERS_MAX: usize = 16;
+/// Scripts of steps that run or wait at the same time. Most wait for somebody's answer, so their
+/// number has nothing to do with that of cores; memory bounds it, an engine may hold 64 MiB.
+pub(super) const WORKERS_MAX: usize = 16;
 
-/// Jobs that wait for a worker; beyond they wait at the shards' desks.
-const JOBS_MAX: usize = 256;
+/// Jobs that wait for a worker; beyond they wait with whoever has them.
+pub(super) const JOBS_MAX: usize = 256;
 
-/// Shared by all shards; the threads end with the last of them.
-pub(crate) struct Pool {
-    jobs: SyncSender<Job>,
-    shared: Arc<Shared>,
+/// What a worker does.
+pub(crate) trait Work: Send + 'static {
+    /// Does it and tells who waits for it.
+    fn run(self, scripts: &mut Scripts);
 }
 
-struct Shared {
-    jobs: Mutex<Receiver<Job>>,
+/// Shared by all who have work; the threads end with the last of them.
+pub(crate) struct Pool<W = Job> {
+    jobs: SyncSender<W>,
+    shared: Arc<Shared<W>>,
+}
+
+struct Shared<W> {
+    jobs: Mutex<Receiver<W>>,
+    workers_max: usize,
     workers: AtomicUsize,
+    /// Workers without work, also those that are about to take some.
     idle: AtomicUsize,
+    /// Jobs that no worker has taken.
+    waiting: AtomicUsize,
     clock: SharedClock,
     outside: Arc<dyn Outside>,
 }
 
-impl std::fmt::Debug for Pool {
+impl<W> std::fmt::Debug for Pool<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let workers = self.shared.workers.load(Ordering::Relaxed);
         f.debug_struct("Pool").field("workers", &workers).finish()
     }
 }
 
-impl Pool {
-    pub(crate) fn new(clock: SharedClock) -> Self {
+impl<W: Work> Pool<W> {
+    pub(crate) fn new(clock: SharedClock, workers_max: usize) -> Self {
         let world = World { clock: SharedClock::clone(&clock) };
-        Self::with_outside(clock, Arc::new(world))
+        Self::with_outside(clock, Arc::new(world), workers_max)
     }
 
-    pub(crate) fn with_outside(clock: SharedClock, outside: Arc<dyn Outside>) -> Self {
+    fn with_outside(clock: SharedClock, outside: Arc<dyn Outside>, workers_max: usize) -> Self {
         let (jobs, receiver) = sync_channel(JOBS_MAX);
-        let (workers, idle) = (AtomicUsize::new(0), AtomicUsize::new(0));
-        let shared = Shared { jobs: Mutex::new(receiver), workers, idle, clock, outside };
+        let (workers, idle, waiting) = Default::default();
+        let jobs_in = Mutex::new(receiver);
+        let shared = Shared { jobs: jobs_in, workers_max, workers, idle, waiting, clock, outside };
         Self { jobs, shared: Arc::new(shared) }
     }
 
     /// Gives the job back if there is no room.
-    pub(crate) fn submit(&self, job: Job) -> Result<(), Box<Job>> {
+    pub(crate) fn submit(&self, job: W) -> Result<(), Box<W>> {
+        self.shared.waiting.fetch_add(1, Ordering::AcqRel);
         let sent = self.jobs.try_send(job);
+        if sent.is_err() {
+            self.shared.waiting.fetch_sub(1, Ordering::AcqRel);
+        }
         self.staff();
         match sent {
             Ok(()) => Ok(()),
@@ -63,13 +78,13 @@ impl Pool {
         }
     }
 
-    /// Starts a worker if all are busy and there may be more.
+    /// Starts a worker if more jobs wait than workers, and there may be more of these.
     fn staff(&self) {
         let shared = &self.shared;
-        if shared.idle.load(Ordering::Acquire) > 0 {
+        if shared.waiting.load(Ordering::Acquire) <= shared.idle.load(Ordering::Acquire) {
             return;
         }
-        let more = |n| (n < WORKERS_MAX).then_some(n + 1);
+        let more = |n| (n < shared.workers_max).then_some(n + 1);
         let Ok(number) = shared.workers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more)
         else {
             return;
@@ -83,33 +98,37 @@ impl Pool {
     }
 }
 
-impl Shared {
-    /// Until there are no shards any more.
+impl<W: Work> Shared<W> {
+    /// Until nobody can have work any more.
     fn work(&self) {
         let outside = Arc::clone(&self.outside);
         let mut scripts = Scripts::with_outside(Arc::clone(&self.clock), outside);
         loop {
             self.idle.fetch_add(1, Ordering::AcqRel);
             let job = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            if job.is_ok() {
+                self.waiting.fetch_sub(1, Ordering::AcqRel);
+            }
             self.idle.fetch_sub(1, Ordering::AcqRel);
             let Ok(job) = job else { return };
-            let (done, reply) = run(job, &mut scripts);
-            // A shard that ended wants no results.
-            let _ = reply.blocking_send(done);
+            job.run(&mut scripts);
         }
     }
 }
 
-fn run(job: Job, scripts: &mut Scripts) -> (Done, stdx::queue::Sender<Done>) {
-    let Job { value: Held { item, payload, at, depth, ack }, mut state, reply } = job;
-    let (steps, kind) = (&item.steps, item.value_type);
-    let input = payload.clone();
-    let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
-        Outcome::NotSupported(reason) => {
-            let text = step_error::explain(&item, input, at, &reason, scripts);
-            Outcome::NotSupported(text.into())
-        }
-        outcome => outcome,
-    };
-    (Done { item, at, depth, outcome, state, ack }, reply)
+impl Work for Job {
+    fn run(self, scripts: &mut Scripts) {
+        let Self { value: Held { item, payload, at, depth, ack }, mut state, reply } = self;
+        let (steps, kind) = (&item.steps, item.value_type);
+        let input = payload.clone();
+        let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
+            Outcome::NotSupported(reason) => {
+                let text = step_error::explain(&item, input, at, &reason, scripts);
+                Outcome::NotSupported(text.into())
+            }
+            outcome => outcome,
+        };
+        // A shard that ended wants no results.
+        let _ = reply.blocking_send(Done { item, at, depth, outcome, state, ack });
+    }
 }

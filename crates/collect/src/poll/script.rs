@@ -1,0 +1,48 @@
+//! Script items: the server's workers run them.
+
+use config::snapshot::source::Source;
+use serde_json::{Map, Value as Json};
+
+use super::agent::AgentReply;
+use super::probe::Check;
+use crate::deps::ScriptCall;
+
+/// Runs the item's script with its parameters.
+pub(super) async fn check(check: &Check<'_>) -> AgentReply {
+    let (script, value) = match &check.item.extra {
+        Some(extra) => (extra.params.clone(), value(&extra.source)),
+        None => (String::new(), value(&Source::Key)),
+    };
+    let call = ScriptCall { script, value, timeout: check.timeout };
+    match check.shared.deps.backend.run_script(call).await {
+        Ok(text) => AgentReply::Value(text),
+        Err(why) => AgentReply::NotSupported(why),
+    }
+}
+
+/// The parameters as the script sees them.
+fn value(source: &Source) -> String {
+    let Source::Script(parameters) = source else { return String::from("{}") };
+    let members = parameters.iter().map(|(name, value)| (name.clone(), value.as_str().into()));
+    Json::Object(members.collect::<Map<_, _>>()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parameters_are_members_in_their_order() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        for (parameters, expected) in [
+            (vec![], "{}"),
+            (
+                vec![pair("z", "1"), pair("a", "say \"x\"\n")],
+                "{\"z\":\"1\",\"a\":\"say \\\"x\\\"\\n\"}",
+            ),
+        ] {
+            assert_eq!(value(&Source::Script(parameters)), expected);
+        }
+        assert_eq!(value(&Source::Key), "{}");
+    }
+}
