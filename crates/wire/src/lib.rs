@@ -1,4 +1,4 @@
-//! Bytes to messages and back, without input or output: ZBXD framing, agent, sender.
+//! Bytes to messages and back, without input or output: ZBXD framing, agent, sender, SNMP.
 //!
 //! Nothing here opens a socket or reads a clock: a caller feeds bytes to a [`zbxd::Decoder`], gets
 //! a [`zbxd::Frame`], turns its text into a request or an answer, and encodes what it says back.
@@ -9,6 +9,7 @@
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
 //! * [`icmp`]: echo requests and replies.
+//! * [`snmp`]: messages of all versions of SNMP.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
 //! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
@@ -23,6 +24,7 @@ pub mod peers;
 mod reading;
 pub mod sender;
 pub mod services;
+pub mod snmp;
 pub mod trapper;
 pub mod zbxd;
 
