@@ -22,6 +22,10 @@ pub struct CollectorConfig {
     pub external_scripts: PathBuf,
     /// Files of requests to web servers.
     pub web: WebFiles,
+    /// Where traps of SNMP devices are received; `None` = nowhere.
+    pub snmp_traps: Option<SocketAddr>,
+    /// File to which another receiver appends traps.
+    pub snmp_trap_file: Option<PathBuf>,
     /// Address from which passive checks go out; `None` = the system chooses.
     pub source_ip: Option<std::net::IpAddr>,
     /// Default timeout of checks; a timeout of an item or of the global settings beats it.
@@ -54,6 +58,8 @@ impl Default for CollectorConfig {
             stats_allowed: String::new(),
             external_scripts: PathBuf::from("externalscripts"),
             web: WebFiles::default(),
+            snmp_traps: None,
+            snmp_trap_file: None,
             source_ip: None,
             timeout: Duration::from_secs(3),
             reach: ReachDelays::default(),

@@ -112,6 +112,13 @@ pub(crate) const SERVER: &[Param] = &[
         "Folder of certificate authorities that these items believe beside the system's, named by \
          hash (openssl rehash).",
     ),
+    param(
+        "snmp-traps",
+        "ADDR",
+        "",
+        "Address on which traps of SNMP devices are received, as 0.0.0.0:162; empty: nowhere.",
+    ),
+    param("snmp-trap-file", "FILE", "", "File to which another receiver appends SNMP traps."),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
 

@@ -126,8 +126,10 @@ pub(crate) fn datagram(data: &[u8]) {
         for (oid, value) in varbinds.flatten() {
             drop(format!("{oid} = {value:?}"));
             let _ = Report::of(oid);
-            assert_eq!(Oid::parse(&oid.to_string()).map(|again| again.cmp(&oid.to_oid())).ok(),
-                       (oid.arcs().count() <= wire::snmp::ARCS_MAX).then_some(std::cmp::Ordering::Equal));
+            assert_eq!(
+                Oid::parse(&oid.to_string()).map(|again| again.cmp(&oid.to_oid())).ok(),
+                (oid.arcs().count() <= wire::snmp::ARCS_MAX).then_some(std::cmp::Ordering::Equal)
+            );
         }
     };
     if let Ok(message) = Message::parse(data) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::{external, http, simple, web};
+use super::{external, http, simple, snmp, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -30,6 +30,7 @@ pub(crate) fn collects(kind: ItemType) -> bool {
             | ItemType::External
             | ItemType::HttpAgent
             | ItemType::Web
+            | ItemType::Snmp
     )
 }
 
@@ -47,6 +48,7 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
         ItemType::External => external::check(check).await,
         ItemType::HttpAgent => http::check(check).await,
         ItemType::Web => web::check(check).await,
+        ItemType::Snmp => snmp::check_once(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",
         )),

@@ -225,10 +225,8 @@ impl Writer {
     #[inline]
     pub fn signed(&mut self, tag: u8, number: i64) {
         let octets = number.to_be_bytes();
-        let redundant = |at: usize| match (octets[at], octets[at + 1] & 0x80) {
-            (0, 0) | (0xff, 0x80) => true,
-            _ => false,
-        };
+        let redundant =
+            |at: usize| matches!((octets[at], octets[at + 1] & 0x80), (0, 0) | (0xff, 0x80));
         let from = (0..7).find(|at| !redundant(*at)).unwrap_or(7);
         self.element(tag, &octets[from..]);
     }

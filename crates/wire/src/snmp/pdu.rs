@@ -85,8 +85,10 @@ impl ErrorStatus {
             8 => "wrongLength (The set value has an illegal length from what the agent expects)",
             9 => "wrongEncoding",
             10 => "wrongValue (The set value is illegal or unsupported in some way)",
-            11 => "noCreation (That table does not support row creation or that object can not \
-                   ever be created)",
+            11 => {
+                "noCreation (That table does not support row creation or that object can not \
+                   ever be created)"
+            }
             12 => "inconsistentValue (The set value is illegal or unsupported in some way)",
             13 => "resourceUnavailable (This is likely a out-of-memory failure within the agent)",
             14 => "commitFailed",

@@ -40,7 +40,8 @@ fn object_identifiers_are_read_and_shown() {
 
 #[test]
 fn order_and_place_of_object_identifiers() {
-    let ordered = ["1.3.6", "1.3.6.1", "1.3.6.1.127", "1.3.6.1.128", "1.3.6.1.16383", "1.3.6.1.16384"];
+    let ordered =
+        ["1.3.6", "1.3.6.1", "1.3.6.1.127", "1.3.6.1.128", "1.3.6.1.16383", "1.3.6.1.16384"];
     for pair in ordered.windows(2) {
         assert!(oid(pair[0]) < oid(pair[1]), "{pair:?}");
         assert!(oid("1.3.6").borrow() <= oid(pair[0]).borrow());
@@ -113,7 +114,8 @@ fn values_come_back() {
 /// What `snmpget -v2c -c public 127.0.0.1 1.3.6.1.2.1.1.5.0` sends.
 #[test]
 fn a_request_as_others_write_it() {
-    let bytes = hex("30 29 02 01 01 04 06 70 75 62 6c 69 63 a0 1c 02 04 10 20 30 40 02 01 00 02 01 00 \
+    let bytes =
+        hex("30 29 02 01 01 04 06 70 75 62 6c 69 63 a0 1c 02 04 10 20 30 40 02 01 00 02 01 00 \
                      30 0e 30 0c 06 08 2b 06 01 02 01 01 05 00 05 00");
     let mut w = Writer::new();
     let names = [oid("1.3.6.1.2.1.1.5.0")];
@@ -140,8 +142,10 @@ fn a_request_as_others_write_it() {
 
 #[test]
 fn a_trap_of_version_1() {
-    let bytes = hex("30 30 02 01 00 04 06 70 75 62 6c 69 63 a4 23 06 06 2b 06 01 04 01 09 40 04 0a 00 00 01 \
-                     02 01 06 02 01 2a 43 02 01 00 30 09 30 07 06 03 2b 06 01 05 00");
+    let bytes = hex(
+        "30 30 02 01 00 04 06 70 75 62 6c 69 63 a4 23 06 06 2b 06 01 04 01 09 40 04 0a 00 00 01 \
+                     02 01 06 02 01 2a 43 02 01 00 30 09 30 07 06 03 2b 06 01 05 00",
+    );
     let message = Message::parse(&bytes).unwrap();
     assert!(message.is_trap_v1());
     assert_eq!(message.pdu().err(), Some(SnmpError::Kind(0xa4)));
@@ -157,11 +161,7 @@ const ENGINE: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2];
 #[test]
 fn keys_of_the_standard() {
     for (protocol, master, local) in [
-        (
-            AuthProtocol::Md5,
-            "9faf3283884e92834ebc9847d8edd963",
-            "526f5eed9fcce26f8964c2930787d82b",
-        ),
+        (AuthProtocol::Md5, "9faf3283884e92834ebc9847d8edd963", "526f5eed9fcce26f8964c2930787d82b"),
         (
             AuthProtocol::Sha1,
             "9fb5cc0381497b3793528939ff788d5d79145211",
