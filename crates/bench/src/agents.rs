@@ -9,10 +9,11 @@ use serde_json::{Value, json};
 
 use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
+use crate::fake_snmp::FakeDevices;
 use crate::fake_web::FakeWeb;
 use crate::probe::Probe;
 use crate::proc::{Meter, Usage};
-use crate::register::{ItemSpec, Registered, Through, Wanted, register};
+use crate::register::{ItemSpec, Registered, SnmpDetails, Through, Wanted, register};
 use crate::report::{Report, grouped};
 use crate::{Context, Login};
 use stdx::machine::{self, CpuTimes};
@@ -35,9 +36,61 @@ pub enum Asked {
     Agents,
     /// Web servers, by HTTP agent items.
     Web,
+    /// Devices, by SNMP version 2c.
+    Snmp {
+        /// How items ask.
+        style: SnmpStyle,
+        /// The interface allows several values in one request.
+        bulk: bool,
+    },
 }
 
-/// What `vedette bench agent` and `vedette bench http` are told.
+/// How SNMP items ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SnmpStyle {
+    /// `get[OID]`
+    Get,
+    /// An OID alone.
+    Oid,
+    /// `walk[OID]` of so many values.
+    Walk(u32),
+}
+
+impl Asked {
+    fn item(self, number: usize, interval: &str) -> ItemSpec {
+        let below = format!("1.3.6.1.4.1.99999.3.{number}.0");
+        match self {
+            Self::Agents => ItemSpec::agent(number, interval),
+            Self::Web => ItemSpec::http(number, interval),
+            Self::Snmp { style: SnmpStyle::Get, .. } => {
+                ItemSpec::snmp(number, &format!("get[{below}]"), 3, interval)
+            }
+            Self::Snmp { style: SnmpStyle::Oid, .. } => ItemSpec::snmp(number, &below, 3, interval),
+            Self::Snmp { style: SnmpStyle::Walk(_), .. } => {
+                let oid = format!("walk[{}]", crate::fake_snmp::TABLE);
+                ItemSpec::snmp(number, &oid, 4, interval)
+            }
+        }
+    }
+
+    const fn details(self) -> Option<SnmpDetails> {
+        match self {
+            Self::Snmp { bulk, .. } => Some(SnmpDetails { bulk }),
+            Self::Agents | Self::Web => None,
+        }
+    }
+
+    /// The API's number of the items' type, and the name of the measurement.
+    const fn kind(self) -> (u8, &'static str) {
+        match self {
+            Self::Agents => (0, "agent"),
+            Self::Web => (19, "http"),
+            Self::Snmp { .. } => (20, "snmp"),
+        }
+    }
+}
+
+/// What `vedette bench agent`, `http` and `snmp` are told.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// Who is asked.
@@ -70,6 +123,7 @@ pub struct AgentOptions {
 enum Peers {
     Agents(FakeAgents),
     Web(FakeWeb),
+    Devices(FakeDevices),
 }
 
 impl Peers {
@@ -85,6 +139,10 @@ impl Peers {
                 context.clock.clone(),
             )?),
             Asked::Web => Self::Web(FakeWeb::start(options.listen, options.addresses)?),
+            Asked::Snmp { style, .. } => {
+                let rows = if let SnmpStyle::Walk(rows) = style { rows } else { 1 };
+                Self::Devices(FakeDevices::start(options.listen, options.addresses, rows)?)
+            }
         })
     }
 
@@ -92,6 +150,7 @@ impl Peers {
         match self {
             Self::Agents(agents) => agents.addresses(),
             Self::Web(web) => web.addresses(),
+            Self::Devices(devices) => devices.addresses(),
         }
     }
 
@@ -99,6 +158,14 @@ impl Peers {
         match self {
             Self::Agents(agents) => agents.answered(),
             Self::Web(web) => web.answered(),
+            Self::Devices(devices) => devices.answered(),
+        }
+    }
+
+    fn requests(&self) -> u64 {
+        match self {
+            Self::Devices(devices) => devices.requests(),
+            Self::Agents(_) | Self::Web(_) => self.answered(),
         }
     }
 
@@ -106,13 +173,14 @@ impl Peers {
         match self {
             Self::Agents(agents) => agents.broken(),
             Self::Web(web) => web.broken(),
+            Self::Devices(devices) => devices.broken(),
         }
     }
 
     fn in_flight(&self) -> usize {
         match self {
             Self::Agents(agents) => agents.in_flight(),
-            Self::Web(_) => 0,
+            Self::Web(_) | Self::Devices(_) => 0,
         }
     }
 }
@@ -122,6 +190,7 @@ impl Peers {
 struct Sample {
     at: Duration,
     answered: u64,
+    requests: u64,
     broken: u64,
     usage: Option<Usage>,
     cpu: Option<CpuTimes>,
@@ -133,6 +202,7 @@ impl Sample {
         Self {
             at: context.clock.monotonic(),
             answered: agents.answered(),
+            requests: agents.requests(),
             broken: agents.broken(),
             usage: meter.usage(),
             cpu: CpuTimes::read(),
@@ -163,10 +233,11 @@ pub fn run(options: &AgentOptions, context: &mut Context<'_>) -> anyhow::Result<
     let wanted = Wanted {
         hosts: options.hosts,
         items: (0..options.items)
-            .map(|number| item(options.asked, number, &interval).patient(&api, options.delay))
+            .map(|number| options.asked.item(number, &interval).patient(&api, options.delay))
             .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
+        snmp: options.asked.details(),
         trigger_every: 0,
     };
     let begin = context.clock.monotonic();
@@ -266,10 +337,7 @@ fn after(
     made: &Registered,
     probe: Option<&Probe>,
 ) -> anyhow::Result<After> {
-    let kind = match options.asked {
-        Asked::Agents => 0,
-        Asked::Web => 19,
-    };
+    let (kind, _) = options.asked.kind();
     let hostids = &made.hostids[..made.hostids.len().min(SAMPLE_HOSTS)];
     let params = json!({
         "output": ["lastclock", "state"], "hostids": hostids, "filter": { "type": kind },
@@ -286,13 +354,6 @@ fn after(
         without_value: rows.iter().filter(|row| is(row, "lastclock", "0")).count(),
         not_supported: rows.iter().filter(|row| is(row, "state", "1")).count(),
     })
-}
-
-fn item(asked: Asked, number: usize, interval: &str) -> ItemSpec {
-    match asked {
-        Asked::Agents => ItemSpec::agent(number, interval),
-        Asked::Web => ItemSpec::http(number, interval),
-    }
 }
 
 /// Checks per second if none is late.
@@ -314,17 +375,15 @@ fn report(
     let (start, end) = (&measured.start, &measured.end);
     let millions = (end.answered - start.answered) as f64 / 1e6;
     let seconds = (end.at - start.at).as_secs_f64();
-    let mut report = Report::new(
-        match options.asked {
-            Asked::Agents => "agent",
-            Asked::Web => "http",
-        },
-        settings,
-    );
+    let mut report = Report::new(options.asked.kind().1, settings);
     report.number("checks_per_s", "checks/s answered", end.rate_since(start));
     report.number("ideal_per_s", "checks/s configured", ideal(options));
     report.count("answered", "checks answered", end.answered - start.answered);
     report.count("broken", "connections broken", end.broken - start.broken);
+    if matches!(options.asked, Asked::Snmp { .. }) {
+        let requests = (end.requests - start.requests) as f64 / seconds.max(1e-3);
+        report.number("requests_per_s", "requests/s answered", requests);
+    }
     report.number("register_s", "hosts made after, s", after.register_s);
     let hosts_per_s = options.hosts as f64 / after.register_s;
     report.number("hosts_per_s", "hosts made per second", hosts_per_s);

@@ -57,6 +57,7 @@ pub fn run(options: &ConfigOptions, context: &mut Context<'_>) -> anyhow::Result
         items: (0..per_host).map(|number| ItemSpec::trapper(number, false)).collect(),
         through: options.through,
         interfaces: Vec::new(),
+        snmp: None,
         trigger_every: 0,
     };
     let before = Memory::read(&meter);

@@ -8,7 +8,7 @@
 //! * [`trapper`]: values by the sender protocol, optionally with a ledger of all acknowledged ones.
 //! * [`ledger`]: the ledger, and its comparison with `history.get`.
 //! * [`steps`]: CPU time of preprocessing steps.
-//! * [`agents`]: passive checks, answered by agents of our own.
+//! * [`agents`]: passive checks and SNMP, answered by agents and devices of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
 //! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
@@ -20,6 +20,7 @@ pub mod agents;
 mod api;
 pub mod configuration;
 mod fake_agent;
+mod fake_snmp;
 mod fake_web;
 pub mod ledger;
 pub mod limit;

@@ -179,6 +179,7 @@ pub fn run(options: &LimitOptions, context: &mut Context<'_>) -> anyhow::Result<
             .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
+        snmp: None,
         trigger_every: 0,
     };
     let mut climb = Climb {

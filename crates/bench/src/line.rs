@@ -122,6 +122,7 @@ fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api)
             .collect(),
         through: Through::Template,
         interfaces: agents.addresses().to_vec(),
+        snmp: None,
         trigger_every: 0,
     }
 }

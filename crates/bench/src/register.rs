@@ -75,6 +75,17 @@ impl ItemSpec {
         }
     }
 
+    /// An item of an SNMP interface.
+    pub(crate) fn snmp(number: usize, oid: &str, value_type: u8, interval: &str) -> Self {
+        let key = format!("bench.snmp[{number}]");
+        Self {
+            params: json!({
+                "name": key, "key_": key, "type": 20, "value_type": value_type, "delay": interval,
+                "snmp_oid": oid,
+            }),
+        }
+    }
+
     /// A passive agent item.
     pub(crate) fn agent(number: usize, interval: &str) -> Self {
         let key = format!("bench.check[{number}]");
@@ -120,8 +131,17 @@ pub(crate) struct Wanted {
     pub(crate) through: Through,
     /// Agent addresses, used in turn; empty = hosts without interface.
     pub(crate) interfaces: Vec<SocketAddr>,
+    /// The interfaces are SNMP version 2c.
+    pub(crate) snmp: Option<SnmpDetails>,
     /// A trigger for each n-th item that is a number; 0 = none.
     pub(crate) trigger_every: usize,
+}
+
+/// What an SNMP interface is told beside its address.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct SnmpDetails {
+    /// Several values may be asked in one request.
+    pub(crate) bulk: bool,
 }
 
 /// What was made.
@@ -196,7 +216,7 @@ impl Estate {
                 .zip(numbers)
                 .map(|(name, number)| {
                     let at = interface(&self.wanted, number);
-                    host(name, &self.group, self.template.as_deref(), at)
+                    host(name, &self.group, self.template.as_deref(), at, self.wanted.snmp)
                 })
                 .collect();
             self.made.hostids.extend(api.create("host.create", &json!(rows), "hostids")?);
@@ -222,7 +242,13 @@ fn interface(wanted: &Wanted, host: usize) -> Option<SocketAddr> {
     wanted.interfaces.get(host.checked_rem(wanted.interfaces.len())?).copied()
 }
 
-fn host(name: &str, group: &str, template: Option<&str>, interface: Option<SocketAddr>) -> Value {
+fn host(
+    name: &str,
+    group: &str,
+    template: Option<&str>,
+    interface: Option<SocketAddr>,
+    snmp: Option<SnmpDetails>,
+) -> Value {
     let mut host = json!({ "host": name, "groups": [{ "groupid": group }] });
     if let Some(template) = template {
         host["templates"] = json!([{ "templateid": template }]);
@@ -232,6 +258,13 @@ fn host(name: &str, group: &str, template: Option<&str>, interface: Option<Socke
             "type": 1, "main": 1, "useip": 1, "dns": "",
             "ip": at.ip().to_string(), "port": at.port().to_string(),
         }]);
+        if let Some(snmp) = snmp {
+            host["interfaces"][0]["type"] = json!(2);
+            host["interfaces"][0]["details"] = json!({
+                "version": 2, "bulk": u8::from(snmp.bulk), "community": "public",
+                "max_repetitions": 10,
+            });
+        }
     }
     host
 }
@@ -389,6 +422,7 @@ mod tests {
             items: vec![],
             through: Through::Template,
             interfaces: interfaces.iter().map(|text| text.parse().unwrap()).collect(),
+            snmp: None,
             trigger_every: 0,
         };
         assert_eq!(interface(&wanted(&[]), 5), None);
@@ -396,7 +430,7 @@ mod tests {
         let used: Vec<String> =
             (0..3).filter_map(|n| interface(&two, n)).map(|a| a.to_string()).collect();
         assert_eq!(used, ["127.0.0.1:1", "127.0.0.2:1", "127.0.0.1:1"]);
-        let host = host("h", "7", Some("9"), interface(&two, 1));
+        let host = host("h", "7", Some("9"), interface(&two, 1), None);
         assert_eq!(host["interfaces"][0]["ip"], "127.0.0.2");
         assert_eq!(host["templates"][0]["templateid"], "9");
     }

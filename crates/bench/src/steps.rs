@@ -138,6 +138,7 @@ pub fn run(options: &StepsOptions, context: &mut Context<'_>) -> anyhow::Result<
         items: items(options, &chains),
         through: Through::Template,
         interfaces: Vec::new(),
+        snmp: None,
         trigger_every: 0,
     };
     let made = register(&api, &wanted, context)?;

@@ -181,6 +181,7 @@ pub(crate) fn wanted(options: &TrapperOptions) -> Wanted {
         items,
         through: Through::Template,
         interfaces: Vec::new(),
+        snmp: None,
         trigger_every: options.trigger_every,
     }
 }

@@ -48,6 +48,14 @@ pub enum StartError {
         /// What the system says.
         error: std::io::Error,
     },
+    /// The address for traps is taken or not there.
+    #[error("cannot receive SNMP traps on {address}: {error}")]
+    Traps {
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        error: std::io::Error,
+    },
     /// Certificates cannot be used.
     #[error(transparent)]
     Tls(#[from] TlsError),
@@ -91,6 +99,15 @@ impl Collector {
             addresses.push(listener.local_addr().map_err(listen)?);
             listeners.push(listener);
         }
+        let traps = match config.snmp_traps {
+            Some(address) => {
+                let listen = |error| StartError::Traps { address, error };
+                let socket = tokio::net::UdpSocket::bind(address).await.map_err(listen)?;
+                tracing::info!("SNMP traps: {}", socket.local_addr().map_err(listen)?);
+                Some(socket)
+            }
+            None => None,
+        };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let count = config.pollers.unwrap_or(cores).max(1);
         let (pollers, commands): (Vec<_>, Vec<_>) =
@@ -127,6 +144,14 @@ impl Collector {
             .into_iter()
             .map(|listener| tokio::spawn(Arc::clone(&trapper).run(listener, stopped.clone())))
             .collect();
+        if let Some(socket) = traps {
+            let listen = crate::traps::listen(Arc::clone(&shared), socket, stopped.clone());
+            tasks.push(tokio::spawn(listen));
+        }
+        if let Some(path) = shared.config.snmp_trap_file.clone() {
+            let read = crate::traps::read(Arc::clone(&shared), path, stopped.clone());
+            tasks.push(tokio::spawn(read));
+        }
         tasks.push(tokio::spawn(sample(Arc::clone(&shared), stopped)));
         let status = Status(shared);
         Ok(Handle { status, addresses, trapper, stop, tasks, threads })

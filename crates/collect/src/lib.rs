@@ -29,6 +29,7 @@ mod sink;
 mod status;
 mod tls;
 mod trapper;
+mod traps;
 
 #[cfg(test)]
 mod testing;

@@ -28,6 +28,10 @@ pub struct CollectorConfig {
     pub odbc_program: PathBuf,
     /// `HOST:PORT` of the Java gateway that JMX checks go through; empty = none.
     pub java_gateway: String,
+    /// Where traps of SNMP devices are received; `None` = nowhere.
+    pub snmp_traps: Option<SocketAddr>,
+    /// File to which another receiver appends traps.
+    pub snmp_trap_file: Option<PathBuf>,
     /// Address from which passive checks go out; `None` = the system chooses.
     pub source_ip: Option<std::net::IpAddr>,
     /// Default timeout of checks; a timeout of an item or of the global settings beats it.
@@ -63,6 +67,8 @@ impl Default for CollectorConfig {
             ssh_keys: PathBuf::from("ssh-keys"),
             odbc_program: PathBuf::from("vedette-odbc"),
             java_gateway: String::new(),
+            snmp_traps: None,
+            snmp_trap_file: None,
             source_ip: None,
             timeout: Duration::from_secs(3),
             reach: ReachDelays::default(),

@@ -124,6 +124,12 @@ pub(crate) const SERVER: &[Param] = &[
         "",
         "Java gateway that JMX checks go through (10052 is the usual port); default: none.",
     ),
+        "snmp-traps",
+        "ADDR",
+        "",
+        "Address on which traps of SNMP devices are received, as 0.0.0.0:162; empty: nowhere.",
+    ),
+    param("snmp-trap-file", "FILE", "", "File to which another receiver appends SNMP traps."),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
 

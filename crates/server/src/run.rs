@@ -346,6 +346,11 @@ fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorCon
             key_file: values.path("tls-key-file"),
         },
         stats_allowed: values.get("stats-allowed").to_owned(),
+        snmp_traps: match values.get("snmp-traps") {
+            "" => None,
+            _ => Some(values.address("snmp-traps")?),
+        },
+        snmp_trap_file: values.path("snmp-trap-file"),
         external_scripts: values
             .path("external-scripts")
             .unwrap_or_else(|| data.join("externalscripts")),

@@ -4,6 +4,7 @@
 
 pub mod ack;
 pub mod clock;
+pub mod datagrams;
 pub mod machine;
 pub mod queue;
 pub mod sys;

@@ -1,4 +1,4 @@
-//! Bytes to messages and back, without input or output: ZBXD framing, agent, sender.
+//! Bytes to messages and back, without input or output: ZBXD framing, agent, sender, SNMP.
 //!
 //! Nothing here opens a socket or reads a clock: a caller feeds bytes to a [`zbxd::Decoder`], gets
 //! a [`zbxd::Frame`], turns its text into a request or an answer, and encodes what it says back.
@@ -11,6 +11,7 @@
 //! * [`icmp`]: echo requests and replies.
 //! * [`java_gateway`]: JMX items, asked through a gateway.
 //! * [`telnet`]: text and negotiations of terminals.
+//! * [`snmp`]: messages of all versions of SNMP.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
 //! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
@@ -26,6 +27,7 @@ pub mod peers;
 mod reading;
 pub mod sender;
 pub mod services;
+pub mod snmp;
 pub mod telnet;
 pub mod trapper;
 pub mod zbxd;

@@ -71,6 +71,14 @@ pub const TARGETS: &[Target] = &[
             r#"{"response":"failed","error":"Connection refused"}"#,
         ],
     },
+    Target {
+        name: "datagram",
+        run: wires::datagram,
+        seeds: &[
+            "0)\u{2}\u{1}\u{1}\u{4}\u{6}public\u{0}0\u{e}0\u{c}\u{6}\u{8}+\u{6}\u{1}\u{2}\u{1}\u{1}\u{5}\0\u{5}\0",
+            "0:\u{2}\u{1}\u{3}0\r\u{2}\u{1}M\u{2}\u{1}\u{7f}\u{4}\u{1}\u{4}\u{2}\u{1}\u{3}\u{4}\u{10}0\u{e}\u{4}\0\u{2}\u{1}\0\u{2}\u{1}\0\u{4}\0\u{4}\0\u{4}\00\u{14}\u{4}\0\u{4}\0",
+        ],
+    },
     Target { name: "peers", run: wires::peers, seeds: &["127.0.0.1,::/0,10.0.0.0/8,host.name"] },
     Target {
         name: "icmp",

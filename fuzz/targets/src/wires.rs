@@ -4,6 +4,8 @@ use wire::Moment;
 use wire::agent::{active, passive};
 use wire::icmp;
 use wire::services::{Service, Talk, Verdict, ntp};
+use wire::snmp::usm::{AuthProtocol, Keys, MasterKeys, PrivProtocol, Report};
+use wire::snmp::{Message, Oid, Varbinds, v3};
 use wire::zbxd::{Decoder, Limits, Progress};
 
 fn text(data: &[u8]) -> std::borrow::Cow<'_, str> {
@@ -137,4 +139,48 @@ pub(crate) fn java_gateway(data: &[u8]) {
     for count in [1, 2] {
         drop(wire::java_gateway::parse(&text(data), count));
     }
+}
+
+/// Everything that may come in a datagram of SNMP; what is read is shown, too.
+pub(crate) fn datagram(data: &[u8]) {
+    let walk = |varbinds: Varbinds<'_>| {
+        for (oid, value) in varbinds.flatten() {
+            drop(format!("{oid} = {value:?}"));
+            let _ = Report::of(oid);
+            assert_eq!(
+                Oid::parse(&oid.to_string()).map(|again| again.cmp(&oid.to_oid())).ok(),
+                (oid.arcs().count() <= wire::snmp::ARCS_MAX).then_some(std::cmp::Ordering::Equal)
+            );
+        }
+    };
+    if let Ok(message) = Message::parse(data) {
+        if let Ok(pdu) = message.pdu() {
+            walk(pdu.varbinds);
+        }
+        if let Ok(trap) = message.trap_v1() {
+            walk(trap.varbinds);
+        }
+    }
+    if let Ok(sealed) = v3::Sealed::parse(data) {
+        for keys in datagram_keys() {
+            let _ = sealed.verify(keys);
+            let mut room = Vec::new();
+            if let Ok(opened) = sealed.open(keys, &mut room) {
+                walk(opened.pdu.varbinds);
+            }
+        }
+    }
+}
+
+fn datagram_keys() -> &'static [Keys] {
+    static KEYS: std::sync::OnceLock<Vec<Keys>> = std::sync::OnceLock::new();
+    KEYS.get_or_init(|| {
+        let phrase = &b"maplesyrup"[..];
+        let of = |privacy: Option<PrivProtocol>| {
+            let auth = Some((AuthProtocol::Sha1, phrase));
+            MasterKeys::new(auth, privacy.map(|p| (p, phrase)))?.for_engine(b"engine")
+        };
+        let keys = [None, Some(PrivProtocol::Des), Some(PrivProtocol::Aes256)];
+        std::iter::once(Keys::NONE).chain(keys.into_iter().filter_map(|p| of(p).ok())).collect()
+    })
 }

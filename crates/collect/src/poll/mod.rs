@@ -18,6 +18,7 @@ pub(crate) mod odbc;
 pub(crate) mod probe;
 mod script;
 pub(crate) mod simple;
+mod snmp;
 mod ssh;
 mod task;
 mod telnet;
@@ -46,6 +47,7 @@ use agent::AgentReply;
 use beside::Beside;
 use direct::{Direct, EVENTS, Ended, Job, Route};
 pub(crate) use probe::{Check, collects};
+pub(crate) use snmp::{master_keys, walk_line};
 
 const SLICE: Duration = Duration::from_millis(50);
 /// Between two looks for what helpers beside this thread have ended.
@@ -96,11 +98,15 @@ struct Poller {
     in_flight: Cell<usize>,
     in_flight_max: Cell<usize>,
     direct: RefCell<Direct>,
+    snmp: RefCell<snmp::Engine<Job>>,
     /// Checks in flight on this thread, the others are with `beside`.
     here_max: usize,
     beside: Beside,
     /// Room for results on their way from `direct`, kept from round to round.
     ended: Cell<Vec<Ended>>,
+    /// The same for results of `snmp`.
+    snmp_ended: Cell<Vec<snmp::Ended<Job>>>,
+    snmp_plans: RefCell<snmp::Plans>,
     stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
@@ -138,6 +144,15 @@ pub(crate) fn run(
             return;
         }
     };
+    // Salts of encryption must differ from start to start, and from poller to poller.
+    let seed = (shared.deps.clock.unix().as_nanos() as u64).rotate_left(8) ^ number as u64;
+    let snmp = match snmp::Engine::new(shared.config.source_ip, seed) {
+        Ok(snmp) => snmp,
+        Err(error) => {
+            tracing::error!("poller {number} cannot start: {error}");
+            return;
+        }
+    };
     let now = shared.now().clock;
     let schedule = Schedule::new(number, shared.pollers.len(), now);
     let outbox = Outbox::new(shared.sink.clone());
@@ -152,7 +167,10 @@ pub(crate) fn run(
         here_max: sockets.here,
         beside,
         direct: RefCell::new(direct),
+        snmp: RefCell::new(snmp),
         ended: Cell::default(),
+        snmp_ended: Cell::default(),
+        snmp_plans: RefCell::default(),
         stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
@@ -170,10 +188,11 @@ impl Poller {
         slice.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
         let mut last_second = 0;
         let mut cpu = stdx::sys::thread_cpu_time();
-        let watched = self.direct.borrow().watched().and_then(stdx::sys::watch);
-        let ready = match watched {
-            Ok(ready) => ready,
-            Err(error) => {
+        let connections = self.direct.borrow().watched().and_then(stdx::sys::watch);
+        let datagrams = self.snmp.borrow().watched().and_then(stdx::sys::watch);
+        let (ready, datagrams) = match (connections, datagrams) {
+            (Ok(ready), Ok(datagrams)) => (ready, datagrams),
+            (Err(error), _) | (_, Err(error)) => {
                 tracing::error!("a poller cannot wait for its connections: {error}");
                 return;
             }
@@ -190,6 +209,15 @@ impl Poller {
                         guard.clear_ready();
                     }
                     // Timers, commands and the outbox have their turn after each round.
+                    tokio::task::yield_now().await;
+                }
+                guard = datagrams.readable() => {
+                    let more = self.drive_snmp();
+                    if let Ok(mut guard) = guard
+                        && !more
+                    {
+                        guard.clear_ready();
+                    }
                     tokio::task::yield_now().await;
                 }
                 _ = look.tick(), if self.beside.is_busy() => self.settle(),
@@ -233,6 +261,7 @@ impl Poller {
         let _late = tokio::time::timeout(grace, async {
             while self.in_flight.get() > 0 {
                 self.drive();
+                self.drive_snmp();
                 tokio::time::sleep(Duration::from_millis(5)).await;
             }
         })
@@ -250,6 +279,7 @@ impl Poller {
         let availability = &self.shared.availability;
         for interface in applied.idle {
             availability.forget_interface(interface);
+            self.snmp.borrow_mut().forget(interface);
         }
         for host in applied.off {
             availability.forget_agent(host);
@@ -262,7 +292,9 @@ impl Poller {
         schedule.tick(now);
         let waiting = schedule.waiting();
         drop(schedule);
-        self.direct.borrow_mut().time_out(self.shared.deps.clock.monotonic());
+        let monotonic = self.shared.deps.clock.monotonic();
+        self.direct.borrow_mut().time_out(monotonic);
+        self.snmp.borrow_mut().time_out(monotonic);
         self.start_due(LANES_PER_SLICE_MIN.max(waiting.div_ceil(SLICES_PER_S / 4)));
         self.settle();
     }
@@ -292,6 +324,11 @@ impl Poller {
         if lane == INTERNAL {
             drop(schedule);
             self.run_internal();
+            return true;
+        }
+        if schedule.lane_ref(lane).one_by_one {
+            drop(schedule);
+            self.start_snmp(lane);
             return true;
         }
         let Some((slot, item)) = schedule.take(lane) else { return true };
@@ -368,7 +405,9 @@ impl Poller {
             self.done(&job, reply);
         }
         self.ended.set(ended);
+        freed += self.settle_snmp();
         self.start_due(freed);
+        self.snmp.borrow_mut().flush();
     }
 
     /// Items without an interface: computed here and now.

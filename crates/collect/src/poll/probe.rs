@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::{external, http, jmx, odbc, script, simple, ssh, telnet, web};
+use super::{external, http, jmx, odbc, script, simple, snmp, ssh, telnet, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -37,6 +37,7 @@ pub(crate) fn collects(kind: ItemType) -> bool {
             | ItemType::Script
             | ItemType::Ipmi
             | ItemType::Browser
+            | ItemType::Snmp
     )
 }
 
@@ -66,6 +67,7 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
         ItemType::Browser => {
             AgentReply::ConfigError(String::from("Browser items are not built into this server."))
         }
+        ItemType::Snmp => snmp::check_once(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",
         )),

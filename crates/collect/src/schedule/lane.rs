@@ -30,6 +30,9 @@ pub(crate) const COMMON: &[(ItemType, u16)] = &[
     (ItemType::Browser, 4),
 ];
 
+/// The API's number of SNMP interfaces.
+const SNMP: u8 = 2;
+
 /// The lane that items of this type share; `None` where each interface has its own, because it is
 /// the interface that answers or does not.
 pub(crate) fn common(kind: ItemType) -> Option<usize> {
@@ -47,6 +50,8 @@ pub(crate) struct Lane {
     /// When the lane is to be looked at again; 0 = it is not waiting for a time.
     pub(crate) wake_at: u32,
     pub(crate) in_flight: u16,
+    /// An SNMP interface: what is due goes out together, and requests never overlap.
+    pub(crate) one_by_one: bool,
     pub(crate) dialect: Dialect,
     pub(crate) state: InterfaceState,
     /// Result of the last name resolution and when (monotonic) it expires.
@@ -55,17 +60,24 @@ pub(crate) struct Lane {
 
 impl Lane {
     pub(crate) fn new(host: Option<Arc<Host>>, interface: InterfaceId) -> Self {
-        Self {
+        let mut lane = Self {
             host,
             interface,
             ready: List::EMPTY,
             queued: false,
             wake_at: 0,
             in_flight: 0,
+            one_by_one: false,
             dialect: Dialect::Json,
             state: InterfaceState::default(),
             resolved: None,
-        }
+        };
+        lane.one_by_one = lane.is_snmp();
+        lane
+    }
+
+    fn is_snmp(&self) -> bool {
+        self.interface().is_some_and(|interface| interface.kind == SNMP)
     }
 
     pub(crate) fn interface(&self) -> Option<&Interface> {
@@ -78,7 +90,7 @@ impl Lane {
             // One probe per round.
             return self.in_flight == 0 && now >= self.state.disable_until;
         }
-        self.in_flight < limit
+        self.in_flight < if self.one_by_one { 1 } else { limit }
     }
 
     /// Takes over a changed host: another address starts afresh.
@@ -97,5 +109,6 @@ impl Lane {
             self.state.disable_until = 0;
         }
         self.host = Some(Arc::clone(host));
+        self.one_by_one = self.is_snmp();
     }
 }

@@ -145,6 +145,13 @@ fn json(row: &Row, column: &str) -> Result<Json, String> {
     }
 }
 
+impl Snapshot {
+    /// The global regular expressions, as they are matched.
+    pub fn global_regexes(&self) -> GlobalRegexes {
+        globals(self)
+    }
+}
+
 fn globals(snapshot: &Snapshot) -> GlobalRegexes {
     let expression = |e: &crate::snapshot::GlobalRegexp| GlobalExpression {
         kind: match e.kind {

@@ -109,7 +109,7 @@ const OBJECTS: &[Objects] = &[
 
 /// An OID in numbers without a leading dot: `.1.3.6`, `iso.3.6`, `ifDescr.1`,
 /// `IF-MIB::ifDescr` → `1.3.6…`. An error names the OID that nobody knows.
-pub(super) fn numeric(oid: &str) -> Result<Cow<'_, str>, String> {
+pub fn numeric(oid: &str) -> Result<Cow<'_, str>, String> {
     let (module, path) = match oid.split_once("::") {
         Some((module, path)) => (Some(module), path),
         None => (None, oid.strip_prefix('.').unwrap_or(oid)),

@@ -17,6 +17,7 @@ mod xml;
 mod tests;
 
 pub use csv::csv_to_json;
+pub use mib::numeric as numeric_oid;
 pub use print::ApiStep;
 pub use prometheus::{PrometheusError, prometheus_pattern, prometheus_to_json};
 pub use run::{Outcome, Remembered, State, StepTrace, run, run_traced};

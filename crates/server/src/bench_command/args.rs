@@ -4,7 +4,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::{Args, Subcommand};
+use bench::agents::SnmpStyle;
+use clap::{Args, Subcommand, ValueEnum};
 
 /// Measure a server through its public protocols: this one, or any Zabbix.
 ///
@@ -26,6 +27,8 @@ pub(super) enum What {
     Agent(Agent),
     /// HTTP agent items that ask web servers of ours over open connections.
     Http(Agent),
+    /// Let the server poll SNMP devices.
+    Snmp(Snmp),
     /// Ask for history, graphs and newest values while values are written.
     Read(Read),
     /// Offer more values than the server can take, and look what becomes of rate, memory, queue
@@ -278,6 +281,42 @@ pub(super) struct Agent {
     /// Leave the hosts on the server.
     #[arg(long)]
     pub(super) keep: bool,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Snmp {
+    #[command(flatten)]
+    pub(super) load: Agent,
+    /// How items ask.
+    #[arg(long, value_enum, default_value_t = Style::Get)]
+    pub(super) style: Style,
+    /// Values that a walk brings.
+    #[arg(long, default_value_t = 150)]
+    pub(super) rows: u32,
+    /// Allow the server to ask for several values in one request.
+    #[arg(long)]
+    pub(super) bulk: bool,
+}
+
+/// How SNMP items ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Style {
+    /// get[OID]
+    Get,
+    /// An OID alone.
+    Oid,
+    /// walk[OID]
+    Walk,
+}
+
+impl Style {
+    pub(super) const fn of(self, rows: u32) -> SnmpStyle {
+        match self {
+            Self::Get => SnmpStyle::Get,
+            Self::Oid => SnmpStyle::Oid,
+            Self::Walk => SnmpStyle::Walk(rows),
+        }
+    }
 }
 
 #[derive(Debug, Args)]

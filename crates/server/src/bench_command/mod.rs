@@ -110,6 +110,11 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             let options = told.options(Asked::Web);
             finish(&bench::agents::run(&options, &mut context)?, &told.common.files)
         }
+        What::Snmp(told) => {
+            let asked = Asked::Snmp { style: told.style.of(told.rows), bulk: told.bulk };
+            let options = told.load.options(asked);
+            finish(&bench::agents::run(&options, &mut context)?, &told.load.common.files)
+        }
         What::Read(told) => {
             let load = told.load.options();
             let (warm_seconds, readers, seconds) = (told.warm, told.readers, load.seconds);

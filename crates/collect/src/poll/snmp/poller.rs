@@ -1,0 +1,224 @@
+//! SNMP within a poller: what is due on an interface goes out together, and nothing else until it
+//! has ended.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use config::snapshot::source::Source;
+use config::snapshot::{Interface, Item, ItemShape};
+use model::InterfaceId;
+
+use super::Peer;
+use super::engine::Engine;
+use super::plan::Plan;
+use super::question::{Ended, Question};
+use crate::poll::agent::{self, AgentReply};
+use crate::poll::direct::Job;
+use crate::poll::probe::Check;
+use crate::poll::{Poller, RESOLVED_FOR};
+
+/// Items of one interface that go out together; what is left follows.
+const TOGETHER_MAX: usize = 1000;
+
+/// What items ask for that were asked lately: most are items of few templates.
+#[derive(Debug, Default)]
+pub(crate) struct Plans(HashMap<usize, (Arc<ItemShape>, Plan)>);
+
+impl Plans {
+    const KEPT_MAX: usize = 10_000;
+
+    fn of(&mut self, item: &Item) -> Result<Plan, String> {
+        // The shape is kept with the plan, so that its address means no other.
+        let address = Arc::as_ptr(&item.shape) as usize;
+        if let Some((_, plan)) = self.0.get(&address) {
+            return Ok(plan.clone());
+        }
+        let plan = plan(item)?;
+        if self.0.len() >= Self::KEPT_MAX {
+            self.0.clear();
+        }
+        self.0.insert(address, (Arc::clone(&item.shape), plan.clone()));
+        Ok(plan)
+    }
+}
+
+/// What an item asks for. The error is the item's.
+fn plan(item: &Item) -> Result<Plan, String> {
+    match item.extra.as_ref().map(|extra| &extra.source) {
+        Some(Source::Snmp(oid)) => Plan::parse(oid),
+        _ => Plan::parse(""),
+    }
+}
+
+fn peer(interface: &Interface, ip: IpAddr) -> Option<Peer> {
+    Some(Peer {
+        address: SocketAddr::new(ip, interface.port),
+        shown: if interface.use_ip {
+            Arc::clone(&interface.ip)
+        } else {
+            Arc::clone(&interface.dns)
+        },
+        snmp: Arc::clone(interface.snmp.as_ref()?),
+    })
+}
+
+const NO_INTERFACE: &str = "The item has no SNMP interface to check.";
+
+impl Poller {
+    /// Starts what is due on an SNMP interface.
+    pub(crate) fn start_snmp(self: &Rc<Self>, lane: usize) {
+        let mut jobs = Vec::new();
+        let (interface, ip, timeout) = {
+            let mut schedule = self.schedule.borrow_mut();
+            // A device that does not answer is tried with one value.
+            let max = if schedule.lane_ref(lane).state.failing() { 1 } else { TOGETHER_MAX };
+            let mut timeout = Duration::ZERO;
+            while jobs.len() < max {
+                let Some((slot, item)) = schedule.take(lane) else { break };
+                timeout = timeout.max(self.shared.timeout(schedule.snapshot(), &item));
+                jobs.push(Job { slot, lane, item });
+            }
+            let lane = schedule.lane_ref(lane);
+            let ip = match lane.resolved {
+                Some((ip, until)) if self.shared.deps.clock.monotonic() < until => Some(ip),
+                _ => None,
+            };
+            (lane.interface().cloned(), ip, timeout)
+        };
+        self.in_flight.set(self.in_flight.get() + jobs.len());
+        let counters = &self.shared.counters;
+        counters.checks.fetch_add(jobs.len() as u64, Ordering::Relaxed);
+        counters.checks_in_flight.fetch_add(jobs.len(), Ordering::Relaxed);
+        let Some(interface) = interface else {
+            let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
+            return jobs.iter().for_each(|job| self.done(job, reply.clone()));
+        };
+        let parsed = || interface.use_ip.then(|| interface.ip.parse().ok()).flatten();
+        match ip.or_else(parsed) {
+            Some(ip) => self.ask_snmp(&interface, ip, timeout, jobs),
+            None => {
+                let resolving = Rc::clone(self).resolve_snmp(lane, interface, timeout, jobs);
+                drop(tokio::task::spawn_local(resolving));
+            }
+        }
+    }
+
+    /// A device that is named: its address is looked up first.
+    async fn resolve_snmp(
+        self: Rc<Self>,
+        lane: usize,
+        interface: Interface,
+        timeout: Duration,
+        jobs: Vec<Job>,
+    ) {
+        match resolve(&interface, timeout).await {
+            Ok(ip) => {
+                {
+                    let mut schedule = self.schedule.borrow_mut();
+                    let until = self.shared.deps.clock.monotonic() + RESOLVED_FOR;
+                    let lane = schedule.lane_mut(lane);
+                    if lane.interface == interface.id {
+                        lane.resolved = Some((ip, until));
+                    }
+                }
+                self.ask_snmp(&interface, ip, timeout, jobs);
+                self.settle();
+            }
+            Err(reply) => jobs.iter().for_each(|job| self.done(job, reply.clone())),
+        }
+    }
+
+    /// Asks a device for all that its items want.
+    fn ask_snmp(&self, interface: &Interface, ip: IpAddr, timeout: Duration, jobs: Vec<Job>) {
+        let Some(peer) = peer(interface, ip) else {
+            let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
+            return jobs.iter().for_each(|job| self.done(job, reply.clone()));
+        };
+        let mut question = Question::new(peer, interface.id, timeout);
+        for job in jobs {
+            let plan = self.snmp_plans.borrow_mut().of(&job.item);
+            match plan {
+                Ok(plan) => question.add(job, plan),
+                Err(why) => self.done(&job, AgentReply::ConfigError(why)),
+            }
+        }
+        self.snmp.borrow_mut().start(question, self.shared.deps.clock.monotonic());
+    }
+
+    /// Takes the answers that have come.
+    pub(crate) fn drive_snmp(self: &Rc<Self>) -> bool {
+        let now = self.shared.deps.clock.monotonic();
+        let more = self.snmp.borrow_mut().advance(now, Duration::ZERO);
+        self.settle();
+        more
+    }
+
+    /// Takes over the results; returns how many lanes are free again.
+    pub(crate) fn settle_snmp(&self) -> usize {
+        let mut ended = self.snmp_ended.take();
+        self.snmp.borrow_mut().ended(&mut ended);
+        let mut freed = 0;
+        for Ended { job, reply } in ended.drain(..) {
+            freed += 1;
+            self.done(&job, reply);
+        }
+        self.snmp_ended.set(ended);
+        freed
+    }
+}
+
+async fn resolve(interface: &Interface, timeout: Duration) -> Result<IpAddr, AgentReply> {
+    match tokio::time::timeout(timeout, agent::resolve(interface)).await {
+        Ok(Ok(ip)) => Ok(ip),
+        Ok(Err(why)) => Err(AgentReply::NetworkError(why)),
+        Err(_) => {
+            let (name, port) = (&interface.dns, interface.port);
+            Err(AgentReply::NetworkError(format!(
+                "Cannot resolve address: [[{name}]:{port}]: timed out"
+            )))
+        }
+    }
+}
+
+/// One check outside the schedule.
+pub(crate) async fn check_once(check: &Check<'_>) -> AgentReply {
+    let none = || AgentReply::ConfigError(NO_INTERFACE.to_owned());
+    let Some(interface) = check.interface else { return none() };
+    let plan = match plan(check.item) {
+        Ok(plan) => plan,
+        Err(why) => return AgentReply::ConfigError(why),
+    };
+    let ip = match resolve(interface, check.timeout).await {
+        Ok(ip) => ip,
+        Err(reply) => return reply,
+    };
+    let Some(peer) = peer(interface, ip) else { return none() };
+    let clock = Arc::clone(&check.shared.deps.clock);
+    let source = check.shared.config.source_ip;
+    let timeout = check.timeout;
+    let asked = tokio::task::spawn_blocking(move || {
+        let seed = clock.unix().as_nanos() as u64;
+        let mut engine = match Engine::new(source, seed) {
+            Ok(engine) => engine,
+            Err(error) => return AgentReply::LocalError(error.to_string()),
+        };
+        let mut question = Question::new(peer, InterfaceId(0), timeout);
+        question.add((), plan);
+        engine.start(question, clock.monotonic());
+        engine.flush();
+        let mut ended = Vec::new();
+        loop {
+            engine.ended(&mut ended);
+            if let Some(Ended { reply, .. }) = ended.pop() {
+                return reply;
+            }
+            engine.advance(clock.monotonic(), Duration::from_millis(20));
+            engine.time_out(clock.monotonic());
+        }
+    });
+    asked.await.unwrap_or_else(|error| AgentReply::LocalError(error.to_string()))
+}
