@@ -124,6 +124,7 @@ pub(crate) const SERVER: &[Param] = &[
         "",
         "Java gateway that JMX checks go through (10052 is the usual port); default: none.",
     ),
+    param(
         "snmp-traps",
         "ADDR",
         "",
