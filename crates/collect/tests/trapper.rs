@@ -121,7 +121,7 @@ async fn refusals_and_odd_requests() {
         ),
         (
             json!({ "request": "history.push", "sid": "x", "data": [] }),
-            json!({ "response": "success", "data": "history.push", "scheduled": 0 }),
+            json!({ "response": "success", "data": "history.push", "scheduled": 2 }),
         ),
         (
             json!({ "request": "zabbix.stats" }),
