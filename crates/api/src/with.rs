@@ -46,6 +46,7 @@ fn condition(option: &str, column: &str) -> String {
         "with_monitored_triggers" => triggers(" AND wi.status = 0 AND wt.status = 0"),
         "with_graphs" => parts::GRAPH.of_hosts(column),
         "with_graph_prototypes" => parts::GRAPH_PROTOTYPE.of_hosts(column),
+        "with_monitored_httptests" => items("type = 9 AND params <> '' AND status = 0"),
         _ => parts::WEB_SCENARIO.of_hosts(column),
     }
 }

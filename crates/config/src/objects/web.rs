@@ -111,7 +111,7 @@ pub fn write_web_scenario(
             ("value_type", value_type.into()),
             ("units", units.into()),
             ("history", "30d".into()),
-            ("trends", if value_type == TEXT { "0" } else { "90d" }.into()),
+            ("trends", "90d".into()),
         ]);
         new.push(NewItem { columns, preprocessing: Vec::new(), tags: scenario.tags.clone() });
     }
