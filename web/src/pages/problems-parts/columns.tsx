@@ -158,7 +158,7 @@ export function problemColumns(
       id: "problem",
       on: "wide",
       header: "Problem",
-      width: "minmax(11rem, 2fr)",
+      width: "minmax(9.5rem, 2fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1.5">
           <span
@@ -175,7 +175,7 @@ export function problemColumns(
       id: "opdata",
       on: "wide",
       header: "Operational data",
-      width: "minmax(6rem, 0.9fr)",
+      width: "minmax(5rem, 0.9fr)",
       cell: (row) => (
         <span className="text-soft" title={opData(row)}>
           {opData(row)}
