@@ -162,12 +162,18 @@ export function problemColumns(
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1.5">
           <span
-            className={cx("truncate font-medium", row.r_clock > 0 && "text-soft")}
+            className={cx(
+              "truncate font-medium",
+              row.suppressed && "min-w-1/2",
+              row.r_clock > 0 && "text-soft",
+            )}
             title={row.name}
           >
             {row.name}
           </span>
-          <SilencedMark row={row} />
+          <span className="flex min-w-0">
+            <SilencedMark row={row} />
+          </span>
         </span>
       ),
     },
