@@ -71,7 +71,7 @@ export function useMaintenances(): ReadonlyMap<string, Maintenance> {
 const NONE: ReadonlyMap<string, Maintenance> = new Map();
 const byId = (all: Maintenance[]) => new Map(all.map((one) => [one.maintenanceid, one]));
 
-/** What a host is in, in words: `silenced until 16:30`. */
+/** What a host is in, in words: `silenced until 16:30`, `no data until 16:30`. */
 export function hostWords(
   host: { maintenance_type: string },
   maintenance: Maintenance | undefined,
@@ -80,11 +80,11 @@ export function hostWords(
   const silenced = maintenance && isSilence(maintenance.name);
   const words = silenced
     ? maintenance.tags.length
-      ? "some problems silenced"
+      ? "partly silenced"
       : "silenced"
     : host.maintenance_type === "1"
-      ? "maintenance without data"
-      : "in maintenance";
+      ? "no data"
+      : "maintenance";
   const until = maintenance && runsUntil(maintenance, now);
   return until ? `${words} until ${formatMoment(until, now)}` : words;
 }

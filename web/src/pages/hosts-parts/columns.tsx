@@ -39,24 +39,28 @@ export function hostColumns(
     {
       id: "name",
       header: "Host",
-      width: "minmax(9rem, 1.5fr)",
+      width: "minmax(8rem, 1.5fr)",
       sortable: true,
       cell: (row) => (
         <span className="flex items-center gap-2">
           <Dot tone={row.status === "1" ? "off" : states.has(row.hostid) ? "bad" : "good"} />
-          <Link
-            to="/hosts/$hostid"
-            params={{ hostid: row.hostid }}
-            onClick={(event) => event.stopPropagation()}
-            className="max-w-[calc(100%-1rem)] shrink-0 truncate font-medium hover:underline"
-          >
-            {row.name}
-          </Link>
-          {row.host !== row.name && (
-            <span className="min-w-0 shrink-[20] truncate text-xs text-faint">{row.host}</span>
-          )}
-          <span className="flex min-w-0 shrink sm:hidden">
-            <HostMark host={row} maintenances={maintenances} />
+          <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
+            <Link
+              to="/hosts/$hostid"
+              params={{ hostid: row.hostid }}
+              onClick={(event) => event.stopPropagation()}
+              className="max-w-full shrink-0 truncate font-medium hover:underline"
+            >
+              {row.name}
+            </Link>
+            {row.host !== row.name && (
+              <span className="min-w-0 shrink-[20] truncate text-xs text-faint max-sm:hidden">
+                {row.host}
+              </span>
+            )}
+            <span className="flex max-w-full sm:hidden">
+              <HostMark host={row} maintenances={maintenances} />
+            </span>
           </span>
         </span>
       ),
@@ -78,14 +82,14 @@ export function hostColumns(
       id: "tags",
       on: "wide",
       header: "Tags",
-      width: "minmax(8rem, 1.1fr)",
+      width: "minmax(5rem, 1.1fr)",
       cell: (row) => <TagList tags={row.tags} max={4} onPick={onTag} />,
     },
     {
       id: "templates",
       on: "wide",
       header: "Templates",
-      width: "minmax(8rem, 1.2fr)",
+      width: "minmax(5rem, 1.2fr)",
       cell: (row) => (
         <span className="text-soft" title={row.parentTemplates.map((t) => t.name).join("\n")}>
           {row.parentTemplates.map((t) => t.name).join(", ") || (
@@ -98,7 +102,7 @@ export function hostColumns(
       id: "items",
       on: "wide",
       header: "Items",
-      width: "4rem",
+      width: "3.5rem",
       align: "right",
       cell: (row) => formatCount(Number(row.items)),
     },
@@ -106,7 +110,7 @@ export function hostColumns(
       id: "triggers",
       on: "wide",
       header: "Triggers",
-      width: "4.5rem",
+      width: "4rem",
       align: "right",
       cell: (row) => formatCount(Number(row.triggers)),
     },
@@ -114,7 +118,7 @@ export function hostColumns(
       id: "status",
       on: "wide",
       header: "Status",
-      width: "minmax(7rem, 1fr)",
+      width: "minmax(8.5rem, 1.3fr)",
       sortable: true,
       cell: (row) =>
         row.status !== "0" ? (

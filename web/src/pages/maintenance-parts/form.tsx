@@ -13,7 +13,7 @@ import { Segmented } from "~/ui/segmented";
 import { toast } from "~/ui/toast";
 import { useNow } from "~/util/hooks";
 import { formatMoment, nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
-import { zoneName } from "~/util/time";
+import { formatClock, formatDate, zoneName } from "~/util/time";
 import { type Draft, draftOf, paramsOf, problemsOf, scheduleOf } from "./draft";
 import { PeriodsEditor } from "./periods-editor";
 import { TagConditions } from "./tag-conditions";
@@ -41,7 +41,10 @@ function Preview({ draft }: { draft: Draft }) {
               {WEEKDAYS[(new Date(start * 1000).getDay() + 6) % 7]}
             </span>
             <span>
-              {formatMoment(start, now)} to {formatMoment(end, now)}
+              {formatMoment(start, now)} to{" "}
+              {formatDate(start) === formatDate(end)
+                ? formatClock(end).slice(11, 16)
+                : formatMoment(end, now)}
             </span>
           </li>
         ))}

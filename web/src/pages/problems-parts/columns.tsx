@@ -158,16 +158,22 @@ export function problemColumns(
       id: "problem",
       on: "wide",
       header: "Problem",
-      width: "minmax(11rem, 2fr)",
+      width: "minmax(9.5rem, 2fr)",
       cell: (row) => (
         <span className="flex min-w-0 items-center gap-1.5">
           <span
-            className={cx("truncate font-medium", row.r_clock > 0 && "text-soft")}
+            className={cx(
+              "truncate font-medium",
+              row.suppressed && "min-w-1/2",
+              row.r_clock > 0 && "text-soft",
+            )}
             title={row.name}
           >
             {row.name}
           </span>
-          <SilencedMark row={row} />
+          <span className="flex min-w-0">
+            <SilencedMark row={row} />
+          </span>
         </span>
       ),
     },
@@ -175,7 +181,7 @@ export function problemColumns(
       id: "opdata",
       on: "wide",
       header: "Operational data",
-      width: "minmax(6rem, 0.9fr)",
+      width: "minmax(5rem, 0.9fr)",
       cell: (row) => (
         <span className="text-soft" title={opData(row)}>
           {opData(row)}
