@@ -237,7 +237,7 @@ mod tests {
         let mut cut = answer("gzip", &gzip(&text)[..20]);
         assert!(matches!(unpack(&mut cut, 1000), Err(HttpError::Packed(_))));
         assert_eq!(unpack(&mut answer("br", b"x"), 9), Err(HttpError::Encoding));
-        let deep = vec!["gzip"; LAYERS_MAX + 1].join(",");
+        let deep = ["gzip"; LAYERS_MAX + 1].join(",");
         assert_eq!(unpack(&mut answer(&deep, b"x"), 9), Err(HttpError::Encoding));
         unpack(&mut answer("gzip", b""), 9).unwrap();
     }
