@@ -119,7 +119,7 @@ fn count(args: &[ExprValue]) -> Called {
     // Beside a text, numbers are texts too.
     let texts = values.iter().any(|value| matches!(value, ExprValue::Text(_)));
     for value in values {
-        let as_text = value.as_text().filter(|_| texts).map(ExprValue::Text);
+        let as_text = texts.then(|| ExprValue::Text(crate::func::searched(value)));
         let value = as_text.as_ref().unwrap_or(value);
         found += u64::from(matcher.matches(value, &globals).map_err(|e| e.to_string())?);
     }
