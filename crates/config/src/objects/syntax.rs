@@ -254,6 +254,7 @@ fn check_call(call: &ItemCall, place: Place) -> Result<(), String> {
         }
         "rate" if counted(0) => return invalid(name, 0),
         // The newest value is what they would look at.
+        "count" | "countunique" if call.params.is_empty() => return missing(name),
         "count" | "countunique" if given(0).is_some_and(|p| p.value.is_empty()) => {
             return invalid(name, 0);
         }

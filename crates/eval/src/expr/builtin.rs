@@ -116,7 +116,11 @@ fn count(args: &[ExprValue]) -> Called {
     let globals = crate::regex::GlobalRegexes::default();
     matcher.check_globals(&globals).map_err(|e| e.to_string())?;
     let mut found = 0;
+    // Beside a text, numbers are texts too.
+    let texts = values.iter().any(|value| matches!(value, ExprValue::Text(_)));
     for value in values {
+        let as_text = texts.then(|| ExprValue::Text(crate::func::searched(value)));
+        let value = as_text.as_ref().unwrap_or(value);
         found += u64::from(matcher.matches(value, &globals).map_err(|e| e.to_string())?);
     }
     Ok(ExprValue::Unsigned(found))

@@ -170,7 +170,7 @@ impl Matcher {
 
 /// The text that a regular expression is searched in: floats have four decimal places, and no
 /// more than 20 characters of them count.
-fn searched(value: &ExprValue) -> String {
+pub(crate) fn searched(value: &ExprValue) -> String {
     match value {
         ExprValue::Float(v) => {
             let mut text = format!("{v:.4}");

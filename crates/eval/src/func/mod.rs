@@ -19,6 +19,7 @@ use model::{ItemId, SampleValue, Timestamp, Trend, ValueType};
 
 pub use forecast::{Fit, ForecastMode};
 pub use matcher::Matcher;
+pub(crate) use matcher::searched;
 use params::Params;
 pub use period::{Period, PeriodLength, TrendPeriod};
 

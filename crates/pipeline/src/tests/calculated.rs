@@ -23,6 +23,9 @@ fn formulas_over_own_items() {
         ("count(//k,1h)", Some(5.0)),
         ("last(//none)", None),
         ("1+", None),
+        ("count(//k,0)", Some(0.0)),
+        ("count(exists_foreach(/h1/k))", None),
+        ("count(exists_foreach(/*/k))", Some(1.0)),
     ];
     let mut items = vec![item(1, 1, "k", ValueType::Float)];
     for (id, (formula, _)) in (100..).zip(&formulas) {
