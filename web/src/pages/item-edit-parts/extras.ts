@@ -168,7 +168,11 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
         ["1", "Yes"],
       ],
     },
-    { field: "ssl_cert_file", label: "Certificate file", hint: "In the server's --ssl-cert-location" },
+    {
+      field: "ssl_cert_file",
+      label: "Certificate file",
+      hint: "In the server's --ssl-cert-location",
+    },
     { field: "ssl_key_file", label: "Key file", hint: "In the server's --ssl-key-location" },
     { field: "ssl_key_password", label: "Password of the key" },
     { field: "http_proxy", label: "HTTP proxy", hint: "Such as http://proxy:3128" },

@@ -98,12 +98,9 @@ impl Pool {
             let shelf = shelves.idle.get_mut(key)?;
             // The newest is the likeliest to live.
             let found = shelf.pop();
-            let mut found = match found {
-                Some(found) => found,
-                None => {
-                    shelves.idle.remove(key);
-                    return None;
-                }
+            let Some(mut found) = found else {
+                shelves.idle.remove(key);
+                return None;
             };
             shelves.count -= 1;
             if now.saturating_sub(found.since) < IDLE_FOR && found.stream.is_quiet() {

@@ -27,6 +27,9 @@ pub(crate) fn server(answers: &'static [&'static str]) -> (u16, Receiver<(usize,
     std::thread::spawn(move || {
         let mut answers = answers.iter().peekable();
         for number in 1.. {
+            if answers.peek().is_none() {
+                return;
+            }
             let Ok((stream, _)) = listener.accept() else { return };
             let mut connection = BufReader::new(stream);
             while let Some(answer) = answers.peek() {
@@ -39,9 +42,6 @@ pub(crate) fn server(answers: &'static [&'static str]) -> (u16, Receiver<(usize,
                 if closes {
                     break;
                 }
-            }
-            if answers.peek().is_none() {
-                return;
             }
         }
     });

@@ -8,11 +8,11 @@ fn text(text: &str) -> String {
     text.to_owned()
 }
 
-/// What comes of a scenario against a server with these answers, and what the server saw.
-fn run(
-    change: impl FnOnce(&mut Scenario),
-    answers: &'static [&'static str],
-) -> (Result<(), Failed>, Vec<(String, Payload)>, Vec<String>) {
+/// How a scenario ended, its values by key, and what the server saw.
+type Ran = (Result<(), Failed>, Vec<(String, Payload)>, Vec<String>);
+
+/// Runs a scenario against a server with these answers.
+fn run(change: impl FnOnce(&mut Scenario), answers: &'static [&'static str]) -> Ran {
     let (port, requests) = server(answers);
     let step = |name: &str, path: &str| WebStep {
         name: text(name),
