@@ -966,7 +966,7 @@ export interface HostPrototypeInput {
 }
 
 /** As `httptest.get` shows it with `output: "extend"`. */
-export interface httptest {
+export interface WebScenario {
   /** Id of the web scenario. */
   httptestid: string;
   /** Host or template that it belongs to. */
@@ -1006,7 +1006,7 @@ export interface httptest {
 }
 
 /** As `httptest.create` takes it. */
-export interface httptestInput {
+export interface WebScenarioInput {
   /** Host or template that it belongs to. */
   hostid: string | number;
   /** Name. */
@@ -1396,7 +1396,7 @@ export interface Problem {
 }
 
 /** As `maintenance.get` shows it with `output: "extend"`. */
-export interface maintenance {
+export interface Maintenance {
   /** Id of the maintenance. */
   maintenanceid: string;
   /** Name. */
@@ -1414,7 +1414,7 @@ export interface maintenance {
 }
 
 /** As `maintenance.create` takes it. */
-export interface maintenanceInput {
+export interface MaintenanceInput {
   /** Name. */
   name: string;
   /** 1 = without data collection. */

@@ -23,6 +23,8 @@ const TYPES: &[(&str, &str)] = &[
     ("valuemap", "ValueMap"),
     ("event", "Event"),
     ("problem", "Problem"),
+    ("httptest", "WebScenario"),
+    ("maintenance", "Maintenance"),
     ("user", "User"),
     ("usergroup", "UserGroup"),
     ("role", "Role"),
