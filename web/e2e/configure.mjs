@@ -142,7 +142,7 @@ async function discovery() {
     await link("Create discovery rule").click();
     await page.getByLabel("Name").first().fill("Rooms");
     await page.getByLabel("Type", { exact: true }).selectOption({ label: "Trapper" });
-    await page.getByRole("textbox", { name: /^Key/ }).fill("rooms");
+    await page.getByRole("textbox", { name: /^Key( \*)?$/ }).fill("rooms");
     await button("Add macro").click();
     await page.getByLabel("Discovery macro").fill("{#ROOM}");
     await page.getByLabel("JSONPath").fill("$.name");
@@ -157,7 +157,7 @@ async function discovery() {
     await link("Create item prototype").click();
     await page.getByLabel("Name").first().fill("Light in {#ROOM}");
     await page.getByLabel("Type", { exact: true }).selectOption({ label: "Trapper" });
-    await page.getByRole("textbox", { name: /^Key/ }).fill("light[{#ROOM}]");
+    await page.getByRole("textbox", { name: /^Key( \*)?$/ }).fill("light[{#ROOM}]");
     await button("Create item prototype").click();
     await page.getByRole("cell", { name: "Light in {#ROOM}" }).waitFor();
   });
@@ -269,7 +269,7 @@ async function templates() {
     await link("Create item").click();
     await page.getByLabel("Name").first().fill("Answer time");
     await page.getByLabel("Type", { exact: true }).selectOption({ label: "HTTP agent" });
-    await page.getByRole("textbox", { name: /^Key/ }).fill("answer.time");
+    await page.getByRole("textbox", { name: /^Key( \*)?$/ }).fill("answer.time");
     await page.getByRole("textbox", { name: /^URL/ }).fill("http://{HOST.CONN}/health");
     await page.getByLabel("Headers").fill("Accept: application/json");
     await button("Create item").click();

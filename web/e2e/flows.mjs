@@ -288,7 +288,7 @@ await step("create item", async () => {
   await link("Create item").click();
   await page.getByLabel("Name", { exact: false }).first().fill("Temperature");
   await page.getByLabel("Type", { exact: true }).selectOption({ label: "Trapper" });
-  await page.getByRole("textbox", { name: /^Key/ }).fill("room.temperature");
+  await page.getByRole("textbox", { name: /^Key( \*)?$/ }).fill("room.temperature");
   await page.getByLabel("Value type").selectOption({ label: "Number (float)" });
   await page.getByRole("button", { name: "Add step" }).click();
   await page.getByLabel("Step 1").selectOption({ label: "JSONPath" });

@@ -37,8 +37,7 @@ enum Woken {
     SendAgain,
 }
 
-/// Runs until told to stop.
-/// Returns whether it ended in order.
+/// Runs until told to stop; returns whether it ended in order.
 pub(crate) async fn run(mut core: Core, mut inbox: Inbox) -> bool {
     let mut tick = tokio::time::interval(TICK);
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
@@ -56,22 +55,45 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) -> bool {
             () = tokio::time::sleep(SEND_AGAIN), if waiting => Woken::SendAgain,
         };
         match woken {
-            Woken::Values(Some(batch)) => round(&mut core, &mut inbox, &mut batches, batch),
+            Woken::Values(Some(batch)) => {
+                let goes_on = obey_waiting(&mut core, &mut inbox);
+                round(&mut core, &mut inbox, &mut batches, batch);
+                if !goes_on {
+                    break;
+                }
+            }
             Woken::Values(None) => values_open = false,
             Woken::Peer(Some(message)) => core.hear(message),
             Woken::Script(done) => scripts_done(&mut core, &mut inbox, done),
             // Peers and the set hold the other ends as long as the shard lives.
             Woken::Peer(None) | Woken::Command(None | Some(Command::Stop)) => break,
-            Woken::Command(Some(command)) => {
-                let start = core.clock.monotonic();
-                core.obey(command);
-                core.gauges.busy(Stage::Command, core.clock.monotonic().saturating_sub(start));
-            }
+            Woken::Command(Some(command)) => obey(&mut core, command),
             Woken::Tick => core.tick(),
             Woken::SendAgain => core.send_waiting(),
         }
     }
     stop(&mut core, &mut inbox, &mut batches).await
+}
+
+fn obey(core: &mut Core, command: Command) {
+    let start = core.clock.monotonic();
+    core.obey(command);
+    core.gauges.busy(Stage::Command, core.clock.monotonic().saturating_sub(start));
+}
+
+/// Commands that came before the values at hand: whoever heard that an item was made may send its
+/// values, and both may wait here. `false` = the shard is to stop.
+fn obey_waiting(core: &mut Core, inbox: &mut Inbox) -> bool {
+    /// Others that come meanwhile wait for the next round.
+    const COMMANDS_MAX: usize = 64;
+    for _ in 0..COMMANDS_MAX {
+        match inbox.commands.try_recv() {
+            Some(Command::Stop) => return false,
+            Some(command) => obey(core, command),
+            None => break,
+        }
+    }
+    true
 }
 
 /// Everything that waits, up to a limit, in one group commit.
