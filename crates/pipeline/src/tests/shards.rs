@@ -224,3 +224,29 @@ fn unsupported_items_stay_so_over_a_restart() {
     assert_eq!(running.set.unsupported().unwrap(), before[1..2]);
     running.set.stop();
 }
+
+#[test]
+fn values_meet_the_configuration_that_came_before_them() {
+    let running = running();
+    let (a, _) = two_hosts();
+    let shard = &running.set.shards()[model::shard_of(model::HostId(a), 2)];
+    let mut items = vec![item(1, a, "k", ValueType::Float)];
+    // With each a shard might look at the value first.
+    for id in 1_000..1_200 {
+        items.push(item(id, a, &format!("k{id}"), ValueType::Float));
+        let config = Arc::new(snapshot(vec![host(a)], items.clone(), Vec::new()));
+        let touched = config::Touched { items: [ItemId(id)].into(), ..Default::default() };
+        let (mut parts, waiter) = ack::split(1);
+        let at = Timestamp::from_s(START_S + 1);
+        let value = Value { item: ItemId(id), at, payload: Payload::Float(1.0) };
+        let batch = ValueBatch { values: vec![value], ack: parts.pop() };
+        // Both wait when the shard looks up again.
+        let (reply, _answer) = tokio::sync::oneshot::channel();
+        let question = crate::command::Command::Unsupported { reply };
+        shard.commands.blocking_send(question).unwrap();
+        running.set.configure(&config, Some(&touched));
+        shard.values.blocking_send(batch).unwrap();
+        assert_eq!(waiter.blocking_wait().processed, 1, "item {id}");
+    }
+    running.set.stop();
+}
