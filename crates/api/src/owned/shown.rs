@@ -24,7 +24,8 @@ pub(crate) const TRIGGERS: Relation =
 pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
-            "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND hostid IN ({ids}) ORDER BY itemid",
+            "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND type <> 9 \
+             AND hostid IN ({ids}) ORDER BY itemid",
             &found.ids(),
         )?;
         found.relate_as(&ITEMS, &wanted, &pairs)?;
