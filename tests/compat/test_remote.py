@@ -25,10 +25,14 @@ class Remote(unittest.TestCase):
         cls.api = cls.reference.api()
         cls.host = cls.api.call("host.get", output=["hostid"])[0]["hostid"]
 
-    def check(self, kind):
+    def check(self, kind, tries=1):
         for item, expected in remotes.cases(self.peers)[kind]:
             with self.subTest(key=item["key"], params=item.get("params")):
-                found = remotes.ask(self.api, self.reference.trapper, self.host, self.peers, item)
+                for _ in range(tries):
+                    found = remotes.ask(
+                        self.api, self.reference.trapper, self.host, self.peers, item)
+                    if not remotes.differs(found, expected):
+                        break
                 self.assertEqual(remotes.differs(found, expected), "")
 
     def test_scripts(self):
@@ -38,7 +42,9 @@ class Remote(unittest.TestCase):
         self.check("ssh")
 
     def test_telnet(self):
-        self.check("telnet")
+        # The reference takes what has come when it looks for the end of a prompt: where the text
+        # comes in two pieces it says at times that the login failed.
+        self.check("telnet", tries=5)
 
     def test_jmx(self):
         self.check("jmx")

@@ -40,6 +40,8 @@ class Talker:
                         self._talk(connection)
 
     def _talk(self, connection):
+        # What the one before said in parting may have come after it was looked at.
+        self.heard = b""
         if self.first_listen:
             self.heard += connection.recv(2000)
         for n, piece in enumerate(self.greeting):
