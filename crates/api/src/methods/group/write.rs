@@ -8,6 +8,7 @@ use serde_json::json;
 use super::Kind;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::maintenance::Members;
 use crate::object::{Mode, taken};
 use crate::params;
 use crate::permission::Need;
@@ -94,7 +95,9 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             &ids,
         )?;
         let members: Vec<u64> = members.iter().map(|row| row.id("hostid")).collect();
+        let maintained = Members::groups(edit, &ids)?;
         edit.delete("groups_", "groupid", &ids)?;
+        maintained.refuse_emptied(edit)?;
         crate::owned::groups::check_not_bare(edit, &members)?;
         for host in members {
             edit.touch_host(host);

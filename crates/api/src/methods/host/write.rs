@@ -11,6 +11,7 @@ use serde_json::json;
 use super::{FIELDS, HOST};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::maintenance::Members;
 use crate::object::{Columns, Mode, columns_of, missing};
 use crate::owned::inventory::{self, DISABLED};
 use crate::owned::macros::MacroInput;
@@ -360,7 +361,10 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     let deleted = call.write(|edit| {
         call.require(edit, Target::Host, Need::Write, &ids)?;
-        delete_hosts(edit, &ids)
+        let maintained = Members::hosts(edit, &ids)?;
+        let deleted = delete_hosts(edit, &ids)?;
+        maintained.refuse_emptied(edit)?;
+        Ok(deleted)
     })?;
     gone::tell(call, &deleted);
     Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))

@@ -1,9 +1,12 @@
 //! Maintenance: when which hosts are worked on, and whether their values are collected then.
 
+mod members;
 mod periods;
 mod write;
 
 use config::db::Value;
+
+pub(crate) use members::Members;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::ApiResult;

@@ -87,3 +87,51 @@ fn a_maintenance_lives() {
     server.call("maintenance.delete", &json!([id])).unwrap();
     assert_eq!(get(json!({ "countOutput": true })), json!("0"));
 }
+
+#[test]
+fn its_last_hosts_and_groups_stay() {
+    let server = Server::start();
+    let group = |name: &str| server.create("hostgroup.create", &json!({ "name": name }));
+    let (home, alone, shared) = (group("home"), group("alone"), group("shared"));
+    let host = |name: &str| {
+        let new = json!({ "host": name, "groups": [{ "groupid": home }] });
+        server.create("host.create", &new)
+    };
+    let (a, b, c) = (host("a"), host("b"), host("c"));
+    let plan = |name: &str, hosts: &[&String], groups: &[&String]| {
+        let hosts: Vec<_> = hosts.iter().map(|id| json!({ "hostid": id })).collect();
+        let groups: Vec<_> = groups.iter().map(|id| json!({ "groupid": id })).collect();
+        let new = json!({
+            "name": name, "active_since": 1_700_000_000, "active_till": 1_800_000_000,
+            "hosts": hosts, "groups": groups, "timeperiods": [{ "period": 600 }],
+        });
+        server.create("maintenance.create", &new)
+    };
+    plan("two hosts", &[&a, &b], &[]);
+    plan("one group", &[], &[&alone]);
+    plan("both", &[&c], &[&shared]);
+    let last = "because maintenance \"two hosts\" must contain at least one host or host group.";
+    server.refuses(&[
+        (
+            "host.delete",
+            json!([a, b, c]),
+            -32602,
+            &format!("Cannot delete hosts \"a\", \"b\" {last}"),
+        ),
+        (
+            "hostgroup.delete",
+            json!([alone]),
+            -32602,
+            "Cannot delete host group \"alone\" because maintenance \"one group\" must contain",
+        ),
+    ]);
+    server.call("host.delete", &json!([a])).unwrap();
+    server.refuses(&[(
+        "host.delete",
+        json!([b]),
+        -32602,
+        &format!("Cannot delete host \"b\" {last}"),
+    )]);
+    server.call("hostgroup.delete", &json!([shared])).unwrap();
+    server.refuses(&[("host.delete", json!([c]), -32602, "maintenance \"both\"")]);
+}
