@@ -7,7 +7,7 @@ that was broken off goes on where it was, `--fresh` starts anew. Needs a release
 and, for the other servers, root or the user of PostgreSQL, PHP and VEDETTE_SHARED:
 
     cargo build --release
-    VEDETTE_SHARED=... tests/bench/report.py            # half an hour on a machine with nothing else to do
+    VEDETTE_SHARED=... tests/bench/report.py            # an hour on a machine with nothing else to do
     VEDETTE_SHARED=... tests/bench/report.py --quick    # some minutes; figures mean nothing
     tests/bench/report.py --render-only
 """
@@ -147,7 +147,7 @@ def measure(options, results):
 def main():
     summary = __doc__.split("\n", maxsplit=1)[0]
     parser = argparse.ArgumentParser(description=summary)
-    usual = [name for name in parts.PARTS if name not in parts.ON_REQUEST]
+    usual = list(parts.PARTS)
     parser.add_argument("--quick", action="store_true",
                         help="short and small, into target/bench-quick, to try the program itself")
     parser.add_argument("--rounds", type=int, help="instead of each part's own number")

@@ -46,6 +46,8 @@ POLLERS = {
         "values": ["StartPollers=2", "StartAgentPollers=1"],
         "checks": ["StartPollers=2", "StartAgentPollers=4", "MaxConcurrentChecksPerPoller=1000"],
         "slow": ["StartPollers=2", "StartAgentPollers=30", "MaxConcurrentChecksPerPoller=1000"],
+        "snmp": ["StartPollers=2", "StartSNMPPollers=4", "MaxConcurrentChecksPerPoller=1000"],
+        "web": ["StartPollers=2", "StartHTTPAgentPollers=4", "MaxConcurrentChecksPerPoller=1000"],
     },
 }
 SERVING_MAX_S = 120.0
