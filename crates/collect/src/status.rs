@@ -139,7 +139,7 @@ impl Status {
             }
         }
         let (snapshot, now) = (self.0.deps.snapshots.load(), self.0.now());
-        self.0.expected.report(&snapshot, now.clock, &mut report);
+        self.0.expected.report(&snapshot, now.clock, limit, &mut report);
         report.limit(limit);
         report
     }

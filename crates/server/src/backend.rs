@@ -93,7 +93,13 @@ fn queue(api: &Api, figures: &ServerFigures, message: &Json) -> String {
     }
     let kind = message.get("type").and_then(Json::as_str).unwrap_or("");
     let limit = message.get("limit").and_then(|n| n.as_u64().or_else(|| n.as_str()?.parse().ok()));
-    match queue::rows(&figures.meter.queue(), kind, limit, figures.meter.now()) {
+    let most = limit.and_then(|n| usize::try_from(n).ok()).unwrap_or(0);
+    let Some(collector) = figures.meter.collector() else {
+        return failed("The server is starting. Try again.");
+    };
+    // On a thread that may wait.
+    let report = tokio::runtime::Handle::current().block_on(collector.queue(most));
+    match queue::rows(&report, kind, limit, figures.meter.now()) {
         Ok((rows, None)) => json!({ "response": "success", "data": rows }).to_string(),
         Ok((rows, Some(total))) => {
             json!({ "response": "success", "data": rows, "total": total }).to_string()

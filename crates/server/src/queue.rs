@@ -49,7 +49,7 @@ pub(crate) fn rows(
                     "reason": late.reason.text(),
                 })
             });
-            Ok((rows.collect(), Some(report.details.len())))
+            Ok((rows.collect(), Some(usize::try_from(report.late()).unwrap_or(usize::MAX))))
         }
         other => Err(format!("Unknown type of queue \"{other}\".")),
     }

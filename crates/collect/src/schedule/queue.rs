@@ -80,6 +80,8 @@ pub struct QueueReport {
 
 /// Bounds of the columns of [`QueueRow::delays`], seconds.
 const BOUNDS: [u32; 6] = [5, 10, 30, 60, 300, 600];
+/// Details that are sorted at once.
+const CUT_AT: usize = 4096;
 
 impl QueueReport {
     /// Items at least `from` and, if given, less than `to` seconds late
@@ -93,14 +95,19 @@ impl QueueReport {
         self.lateness.range(from..to).map(|(_, count)| count).sum()
     }
 
-    /// Adds an item unless it is in time, or nearly.
-    pub(crate) fn add_if_late(&mut self, late: Late) {
+    /// Late items, those of unavailable interfaces as well.
+    pub fn late(&self) -> u64 {
+        self.total + self.rows.values().map(|row| row.unavailable).sum::<u64>()
+    }
+
+    /// Adds an item unless it is in time, or nearly; about `limit` details are kept.
+    pub(crate) fn add_if_late(&mut self, late: Late, limit: usize) {
         if late.late_s >= BOUNDS[0] {
-            self.add(late);
+            self.add(late, limit);
         }
     }
 
-    fn add(&mut self, late: Late) {
+    fn add(&mut self, late: Late, limit: usize) {
         let row = self.rows.entry(late.kind).or_default();
         if late.reason == Reason::Unavailable {
             row.unavailable += 1;
@@ -112,7 +119,13 @@ impl QueueReport {
                 *count += 1;
             }
         }
-        self.details.push(late);
+        if limit > 0 {
+            self.details.push(late);
+            // When everything is down that may be a million: cut now and then, not at the end.
+            if self.details.len() > limit.saturating_mul(2).max(CUT_AT) {
+                self.limit(limit);
+            }
+        }
     }
 
     /// Joins the reports of several pollers.
@@ -162,7 +175,7 @@ impl Schedule {
                 Reason::PollerBusy
             };
             let (id, host, kind, due) = (item.id, item.host, item.kind, slot.due);
-            report.add(Late { item: id, host, kind, due, late_s, reason });
+            report.add(Late { item: id, host, kind, due, late_s, reason }, limit);
         }
         report.limit(limit);
         report

@@ -74,20 +74,27 @@ impl ExpectedValues {
         *table = Table { revision: Some(snapshot.revision), items };
     }
 
-    /// Adds to a report what is late at `now_s`.
-    pub(crate) fn report(&self, snapshot: &Snapshot, now_s: u32, report: &mut QueueReport) {
+    /// Adds to a report what is late at `now_s`, with about `limit` details.
+    pub(crate) fn report(
+        &self,
+        snapshot: &Snapshot,
+        now_s: u32,
+        limit: usize,
+        report: &mut QueueReport,
+    ) {
         self.follow(snapshot, now_s);
         let table = self.read();
         for (item, expected) in &table.items {
             let due = expected.since.load(Ordering::Relaxed).saturating_add(expected.delay_s);
-            report.add_if_late(Late {
+            let late = Late {
                 item: *item,
                 host: expected.host,
                 kind: ItemType::AgentActive,
                 due,
                 late_s: now_s.saturating_sub(due),
                 reason: Reason::NotSent,
-            });
+            };
+            report.add_if_late(late, limit);
         }
     }
 }
@@ -122,7 +129,7 @@ mod tests {
     /// Late items and when they were due.
     fn late(expected: &ExpectedValues, snapshot: &Snapshot, now_s: u32) -> Vec<(u64, u32)> {
         let mut report = QueueReport::default();
-        expected.report(snapshot, now_s, &mut report);
+        expected.report(snapshot, now_s, 10, &mut report);
         report.limit(99);
         assert_eq!(report.total, report.details.len() as u64);
         report.details.iter().map(|late| (late.item.0, late.due)).collect()
