@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use config::snapshot::ItemType;
 use model::{HostId, ItemId};
 
-use super::Schedule;
 use super::wheel::Place;
+use super::{Pace, Schedule};
 use crate::availability::Available;
 
 /// Why an item is late.
@@ -16,7 +16,7 @@ pub enum Reason {
     Unavailable,
     /// Its check is running and takes long.
     InFlight,
-    /// Other checks of the same interface come first.
+    /// Other checks of the same interface or server come first, or of others that do not answer.
     HostBusy,
     /// The active agent has not sent it.
     NotSent,
@@ -169,7 +169,7 @@ impl Schedule {
                 Reason::Unavailable
             } else if place == Place::Flight {
                 Reason::InFlight
-            } else if lane.in_flight > 0 || lane.state.failing() {
+            } else if lane.in_flight > 0 || lane.state.failing() || lane.line == Some(Pace::Slow) {
                 Reason::HostBusy
             } else {
                 Reason::PollerBusy

@@ -112,7 +112,7 @@ fn an_item_that_goes_while_in_flight_leaves_nothing() {
     assert_eq!((schedule.len(), schedule.free_lanes.len()), (0, 1));
     // Slot and lane are used again.
     schedule.apply(&snapshot(3, vec![host(2, vec![with_delay(2, "1")]).into()]), START + 61);
-    assert_eq!((schedule.lanes.len(), schedule.free_lanes.len()), (COMMON.len() + 1, 0));
+    assert_eq!((schedule.lanes.len(), schedule.free_lanes.len()), (FIXED + 1, 0));
     assert_eq!(run(&mut schedule, START + 61..START + 200).len(), 200 - 62);
 }
 
@@ -165,7 +165,7 @@ fn a_dead_host_costs_one_attempt_per_round() {
     assert_eq!(relative, [0, 15, 30, 45, 60, 120, 180, 240, 300, 360]);
     // Another item nearly each round: one bad item does not speak for the host.
     assert!(probed.len() >= relative.len() - 1, "{probed:?}");
-    let lane = schedule.lane_ref(COMMON.len());
+    let lane = schedule.lane_ref(FIXED);
     assert_eq!(lane.state.available, Available::No);
     let report = schedule.queue(START + 400, 1000);
     assert_eq!((report.total, report.rows[&ItemType::Agent].unavailable), (0, 45));
@@ -256,33 +256,6 @@ fn a_changed_address_is_tried_at_once() {
     moved.interfaces[0].port = 10_051;
     schedule.apply(&snapshot(2, vec![moved.into()]), START + 61);
     assert_eq!(started(&mut schedule, START + 61).len(), 1);
-}
-
-#[test]
-fn items_without_an_interface_share_a_lane_for_each_type() {
-    let mut schedule = schedule();
-    let external = |id| {
-        let mut item = with_delay(id, "30s");
-        item.kind = ItemType::External;
-        item.interface = InterfaceId(0);
-        item
-    };
-    // More than may run at one time, beside an agent's item of the same host.
-    let mut items: Vec<Item> = (1..=100).map(external).collect();
-    items.push(with_delay(200, "30s"));
-    schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
-    let first = started(&mut schedule, START + 61);
-    assert_eq!(first.len(), 64 + 1);
-    assert_eq!(schedule.waiting(), 36 + usize::from(!schedule.runnable.is_empty()));
-    assert!(started(&mut schedule, START + 61).is_empty(), "all places are taken");
-    for (slot, lane, _) in first {
-        schedule.complete(slot, lane, START + 62, false);
-    }
-    assert_eq!(started(&mut schedule, START + 62).len(), 36);
-    // The host goes while its checks run: their lane stays.
-    schedule.apply(&snapshot(2, vec![]), START + 63);
-    schedule.apply(&snapshot(3, vec![host(1, vec![external(1)]).into()]), START + 64);
-    assert_eq!(started(&mut schedule, START + 125).len(), 1);
 }
 
 #[test]
