@@ -26,6 +26,7 @@ import {
 } from "./lib.mjs";
 import { look } from "./look.mjs";
 import { maintenance } from "./maintenance.mjs";
+import { webScenario } from "./web.mjs";
 
 await step("sign in refused", async () => {
   await go("/");
@@ -325,6 +326,7 @@ await step("edit host", async () => {
 });
 
 await configure(`E2E host ${stamp}`, newHost);
+await webScenario(`E2E host ${stamp}`);
 
 await step("delete host", async () => {
   await page.getByRole("button", { name: "More actions" }).click();

@@ -125,6 +125,19 @@ const rule = createRoute({
   component: lazyRouteComponent(() => import("~/pages/rule"), "RulePage"),
 });
 
+const webNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/web/new",
+  validateSearch: (search) => pickSearch(search, ["owner"]),
+  component: lazyRouteComponent(() => import("~/pages/web-edit"), "WebNewPage"),
+});
+
+const webEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/web/$httptestid/edit",
+  component: lazyRouteComponent(() => import("~/pages/web-edit"), "WebEditPage"),
+});
+
 const itemEdit = createRoute({
   getParentRoute: () => inside,
   path: "/items/$itemid/edit",
@@ -220,6 +233,8 @@ const pages = [
   triggerEdit,
   ruleNew,
   rule,
+  webNew,
+  webEdit,
   latest,
   graph,
   templates,

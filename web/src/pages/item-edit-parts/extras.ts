@@ -1,3 +1,5 @@
+import { pairsOf, pairsText } from "~/util/pairs";
+
 /** A parameter that only some types of items have. */
 export interface ExtraField {
   /** The API's name of it. */
@@ -195,19 +197,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
 /** A list of names and values as lines; other values as text. */
 export function extraText(value: unknown): string {
   if (!Array.isArray(value)) return value === undefined || value === null ? "" : String(value);
-  return value.map((pair) => `${pair.name}: ${pair.value}`).join("\n");
-}
-
-/** The inverse of `extraText` for lists. */
-export function pairsOf(text: string): { name: string; value: string }[] {
-  return text
-    .split("\n")
-    .filter((line) => line.trim())
-    .map((line) => {
-      const colon = line.indexOf(":");
-      if (colon < 0) return { name: line.trim(), value: "" };
-      return { name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
-    });
+  return pairsText(value);
 }
 
 /** The extra parameters as the API takes them. Empty ones are sent only where they replace something. */
