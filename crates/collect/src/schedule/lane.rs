@@ -39,6 +39,11 @@ pub(crate) fn common(kind: ItemType) -> Option<usize> {
     COMMON.iter().position(|(common, _)| *common == kind)
 }
 
+/// Items of this type share one lane.
+pub(crate) fn is_common(kind: ItemType) -> bool {
+    common(kind).is_some()
+}
+
 /// One interface of a host, or the common lane of a type.
 #[derive(Debug)]
 pub(crate) struct Lane {

@@ -49,7 +49,7 @@ pub(crate) struct Schedule {
     poller: usize,
     pollers: usize,
     snapshot: Arc<Snapshot>,
-    hosts: HashMap<HostId, HostEntry>,
+    hosts: HashMap<HostId, HostEntry, foldhash::fast::RandomState>,
     slots: Slots,
     wheel: Wheel,
     lanes: Vec<Lane>,
@@ -71,7 +71,7 @@ impl Schedule {
             poller,
             pollers,
             snapshot: Arc::new(Snapshot::default()),
-            hosts: HashMap::new(),
+            hosts: HashMap::default(),
             slots: Slots::default(),
             wheel: Wheel::new(now),
             lanes: COMMON.iter().map(|_| Lane::new(None, InterfaceId(0))).collect(),
@@ -253,8 +253,7 @@ impl Schedule {
         let place = self.slots.get(at).place();
         match (place, self.slots.get(at).item.clone()) {
             (Place::Flight, Some(item)) => {
-                let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
-                let current = self.lane_for(&item, lanes);
+                let current = self.lane_now(&item, lane);
                 self.slots.at(at).set_lane(current);
                 self.slots.at(at).set_place(Place::Idle);
                 if again && current == lane {
@@ -271,6 +270,16 @@ impl Schedule {
         } else {
             self.runnable(lane);
         }
+    }
+
+    /// The lane of an item that came from `lane`.
+    fn lane_now(&self, item: &Item, lane: usize) -> usize {
+        let from = self.lane_ref(lane);
+        if from.host.is_some() && from.interface == item.interface && !lane::is_common(item.kind) {
+            return lane;
+        }
+        let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
+        self.lane_for(item, lanes)
     }
 
     /// Makes an item due now. `false`: it is not scheduled here.
