@@ -218,11 +218,11 @@ async fn agent(hosts: u64, delay: &str) {
         tokio::time::sleep(Duration::from_secs(5)).await;
         let before = stored.load(Ordering::Relaxed);
         let (start, cpu) = (Instant::now(), stdx::sys::cpu_time());
-        let poller = counters.counters().agent_poller.busy();
+        let poller = counters.counters().pollers.busy();
         tokio::time::sleep(Duration::from_secs(5)).await;
         let wall = start.elapsed().as_secs_f64();
         let cpu = (stdx::sys::cpu_time() - cpu).as_secs_f64();
-        let poller = (counters.counters().agent_poller.busy() - poller).as_secs_f64();
+        let poller = (counters.counters().pollers.busy() - poller).as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a report")]
         let checks = (stored.load(Ordering::Relaxed) - before) as f64;
         let report = counters.queue(0).await;

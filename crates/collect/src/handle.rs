@@ -135,7 +135,7 @@ impl Collector {
         });
         shared.active.restore(remembered.log_positions);
         shared.availability.restore(remembered.interfaces);
-        shared.counters.agent_poller.workers(count);
+        shared.counters.pollers(count);
         shared.counters.trapper.workers(cores);
         let threads = start_pollers(&shared, commands)?;
         let (stop, stopped) = watch::channel(false);
@@ -188,7 +188,11 @@ async fn sample(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
     let mut second = tokio::time::interval(Duration::from_secs(1));
     loop {
         tokio::select! {
-            _ = second.tick() => shared.counters.sample(shared.deps.clock.monotonic()),
+            _ = second.tick() => {
+                let now = shared.deps.clock.monotonic();
+                shared.counters.sample(now);
+                shared.pinger.busy().sample(now);
+            }
             _ = stop.changed() => return,
         }
     }

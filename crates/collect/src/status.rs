@@ -172,6 +172,16 @@ impl Status {
         &self.0.counters
     }
 
+    /// Share of the last minute that a process of this name (`trapper`, `snmp poller` …) worked,
+    /// 0 to 100, the average of all of its kind; `None` = collection has no such work.
+    pub fn busy_percent(&self, process: &str) -> Option<f64> {
+        match process {
+            "trapper" => Some(self.0.counters.trapper.busy_percent()),
+            "icmp pinger" => Some(self.0.pinger.busy().busy_percent()),
+            name => self.0.counters.busy_percent(name),
+        }
+    }
+
     /// Connections that the trapper serves at one time.
     pub fn connections_max(&self) -> usize {
         self.0.config.limits.connections

@@ -1717,6 +1717,7 @@ export type MethodName =
   | "role.delete"
   | "role.get"
   | "role.update"
+  | "task.create"
   | "template.create"
   | "template.delete"
   | "template.get"

@@ -15,6 +15,7 @@ pub(crate) mod maintenance;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
 pub(crate) mod trigger;
@@ -45,6 +46,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    task::METHODS,
     template::METHODS,
     trigger::METHODS,
     token::METHODS,

@@ -176,7 +176,7 @@ fn serve(shared: &Shared, desk: &Desk) {
             lock(&desk.ended).append(&mut ended);
         }
         let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
-        shared.counters.agent_poller.add(cpu.saturating_sub(before));
+        shared.counters.pollers.add(cpu.saturating_sub(before));
         std::thread::sleep(NAP);
     }
 }

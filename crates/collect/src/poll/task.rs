@@ -13,6 +13,7 @@ use super::agent::{self, AgentReply, Target};
 use super::direct::Job;
 use super::probe::{self, Check};
 use super::{Poller, RESOLVED_FOR};
+use crate::counters::{Process, timed};
 use crate::schedule::Pace;
 
 impl Poller {
@@ -42,7 +43,9 @@ impl Poller {
             _ => {
                 let interface = interface.as_ref();
                 let shared = &self.shared;
-                probe::run(&Check { shared, host: &host, item, interface, timeout }).await
+                let check = Check { shared, host: &host, item, interface, timeout };
+                let busy = shared.counters.process(Process::of(item.kind));
+                timed(&*shared.deps.clock, busy, probe::run(&check)).await
             }
         }
     }

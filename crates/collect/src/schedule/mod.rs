@@ -49,7 +49,7 @@ pub(crate) struct Schedule {
     poller: usize,
     pollers: usize,
     snapshot: Arc<Snapshot>,
-    hosts: HashMap<HostId, HostEntry>,
+    hosts: HashMap<HostId, HostEntry, foldhash::fast::RandomState>,
     slots: Slots,
     wheel: Wheel,
     lanes: Vec<Lane>,
@@ -74,7 +74,7 @@ impl Schedule {
             poller,
             pollers,
             snapshot: Arc::new(Snapshot::default()),
-            hosts: HashMap::new(),
+            hosts: HashMap::default(),
             slots: Slots::default(),
             wheel: Wheel::new(now),
             lanes: (0..FIXED).map(|_| Lane::new(None, InterfaceId(0))).collect(),
@@ -267,10 +267,7 @@ impl Schedule {
         let place = self.slots.get(at).place();
         match (place, self.slots.get(at).item.clone()) {
             (Place::Flight, Some(item)) => {
-                let current = self.shared_lane(&item).unwrap_or_else(|| {
-                    let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
-                    interface_lane(&self.lanes, &item, lanes)
-                });
+                let current = self.lane_now(&item, lane);
                 self.slots.at(at).set_place(Place::Idle);
                 self.move_slot(at, current);
                 if again && current == lane {
@@ -284,6 +281,19 @@ impl Schedule {
         }
         self.free_if_left(lane);
         self.runnable(lane);
+    }
+
+    /// The lane of an item that came from `lane`.
+    fn lane_now(&mut self, item: &Item, lane: usize) -> usize {
+        if let Some(shared) = self.shared_lane(item) {
+            return shared;
+        }
+        let from = self.lane_ref(lane);
+        if from.host.is_some() && from.interface == item.interface {
+            return lane;
+        }
+        let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
+        interface_lane(&self.lanes, item, lanes)
     }
 
     /// Makes an item due now. `false`: it is not scheduled here.

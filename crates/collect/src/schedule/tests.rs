@@ -127,18 +127,47 @@ fn an_interface_gets_few_checks_at_one_time() {
     let (slot, lane, _) = first[0];
     schedule.complete(slot, lane, START + 62, false);
     assert_eq!(started(&mut schedule, START + 62).len(), 1);
-    let report = schedule.queue(START + 71, 100);
+    let report = schedule.queue(START + 71, 100, false);
     let reasons = |r| report.details.iter().filter(|late| late.reason == r).count();
     // All were due 70 s ago; one of 20 has been checked and waits anew.
     assert_eq!((reasons(Reason::InFlight), reasons(Reason::HostBusy)), (5, 14));
     assert_eq!(report.rows[&ItemType::Agent].delays, [0, 0, 0, 19, 0, 0]);
-    let without_details = schedule.queue(START + 71, 0);
+    let without_details = schedule.queue(START + 71, 0, false);
     assert!(without_details.details.is_empty());
     for (from, to, expected) in
         [(5, None, 19), (5, Some(60), 0), (60, Some(71), 19), (71, None, 0), (9, Some(9), 0)]
     {
         assert_eq!(without_details.between(from, to), expected, "{from} to {to:?}");
     }
+}
+
+#[test]
+fn why_items_are_late() {
+    let mut schedule = schedule();
+    let mut items: Vec<_> = (1..=3).map(|id| with_delay(id, "1")).collect();
+    let mut external = with_delay(9, "1");
+    external.kind = ItemType::External;
+    items.push(external);
+    schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
+    schedule.tick(START + 61);
+    let told = |schedule: &Schedule, pressed| {
+        let report = schedule.queue(START + 90, 10, pressed);
+        let mut reasons: Vec<_> = report.details.iter().map(|l| (l.kind, l.reason)).collect();
+        reasons.sort_unstable_by_key(|(kind, _)| *kind);
+        reasons.dedup();
+        reasons
+    };
+    let (agent, external) = (ItemType::Agent, ItemType::External);
+    let both = |one, other| [(agent, one), (external, other)];
+    let (poller, history) = (Reason::PollerBusy, Reason::HistoryBusy);
+    assert_eq!(told(&schedule, false), both(poller, poller));
+    assert_eq!(told(&schedule, true), both(history, history));
+    schedule.lane_mut(FIXED).state.failure(START + 61, "x", &ReachDelays::default());
+    let programs = schedule.lanes.iter().position(|lane| lane.group.is_some()).unwrap();
+    schedule.lane_mut(programs).line = Some(Pace::Slow);
+    assert_eq!(told(&schedule, true), both(Reason::Unreachable, Reason::HostBusy));
+    schedule.lane_mut(programs).line = Some(Pace::Quick);
+    assert_eq!(told(&schedule, true), both(Reason::Unreachable, Reason::TypeBusy));
 }
 
 /// A dead host with 45 items: which second has how many attempts.
@@ -167,7 +196,7 @@ fn a_dead_host_costs_one_attempt_per_round() {
     assert!(probed.len() >= relative.len() - 1, "{probed:?}");
     let lane = schedule.lane_ref(FIXED);
     assert_eq!(lane.state.available, Available::No);
-    let report = schedule.queue(START + 400, 1000);
+    let report = schedule.queue(START + 400, 1000, false);
     assert_eq!((report.total, report.rows[&ItemType::Agent].unavailable), (0, 45));
     assert!(report.details.iter().all(|late| late.reason == Reason::Unavailable));
     // It comes back: one probe, then everything at once.

@@ -1,11 +1,12 @@
 //! SNMP: values, walks and discovery of devices, thousands of them from a few sockets.
 //!
-//! [`plan`] reads what an item asks for, [`batch`] and [`walk`] ask for it and read the answers
-//! without a socket, [`session`] knows the engines of version 3, and [`engine`] sends, waits,
-//! repeats and gives up. [`poller`] puts that into the schedule: one request at a time for each
-//! interface.
+//! [`plan`] reads what an item asks for, [`batch`], [`walk`] and [`by_name`] ask for it and read the
+//! answers without a socket, [`session`] knows the engines of version 3, and [`engine`] sends,
+//! waits, repeats and gives up. [`poller`] puts that into the schedule: one request at a time for
+//! each interface.
 
 mod batch;
+mod by_name;
 mod engine;
 mod plan;
 mod poller;
