@@ -185,8 +185,10 @@ class Http(bed.Case):
         dead = socket.create_server(("127.0.0.1", 0), backlog=1)
         self.addCleanup(dead.close)
         address = "http://127.0.0.1:%d/" % dead.getsockname()[1]
+        peer = webpeer.WebPeer()
+        self.addCleanup(peer.stop)
         hostid, ids = self.host("half dead", [
-            {"key_": "living%d" % n, "type": 19, "value_type": 4, "delay": "1s", "url": self.peer.url("/hello")}
+            {"key_": "living%d" % n, "type": 19, "value_type": 4, "delay": "1s", "url": peer.url("/hello")}
             for n in range(5)])
         self.addCleanup(self.api.call, "host.delete", [hostid])
         for begin in range(0, 10_000, 2_000):
