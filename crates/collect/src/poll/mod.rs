@@ -9,8 +9,10 @@ pub(crate) mod agent;
 mod beside;
 mod direct;
 mod external;
+pub(crate) mod host_keys;
 pub(crate) mod http;
 pub(crate) mod icmp;
+mod ipmi;
 mod jmx;
 mod judge;
 mod login;
@@ -22,6 +24,7 @@ mod snmp;
 mod ssh;
 mod task;
 mod telnet;
+mod together;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
@@ -41,7 +44,7 @@ use crate::counters::Counters;
 use crate::deps::InternalValue;
 use crate::internal;
 use crate::outbox::Outbox;
-use crate::schedule::{INTERNAL, QueueReport, Schedule};
+use crate::schedule::{INTERNAL, QueueReport, Schedule, Together};
 use crate::status::Shared;
 use agent::AgentReply;
 use beside::Beside;
@@ -107,6 +110,7 @@ struct Poller {
     /// The same for results of `snmp`.
     snmp_ended: Cell<Vec<snmp::Ended<Job>>>,
     snmp_plans: RefCell<snmp::Plans>,
+    ipmi: ipmi::Devices,
     stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
@@ -171,6 +175,7 @@ pub(crate) fn run(
         ended: Cell::default(),
         snmp_ended: Cell::default(),
         snmp_plans: RefCell::default(),
+        ipmi: ipmi::Devices::default(),
         stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
@@ -280,6 +285,7 @@ impl Poller {
         for interface in applied.idle {
             availability.forget_interface(interface);
             self.snmp.borrow_mut().forget(interface);
+            self.ipmi.forget(interface);
         }
         for host in applied.off {
             availability.forget_agent(host);
@@ -326,9 +332,13 @@ impl Poller {
             self.run_internal();
             return true;
         }
-        if schedule.lane_ref(lane).one_by_one {
+        if let Some(together) = schedule.lane_ref(lane).together {
             drop(schedule);
-            self.start_snmp(lane);
+            match together {
+                Together::Snmp => self.start_snmp(lane),
+                Together::Ipmi => self.start_ipmi(lane),
+                Together::Jmx => self.start_jmx(lane),
+            }
             return true;
         }
         let Some((slot, item)) = schedule.take(lane) else { return true };

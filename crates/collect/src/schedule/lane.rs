@@ -30,8 +30,27 @@ pub(crate) const COMMON: &[(ItemType, u16)] = &[
     (ItemType::Browser, 4),
 ];
 
-/// The API's number of SNMP interfaces.
-const SNMP: u8 = 2;
+/// Interfaces where what is due goes out together, and nothing more until it has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    Snmp,
+    /// One session, which requests have one after the other.
+    Ipmi,
+    /// One request to the gateway.
+    Jmx,
+}
+
+impl Together {
+    /// By the API's number of the interface's kind.
+    const fn of(kind: u8) -> Option<Self> {
+        match kind {
+            2 => Some(Self::Snmp),
+            3 => Some(Self::Ipmi),
+            4 => Some(Self::Jmx),
+            _ => None,
+        }
+    }
+}
 
 /// The lane that items of this type share; `None` where each interface has its own, because it is
 /// the interface that answers or does not.
@@ -50,8 +69,7 @@ pub(crate) struct Lane {
     /// When the lane is to be looked at again; 0 = it is not waiting for a time.
     pub(crate) wake_at: u32,
     pub(crate) in_flight: u16,
-    /// An SNMP interface: what is due goes out together, and requests never overlap.
-    pub(crate) one_by_one: bool,
+    pub(crate) together: Option<Together>,
     pub(crate) dialect: Dialect,
     pub(crate) state: InterfaceState,
     /// Result of the last name resolution and when (monotonic) it expires.
@@ -67,17 +85,17 @@ impl Lane {
             queued: false,
             wake_at: 0,
             in_flight: 0,
-            one_by_one: false,
+            together: None,
             dialect: Dialect::Json,
             state: InterfaceState::default(),
             resolved: None,
         };
-        lane.one_by_one = lane.is_snmp();
+        lane.together = lane.together();
         lane
     }
 
-    fn is_snmp(&self) -> bool {
-        self.interface().is_some_and(|interface| interface.kind == SNMP)
+    fn together(&self) -> Option<Together> {
+        self.interface().and_then(|interface| Together::of(interface.kind))
     }
 
     pub(crate) fn interface(&self) -> Option<&Interface> {
@@ -90,7 +108,7 @@ impl Lane {
             // One probe per round.
             return self.in_flight == 0 && now >= self.state.disable_until;
         }
-        self.in_flight < if self.one_by_one { 1 } else { limit }
+        self.in_flight < if self.together.is_some() { 1 } else { limit }
     }
 
     /// Takes over a changed host: another address starts afresh.
@@ -109,6 +127,6 @@ impl Lane {
             self.state.disable_until = 0;
         }
         self.host = Some(Arc::clone(host));
-        self.one_by_one = self.is_snmp();
+        self.together = self.together();
     }
 }

@@ -22,7 +22,7 @@ use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
 use lane::COMMON;
-pub(crate) use lane::Lane;
+pub(crate) use lane::{Lane, Together};
 pub use queue::{Late, QueueReport, QueueRow, Reason};
 use wheel::{List, Place, Slots, Wheel};
 

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use config::snapshot::source::Source;
@@ -19,10 +18,8 @@ use super::question::{Ended, Question};
 use crate::poll::agent::{self, AgentReply};
 use crate::poll::direct::Job;
 use crate::poll::probe::Check;
+use crate::poll::together::{Due, TOGETHER_MAX};
 use crate::poll::{Poller, RESOLVED_FOR};
-
-/// Items of one interface that go out together; what is left follows.
-const TOGETHER_MAX: usize = 1000;
 
 /// What items ask for that were asked lately: most are items of few templates.
 #[derive(Debug, Default)]
@@ -71,28 +68,7 @@ const NO_INTERFACE: &str = "The item has no SNMP interface to check.";
 impl Poller {
     /// Starts what is due on an SNMP interface.
     pub(crate) fn start_snmp(self: &Rc<Self>, lane: usize) {
-        let mut jobs = Vec::new();
-        let (interface, ip, timeout) = {
-            let mut schedule = self.schedule.borrow_mut();
-            // A device that does not answer is tried with one value.
-            let max = if schedule.lane_ref(lane).state.failing() { 1 } else { TOGETHER_MAX };
-            let mut timeout = Duration::ZERO;
-            while jobs.len() < max {
-                let Some((slot, item)) = schedule.take(lane) else { break };
-                timeout = timeout.max(self.shared.timeout(schedule.snapshot(), &item));
-                jobs.push(Job { slot, lane, item });
-            }
-            let lane = schedule.lane_ref(lane);
-            let ip = match lane.resolved {
-                Some((ip, until)) if self.shared.deps.clock.monotonic() < until => Some(ip),
-                _ => None,
-            };
-            (lane.interface().cloned(), ip, timeout)
-        };
-        self.in_flight.set(self.in_flight.get() + jobs.len());
-        let counters = &self.shared.counters;
-        counters.checks.fetch_add(jobs.len() as u64, Ordering::Relaxed);
-        counters.checks_in_flight.fetch_add(jobs.len(), Ordering::Relaxed);
+        let Due { jobs, interface, ip, timeout } = self.take_due(lane, TOGETHER_MAX);
         let Some(interface) = interface else {
             let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
             return jobs.iter().for_each(|job| self.done(job, reply.clone()));
