@@ -97,6 +97,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
                 dns: Arc::clone(&empty),
                 port,
                 snmp: None,
+                ipmi: None,
             }]),
             items: items.into_boxed_slice(),
             tls: Tls::default(),

@@ -65,7 +65,7 @@ pub struct Request {
     pub collector: Status,
 }
 
-/// A script item is due.
+/// A script item or a browser item is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptCall {
     /// The body of the function.
@@ -74,6 +74,8 @@ pub struct ScriptCall {
     pub value: String,
     /// How long it may take.
     pub timeout: Duration,
+    /// It leads a browser.
+    pub browser: bool,
 }
 
 /// The value of a script item, or the text for its state "not supported".

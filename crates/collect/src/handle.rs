@@ -13,6 +13,7 @@ use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
+use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
@@ -115,6 +116,7 @@ impl Collector {
         let remembered = std::mem::take(&mut config.remembered);
         let pinger = Pinger::new(Arc::clone(&deps.clock), config.source_ip);
         let runtime = tokio::runtime::Handle::current();
+        let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
@@ -131,6 +133,7 @@ impl Collector {
             pinger,
             simple: Simple::default(),
             odbc,
+            host_keys,
             pollers,
         });
         shared.active.restore(remembered.log_positions);

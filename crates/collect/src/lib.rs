@@ -44,7 +44,9 @@ pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;
 pub use poll::icmp::{Outcome, PingError, Pinger, Series};
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
-pub use settings::{CollectorConfig, Limits, ReachDelays, Remembered, TlsConfig, WebFiles};
+pub use settings::{
+    CollectorConfig, HostKeyPolicy, Limits, ReachDelays, Remembered, TlsConfig, WebFiles,
+};
 pub use status::{PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;

@@ -15,6 +15,7 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::agent::AgentReply;
+use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
     pub(crate) odbc: Helpers,
+    pub(crate) host_keys: HostKeys,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
 

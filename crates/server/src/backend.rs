@@ -21,11 +21,16 @@ const SERVED: [&str; 7] = [
     "zabbix.stats",
 ];
 
+const NO_WEBDRIVER: &str =
+    "Browser items need a WebDriver: start the server with --webdriver-url http://HOST:PORT.";
+
 /// Answers them.
 pub(crate) struct Requests {
     pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
     pub(crate) figures: Arc<ServerFigures>,
     pub(crate) scripts: Arc<ScriptRunner>,
+    /// Scripts of browser items; `None` = there is no WebDriver.
+    pub(crate) browsers: Option<Arc<ScriptRunner>>,
 }
 
 fn failed(info: &str) -> String {
@@ -51,8 +56,14 @@ impl Backend for Requests {
     }
 
     fn run_script(&self, call: ScriptCall) -> ScriptAnswer {
-        let scripts = Arc::clone(&self.scripts);
-        Box::pin(async move { scripts.run(call.script, call.value, call.timeout).await })
+        let runner =
+            if call.browser { self.browsers.clone() } else { Some(Arc::clone(&self.scripts)) };
+        Box::pin(async move {
+            match runner {
+                Some(runner) => runner.run(call.script, call.value, call.timeout).await,
+                None => Err(NO_WEBDRIVER.to_owned()),
+            }
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use api::Json;
 use collect::AgentReply;
 use config::Snapshot;
-use config::snapshot::source::{Snmp, Source};
+use config::snapshot::source::{Ipmi, Snmp, Source};
 use config::snapshot::{Host, Interface, InterfaceNeed, Item, ItemExtra, ItemParts, ItemType};
 use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
 use eval::macros::Place;
@@ -209,10 +209,8 @@ fn checked(
     let known = snapshot.hosts.get(&id);
     let host = Arc::new(host(known, json, id));
     let interface = match kind.interface() {
-        InterfaceNeed::Kind(kind) => {
-            Some(interface(known.map(Arc::as_ref), &json["interface"], kind)?)
-        }
-        InterfaceNeed::Any => interface(known.map(Arc::as_ref), &json["interface"], 1).ok(),
+        InterfaceNeed::Kind(kind) => Some(interface(known.map(Arc::as_ref), json, kind)?),
+        InterfaceNeed::Any => interface(known.map(Arc::as_ref), json, 1).ok(),
         InterfaceNeed::None => None,
     };
     let item = made_up(item, kind, id);
@@ -261,7 +259,8 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
     host
 }
 
-fn interface(known: Option<&Host>, json: &Json, kind: u8) -> Result<Interface, String> {
+fn interface(known: Option<&Host>, host: &Json, kind: u8) -> Result<Interface, String> {
+    let json = &host["interface"];
     let id = json.get("interfaceid").and_then(number).map_or(0, i64::cast_unsigned);
     let configured = known.and_then(|host| {
         let main = || host.interfaces.iter().find(|one| one.main && one.kind == kind);
@@ -287,6 +286,14 @@ fn interface(known: Option<&Host>, json: &Json, kind: u8) -> Result<Interface, S
         dns: dns.into(),
         port,
         snmp: Snmp::new(&json["details"].to_string(), &as_it_is).map(Arc::new),
+        ipmi: match host.get("ipmi_username") {
+            Some(_) => {
+                let column = |name: &str| text(&host[name]).unwrap_or_default();
+                Some(Arc::new(Ipmi::new(&column, &as_it_is)))
+            }
+            // A form without the host's settings means those that are configured.
+            None => configured.and_then(|one| one.ipmi.clone()),
+        },
     })
 }
 

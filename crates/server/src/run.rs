@@ -9,7 +9,7 @@ use std::time::Duration;
 use alert::{Hooks, MaintenanceWatch, Problems};
 use anyhow::{Context, bail};
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
-use collect::{Collector, CollectorConfig, TlsConfig, WebFiles};
+use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
 use model::{DiscoveryValue, TriggerFinding};
@@ -205,6 +205,7 @@ impl Server {
                     api: Arc::clone(&late_api),
                     figures: Arc::clone(&figures),
                     scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
+                    browsers: browsers(values, &clock),
                 }),
                 internals: figures,
             },
@@ -367,8 +368,20 @@ fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorCon
         ),
         java_gateway: values.get("java-gateway").to_owned(),
         ssh_keys: values.path("ssh-keys").unwrap_or_else(|| data.join("ssh-keys")),
+        ssh_host_keys: HostKeyPolicy::from_name(values.get("ssh-host-keys"))
+            .context("--ssh-host-keys must be first, known or ignore")?,
+        ssh_known_hosts: values
+            .path("ssh-known-hosts")
+            .unwrap_or_else(|| data.join("ssh-known-hosts")),
         ..CollectorConfig::default()
     })
+}
+
+/// Runs the scripts of browser items, if there is a WebDriver.
+fn browsers(values: &Values, clock: &SharedClock) -> Option<Arc<pipeline::ScriptRunner>> {
+    let address = Some(values.get("webdriver-url")).filter(|address| !address.is_empty())?;
+    let runner = pipeline::ScriptRunner::with_webdriver(Arc::clone(clock), address.to_owned());
+    Some(Arc::new(runner))
 }
 
 fn hooks(hub: LiveHub, shards: Arc<OnceLock<Arc<ShardSet>>>) -> Hooks {

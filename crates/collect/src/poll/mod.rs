@@ -10,8 +10,10 @@ mod beside;
 mod conclude;
 mod direct;
 mod external;
+pub(crate) mod host_keys;
 pub(crate) mod http;
 pub(crate) mod icmp;
+mod ipmi;
 mod jmx;
 mod judge;
 mod login;
@@ -23,6 +25,7 @@ mod snmp;
 mod ssh;
 mod task;
 mod telnet;
+mod together;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
@@ -41,7 +44,7 @@ use crate::counters::{Counters, Process};
 use crate::deps::InternalValue;
 use crate::internal;
 use crate::outbox::Outbox;
-use crate::schedule::{INTERNAL, QueueReport, Schedule};
+use crate::schedule::{INTERNAL, QueueReport, Schedule, Together};
 use crate::status::Shared;
 use agent::AgentReply;
 use beside::Beside;
@@ -110,6 +113,7 @@ struct Poller {
     /// The same for results of `snmp`.
     snmp_ended: Cell<Vec<snmp::Ended<Job>>>,
     snmp_plans: RefCell<snmp::Plans>,
+    ipmi: ipmi::Devices,
     stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
@@ -175,6 +179,7 @@ pub(crate) fn run(
         ended: Cell::default(),
         snmp_ended: Cell::default(),
         snmp_plans: RefCell::default(),
+        ipmi: ipmi::Devices::default(),
         stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
@@ -287,6 +292,7 @@ impl Poller {
         for interface in applied.idle {
             availability.forget_interface(interface);
             self.snmp.borrow_mut().forget(interface);
+            self.ipmi.forget(interface);
         }
         for host in applied.off {
             availability.forget_agent(host);
@@ -334,11 +340,17 @@ impl Poller {
             self.run_internal();
             return true;
         }
-        if schedule.lane_ref(lane).one_by_one {
+        if let Some(together) = schedule.lane_ref(lane).together {
             drop(schedule);
-            let begin = self.shared.deps.clock.monotonic();
-            self.start_snmp(lane);
-            self.took(Process::Snmp, begin);
+            match together {
+                Together::Snmp => {
+                    let begin = self.shared.deps.clock.monotonic();
+                    self.start_snmp(lane);
+                    self.took(Process::Snmp, begin);
+                }
+                Together::Ipmi => self.start_ipmi(lane),
+                Together::Jmx => self.start_jmx(lane),
+            }
             return true;
         }
         let Some((slot, item)) = schedule.take(lane) else { return true };

@@ -21,8 +21,27 @@ pub(crate) const PINGS: usize = 1;
 /// Lanes that are always there.
 pub(crate) const FIXED: usize = 2;
 
-/// The API's number of SNMP interfaces.
-const SNMP: u8 = 2;
+/// Interfaces where what is due goes out together, and nothing more until it has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    Snmp,
+    /// One session, which requests have one after the other.
+    Ipmi,
+    /// One request to the gateway.
+    Jmx,
+}
+
+impl Together {
+    /// By the API's number of the interface's kind.
+    const fn of(kind: u8) -> Option<Self> {
+        match kind {
+            2 => Some(Self::Snmp),
+            3 => Some(Self::Ipmi),
+            4 => Some(Self::Jmx),
+            _ => None,
+        }
+    }
+}
 
 /// One interface of a host, or whom items without an interface ask.
 #[derive(Debug)]
@@ -35,8 +54,7 @@ pub(crate) struct Lane {
     /// When the lane is to be looked at again; 0 = it is not waiting for a time.
     pub(crate) wake_at: u32,
     pub(crate) in_flight: u16,
-    /// An SNMP interface: what is due goes out together, and requests never overlap.
-    pub(crate) one_by_one: bool,
+    pub(crate) together: Option<Together>,
     pub(crate) dialect: Dialect,
     pub(crate) state: InterfaceState,
     /// Result of the last name resolution and when (monotonic) it expires.
@@ -63,7 +81,7 @@ impl Lane {
             queued: false,
             wake_at: 0,
             in_flight: 0,
-            one_by_one: false,
+            together: None,
             dialect: Dialect::Json,
             state: InterfaceState::default(),
             resolved: None,
@@ -74,7 +92,7 @@ impl Lane {
             line: None,
             retired: false,
         };
-        lane.one_by_one = lane.is_snmp();
+        lane.together = lane.together();
         lane
     }
 
@@ -83,8 +101,8 @@ impl Lane {
         self.retired && self.in_flight == 0 && self.ready.is_empty() && !self.queued
     }
 
-    fn is_snmp(&self) -> bool {
-        self.interface().is_some_and(|interface| interface.kind == SNMP)
+    fn together(&self) -> Option<Together> {
+        self.interface().and_then(|interface| Together::of(interface.kind))
     }
 
     pub(crate) fn interface(&self) -> Option<&Interface> {
@@ -97,7 +115,7 @@ impl Lane {
             // One probe per round.
             return self.in_flight == 0 && now >= self.state.disable_until;
         }
-        self.in_flight < if self.one_by_one { 1 } else { limit }
+        self.in_flight < if self.together.is_some() { 1 } else { limit }
     }
 
     /// Takes over a changed host: another address starts afresh.
@@ -116,6 +134,6 @@ impl Lane {
             self.state.disable_until = 0;
         }
         self.host = Some(Arc::clone(host));
-        self.one_by_one = self.is_snmp();
+        self.together = self.together();
     }
 }

@@ -23,7 +23,7 @@ use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
 use lane::FIXED;
-pub(crate) use lane::{INTERNAL, Lane};
+pub(crate) use lane::{INTERNAL, Lane, Together};
 pub(crate) use places::Pace;
 use places::{Places, interface_lane};
 pub use queue::{Late, QueueReport, QueueRow, Reason};

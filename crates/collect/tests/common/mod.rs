@@ -83,6 +83,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
             dns: "".into(),
             port,
             snmp: None,
+            ipmi: None,
         }]),
         items: items.into_iter().map(Arc::new).collect(),
         tls: Tls::default(),

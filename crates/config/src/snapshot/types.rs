@@ -8,7 +8,7 @@ use eval::macros::{MacroDef, MacroNodes};
 use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
-use super::source::Snmp;
+use super::source::{Ipmi, Snmp};
 use super::{CowMap, Item};
 
 /// A host.
@@ -126,6 +126,8 @@ pub struct Interface {
     pub port: u16,
     /// How to speak SNMP with it; `None` for other kinds.
     pub snmp: Option<Arc<Snmp>>,
+    /// Who asks by IPMI; `None` for other kinds.
+    pub ipmi: Option<Arc<Ipmi>>,
 }
 
 /// A trigger of a host.

@@ -28,6 +28,10 @@ const SCRIPT: ExtraField = {
   required: true,
   hint: "Body of function (value), where value is a JSON text of the parameters",
 };
+const BROWSER_SCRIPT: ExtraField = {
+  ...SCRIPT,
+  hint: "Body of function (value), where value is a JSON text of the parameters; new Browser(Browser.chromeOptions()) leads a browser",
+};
 const PARAMETERS: ExtraField = {
   field: "parameters",
   label: "Parameters",
@@ -61,7 +65,13 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     { field: "params", label: "SQL query", multiline: true, required: true },
     TIMEOUT,
   ],
-  "12": [{ field: "ipmi_sensor", label: "IPMI sensor" }],
+  "12": [
+    {
+      field: "ipmi_sensor",
+      label: "IPMI sensor",
+      hint: "Its name, or name: and the name with its entity; the key ipmi.get needs none",
+    },
+  ],
   "13": [
     {
       field: "authtype",
@@ -191,7 +201,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
   ],
   "20": [TIMEOUT],
   "21": [PARAMETERS, SCRIPT, TIMEOUT],
-  "22": [PARAMETERS, SCRIPT, TIMEOUT],
+  "22": [PARAMETERS, BROWSER_SCRIPT, TIMEOUT],
 };
 
 /** A list of names and values as lines; other values as text. */

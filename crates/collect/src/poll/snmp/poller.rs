@@ -19,11 +19,9 @@ use crate::counters::Process;
 use crate::poll::agent::{self, AgentReply};
 use crate::poll::direct::Job;
 use crate::poll::probe::Check;
+use crate::poll::together::TOGETHER_MAX;
 use crate::poll::{Poller, RESOLVED_FOR, Tally};
 use crate::schedule::Lane;
-
-/// Items of one interface that go out together; what is left follows.
-const TOGETHER_MAX: usize = 1000;
 
 /// Pause of a poller that asks many devices and hears little at a time: how late answers may be
 /// taken. With connections of agents to move there is none.
@@ -85,20 +83,8 @@ const NO_INTERFACE: &str = "The item has no SNMP interface to check.";
 impl Poller {
     /// Starts what is due on an SNMP interface.
     pub(crate) fn start_snmp(self: &Rc<Self>, lane: usize) {
-        let mut jobs = Vec::new();
-        let (to, timeout) = {
-            let mut schedule = self.schedule.borrow_mut();
-            // A device that does not answer is tried with one value.
-            let max = if schedule.lane_ref(lane).state.failing() { 1 } else { TOGETHER_MAX };
-            let mut timeout = Duration::ZERO;
-            while jobs.len() < max {
-                let Some((slot, item)) = schedule.take(lane) else { break };
-                timeout = timeout.max(self.shared.timeout(schedule.snapshot(), &item));
-                jobs.push(Job { slot, lane, item });
-            }
-            (self.address_of(schedule.lane_ref(lane)), timeout)
-        };
-        self.begun(jobs.len());
+        let (jobs, timeout) = self.take_jobs(lane, TOGETHER_MAX);
+        let to = self.address_of(self.schedule.borrow().lane_ref(lane));
         match to {
             To::Device(peer, interface) => self.ask_snmp(peer, interface, timeout, jobs),
             To::Name(interface) => {
