@@ -136,7 +136,8 @@ impl<T: std::fmt::Display> std::fmt::Display for Enclosed<'_, T> {
 }
 
 impl<T> Formula<T> {
-    fn eval<E>(&self, condition: &mut dyn FnMut(&T) -> Result<bool, E>) -> Result<bool, E> {
+    /// The truth of the formula, by the truth of its conditions.
+    pub fn eval<E>(&self, condition: &mut dyn FnMut(&T) -> Result<bool, E>) -> Result<bool, E> {
         match self {
             Self::Condition(name) => condition(name),
             Self::Not(inner) => Ok(!inner.eval(condition)?),
