@@ -9,7 +9,9 @@
 // runs the steps whose name contains it. Creates things named "e2e …" and deletes most of them again.
 
 import { configure, testAgainst } from "./configure.mjs";
+import { discovery } from "./discovery.mjs";
 import {
+  base,
   dataRows,
   drawn,
   expect,
@@ -261,6 +263,8 @@ await step("template page", async () => {
 });
 
 if (process.env.TROUBLE) await maintenance(process.env.TROUBLE, process.env.PROBLEM);
+
+await discovery("Vedette", new URL(base).port);
 
 const newHost = `e2e-${stamp}`;
 

@@ -192,6 +192,52 @@ const maintenanceEdit = createRoute({
   component: lazyRouteComponent(() => import("~/pages/maintenance-edit"), "MaintenanceEditPage"),
 });
 
+const discovery = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery",
+  validateSearch: (search) => pickSearch(search, ["text", "state", "rule"]),
+  component: lazyRouteComponent(() => import("~/pages/discovery"), "DiscoveryPage"),
+});
+
+const networkRules = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: lazyRouteComponent(() => import("~/pages/network-rules"), "NetworkRulesPage"),
+});
+
+const networkRuleNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules/new",
+  component: lazyRouteComponent(() => import("~/pages/network-rule-edit"), "NetworkRuleNewPage"),
+});
+
+const networkRuleEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules/$druleid/edit",
+  component: lazyRouteComponent(() => import("~/pages/network-rule-edit"), "NetworkRuleEditPage"),
+});
+
+const actions = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions",
+  validateSearch: (search) => pickSearch(search, ["source"]),
+  component: lazyRouteComponent(() => import("~/pages/actions"), "ActionsPage"),
+});
+
+const actionNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions/new",
+  validateSearch: (search) => pickSearch(search, ["source"]),
+  component: lazyRouteComponent(() => import("~/pages/action-edit"), "ActionNewPage"),
+});
+
+const actionEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions/$actionid/edit",
+  component: lazyRouteComponent(() => import("~/pages/action-edit"), "ActionEditPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
@@ -242,6 +288,13 @@ const pages = [
   maintenance,
   maintenanceNew,
   maintenanceEdit,
+  discovery,
+  networkRules,
+  networkRuleNew,
+  networkRuleEdit,
+  actions,
+  actionNew,
+  actionEdit,
   queue,
   health,
   capacity,

@@ -133,6 +133,7 @@ async fn start(snapshot: Snapshot) -> (Handle, Arc<AtomicU64>) {
         shards,
         backend: Arc::new(Nobody),
         internals: Arc::new(Nobody),
+        sightings: None,
     };
     let config = CollectorConfig {
         listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],

@@ -140,7 +140,7 @@ impl Collector {
         shared.availability.restore(remembered.interfaces);
         shared.counters.pollers(count);
         shared.counters.trapper.workers(cores);
-        let threads = start_pollers(&shared, commands)?;
+        let mut threads = start_pollers(&shared, commands)?;
         let (stop, stopped) = watch::channel(false);
         let trapper = Trapper::new(Arc::clone(&shared));
         let mut tasks: Vec<_> = listeners
@@ -155,6 +155,7 @@ impl Collector {
             let read = crate::traps::read(Arc::clone(&shared), path, stopped.clone());
             tasks.push(tokio::spawn(read));
         }
+        threads.push(start_discovery(&shared, stopped.clone())?);
         tasks.push(tokio::spawn(sample(Arc::clone(&shared), stopped)));
         let status = Status(shared);
         Ok(Handle { status, addresses, trapper, stop, tasks, threads })
@@ -184,6 +185,17 @@ fn start_pollers(
             .map_err(StartError::Thread)
     };
     commands.into_iter().enumerate().map(start).collect()
+}
+
+fn start_discovery(
+    shared: &Arc<Shared>,
+    stop: watch::Receiver<bool>,
+) -> Result<std::thread::JoinHandle<()>, StartError> {
+    let shared = Arc::clone(shared);
+    std::thread::Builder::new()
+        .name(String::from("discoverer"))
+        .spawn(move || crate::discovery::run(shared, stop))
+        .map_err(StartError::Thread)
 }
 
 /// Samples the busy meters once a second.
@@ -231,7 +243,7 @@ impl Handle {
         let join = move || {
             for thread in self.threads {
                 if thread.join().is_err() {
-                    tracing::error!("a poller's thread has panicked");
+                    tracing::error!("a thread of collection has panicked");
                 }
             }
         };

@@ -4,9 +4,13 @@
 use std::sync::Arc;
 
 use api::Api;
-use collect::{Answer, Backend, Request, ScriptAnswer, ScriptCall};
+use collect::{Answer, Autoregistration, Backend, Request, ScriptAnswer, ScriptCall};
+use config::snapshot::Tls;
+use model::{SeenAgent, Sighting, Timestamp};
 use pipeline::ScriptRunner;
 use serde_json::{Value as Json, json};
+use stdx::clock::SharedClock;
+use stdx::queue::{Sender, TrySend};
 
 use crate::internals::ServerFigures;
 use crate::{item_test, queue};
@@ -31,6 +35,8 @@ pub(crate) struct Requests {
     pub(crate) scripts: Arc<ScriptRunner>,
     /// Scripts of browser items; `None` = there is no WebDriver.
     pub(crate) browsers: Option<Arc<ScriptRunner>>,
+    pub(crate) sightings: Sender<Sighting>,
+    pub(crate) clock: SharedClock,
 }
 
 fn failed(info: &str) -> String {
@@ -64,6 +70,23 @@ impl Backend for Requests {
                 None => Err(NO_WEBDRIVER.to_owned()),
             }
         })
+    }
+
+    fn autoregistration_tls(&self) -> Tls {
+        self.figures.config.snapshot().settings.autoregistration.clone()
+    }
+
+    fn autoregister(&self, seen: Autoregistration) {
+        if !self.figures.config.snapshot().discovery.autoregisters {
+            return;
+        }
+        let Autoregistration { host, metadata, ip, dns, port, interface, tls } = seen;
+        let at = Timestamp::from_unix(self.clock.unix());
+        let agent = SeenAgent { host, metadata, ip, dns, port, interface, tls, at };
+        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(agent)) {
+            // The agent asks again within minutes.
+            tracing::warn!("more agents announce themselves than can be written");
+        }
     }
 }
 

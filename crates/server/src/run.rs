@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alert::{Hooks, MaintenanceWatch, Problems};
+use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
 use anyhow::{Context, bail};
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
-use model::{DiscoveryValue, TriggerFinding};
+use config::objects::Deleted;
+use model::{DiscoveryValue, Sighting, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::clock::{RealClock, SharedClock};
-use stdx::queue::{Receiver, bounded};
+use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
 
 use crate::backend::Requests;
@@ -30,6 +31,8 @@ use crate::{discovery, first_start, remember, store};
 const FINDINGS_MAX: usize = 10_000;
 /// Values of discovery rules that wait; each may be megabytes of JSON.
 const DISCOVERIES_MAX: usize = 64;
+/// Addresses that were looked at and agents that announced themselves, waiting to be written.
+const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
 /// How often old history is dropped.
@@ -122,6 +125,7 @@ struct Server {
     problems: Problems,
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
+    sightings: Sender<Sighting>,
     tasks: tokio::task::JoinSet<()>,
     /// Ends the task that keeps what collection knows, once collection stands still.
     remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
@@ -139,6 +143,7 @@ impl Server {
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
         let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
         let waiting = discoveries_in.gauge();
+        let (sightings, sightings_in) = bounded::<Sighting>("sightings", SIGHTINGS_MAX);
         let (notes, _) = broadcast::channel(NOTES_MAX);
         let hub = LiveHub::default();
         // The hooks need the shards, which need the problems: set right below.
@@ -181,6 +186,7 @@ impl Server {
         let threads = vec![
             alert_thread(problems.clone(), findings_in)?,
             discovery_thread(discoverer, discoveries_in)?,
+            sightings_thread(found(&config, &shards, &problems), sightings_in)?,
         ];
         let meter = Meter::new(Parts {
             clock: Arc::clone(&clock),
@@ -206,8 +212,11 @@ impl Server {
                     figures: Arc::clone(&figures),
                     scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
                     browsers: browsers(values, &clock),
+                    sightings: sightings.clone(),
+                    clock: Arc::clone(&clock),
                 }),
                 internals: figures,
+                sightings: Some(sightings.clone()),
             },
         )
         .await?;
@@ -260,6 +269,7 @@ impl Server {
             problems,
             mark,
             threads,
+            sightings,
             tasks,
             remembering: (forget, remembering),
             clock,
@@ -285,6 +295,8 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
+        // Who asks collection for its state holds the queue open.
+        let _ = self.sightings.send(Sighting::End).await;
         let (stop_remembering, remembered) = self.remembering;
         let _ = stop_remembering.send(());
         drop(remembered.await);
@@ -474,6 +486,21 @@ fn alert_thread(
     findings: Receiver<TriggerFinding>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
     std::thread::Builder::new().name("problems".into()).spawn(move || problems.run(findings))
+}
+
+/// Who writes what network discovery found; what its actions delete takes history and problems
+/// with it.
+fn found(config: &Arc<Config>, shards: &Arc<ShardSet>, problems: &Problems) -> Sightings {
+    let (shards, problems) = (Arc::clone(shards), problems.clone());
+    let gone = move |deleted: &Deleted| discovery::forget(&shards, &problems, deleted);
+    Sightings::new(Arc::clone(config), Box::new(gone))
+}
+
+fn sightings_thread(
+    sightings: Sightings,
+    queue: Receiver<Sighting>,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("sightings".into()).spawn(move || sightings.run(queue))
 }
 
 fn discovery_thread(

@@ -21,7 +21,7 @@ pub(crate) mod odbc;
 pub(crate) mod probe;
 mod script;
 pub(crate) mod simple;
-mod snmp;
+pub(crate) mod snmp;
 mod ssh;
 mod task;
 mod telnet;

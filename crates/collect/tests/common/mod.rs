@@ -249,6 +249,7 @@ impl Rig {
             shards: queues,
             backend: Arc::clone(&backend) as Arc<dyn Backend>,
             internals: Arc::new(FakeInternals),
+            sightings: None,
         };
         let mut config = CollectorConfig {
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],

@@ -5,6 +5,7 @@
 //! waits, repeats and gives up. [`poller`] puts that into the schedule: one request at a time for
 //! each interface.
 
+mod asker;
 mod batch;
 mod by_name;
 mod engine;
@@ -22,6 +23,7 @@ use config::snapshot::source::Snmp;
 use wire::snmp::{ErrorStatus, Oid};
 
 use super::agent::AgentReply;
+pub(crate) use asker::Asker;
 pub(super) use engine::Engine;
 pub(super) use poller::{Plans, check_once};
 pub(super) use question::Ended;
