@@ -1,6 +1,5 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
-use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -21,6 +20,7 @@ use tokio::sync::broadcast;
 
 use crate::backend::Requests;
 use crate::capacity::Capacity;
+use crate::folder::{RunningMark, lock};
 use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
@@ -81,37 +81,6 @@ pub(crate) async fn stop_signal() {
             _ = tokio::signal::ctrl_c() => {}
         },
         Err(_) => drop(tokio::signal::ctrl_c().await),
-    }
-}
-
-/// Two servers on one folder would destroy each other's history.
-pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
-    let path = data.join("lock");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    if file.try_lock().is_err() {
-        bail!(
-            "{} is in use by another vedette server: stop it, or choose another --data",
-            data.display()
-        );
-    }
-    Ok(file)
-}
-
-/// Present while the server runs; found at the start, the process before did not end in order.
-struct RunningMark(PathBuf);
-
-impl RunningMark {
-    fn set(data: &Path) -> anyhow::Result<(Self, bool)> {
-        let path = data.join("running");
-        let crashed = path.exists();
-        std::fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((Self(path), crashed))
-    }
-
-    fn clear(self) {
-        if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::warn!(%error, "the mark of a running server stays: the next start checks history");
-        }
     }
 }
 
