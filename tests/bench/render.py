@@ -346,6 +346,8 @@ which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the se
   to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
   answer. SNMP devices get 120,000/s (Vedette) and 60,000/s (7.0), web servers 20,000/s. 6.0 is not asked for these, nor
   for a million hosts any but Vedette.
+- **Slow agents**: Vedette asks an interface for at most five items at one time, so hosts with a hundred slow items get
+  less than they ask for. The others have no such bound, and fewer connections in all.
 - **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
   database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
   after a restart with the items less that of the empty server. The database's cache is a part of it.
