@@ -27,7 +27,7 @@ async function actions(group) {
     await button("Add operation").click();
     await button("Create action").click();
     await page.getByText("Choose host groups.").first().waitFor();
-    await page.getByRole("button", { name: /^Host groups/ }).click();
+    await page.getByRole("button", { name: "Choose host groups" }).click();
     await page.getByLabel("Search host groups").fill(group);
     await page.getByRole("option", { name: group, exact: true }).click();
     await page.keyboard.press("Escape");
