@@ -64,7 +64,7 @@ impl Simulation {
             schedule.tick(now);
             loop {
                 for (slot, lane, id, took_s) in flying.remove(&now).unwrap_or_default() {
-                    schedule.paced(lane, Pace::of(Duration::from_secs(took_s.into()), TIMEOUT));
+                    schedule.paced(lane, Duration::from_secs(took_s.into()), TIMEOUT);
                     schedule.complete(slot, lane, now, false);
                     seen.push((now, id));
                 }
@@ -165,7 +165,7 @@ fn a_lane_has_a_part_of_the_places() {
     assert!(start(&mut schedule, START + 61).is_empty());
     for (slot, lane, kind) in first {
         if kind == ItemType::External {
-            schedule.paced(lane, Pace::Quick);
+            schedule.paced(lane, Duration::ZERO, TIMEOUT);
         }
         schedule.complete(slot, lane, START + 62, false);
     }
