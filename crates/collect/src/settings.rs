@@ -178,8 +178,6 @@ pub struct Limits {
     pub answer: Duration,
     /// Until the peer has taken the answer.
     pub send: Duration,
-    /// Passive checks to one interface at one time: an agent serves few connections at once.
-    pub checks_per_interface: u16,
     /// Bytes of an agent's answer.
     pub agent_answer_bytes_max: u64,
 }
@@ -196,7 +194,6 @@ impl Default for Limits {
             receive: Duration::from_secs(60),
             answer: Duration::from_secs(300),
             send: Duration::from_secs(30),
-            checks_per_interface: 5,
             agent_answer_bytes_max: 16 << 20,
         }
     }

@@ -188,7 +188,7 @@ fn refuse_all(desk: &Desk, error: &std::io::Error) {
         let refused = todo.jobs.drain(..).map(|(job, route)| Ended {
             job,
             reply: AgentReply::LocalError(error.to_string()),
-            dialect: route.dialect,
+            route,
         });
         lock(&desk.ended).extend(refused);
         todo.sleeps = true;

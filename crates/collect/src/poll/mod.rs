@@ -332,9 +332,8 @@ impl Poller {
     /// Starts one check in the next lane that may; `false` = there is none.
     fn start_one(self: &Rc<Self>) -> bool {
         let now = self.shared.now().clock;
-        let limit = self.shared.config.limits.checks_per_interface;
         let mut schedule = self.schedule.borrow_mut();
-        let Some(lane) = schedule.next_lane(now, limit) else { return false };
+        let Some(lane) = schedule.next_lane(now) else { return false };
         if lane == INTERNAL {
             drop(schedule);
             self.run_internal();
@@ -367,10 +366,9 @@ impl Poller {
         let mut direct = self.direct.borrow_mut();
         // Checks with tasks of their own count for this thread as well, but are few.
         if direct.len() < self.here_max {
-            let now = self.shared.deps.clock.monotonic();
-            direct.start(job, route, now);
+            direct.start(job, route, route.begun);
         } else if let Err((job, reply)) = self.beside.start(job, route) {
-            direct.refuse(Ended { job, reply, dialect: route.dialect });
+            direct.refuse(Ended { job, reply, route });
         }
     }
 
@@ -396,6 +394,7 @@ impl Poller {
             source: self.shared.config.source_ip,
             dialect: lane.dialect,
             timeout: self.shared.timeout(schedule.snapshot(), item),
+            begun: self.shared.deps.clock.monotonic(),
         })
     }
 
@@ -416,10 +415,14 @@ impl Poller {
         self.direct.borrow_mut().ended(&mut ended);
         self.beside.ended(&mut ended);
         let (mut freed, at, mut tally) = (0, self.shared.now(), Tally::default());
-        for Ended { job, reply, dialect } in ended.drain(..) {
-            if dialect == Dialect::Plain {
-                self.schedule.borrow_mut().lane_mut(job.lane).dialect = dialect;
+        let now = self.shared.deps.clock.monotonic();
+        for Ended { job, reply, route } in ended.drain(..) {
+            let mut schedule = self.schedule.borrow_mut();
+            if route.dialect == Dialect::Plain {
+                schedule.lane_mut(job.lane).dialect = route.dialect;
             }
+            schedule.paced(job.lane, now.saturating_sub(route.begun), route.timeout);
+            drop(schedule);
             // Without sockets an attempt costs nothing and brings nothing: the next slice tries.
             freed += usize::from(!matches!(reply, AgentReply::LocalError(_)));
             self.conclude(&job, reply, at, &mut tally);

@@ -14,7 +14,6 @@ use super::direct::Job;
 use super::probe::{self, Check};
 use super::{Poller, RESOLVED_FOR};
 use crate::counters::{Process, timed};
-use crate::schedule::Pace;
 
 impl Poller {
     pub(super) async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
@@ -23,7 +22,7 @@ impl Poller {
         let timeout = self.shared.timeout(self.schedule.borrow().snapshot(), &item);
         let reply = self.ask(lane, &item, timeout).await;
         let spent = clock.monotonic().saturating_sub(begin);
-        self.schedule.borrow_mut().paced(lane, Pace::of(spent, timeout));
+        self.schedule.borrow_mut().paced(lane, spent, timeout);
         let local = matches!(reply, AgentReply::LocalError(_));
         self.done(&Job { slot, lane, item }, reply);
         if !local {

@@ -12,6 +12,7 @@ use wire::agent::passive::Dialect;
 
 use super::places::{Group, Pace};
 use super::wheel::List;
+use super::window::Window;
 use crate::availability::InterfaceState;
 
 /// The lane of internal items, which are computed at once.
@@ -66,6 +67,8 @@ pub(crate) struct Lane {
     /// Items that wait here, or are in flight from here.
     pub(crate) items: u32,
     pub(crate) pace: Pace,
+    /// Checks that the interface gets at one time.
+    pub(crate) window: Window,
     /// The line in which it waits for a place.
     pub(crate) line: Option<Pace>,
     /// Nobody needs it any more.
@@ -89,6 +92,7 @@ impl Lane {
             whom: 0,
             items: 0,
             pace: Pace::Slow,
+            window: Window::default(),
             line: None,
             retired: false,
         };
@@ -128,6 +132,7 @@ impl Lane {
         };
         if !same {
             self.dialect = Dialect::Json;
+            self.window = Window::default();
             self.resolved = None;
             // Not proven yet, but worth an attempt at once.
             self.state.errors_from = 0;

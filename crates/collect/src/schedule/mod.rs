@@ -13,6 +13,7 @@ mod lane;
 mod places;
 mod queue;
 mod wheel;
+mod window;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -24,10 +25,10 @@ use model::{HostId, InterfaceId, ItemId};
 
 use lane::FIXED;
 pub(crate) use lane::{INTERNAL, Lane, Together};
-pub(crate) use places::Pace;
-use places::{Places, interface_lane};
+use places::{Pace, Places, interface_lane};
 pub use queue::{Late, QueueReport, QueueRow, Reason};
 use wheel::{List, Place, Slots, Wheel};
+use window::Window;
 
 /// Checks of new items start within this many seconds (the field's rule), however long their
 /// interval is.
@@ -214,9 +215,8 @@ impl Schedule {
         self.hosts.get(&item.host).map(|entry| &entry.host)
     }
 
-    /// The next lane that has work and may start a check; `limit` = checks of an interface at one
-    /// time.
-    pub(crate) fn next_lane(&mut self, now: u32, limit: u16) -> Option<usize> {
+    /// The next lane that has work and may start a check.
+    pub(crate) fn next_lane(&mut self, now: u32) -> Option<usize> {
         while let Some(at) = self.runnable.pop_front() {
             self.lane(at).queued = false;
             let lane = self.lane_ref(at);
@@ -225,7 +225,7 @@ impl Schedule {
                 self.free_if_left(at);
                 continue;
             }
-            if self.may_start(at, now, limit) {
+            if self.may_start(at, now) {
                 if self.has_place(at) {
                     return Some(at);
                 }
@@ -264,6 +264,9 @@ impl Schedule {
         self.give_place(lane);
         let entry = self.lane(lane);
         entry.in_flight = entry.in_flight.saturating_sub(1);
+        if again {
+            entry.window = Window::default();
+        }
         let place = self.slots.get(at).place();
         match (place, self.slots.get(at).item.clone()) {
             (Place::Flight, Some(item)) => {

@@ -190,12 +190,12 @@ impl Schedule {
     }
 
     /// Whether a lane may start a check, as far as it is the lane's own matter.
-    pub(super) fn may_start(&self, at: usize, now: u32, limit: u16) -> bool {
+    pub(super) fn may_start(&self, at: usize, now: u32) -> bool {
         let lane = self.lane_ref(at);
         let limit = match (lane.group, at) {
             (Some(group), _) => self.places_ref(group).each(lane.pace),
             (None, INTERNAL | PINGS) => u16::MAX,
-            (None, _) => limit,
+            (None, _) => lane.window.size(),
         };
         lane.may_start(now, limit)
     }
@@ -269,10 +269,18 @@ impl Schedule {
         }
     }
 
-    /// What a check has shown of the lane's pace. Before the check is completed.
-    pub(crate) fn paced(&mut self, at: usize, pace: Pace) {
+    /// A check took `spent` of the `timeout` that it had: what that tells of the lane's pace. Before
+    /// the check is completed.
+    pub(crate) fn paced(&mut self, at: usize, spent: Duration, timeout: Duration) {
         let lane = self.lane(at);
-        let Some(group) = lane.group.filter(|_| lane.pace != pace) else { return };
+        let Some(group) = lane.group else {
+            let more = !lane.ready.is_empty();
+            return lane.window.hear(spent, timeout, more);
+        };
+        let pace = Pace::of(spent, timeout);
+        if lane.pace == pace {
+            return;
+        }
         lane.pace = pace;
         let (in_flight, line) = (lane.in_flight, lane.line);
         let places = self.places(group);

@@ -6,7 +6,6 @@ use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
 
 const START: u32 = 1_700_000_000;
-const LIMIT: u16 = 5;
 
 fn with_delay(id: u64, delay: &str) -> Item {
     let mut item = item(id);
@@ -22,7 +21,7 @@ fn schedule() -> Schedule {
 fn started(schedule: &mut Schedule, now: u32) -> Vec<(u32, usize, u64)> {
     schedule.tick(now);
     let mut out = Vec::new();
-    while let Some(lane) = schedule.next_lane(now, LIMIT) {
+    while let Some(lane) = schedule.next_lane(now) {
         if let Some((slot, item)) = schedule.take(lane) {
             out.push((slot, lane, item.id.0));
         }
@@ -122,7 +121,7 @@ fn an_interface_gets_few_checks_at_one_time() {
     let items = (1..=20).map(|id| with_delay(id, "1")).collect();
     schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
     let first = started(&mut schedule, START + 61);
-    assert_eq!(first.len(), usize::from(LIMIT));
+    assert_eq!(first.len(), 5);
     assert!(started(&mut schedule, START + 62).is_empty());
     let (slot, lane, _) = first[0];
     schedule.complete(slot, lane, START + 62, false);

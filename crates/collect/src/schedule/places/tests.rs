@@ -64,11 +64,11 @@ impl Simulation {
             schedule.tick(now);
             loop {
                 for (slot, lane, id, took_s) in flying.remove(&now).unwrap_or_default() {
-                    schedule.paced(lane, Pace::of(Duration::from_secs(took_s.into()), TIMEOUT));
+                    schedule.paced(lane, Duration::from_secs(took_s.into()), TIMEOUT);
                     schedule.complete(slot, lane, now, false);
                     seen.push((now, id));
                 }
-                while let Some(lane) = schedule.next_lane(now, 5) {
+                while let Some(lane) = schedule.next_lane(now) {
                     let (slot, item) = schedule.take(lane).unwrap();
                     let (id, took_s) = (item.id.0, takes_s(item.id.0));
                     flying.entry(now + took_s).or_default().push((slot, lane, id, took_s));
@@ -153,7 +153,7 @@ fn a_lane_has_a_part_of_the_places() {
     let start = |schedule: &mut Schedule, now| {
         schedule.tick(now);
         let mut out = Vec::new();
-        while let Some(lane) = schedule.next_lane(now, 5) {
+        while let Some(lane) = schedule.next_lane(now) {
             let (slot, item) = schedule.take(lane).unwrap();
             out.push((slot, lane, item.kind));
         }
@@ -165,7 +165,7 @@ fn a_lane_has_a_part_of_the_places() {
     assert!(start(&mut schedule, START + 61).is_empty());
     for (slot, lane, kind) in first {
         if kind == ItemType::External {
-            schedule.paced(lane, Pace::Quick);
+            schedule.paced(lane, Duration::ZERO, TIMEOUT);
         }
         schedule.complete(slot, lane, START + 62, false);
     }
@@ -194,7 +194,7 @@ fn an_item_that_asks_another_changes_its_lane() {
     assert_eq!((schedule.asked.len(), schedule.free_lanes.len()), (1, 1));
     // While it is in flight.
     schedule.tick(START + 61);
-    let lane = schedule.next_lane(START + 61, 5).unwrap();
+    let lane = schedule.next_lane(START + 61).unwrap();
     let (slot, item) = schedule.take(lane).unwrap();
     let moved = vec![asking(1, "http://c/"), asking(2, "http://c/")];
     schedule.apply(&snapshot(3, vec![host(1, moved).into()]), START + 62);
