@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { autoregistrationQuery, saveAutoregistration } from "~/api/network";
 import { FormBar } from "~/forms/form-bar";
+import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
+import { useDraft } from "~/forms/use-draft";
 import { useFresh } from "~/parts/fresh";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
@@ -35,32 +36,23 @@ export function AutoregistrationPage() {
 }
 
 function Settings({ stored }: { stored: number }) {
-  const [draft, setDraft] = useState<AnnounceDraft>({ accept: stored, identity: "", psk: "" });
-  const [tried, setTried] = useState(false);
   const client = useQueryClient();
-  const set = (next: Partial<AnnounceDraft>) => setDraft({ ...draft, ...next });
   const hasKey = (stored & PSK) !== 0;
-  const problems = announceProblems(draft, hasKey);
-  const shown = tried ? problems : {};
+  const { draft, set, problems, check } = useDraft<AnnounceDraft>(
+    () => ({ accept: stored, identity: "", psk: "" }),
+    (draft) => announceProblems(draft, hasKey),
+  );
   const save = useMutation({
     mutationFn: () => saveAutoregistration(announceParams(draft)),
     onSuccess: () => {
       toast("The settings of autoregistration were saved.");
-      setDraft({ ...draft, identity: "", psk: "" });
-      setTried(false);
+      set({ identity: "", psk: "" });
       void client.invalidateQueries({ queryKey: ["network", "autoregistration"] });
     },
   });
   const note = hasKey ? "Empty keeps the stored one." : undefined;
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
-      }}
-    >
+    <FormCard onSubmit={() => check() && save.mutate()}>
       <FormSection
         title="Connections"
         note="Over which connections agents that no host has the name of may announce themselves."
@@ -76,11 +68,11 @@ function Settings({ stored }: { stored: number }) {
               }
             />
           ))}
-          {shown.accept && <p className="text-xs text-bad-ink">{shown.accept}</p>}
+          {problems.accept && <p className="text-xs text-bad-ink">{problems.accept}</p>}
         </fieldset>
         {(draft.accept & PSK) !== 0 && (
           <div className="grid gap-4 sm:grid-cols-2">
-            <Field label="PSK identity" required={!hasKey} error={shown.identity} hint={note}>
+            <Field label="PSK identity" required={!hasKey} error={problems.identity} hint={note}>
               {(id) => (
                 <Input
                   id={id}
@@ -93,7 +85,7 @@ function Settings({ stored }: { stored: number }) {
             <Field
               label="PSK"
               required={!hasKey}
-              error={shown.psk}
+              error={problems.psk}
               hint={note ?? "32 to 512 hexadecimal digits. Hosts made of such agents get this key."}
             >
               {(id) => (
@@ -116,7 +108,7 @@ function Settings({ stored }: { stored: number }) {
           is switched on; it makes hosts of them.
         </p>
       </FormSection>
-      <FormBar save="Save settings" busy={save.isPending} error={save.error} problems={shown} />
-    </form>
+      <FormBar save="Save settings" busy={save.isPending} error={save.error} problems={problems} />
+    </FormCard>
   );
 }
