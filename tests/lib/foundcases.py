@@ -61,7 +61,8 @@ def discovered():
         ("agent and port", case([agent(1, "d-agent", **by_value), tcp(2, 1)])),
         ("a port alone", case([tcp(1, 1)])),
         ("agent and device", case([agent(1, "x"), snmp(SNMP2)])),
-        ("two versions at one port", case([snmp(SNMP2), snmp(SNMP3, **USER)])),
+        # Version 3 comes first in any case: of the reference's the order is that of the answers.
+        ("version 3 before 2", case([snmp(SNMP3, **USER), snmp(SNMP2)])),
         ("version 3 before 1", case([snmp(SNMP3, **USER), snmp(SNMP1)])),
         ("one value, two addresses", case([agent((1, 2), "d-same", uniq=1, **by_value)], last=2)),
         ("odd names", case([agent(1, " d: \u00e4\u00f6/x  (y) ", host_source=3, name_source=3)])),
@@ -133,7 +134,7 @@ def announced():
         one("a-ip", interface="127.93.0.4"),
         one("a-dns", interface="agent.example", ip="127.93.0.5", port=10063),
         one("a-v6", ip="::1", port=10064),
-        one("a-port-of-nobody", ip="127.93.0.6", port=70000),
+        one("a-port-of-nobody", hosts=0, ip="127.93.0.6", port=70000),
         one("a-known", by_hand(here), ip="127.93.0.7", port=10065),
         one("a-known-chosen", by_hand(here), interface="127.93.0.8", port=10066),
         one("a-known-dns", by_hand(dict(here, useip=0, dns="agent.example")), interface="other.example"),

@@ -275,8 +275,13 @@ fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbR
     ];
     if let Some(row) = rows.first() {
         columns.retain(|(name, value)| {
-            let is_macro = *name == "port" && row.text("port").starts_with('{');
-            !is_macro && row.get(name) != Some(value)
+            let stays = match *name {
+                "port" => row.text("port").starts_with('{'),
+                // Reached by its name.
+                "ip" => wanted.ip.is_empty(),
+                _ => false,
+            };
+            !stays && row.get(name) != Some(value)
         });
         if columns.is_empty() {
             return Ok(());
