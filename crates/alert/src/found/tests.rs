@@ -265,10 +265,10 @@ fn actions_make_a_host_once() {
     assert_eq!(world.rows(groups), ["Discovered hosts", "Web"]);
     assert_eq!(world.rows("SELECT tag, value FROM host_tags"), ["site a"]);
     assert_eq!(world.rows("SELECT key_, templateid FROM items WHERE hostid <> 50"), ["k 500"]);
-    // A service that is no agent stands for an agent at the usual port.
+    // A service that is no agent stands for an agent at the usual port, and the last one counts.
     let interfaces = "SELECT type, main, useip, ip, port FROM interfaces ORDER BY interfaceid";
     let first = world.rows(interfaces);
-    assert_eq!(first[0], "1 1 1 10.0.0.7 10055");
+    assert_eq!(first, ["1 1 1 10.0.0.7 10050"]);
     let revision = world.config.snapshot().revision;
     assert!(world.config.snapshot().host_by_name("web 1_x").is_some());
     world.look("10.0.0.7", &up);
@@ -322,7 +322,8 @@ fn a_host_keeps_a_group() {
     let group: u64 = world.rows("SELECT groupid FROM host_groups")[0].parse().unwrap();
     for (id, operations, expected) in [
         (2, vec![(5, Some(group), None, None)], vec![group]),
-        (3, vec![(4, Some(5), None, None), (5, Some(group), None, None)], vec![5]),
+        (3, vec![(5, Some(5), None, None), (4, Some(5), None, None)], vec![5, group]),
+        (4, vec![(5, Some(group), None, None)], vec![5]),
     ] {
         world.action(id, 1, &[(21, 0, "1")], &operations);
         world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
@@ -330,6 +331,41 @@ fn a_host_keeps_a_group() {
         assert_eq!(world.rows("SELECT groupid FROM host_groups"), expected, "{id}");
         world.run("UPDATE actions SET status = 1 WHERE actionid > 1");
     }
+}
+
+#[test]
+fn templates_that_clash_are_all_left_out() {
+    let mut world = World::new();
+    for (id, key) in [(51_u64, "other"), (52, "k")] {
+        let name = format!("T{id}");
+        world.put(
+            "hosts",
+            &[
+                ("hostid", id.into()),
+                ("kind", Value::from(1)),
+                ("host", name.as_str().into()),
+                ("name", name.as_str().into()),
+            ],
+        );
+        let item = [
+            ("itemid", (id * 10).into()),
+            ("hostid", id.into()),
+            ("key_", key.into()),
+            ("type", Value::from(2)),
+        ];
+        world.put("items", &item);
+    }
+    let link = |template| (6, None, Some(template), None);
+    world.action(1, 1, &[(21, 0, "1")], &[link(50), link(51), link(52)]);
+    world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
+    assert_eq!(world.hosts(), ["10.0.0.1"]);
+    let links = "SELECT templateid FROM host_templates ORDER BY templateid";
+    assert!(world.rows(links).is_empty());
+    assert_eq!(world.rows("SELECT COUNT(*) FROM items WHERE hostid > 99"), ["0"]);
+    world.run("UPDATE actions SET status = 1");
+    world.action(2, 1, &[(21, 0, "1")], &[link(50), link(51)]);
+    world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
+    assert_eq!(world.rows(links), ["50", "51"]);
 }
 
 #[test]
@@ -346,8 +382,10 @@ fn agents_announce_themselves() {
     assert_eq!(world.rows(interfaces), ["1 1 10.0.0.1  10055"]);
     assert_eq!(world.rows("SELECT key_ FROM items WHERE hostid <> 50"), ["k"]);
     world.events();
-    // Nothing new: no event. Something new: one, and no second host.
+    // Nothing new, or another address that the agent has not chosen: no event. Something new: one,
+    // and no second host.
     world.agent("web1", "a linux box", "10.0.0.1", 0);
+    world.agent("web1", "a linux box", "10.0.0.9", 0);
     assert!(world.events().is_empty());
     world.agent("web1", "a linux box", "10.0.0.2", 1);
     assert_eq!(world.events(), ["3 1"]);
@@ -355,7 +393,10 @@ fn agents_announce_themselves() {
     world.agent("web1", "a linux box", "10.0.0.3", 2);
     assert_eq!(world.rows(interfaces), ["1 0 10.0.0.3 agent.example 10055"]);
     world.agent("web1", "a linux box", "10.0.0.3", 0);
-    assert_eq!(world.rows(interfaces), ["1 0 10.0.0.3 agent.example 10055", "0 1 10.0.0.3  10055"]);
+    assert_eq!(world.rows(interfaces), ["1 1 10.0.0.3  10055"]);
+    world.run("UPDATE interfaces SET port = '{$PORT}'");
+    world.agent("web1", "linux", "10.0.0.3", 0);
+    assert_eq!(world.rows(interfaces), ["1 1 10.0.0.3  {$PORT}"]);
     assert_eq!(world.hosts(), ["web1"]);
     // A host that was deleted comes back.
     world.run("DELETE FROM hosts WHERE kind = 0");
