@@ -95,6 +95,13 @@ pub trait View: Send {
         Ok(samples)
     }
 
+    /// The oldest `n` of them, oldest first.
+    fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        let mut samples = self.samples(item, kinds)?;
+        samples.truncate(n);
+        Ok(samples)
+    }
+
     /// For each item, in the order asked, its newest `n` samples, newest first. Stores that keep
     /// many items together read what they share once.
     fn newest_many(
