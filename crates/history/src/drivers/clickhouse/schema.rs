@@ -116,11 +116,12 @@ const MIGRATIONS: [fn(u32) -> Vec<String>; 1] =
 
 /// Makes the database and its tables, or brings those that are there up to date.
 pub(crate) fn prepare(client: &Client) -> Result<(), Error> {
+    // First of all: whatever names a database that is missing is refused.
+    client.make_database()?;
     let version = client.ask("SELECT version()")?;
     let version = String::from_utf8_lossy(&version);
     let major = version.trim().split('.').next().and_then(|n| n.parse().ok());
     let major: u32 = major.ok_or_else(|| odd_answer("its version"))?;
-    client.make_database()?;
     client.ask(
         "CREATE TABLE IF NOT EXISTS vedette_schema (version UInt32, applied DateTime) \
          ENGINE = MergeTree() ORDER BY version",
