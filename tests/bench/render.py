@@ -289,12 +289,20 @@ def commands(figures):
             yield command + whom
 
 
+def when(figures):
+    """What is older than a change of the program says nothing about that change."""
+    times = sorted(run["at"] for run in figures.data["runs"] if "at" in run)
+    return "Measured from %s to %s." % (times[0], times[-1]) if times else ""
+
+
 PAGE = """# Benchmarks: Vedette beside Zabbix 6.0 and 7.0
 
 {warning}Measured by [tests/bench/report.py](../tests/bench/report.py); the raw figures of each round are in
 [results.json](benchmarks/results.json). Each measurement starts its server on an empty installation and ends it, the
 servers take turns round by round, medians count. The load generator runs on the same cores; CPU seconds are those of
 the server's whole process tree with its database, from the first value until all of it can be read from history.
+
+{when}
 
 ## CPU seconds per million
 
@@ -346,6 +354,8 @@ which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the se
   to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
   answer. SNMP devices get 120,000/s (Vedette) and 60,000/s (7.0), web servers 20,000/s. 6.0 is not asked for these, nor
   for a million hosts any but Vedette.
+- **Slow agents**: Vedette asks an interface for at most five items at one time, so hosts with a hundred slow items get
+  less than they ask for. The others have no such bound, and fewer connections in all.
 - **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
   database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
   after a restart with the items less that of the empty server. The database's cache is a part of it.
@@ -384,7 +394,7 @@ def write(data, docs):
     warning = "**A quick run: these figures mean nothing.**\n\n" if data["quick"] else ""
     page = PAGE.format(
         warning=warning, ratios="\n".join(ratios(figures)), table="\n".join(table(figures)),
-        missed="\n".join(missed(figures)), commands="\n".join(commands(figures)),
+        when=when(figures), missed="\n".join(missed(figures)), commands="\n".join(commands(figures)),
         settings=settings, spread="\n".join(spread(figures)),
         load="%.1f (median; at most %.1f)" % (statistics.median(loads), max(loads)) if loads else "",
         **data["machine"])

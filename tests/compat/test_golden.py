@@ -25,7 +25,7 @@ import bed  # noqa: E402
 
 FLOOR = os.path.join(os.path.dirname(os.path.abspath(__file__)), "golden_floor.json")
 LATER = (
-    "action", "alert", "drule", "graph", "graphprototype", "image",
+    "alert", "graph", "graphprototype", "image",
     "map", "mediatype", "proxy", "proxygroup", "script", "service", "sla",
 )
 METHOD_UNKNOWN = -32601

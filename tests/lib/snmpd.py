@@ -19,7 +19,7 @@ USERS = [
     ("sha512aes256c", ("SHA-512", 5), ("AES-256-C", 5)),
 ]
 AUTH, PRIVACY = "authpass1", "privpass1"
-#: Below it every type of value, and a small table.
+#: Below it every type of value, a small table, and one with a name that two rows have.
 ROOT = ".1.3.6.1.4.1.99999"
 VALUES = """
 1.1.0 integer -5
@@ -46,6 +46,11 @@ VALUES = """
 2.2.1 counter 100
 2.2.2 counter 200
 2.2.4 counter 400
+3.1.1 octet_str "twin"
+3.1.2 octet_str "alone"
+3.1.3 octet_str "twin"
+3.2.1 counter 1
+3.2.3 counter 3
 """
 
 

@@ -3,8 +3,10 @@
 
 import os
 import shutil
+import socket
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
@@ -176,6 +178,40 @@ class Http(bed.Case):
         self.assertIn('Response code "404"', found["gone"]["error"])
         bed.wait_for("ten requests", lambda: len(self.peer.seen) >= 10)
         self.assertLess(self.peer.connections, 10, "connections are not used again")
+
+    def test_dead_servers_do_not_hold_up_the_living(self):
+        """10,000 items ask a server that takes connections and never answers; others of the same
+        host, so of the same poller, still come each second."""
+        dead = socket.create_server(("127.0.0.1", 0), backlog=1)
+        self.addCleanup(dead.close)
+        address = "http://127.0.0.1:%d/" % dead.getsockname()[1]
+        peer = webpeer.WebPeer()
+        self.addCleanup(peer.stop)
+        hostid, ids = self.host("half dead", [
+            {"key_": "living%d" % n, "type": 19, "value_type": 4, "delay": "1s", "url": peer.url("/hello")}
+            for n in range(5)])
+        self.addCleanup(self.api.call, "host.delete", [hostid])
+        for begin in range(0, 10_000, 2_000):
+            self.api.call("item.create", [
+                {"hostid": hostid, "name": str(n), "key_": "dead%d" % n, "type": 19, "value_type": 4,
+                 "delay": "5s", "timeout": "10s", "url": address + str(n)}
+                for n in range(begin, begin + 2_000)])
+
+        def values():
+            found = self.api.call("item.get", itemids=list(ids.values()), output=["lastclock"])
+            return all(item["lastclock"] != "0" for item in found)
+        bed.wait_for("values of the living", values, 90)
+
+        def unanswered():
+            found = self.api.call("item.get", hostids=hostid, filter={"state": 1}, countOutput=True)
+            return int(found) > 300
+        bed.wait_for("checks that end without an answer", unanswered, 60)
+        begin = time.time()
+        time.sleep(12)
+        for key, itemid in ids.items():
+            values = self.api.call("history.get", itemids=itemid, history=4, time_from=int(begin), countOutput=True)
+            # One lane for all would ask each of them once in 25 seconds.
+            self.assertGreaterEqual(int(values), 6, key)
 
     def test_web_scenarios(self):
         """From a template to values: variables and cookies go from step to step; errors have texts."""

@@ -2,8 +2,11 @@
 """Script items, SSH, Telnet, JMX and databases with real peers: OpenSSH, Debian's Java gateway,
 PostgreSQL and MariaDB by ODBC."""
 
+import json
 import os
+import socketserver
 import sys
+import threading
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
@@ -55,6 +58,30 @@ class Remote(bed.Case):
         found = remotes.ask(self.api, self.server.trapper, hostid, self.peers, item)
         self.assertEqual(found, "said")
 
+    def test_ssh_host_keys(self):
+        hostid, _ = self.host("key of a host")
+        port = self.peers.ssh.port
+        item = {"type": remotes.SSH, "key": "ssh.run[a,127.0.0.1,%d]" % port, "params": "echo hi",
+                "username": self.peers.ssh.user, "authtype": "1", "publickey": "plain.pub",
+                "privatekey": "plain", "timeout": "3s"}
+        known = os.path.join(self.server.folder, "data", "ssh-known-hosts")
+
+        def ask():
+            return remotes.ask(self.api, self.server.trapper, hostid, self.peers, item)
+        self.assertEqual(ask(), "hi")
+        with open(known) as f:
+            lines = [line for line in f if not line.startswith("[127.0.0.1]:%d " % port)]
+        with open(self.peers.keys + "/stranger.pub") as f:
+            other = "[127.0.0.1]:%d %s" % (port, f.read())
+        with open(known, "w") as f:
+            f.writelines(lines + [other])
+        self.assertIn("the key of the host has changed", str(ask()))
+        with open(known, "w") as f:
+            f.writelines(lines)
+        self.assertEqual(ask(), "hi")
+        with open(known) as f:
+            self.assertIn("[127.0.0.1]:%d ssh-ed25519 " % port, f.read())
+
     def test_items_are_checked_at_their_intervals(self):
         peers = self.peers
         endpoint = "service:jmx:rmi:///jndi/rmi://{HOST.CONN}:{HOST.PORT}/jmxrmi"
@@ -100,6 +127,53 @@ class Remote(bed.Case):
             self.assertEqual(missing(), {})
         row = self.api.call("hostinterface.get", hostids=hostid, output="extend")[0]
         self.assertEqual((row["available"], row["error"]), ("1", ""))
+
+
+class Gateway(socketserver.BaseRequestHandler):
+    """Says what it was asked."""
+
+    def handle(self):
+        data = self.request.recv(65536)
+        while len(data) < 13 or len(data) < 13 + int.from_bytes(data[5:9], "little"):
+            data += self.request.recv(65536)
+        keys = json.loads(data[13:])["keys"]
+        self.server.asked.append(keys)
+        rows = [{"error": "no"} if key == "bad" else {"value": "of " + key} for key in keys]
+        answer = json.dumps({"response": "success", "data": rows})
+        self.request.sendall(bed.frame(answer))
+
+
+class Together(bed.Case):
+    """JMX items of one interface."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.gateway = socketserver.ThreadingTCPServer(("127.0.0.1", 0), Gateway)
+        cls.gateway.asked = []
+        threading.Thread(target=cls.gateway.serve_forever, daemon=True).start()
+        cls.addClassCleanup(cls.gateway.server_close)
+        cls.addClassCleanup(cls.gateway.shutdown)
+        cls.arguments = ["--java-gateway", "127.0.0.1:%d" % cls.gateway.server_address[1]]
+        super().setUpClass()
+
+    def test_what_is_due_together_is_one_request_for_each_endpoint(self):
+        hostid, _ = self.host("java", interfaces=[{
+            "type": 4, "main": 1, "useip": 1, "ip": "127.0.0.1", "dns": "", "port": "1"}])
+        interface = self.api.call("hostinterface.get", hostids=hostid)[0]["interfaceid"]
+        keys = ["a", "b", "c", "bad"] + ["other%d" % n for n in range(40)]
+        self.api.call("item.create", [{
+            "hostid": hostid, "name": key, "key_": key, "type": remotes.JMX, "value_type": 4,
+            "interfaceid": interface, "delay": "0;wd1-7h0-23m0-59s0-59",
+            "jmx_endpoint": "service:jmx:" + key[:5]} for key in keys])
+
+        def values():
+            rows = self.api.call("item.get", hostids=hostid, output=["key_", "lastvalue", "error"])
+            return {row["key_"]: row["lastvalue"] or row["error"] for row in rows}
+        wanted = {key: "no" if key == "bad" else "of " + key for key in keys}
+        bed.wait_for("all values", lambda: values() == wanted, 30)
+        self.assertGreater(max(len(keys) for keys in self.gateway.asked), 10)
+        for keys in self.gateway.asked:
+            self.assertEqual(len({key[:5] for key in keys}), 1, keys)
 
 
 if __name__ == "__main__":

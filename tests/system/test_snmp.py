@@ -160,15 +160,25 @@ class Snmp(bed.Case):
                                interfaces=[self.snmpd.interface()])["hostids"][0]
         interface = self.api.call("hostinterface.get", hostids=hostid)[0]["interfaceid"]
         rows = [{"hostid": hostid, "interfaceid": interface, "name": key, "key_": key, "type": 20,
-                 "value_type": 4, "delay": "1s", "snmp_oid": oid} for key, oid in items.items()]
-        self.api.call("item.create", rows)
+                 "value_type": 4, "delay": "1h", "snmp_oid": oid} for key, oid in items.items()]
+        itemids = self.api.call("item.create", rows)["itemids"]
         self.api.call("discoveryrule.create", hostid=hostid, interfaceid=interface, name="rule",
-                      key_="rule", type=20, delay="1s",
+                      key_="rule", type=20, delay="1h",
                       snmp_oid="discovery[{#NAME},%s.1]" % TABLE)
         rule = self.api.call("discoveryrule.get", hostids=hostid, output=["itemid"])[0]["itemid"]
         self.api.call("itemprototype.create", hostid=hostid, ruleid=rule, interfaceid=interface,
                       name="octets of {#NAME}", key_="octets[{#NAME}]", type=20, value_type=3,
-                      delay="1s", snmp_oid="%s.2.{#SNMPINDEX}" % TABLE)
+                      delay="1h", snmp_oid="%s.2.{#SNMPINDEX}" % TABLE)
+
+        def check_now(ids):
+            self.api.call("task.create", [{"type": 6, "request": {"itemid": one}} for one in ids])
+        # None of them is due: what comes soon comes for this.
+        check_now(itemids + [rule])
+
+        def discovered():
+            rows = self.api.call("item.get", hostids=hostid, filter={"flags": 4}, output=["itemid"])
+            return [row["itemid"] for row in rows] if len(rows) == 3 else None
+        check_now(bed.wait_for("the rule", discovered, 20))
 
         def found():
             return {row["key_"]: row for row in self.api.call(
@@ -178,7 +188,7 @@ class Snmp(bed.Case):
             have = found()
             done = [row for row in have.values() if row["lastclock"] != "0" or row["state"] == "1"]
             return have if len(have) == len(items) + 3 and len(done) == len(have) else None
-        have = bed.wait_for("all values", complete, 100)
+        have = bed.wait_for("all values", complete, 20)
         for key, value in [("get", "tester"), ("oid", "tester"), ("index", "200"), ("many7", "3000000000"),
                            ("octets[eth0]", "100"), ("octets[eth1]", "200")]:
             with self.subTest(key=key):

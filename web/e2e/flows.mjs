@@ -9,7 +9,9 @@
 // runs the steps whose name contains it. Creates things named "e2e …" and deletes most of them again.
 
 import { configure, testAgainst } from "./configure.mjs";
+import { discovery } from "./discovery.mjs";
 import {
+  base,
   dataRows,
   drawn,
   expect,
@@ -26,6 +28,7 @@ import {
 } from "./lib.mjs";
 import { look } from "./look.mjs";
 import { maintenance } from "./maintenance.mjs";
+import { webScenario } from "./web.mjs";
 
 await step("sign in refused", async () => {
   await go("/");
@@ -261,6 +264,8 @@ await step("template page", async () => {
 
 if (process.env.TROUBLE) await maintenance(process.env.TROUBLE, process.env.PROBLEM);
 
+await discovery("Vedette", new URL(base).port);
+
 const newHost = `e2e-${stamp}`;
 
 await step("create host", async () => {
@@ -325,6 +330,7 @@ await step("edit host", async () => {
 });
 
 await configure(`E2E host ${stamp}`, newHost);
+await webScenario(`E2E host ${stamp}`);
 
 await step("delete host", async () => {
   await page.getByRole("button", { name: "More actions" }).click();

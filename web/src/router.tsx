@@ -125,6 +125,19 @@ const rule = createRoute({
   component: lazyRouteComponent(() => import("~/pages/rule"), "RulePage"),
 });
 
+const webNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/web/new",
+  validateSearch: (search) => pickSearch(search, ["owner"]),
+  component: lazyRouteComponent(() => import("~/pages/web-edit"), "WebNewPage"),
+});
+
+const webEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/web/$httptestid/edit",
+  component: lazyRouteComponent(() => import("~/pages/web-edit"), "WebEditPage"),
+});
+
 const itemEdit = createRoute({
   getParentRoute: () => inside,
   path: "/items/$itemid/edit",
@@ -179,6 +192,52 @@ const maintenanceEdit = createRoute({
   component: lazyRouteComponent(() => import("~/pages/maintenance-edit"), "MaintenanceEditPage"),
 });
 
+const discovery = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery",
+  validateSearch: (search) => pickSearch(search, ["text", "state", "rule"]),
+  component: lazyRouteComponent(() => import("~/pages/discovery"), "DiscoveryPage"),
+});
+
+const networkRules = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules",
+  validateSearch: (search) => pickSearch(search, ["text"]),
+  component: lazyRouteComponent(() => import("~/pages/network-rules"), "NetworkRulesPage"),
+});
+
+const networkRuleNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules/new",
+  component: lazyRouteComponent(() => import("~/pages/network-rule-edit"), "NetworkRuleNewPage"),
+});
+
+const networkRuleEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/discovery-rules/$druleid/edit",
+  component: lazyRouteComponent(() => import("~/pages/network-rule-edit"), "NetworkRuleEditPage"),
+});
+
+const actions = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions",
+  validateSearch: (search) => pickSearch(search, ["source"]),
+  component: lazyRouteComponent(() => import("~/pages/actions"), "ActionsPage"),
+});
+
+const actionNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions/new",
+  validateSearch: (search) => pickSearch(search, ["source"]),
+  component: lazyRouteComponent(() => import("~/pages/action-edit"), "ActionNewPage"),
+});
+
+const actionEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/actions/$actionid/edit",
+  component: lazyRouteComponent(() => import("~/pages/action-edit"), "ActionEditPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
@@ -220,6 +279,8 @@ const pages = [
   triggerEdit,
   ruleNew,
   rule,
+  webNew,
+  webEdit,
   latest,
   graph,
   templates,
@@ -227,6 +288,13 @@ const pages = [
   maintenance,
   maintenanceNew,
   maintenanceEdit,
+  discovery,
+  networkRules,
+  networkRuleNew,
+  networkRuleEdit,
+  actions,
+  actionNew,
+  actionEdit,
   queue,
   health,
   capacity,

@@ -12,6 +12,9 @@ use crate::problems::{Effect, Problems};
 /// How long a recovered problem stays in the list of problems, seconds; its events stay longer.
 const RECOVERED_KEPT_S: u64 = 24 * 3600;
 
+/// How long events of network discovery and autoregistration stay, seconds: each round makes some.
+const FOUND_KEPT_S: u64 = 24 * 3600;
+
 /// Rows per statement, so that a transaction stays short.
 const PORTION: i64 = 5_000;
 
@@ -35,6 +38,7 @@ impl Problems {
     /// Removes problems that recovered a day ago, and events older than `events_before` (seconds
     /// since 1970) that no open problem needs. Returns the number of events removed.
     pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
+        let found_before = self.clock().unix_s().saturating_sub(FOUND_KEPT_S);
         let recovered_before = self.clock().unix_s().saturating_sub(RECOVERED_KEPT_S);
         let mut removed = 0;
         self.transaction(|edit, _| {
@@ -50,8 +54,9 @@ impl Problems {
                 portion = edit.execute(
                     "DELETE FROM events WHERE eventid IN (SELECT e.eventid FROM events e \
                      LEFT JOIN problems p ON p.eventid = e.eventid \
-                     WHERE e.clock < ? AND p.eventid IS NULL LIMIT ?)",
-                    &[events_before.into(), PORTION.into()],
+                     WHERE (e.clock < ? OR (e.source IN (1, 2) AND e.clock < ?)) \
+                     AND p.eventid IS NULL LIMIT ?)",
+                    &[events_before.into(), found_before.into(), PORTION.into()],
                 )?;
                 Ok::<_, DbError>(Vec::new())
             })?;

@@ -1,4 +1,5 @@
 //! Events and problems: what triggers find becomes rows that people see, acknowledge and close.
+//! [`Sightings`]: what network discovery and agents tell becomes hosts, by actions.
 //!
 //! Outside the value path: shards put [`model::TriggerFinding`]s into a bounded queue, one thread
 //! ([`Problems::run`]) writes them in transactions of many. The database is the truth; memory
@@ -6,6 +7,7 @@
 
 mod acknowledge;
 mod batch;
+mod found;
 mod housekeeping;
 mod load;
 mod maintenance;
@@ -13,6 +15,7 @@ mod open;
 mod problems;
 
 pub use acknowledge::{AckError, AckRequest, action};
+pub use found::{GoneHook, Sightings};
 pub use load::{InitialTrigger, initial_triggers};
 pub use maintenance::Watch as MaintenanceWatch;
 pub use problems::{Hooks, Problems, Stats};

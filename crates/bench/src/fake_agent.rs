@@ -46,6 +46,7 @@ struct Shared {
     answered: AtomicU64,
     broken: AtomicU64,
     waiting: AtomicUsize,
+    silent: AtomicBool,
     stop: AtomicBool,
 }
 
@@ -87,6 +88,7 @@ impl FakeAgents {
             answered: AtomicU64::new(0),
             broken: AtomicU64::new(0),
             waiting: AtomicUsize::new(0),
+            silent: AtomicBool::new(false),
             stop: AtomicBool::new(false),
         });
         let files = stdx::sys::raise_open_files_limit().unwrap_or(1024);
@@ -129,6 +131,11 @@ impl FakeAgents {
     /// Where the agents listen.
     pub(crate) fn addresses(&self) -> &[SocketAddr] {
         &self.addresses
+    }
+
+    /// From now on they take no connection, as if they were switched off, or do so again.
+    pub(crate) fn silence(&self, silent: bool) {
+        self.shared.silent.store(silent, Ordering::Relaxed);
     }
 
     /// Checks answered so far.
@@ -203,7 +210,16 @@ struct Worker<'a> {
 
 impl Worker<'_> {
     fn serve(&self, listeners: &[TcpListener]) {
+        let mut silent = false;
         while !self.shared.stop.load(Ordering::Relaxed) {
+            if self.shared.silent.load(Ordering::Relaxed) != silent {
+                silent = !silent;
+                listeners.iter().for_each(|listener| self.close(listener, silent));
+            }
+            if silent {
+                std::thread::sleep(NAP);
+                continue;
+            }
             let mut found = 0;
             for listener in listeners {
                 for _ in 0..TURN {
@@ -222,6 +238,14 @@ impl Worker<'_> {
             if found < TURN {
                 std::thread::sleep(NAP);
             }
+        }
+    }
+
+    /// The system drops what would open a connection while there is no room to wait in.
+    fn close(&self, listener: &TcpListener, closed: bool) {
+        let room = if closed { 0 } else { BACKLOG };
+        if socket2::SockRef::from(listener).listen(room).is_err() {
+            self.broken();
         }
     }
 

@@ -39,6 +39,8 @@ struct Counts {
     values: AtomicU64,
     requests: AtomicU64,
     broken: AtomicU64,
+    ignored: AtomicU64,
+    silent: AtomicBool,
     stop: AtomicBool,
 }
 
@@ -92,6 +94,16 @@ impl FakeDevices {
         self.counts.requests.load(Ordering::Relaxed)
     }
 
+    /// From now on they say nothing, or answer again.
+    pub(crate) fn silence(&self, silent: bool) {
+        self.counts.silent.store(silent, Ordering::Relaxed);
+    }
+
+    /// Requests left unanswered so far.
+    pub(crate) fn ignored(&self) -> u64 {
+        self.counts.ignored.load(Ordering::Relaxed)
+    }
+
     /// Datagrams that were no request.
     pub(crate) fn broken(&self) -> u64 {
         self.counts.broken.load(Ordering::Relaxed)
@@ -127,7 +139,12 @@ impl Device {
         while !self.counts.stop.load(Ordering::Relaxed) {
             let mut found = 0;
             for socket in sockets {
-                found += receive(&mut inbox, socket);
+                let count = receive(&mut inbox, socket);
+                found += count;
+                if self.counts.silent.load(Ordering::Relaxed) {
+                    self.counts.ignored.fetch_add(count as u64, Ordering::Relaxed);
+                    continue;
+                }
                 for datagram in inbox.datagrams() {
                     writer.clear();
                     if self.answer(datagram.bytes, &mut rows, &mut writer).is_some() {
@@ -239,6 +256,16 @@ mod tests {
             let values = (asked as u64 + 1) * 2;
             assert_eq!((devices.answered(), devices.broken()), (values, 0));
         }
-        assert_eq!(devices.requests(), 6);
+        assert_eq!((devices.requests(), devices.ignored()), (6, 0));
+        devices.silence(true);
+        let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+        socket.send_to(b"hello?", devices.addresses()[1]).unwrap();
+        while devices.ignored() == 0 {
+            std::thread::sleep(NAP);
+        }
+        devices.silence(false);
+        socket.connect(devices.addresses()[1]).unwrap();
+        assert_eq!(ask(&socket, PduKind::Get, "1.3.6.1", 0), [".1.3.6.1"]);
+        assert_eq!((devices.ignored(), devices.broken()), (1, 0));
     }
 }

@@ -12,12 +12,14 @@
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
 //! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
+//! * [`blackout`]: most hosts stop answering for some minutes.
 //! * [`read`]: history and graph queries, beside writes.
 //! * [`picture`]: plots as PNG.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
 pub mod agents;
 mod api;
+pub mod blackout;
 pub mod configuration;
 mod fake_agent;
 mod fake_snmp;

@@ -109,7 +109,8 @@ impl Report {
     /// Writes the plot to a file: PNG or SVG, as its name says.
     pub fn save_plot(&self, path: &Path) -> anyhow::Result<()> {
         let Some(plot) = &self.plot else {
-            bail!("vedette bench {} has no plot: only limit, line and overload have", self.bench);
+            let plotted = "limit, line, overload and blackout";
+            bail!("vedette bench {} has no plot: only {plotted} have", self.bench);
         };
         match path.extension().and_then(|extension| extension.to_str()) {
             Some("svg") => write(path, plot),

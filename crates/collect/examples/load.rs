@@ -97,6 +97,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
                 dns: Arc::clone(&empty),
                 port,
                 snmp: None,
+                ipmi: None,
             }]),
             items: items.into_boxed_slice(),
             tls: Tls::default(),
@@ -132,6 +133,7 @@ async fn start(snapshot: Snapshot) -> (Handle, Arc<AtomicU64>) {
         shards,
         backend: Arc::new(Nobody),
         internals: Arc::new(Nobody),
+        sightings: None,
     };
     let config = CollectorConfig {
         listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],
@@ -218,11 +220,11 @@ async fn agent(hosts: u64, delay: &str) {
         tokio::time::sleep(Duration::from_secs(5)).await;
         let before = stored.load(Ordering::Relaxed);
         let (start, cpu) = (Instant::now(), stdx::sys::cpu_time());
-        let poller = counters.counters().agent_poller.busy();
+        let poller = counters.counters().pollers.busy();
         tokio::time::sleep(Duration::from_secs(5)).await;
         let wall = start.elapsed().as_secs_f64();
         let cpu = (stdx::sys::cpu_time() - cpu).as_secs_f64();
-        let poller = (counters.counters().agent_poller.busy() - poller).as_secs_f64();
+        let poller = (counters.counters().pollers.busy() - poller).as_secs_f64();
         #[expect(clippy::cast_precision_loss, reason = "a report")]
         let checks = (stored.load(Ordering::Relaxed) - before) as f64;
         let report = counters.queue(0).await;

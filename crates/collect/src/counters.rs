@@ -2,9 +2,14 @@
 //! graphs. All counters only grow; readers build rates.
 
 use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
+
+use config::snapshot::ItemType;
+use stdx::clock::Clock;
 
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident),+ $(,)?) => {
@@ -12,8 +17,10 @@ macro_rules! counters {
         #[derive(Debug, Default)]
         pub struct Counters {
             $($(#[$doc])* pub $name: AtomicU64,)+
-            /// Time in work of the threads that run passive checks (`agent poller`).
-            pub agent_poller: Busy,
+            /// Time in work of the pollers' threads, whatever they check.
+            pub pollers: Busy,
+            /// What of that is not for agents, by [`Process`].
+            pub(crate) processes: [Busy; Process::ALL.len()],
             /// Time in work of the trapper (`trapper`).
             pub trapper: Busy,
             /// Connections of the trapper open now.
@@ -62,7 +69,92 @@ counters! {
     checks_failed,
 }
 
+/// Work within pollers, under the names of the processes that do it at the field's servers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Process {
+    /// Simple, external and script checks, SSH, Telnet.
+    Poller,
+    Snmp,
+    HttpAgent,
+    /// Web scenarios.
+    Http,
+    Java,
+    Odbc,
+    Internal,
+}
+
+impl Process {
+    const ALL: [Self; 7] = [
+        Self::Poller,
+        Self::Snmp,
+        Self::HttpAgent,
+        Self::Http,
+        Self::Java,
+        Self::Odbc,
+        Self::Internal,
+    ];
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Poller => "poller",
+            Self::Snmp => "snmp poller",
+            Self::HttpAgent => "http agent poller",
+            Self::Http => "http poller",
+            Self::Java => "java poller",
+            Self::Odbc => "odbc poller",
+            Self::Internal => "internal poller",
+        }
+    }
+
+    /// Who checks items of this type, agents aside.
+    pub(crate) const fn of(kind: ItemType) -> Self {
+        match kind {
+            ItemType::Snmp => Self::Snmp,
+            ItemType::HttpAgent => Self::HttpAgent,
+            ItemType::Web => Self::Http,
+            ItemType::Jmx => Self::Java,
+            ItemType::Database => Self::Odbc,
+            ItemType::Internal => Self::Internal,
+            _ => Self::Poller,
+        }
+    }
+}
+
+/// Runs `work` and counts the time that it takes of its thread; waiting is none.
+pub(crate) async fn timed<T>(clock: &dyn Clock, busy: &Busy, work: impl Future<Output = T>) -> T {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        let begin = clock.monotonic();
+        let polled = work.as_mut().poll(context);
+        busy.add(clock.monotonic().saturating_sub(begin));
+        polled
+    })
+    .await
+}
+
 impl Counters {
+    /// The meter of a part of the pollers' work.
+    pub(crate) fn process(&self, process: Process) -> &Busy {
+        &self.processes[process as usize]
+    }
+
+    /// Sets how many pollers there are.
+    pub(crate) fn pollers(&self, count: usize) {
+        self.pollers.workers(count);
+        self.processes.iter().for_each(|process| process.workers(count));
+    }
+
+    /// Share of the last minute that a process of this name worked, 0 to 100; `None` = pollers
+    /// have no work of this name.
+    pub(crate) fn busy_percent(&self, name: &str) -> Option<f64> {
+        if name == "agent poller" {
+            let others: f64 = self.processes.iter().map(Busy::busy_percent).sum();
+            return Some((self.pollers.busy_percent() - others).max(0.0));
+        }
+        let process = Process::ALL.into_iter().find(|process| process.name() == name)?;
+        Some(self.process(process).busy_percent())
+    }
+
     pub(crate) fn add(counter: &AtomicU64, n: u64) {
         counter.fetch_add(n, Ordering::Relaxed);
     }
@@ -73,7 +165,8 @@ impl Counters {
 
     /// Takes a sample of the busy meters; called once a second.
     pub(crate) fn sample(&self, now: Duration) {
-        self.agent_poller.sample(now);
+        self.pollers.sample(now);
+        self.processes.iter().for_each(|process| process.sample(now));
         self.trapper.sample(now);
     }
 }
@@ -102,7 +195,7 @@ impl Busy {
         self.busy_ns.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(0), Ordering::Relaxed);
     }
 
-    fn sample(&self, now: Duration) {
+    pub(crate) fn sample(&self, now: Duration) {
         let Ok(mut samples) = self.samples.lock() else { return };
         samples.push_back((now, self.busy_ns.load(Ordering::Relaxed)));
         while samples.len() > WINDOW + 1 {
@@ -160,6 +253,39 @@ mod tests {
         }
         assert!(busy.busy_percent().abs() < f64::EPSILON);
         assert_eq!(busy.samples.lock().unwrap().len(), WINDOW + 1);
+    }
+
+    #[test]
+    fn processes_have_their_share_of_the_pollers() {
+        let counters = Counters::default();
+        counters.pollers(2);
+        for (at, name) in Process::ALL.into_iter().enumerate() {
+            assert_eq!((name as usize, counters.busy_percent(name.name())), (at, Some(0.0)));
+        }
+        counters.sample(Duration::from_secs(10));
+        counters.pollers.add(Duration::from_millis(1500));
+        counters.process(Process::of(ItemType::Snmp)).add(Duration::from_millis(1000));
+        counters.sample(Duration::from_secs(11));
+        assert_eq!(counters.busy_percent("snmp poller"), Some(50.0));
+        assert_eq!(counters.busy_percent("agent poller"), Some(25.0));
+        assert_eq!(counters.busy_percent("http poller"), Some(0.0));
+        assert_eq!(counters.busy_percent("history poller"), None);
+    }
+
+    #[tokio::test]
+    async fn waiting_is_no_work() {
+        let clock = stdx::clock::SimClock::at(Duration::from_secs(100));
+        let busy = Busy::default();
+        let told = timed(&*clock, &busy, async {
+            clock.advance(Duration::from_secs(2));
+            tokio::task::yield_now().await;
+            clock.advance(Duration::from_secs(1));
+            7
+        });
+        let others = async {
+            clock.advance(Duration::from_secs(50));
+        };
+        assert_eq!((tokio::join!(told, others).0, busy.busy()), (7, Duration::from_secs(3)));
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::Tls;
 use eval::key::ItemKey;
-use model::{HostId, ValueBatch};
+use model::{HostId, Sighting, ValueBatch};
 use stdx::clock::SharedClock;
 use stdx::queue;
 
@@ -65,7 +65,7 @@ pub struct Request {
     pub collector: Status,
 }
 
-/// A script item is due.
+/// A script item or a browser item is due.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ScriptCall {
     /// The body of the function.
@@ -74,12 +74,14 @@ pub struct ScriptCall {
     pub value: String,
     /// How long it may take.
     pub timeout: Duration,
+    /// It leads a browser.
+    pub browser: bool,
 }
 
 /// The value of a script item, or the text for its state "not supported".
 pub type ScriptAnswer = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
 
-/// An unknown host asked for active checks.
+/// An active agent that announces itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Autoregistration {
     /// Name as the agent says it.
@@ -92,6 +94,8 @@ pub struct Autoregistration {
     pub dns: String,
     /// Port of the agent.
     pub port: u16,
+    /// What its interface is: 0 it gave none, 1 an address, 2 a name.
+    pub interface: u8,
     /// How it came: 1 none, 2 PSK, 4 certificate.
     pub tls: u8,
 }
@@ -112,7 +116,8 @@ pub trait Backend: Send + Sync + 'static {
         Tls::default()
     }
 
-    /// An unknown host asked for active checks over an allowed connection.
+    /// A host asked for active checks over an allowed connection: an unknown one, or one that
+    /// tells of itself what it has not told since the start. Must not block.
     fn autoregister(&self, _seen: Autoregistration) {}
 }
 
@@ -129,6 +134,8 @@ pub struct Deps {
     pub backend: Arc<dyn Backend>,
     /// Figures of internal items.
     pub internals: Arc<dyn Internals>,
+    /// Where network discovery tells what it found; `None` = nobody wants to know.
+    pub sightings: Option<queue::Sender<Sighting>>,
 }
 
 impl std::fmt::Debug for Deps {

@@ -13,6 +13,7 @@ use crate::availability::Availability;
 use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
+use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
@@ -115,6 +116,7 @@ impl Collector {
         let remembered = std::mem::take(&mut config.remembered);
         let pinger = Pinger::new(Arc::clone(&deps.clock), config.source_ip);
         let runtime = tokio::runtime::Handle::current();
+        let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
@@ -131,13 +133,14 @@ impl Collector {
             pinger,
             simple: Simple::default(),
             odbc,
+            host_keys,
             pollers,
         });
         shared.active.restore(remembered.log_positions);
         shared.availability.restore(remembered.interfaces);
-        shared.counters.agent_poller.workers(count);
+        shared.counters.pollers(count);
         shared.counters.trapper.workers(cores);
-        let threads = start_pollers(&shared, commands)?;
+        let mut threads = start_pollers(&shared, commands)?;
         let (stop, stopped) = watch::channel(false);
         let trapper = Trapper::new(Arc::clone(&shared));
         let mut tasks: Vec<_> = listeners
@@ -152,6 +155,7 @@ impl Collector {
             let read = crate::traps::read(Arc::clone(&shared), path, stopped.clone());
             tasks.push(tokio::spawn(read));
         }
+        threads.push(start_discovery(&shared, stopped.clone())?);
         tasks.push(tokio::spawn(sample(Arc::clone(&shared), stopped)));
         let status = Status(shared);
         Ok(Handle { status, addresses, trapper, stop, tasks, threads })
@@ -183,12 +187,27 @@ fn start_pollers(
     commands.into_iter().enumerate().map(start).collect()
 }
 
+fn start_discovery(
+    shared: &Arc<Shared>,
+    stop: watch::Receiver<bool>,
+) -> Result<std::thread::JoinHandle<()>, StartError> {
+    let shared = Arc::clone(shared);
+    std::thread::Builder::new()
+        .name(String::from("discoverer"))
+        .spawn(move || crate::discovery::run(shared, stop))
+        .map_err(StartError::Thread)
+}
+
 /// Samples the busy meters once a second.
 async fn sample(shared: Arc<Shared>, mut stop: watch::Receiver<bool>) {
     let mut second = tokio::time::interval(Duration::from_secs(1));
     loop {
         tokio::select! {
-            _ = second.tick() => shared.counters.sample(shared.deps.clock.monotonic()),
+            _ = second.tick() => {
+                let now = shared.deps.clock.monotonic();
+                shared.counters.sample(now);
+                shared.pinger.busy().sample(now);
+            }
             _ = stop.changed() => return,
         }
     }
@@ -224,7 +243,7 @@ impl Handle {
         let join = move || {
             for thread in self.threads {
                 if thread.join().is_err() {
-                    tracing::error!("a poller's thread has panicked");
+                    tracing::error!("a thread of collection has panicked");
                 }
             }
         };

@@ -9,6 +9,7 @@
 //! * *Pollers* (one thread per core, each with the hosts that `model::shard_of` gives it; they
 //!   share nothing) run the schedule, passive agent checks and internal items. Their results go to
 //!   the shards in batches. A full shard queue stops them; that shows as late items.
+//! * *Discovery* (a thread) looks at the addresses of discovery rules and tells what is there.
 //! * [`Status`] is what others read and ask: queue, availability, counters, "check now", values
 //!   from the API, a check of one item.
 //!
@@ -18,6 +19,7 @@
 mod availability;
 mod counters;
 mod deps;
+mod discovery;
 mod handle;
 mod internal;
 mod outbox;
@@ -44,7 +46,9 @@ pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::AgentReply;
 pub use poll::icmp::{Outcome, PingError, Pinger, Series};
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
-pub use settings::{CollectorConfig, Limits, ReachDelays, Remembered, TlsConfig, WebFiles};
+pub use settings::{
+    CollectorConfig, HostKeyPolicy, Limits, ReachDelays, Remembered, TlsConfig, WebFiles,
+};
 pub use status::{PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;

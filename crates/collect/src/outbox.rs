@@ -40,8 +40,10 @@ impl Outbox {
         let Some(values) = by_shard.get_mut(shard) else { return };
         values.push(value);
         let full = values.len() >= BATCH_VALUES;
-        self.waiting.set(self.waiting.get() + 1);
-        self.some.notify_one();
+        let waiting = self.waiting.replace(self.waiting.get() + 1);
+        if waiting == 0 {
+            self.some.notify_one();
+        }
         if full {
             self.enough.notify_one();
         }
@@ -57,7 +59,11 @@ impl Outbox {
         let mut alive = true;
         for shard in 0..self.sink.shards() {
             let values = match self.by_shard.borrow_mut().get_mut(shard) {
-                Some(values) if !values.is_empty() => std::mem::take(values),
+                Some(values) if !values.is_empty() => {
+                    // The next batch is probably as large.
+                    let next = Vec::with_capacity(values.len());
+                    std::mem::replace(values, next)
+                }
                 _ => continue,
             };
             let count = values.len();
@@ -71,7 +77,10 @@ impl Outbox {
     pub(crate) async fn run(self: Rc<Self>) {
         let mut delay = IDLE_DELAY;
         loop {
-            self.some.notified().await;
+            // What came during a flush has told nobody.
+            if self.waiting.get() == 0 {
+                self.some.notified().await;
+            }
             tokio::select! {
                 () = tokio::time::sleep(delay) => {}
                 () = self.enough.notified() => {}

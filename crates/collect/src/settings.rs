@@ -24,6 +24,10 @@ pub struct CollectorConfig {
     pub web: WebFiles,
     /// Folder of the key files of SSH checks.
     pub ssh_keys: PathBuf,
+    /// What becomes of the keys of hosts that SSH checks meet.
+    pub ssh_host_keys: HostKeyPolicy,
+    /// File of the hosts' keys, in the form of OpenSSH's `known_hosts`.
+    pub ssh_known_hosts: PathBuf,
     /// The program that talks to ODBC drivers.
     pub odbc_program: PathBuf,
     /// `HOST:PORT` of the Java gateway that JMX checks go through; empty = none.
@@ -65,6 +69,8 @@ impl Default for CollectorConfig {
             external_scripts: PathBuf::from("externalscripts"),
             web: WebFiles::default(),
             ssh_keys: PathBuf::from("ssh-keys"),
+            ssh_host_keys: HostKeyPolicy::default(),
+            ssh_known_hosts: PathBuf::from("ssh-known-hosts"),
             odbc_program: PathBuf::from("vedette-odbc"),
             java_gateway: String::new(),
             snmp_traps: None,
@@ -76,6 +82,30 @@ impl Default for CollectorConfig {
             pollers: None,
             remembered: Remembered::default(),
         }
+    }
+}
+
+/// Which keys of hosts SSH checks accept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum HostKeyPolicy {
+    /// The first one of a host, which is remembered; later that one alone.
+    #[default]
+    First,
+    /// Those in the file alone.
+    Known,
+    /// Any.
+    Ignore,
+}
+
+impl HostKeyPolicy {
+    /// By its name: `first`, `known`, `ignore`.
+    pub fn from_name(name: &str) -> Option<Self> {
+        Some(match name {
+            "first" => Self::First,
+            "known" => Self::Known,
+            "ignore" => Self::Ignore,
+            _ => return None,
+        })
     }
 }
 
@@ -148,8 +178,6 @@ pub struct Limits {
     pub answer: Duration,
     /// Until the peer has taken the answer.
     pub send: Duration,
-    /// Passive checks to one interface at one time: an agent serves few connections at once.
-    pub checks_per_interface: u16,
     /// Bytes of an agent's answer.
     pub agent_answer_bytes_max: u64,
 }
@@ -166,7 +194,6 @@ impl Default for Limits {
             receive: Duration::from_secs(60),
             answer: Duration::from_secs(300),
             send: Duration::from_secs(30),
-            checks_per_interface: 5,
             agent_answer_bytes_max: 16 << 20,
         }
     }

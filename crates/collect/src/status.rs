@@ -15,6 +15,7 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::agent::AgentReply;
+use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
     pub(crate) odbc: Helpers,
+    pub(crate) host_keys: HostKeys,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
 
@@ -170,6 +172,16 @@ impl Status {
     /// Counters.
     pub fn counters(&self) -> &Counters {
         &self.0.counters
+    }
+
+    /// Share of the last minute that a process of this name (`trapper`, `snmp poller` …) worked,
+    /// 0 to 100, the average of all of its kind; `None` = collection has no such work.
+    pub fn busy_percent(&self, process: &str) -> Option<f64> {
+        match process {
+            "trapper" => Some(self.0.counters.trapper.busy_percent()),
+            "icmp pinger" => Some(self.0.pinger.busy().busy_percent()),
+            name => self.0.counters.busy_percent(name),
+        }
     }
 
     /// Connections that the trapper serves at one time.

@@ -63,6 +63,7 @@ pub(crate) fn interface(id: u64, kind: u8, port: u16) -> Interface {
         dns: "".into(),
         port,
         snmp: None,
+        ipmi: None,
     }
 }
 

@@ -21,6 +21,8 @@ pub struct Touched {
     pub triggers: BTreeSet<TriggerId>,
     /// Macros, global regular expressions or settings.
     pub global: bool,
+    /// Rules of network discovery, actions.
+    pub discovery: bool,
 }
 
 impl Touched {
@@ -155,6 +157,11 @@ impl Edit<'_> {
     /// The trigger is to be read again.
     pub fn touch_trigger(&mut self, id: u64) {
         self.touched.triggers.insert(TriggerId(id));
+    }
+
+    /// Rules of network discovery and actions are to be read again.
+    pub fn touch_discovery(&mut self) {
+        self.touched.discovery = true;
     }
 
     /// Macros, regular expressions or settings are to be read again.

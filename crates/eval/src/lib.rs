@@ -16,6 +16,7 @@
 //! | [`func`] | an item's history into an operand |
 //! | [`lld`] | a discovery value into rows, a prototype and a row into a text |
 //! | [`peers`] | a list of allowed hosts into yes or no |
+//! | [`ranges`] | ranges of addresses and numbers into addresses and numbers |
 
 pub mod calendar;
 #[cfg(feature = "conformance")]
@@ -33,6 +34,7 @@ pub mod maintenance;
 pub mod num;
 pub mod peers;
 pub mod preproc;
+pub mod ranges;
 pub mod regex;
 pub mod script;
 pub mod sla;

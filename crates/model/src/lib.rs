@@ -8,6 +8,7 @@
 mod batch;
 mod event;
 mod id;
+mod sighting;
 mod time;
 mod value;
 
@@ -15,5 +16,6 @@ pub use batch::*;
 pub use compact_str::CompactString;
 pub use event::*;
 pub use id::*;
+pub use sighting::*;
 pub use time::*;
 pub use value::*;

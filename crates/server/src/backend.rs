@@ -4,9 +4,13 @@
 use std::sync::Arc;
 
 use api::Api;
-use collect::{Answer, Backend, Request, ScriptAnswer, ScriptCall};
+use collect::{Answer, Autoregistration, Backend, Request, ScriptAnswer, ScriptCall};
+use config::snapshot::Tls;
+use model::{SeenAgent, Sighting, Timestamp};
 use pipeline::ScriptRunner;
 use serde_json::{Value as Json, json};
+use stdx::clock::SharedClock;
+use stdx::queue::{Sender, TrySend};
 
 use crate::internals::ServerFigures;
 use crate::{item_test, queue};
@@ -21,11 +25,18 @@ const SERVED: [&str; 7] = [
     "zabbix.stats",
 ];
 
+const NO_WEBDRIVER: &str =
+    "Browser items need a WebDriver: start the server with --webdriver-url http://HOST:PORT.";
+
 /// Answers them.
 pub(crate) struct Requests {
     pub(crate) api: Arc<std::sync::OnceLock<Arc<Api>>>,
     pub(crate) figures: Arc<ServerFigures>,
     pub(crate) scripts: Arc<ScriptRunner>,
+    /// Scripts of browser items; `None` = there is no WebDriver.
+    pub(crate) browsers: Option<Arc<ScriptRunner>>,
+    pub(crate) sightings: Sender<Sighting>,
+    pub(crate) clock: SharedClock,
 }
 
 fn failed(info: &str) -> String {
@@ -51,8 +62,31 @@ impl Backend for Requests {
     }
 
     fn run_script(&self, call: ScriptCall) -> ScriptAnswer {
-        let scripts = Arc::clone(&self.scripts);
-        Box::pin(async move { scripts.run(call.script, call.value, call.timeout).await })
+        let runner =
+            if call.browser { self.browsers.clone() } else { Some(Arc::clone(&self.scripts)) };
+        Box::pin(async move {
+            match runner {
+                Some(runner) => runner.run(call.script, call.value, call.timeout).await,
+                None => Err(NO_WEBDRIVER.to_owned()),
+            }
+        })
+    }
+
+    fn autoregistration_tls(&self) -> Tls {
+        self.figures.config.snapshot().settings.autoregistration.clone()
+    }
+
+    fn autoregister(&self, seen: Autoregistration) {
+        if !self.figures.config.snapshot().discovery.autoregisters {
+            return;
+        }
+        let Autoregistration { host, metadata, ip, dns, port, interface, tls } = seen;
+        let at = Timestamp::from_unix(self.clock.unix());
+        let agent = SeenAgent { host, metadata, ip, dns, port, interface, tls, at };
+        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(agent)) {
+            // The agent asks again within minutes.
+            tracing::warn!("more agents announce themselves than can be written");
+        }
     }
 }
 

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use alert::Problems;
 use config::Config;
 use config::lld::Summary;
+use config::objects::Deleted;
 use model::{DiscoveryValue, ItemId};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
@@ -114,15 +115,21 @@ impl Worker {
         );
         let items: Vec<ItemId> = summary.deleted.items.iter().map(|id| ItemId(*id)).collect();
         self.outcomes.forget(&items);
-        if !items.is_empty()
-            && let Err(error) = self.shards.clear(&items)
-        {
-            tracing::warn!(%error, "history of lost items was not cleared");
-        }
-        if !summary.deleted.triggers.is_empty()
-            && let Err(error) = self.problems.remove_orphans()
-        {
-            tracing::warn!(%error, "problems of lost triggers could not be closed");
-        }
+        forget(&self.shards, &self.problems, &summary.deleted);
+    }
+}
+
+/// History of deleted items and problems of deleted triggers go with them.
+pub(crate) fn forget(shards: &ShardSet, problems: &Problems, deleted: &Deleted) {
+    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
+    if !items.is_empty()
+        && let Err(error) = shards.clear(&items)
+    {
+        tracing::warn!(%error, "history of lost items was not cleared");
+    }
+    if !deleted.triggers.is_empty()
+        && let Err(error) = problems.remove_orphans()
+    {
+        tracing::warn!(%error, "problems of lost triggers could not be closed");
     }
 }

@@ -5,13 +5,13 @@ use std::sync::Arc;
 use api::Json;
 use collect::AgentReply;
 use config::Snapshot;
-use config::snapshot::source::{Snmp, Source};
-use config::snapshot::{Host, Interface, InterfaceNeed, Item, ItemExtra, ItemParts, ItemType};
+use config::snapshot::source::{Ipmi, Snmp, Source};
+use config::snapshot::{Host, Interface, InterfaceNeed, Item, ItemExtra, ItemType};
 use eval::itemtest::{self, SHOWN_BYTES_MAX, StepReport, StepsTest, Tested};
 use eval::macros::Place;
 use eval::preproc::{STEPS_MAX, Step};
 use eval::script::Scripts;
-use model::{HostId, InterfaceId, ItemId, Payload, Timestamp, ValueType};
+use model::{HostId, InterfaceId, Payload, Timestamp, ValueType};
 use serde_json::{Map, json};
 
 use crate::live::Running;
@@ -209,10 +209,8 @@ fn checked(
     let known = snapshot.hosts.get(&id);
     let host = Arc::new(host(known, json, id));
     let interface = match kind.interface() {
-        InterfaceNeed::Kind(kind) => {
-            Some(interface(known.map(Arc::as_ref), &json["interface"], kind)?)
-        }
-        InterfaceNeed::Any => interface(known.map(Arc::as_ref), &json["interface"], 1).ok(),
+        InterfaceNeed::Kind(kind) => Some(interface(known.map(Arc::as_ref), json, kind)?),
+        InterfaceNeed::Any => interface(known.map(Arc::as_ref), json, 1).ok(),
         InterfaceNeed::None => None,
     };
     let item = made_up(item, kind, id);
@@ -229,24 +227,7 @@ fn checked(
 
 /// The host with the protection that the request gives, for the rest as it is configured.
 fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
-    let mut host = known.map_or_else(
-        || Host {
-            id,
-            host: "".into(),
-            name: "".into(),
-            monitored: true,
-            maintenance: config::snapshot::HostMaintenance::None,
-            groups: Box::default(),
-            group_names: Box::default(),
-            tags: Box::default(),
-            interfaces: Box::default(),
-            items: Box::default(),
-            tls: config::snapshot::Tls::default(),
-            templates: Box::default(),
-            inventory: None,
-        },
-        |host| (**host).clone(),
-    );
+    let mut host = known.map_or_else(|| Host::unconfigured(id), |host| (**host).clone());
     if let Some(connect) = json.get("tls_connect").and_then(number) {
         let of = |name: &str| text(&json[name]).unwrap_or_default().into();
         host.tls.connect = u8::try_from(connect).unwrap_or(host.tls.connect);
@@ -261,7 +242,8 @@ fn host(known: Option<&Arc<Host>>, json: &Json, id: HostId) -> Host {
     host
 }
 
-fn interface(known: Option<&Host>, json: &Json, kind: u8) -> Result<Interface, String> {
+fn interface(known: Option<&Host>, host: &Json, kind: u8) -> Result<Interface, String> {
+    let json = &host["interface"];
     let id = json.get("interfaceid").and_then(number).map_or(0, i64::cast_unsigned);
     let configured = known.and_then(|host| {
         let main = || host.interfaces.iter().find(|one| one.main && one.kind == kind);
@@ -287,6 +269,14 @@ fn interface(known: Option<&Host>, json: &Json, kind: u8) -> Result<Interface, S
         dns: dns.into(),
         port,
         snmp: Snmp::new(&json["details"].to_string(), &as_it_is).map(Arc::new),
+        ipmi: match host.get("ipmi_username") {
+            Some(_) => {
+                let column = |name: &str| text(&host[name]).unwrap_or_default();
+                Some(Arc::new(Ipmi::new(&column, &as_it_is)))
+            }
+            // A form without the host's settings means those that are configured.
+            None => configured.and_then(|one| one.ipmi.clone()),
+        },
     })
 }
 
@@ -333,25 +323,8 @@ fn made_up(item: &Json, kind: ItemType, host: HostId) -> Item {
         source: Source::new(kind, &member, &as_it_is),
         ..ItemExtra::default()
     };
-    Item::from(ItemParts {
-        id: ItemId(0),
-        host,
-        key: text(&item["key"]).unwrap_or_default().into(),
-        kind,
-        value_type: ValueType::Text,
-        discovery_rule: false,
-        enabled: true,
-        interval: None,
-        invalid: None,
-        interface: InterfaceId(0),
-        master: ItemId(0),
-        dependents: Box::default(),
-        steps: Arc::new([]),
-        triggers: Box::default(),
-        history_days: 0,
-        trends_days: 0,
-        extra: Some(Arc::new(extra)),
-    })
+    let key = text(&item["key"]).unwrap_or_default().into();
+    Item::unconfigured(host, kind, key, extra)
 }
 
 fn internal(running: &Running, item: &Json, host: HostId) -> Result<String, String> {

@@ -6,6 +6,7 @@ mod bench_command;
 mod capacity;
 mod discovery;
 mod first_start;
+mod folder;
 mod internals;
 mod item_test;
 mod live;

@@ -245,12 +245,13 @@ impl Meter {
         #[expect(clippy::cast_precision_loss, reason = "rates and shares need no low bits")]
         let per_s = |before: u64, after: u64| after.saturating_sub(before) as f64 / seconds;
         let shards = first.shards_ns.iter().zip(&last.shards_ns);
-        let poller = self.busy("agent poller").unwrap_or(0.0);
+        let collector = self.collector();
+        let pollers = collector.map_or(0.0, |all| all.counters().pollers.busy_percent());
         Some(Minute {
             values_per_s: per_s(first.shards.values, last.shards.values),
             checks_per_s: per_s(first.checks, last.checks),
             shard_busy: shards.map(|(a, b)| per_s(*a, *b) / 1e9).fold(0.0, f64::max).min(1.0),
-            pollers: poller / 100.0,
+            pollers: pollers / 100.0,
             cpu_busy: last.cpu.zip(first.cpu).and_then(|(last, first)| last.busy_since(first)),
         })
     }
@@ -258,10 +259,9 @@ impl Meter {
     /// Share of the last minute that a kind of work took, per cent; `None` = no such work here.
     pub(crate) fn busy(&self, process: &str) -> Option<f64> {
         if let Some(collector) = self.collector() {
-            match process {
-                "agent poller" => return Some(collector.counters().agent_poller.busy_percent()),
-                "trapper" => return Some(collector.counters().trapper.busy_percent()),
-                _ => {}
+            let busy = collector.busy_percent(process);
+            if busy.is_some() {
+                return busy;
             }
         }
         let (first, last) = self.window()?;

@@ -141,10 +141,31 @@ pub(crate) const SERVER: &[Param] = &[
         "Folder of the key files of SSH checks; default: \"ssh-keys\" in the data folder.",
     ),
     param(
+        "ssh-host-keys",
+        "POLICY",
+        "first",
+        "Keys of hosts that SSH checks accept: first = the first one of a host, which is \
+         remembered, known = those in the file alone, ignore = any.",
+    ),
+    param(
+        "ssh-known-hosts",
+        "FILE",
+        "",
+        "File of these keys, in the form of OpenSSH's known_hosts; default: \"ssh-known-hosts\" in \
+         the data folder.",
+    ),
+    param(
         "java-gateway",
         "HOST:PORT",
         "",
         "Java gateway that JMX checks go through (10052 is the usual port); default: none.",
+    ),
+    param(
+        "webdriver-url",
+        "URL",
+        "",
+        "WebDriver that browser items lead a browser through, as http://127.0.0.1:9515; default: \
+         none.",
     ),
     param(
         "snmp-traps",

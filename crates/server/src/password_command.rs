@@ -7,7 +7,7 @@ use clap::{Arg, ArgMatches, Command};
 use config::db::{Db, Value};
 
 use crate::params::{self, Values};
-use crate::run;
+use crate::{folder, run};
 
 /// The command's help and arguments.
 pub(crate) fn command() -> Command {
@@ -46,7 +46,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     if !data.is_dir() {
         bail!("there is no folder {}: name the server's with --data", data.display());
     }
-    let _lock = run::lock(&data)?;
+    let _lock = folder::lock(&data)?;
     set(&Db::open(run::config_location(&values, &data))?, user, &api::hash_password(&password)?)?;
     let mut out = std::io::stdout();
     if given {

@@ -1,25 +1,26 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
-use std::fs::File;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alert::{Hooks, MaintenanceWatch, Problems};
+use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
 use anyhow::{Context, bail};
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
-use collect::{Collector, CollectorConfig, TlsConfig, WebFiles};
+use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
-use model::{DiscoveryValue, TriggerFinding};
+use config::objects::Deleted;
+use model::{DiscoveryValue, Sighting, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::clock::{RealClock, SharedClock};
-use stdx::queue::{Receiver, bounded};
+use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
 
 use crate::backend::Requests;
 use crate::capacity::Capacity;
+use crate::folder::{RunningMark, lock};
 use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
@@ -30,6 +31,8 @@ use crate::{discovery, first_start, remember, store};
 const FINDINGS_MAX: usize = 10_000;
 /// Values of discovery rules that wait; each may be megabytes of JSON.
 const DISCOVERIES_MAX: usize = 64;
+/// Addresses that were looked at and agents that announced themselves, waiting to be written.
+const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
 /// How often old history is dropped.
@@ -81,37 +84,6 @@ pub(crate) async fn stop_signal() {
     }
 }
 
-/// Two servers on one folder would destroy each other's history.
-pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
-    let path = data.join("lock");
-    let file = File::create(&path).with_context(|| format!("cannot write {}", path.display()))?;
-    if file.try_lock().is_err() {
-        bail!(
-            "{} is in use by another vedette server: stop it, or choose another --data",
-            data.display()
-        );
-    }
-    Ok(file)
-}
-
-/// Present while the server runs; found at the start, the process before did not end in order.
-struct RunningMark(PathBuf);
-
-impl RunningMark {
-    fn set(data: &Path) -> anyhow::Result<(Self, bool)> {
-        let path = data.join("running");
-        let crashed = path.exists();
-        std::fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((Self(path), crashed))
-    }
-
-    fn clear(self) {
-        if let Err(error) = std::fs::remove_file(&self.0) {
-            tracing::warn!(%error, "the mark of a running server stays: the next start checks history");
-        }
-    }
-}
-
 struct Server {
     api: Arc<Api>,
     http: tokio::net::TcpListener,
@@ -123,6 +95,7 @@ struct Server {
     problems: Problems,
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
+    sightings: Sender<Sighting>,
     tasks: tokio::task::JoinSet<()>,
     /// Ends the task that keeps what collection knows, once collection stands still.
     remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
@@ -140,6 +113,7 @@ impl Server {
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
         let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
         let waiting = discoveries_in.gauge();
+        let (sightings, sightings_in) = bounded::<Sighting>("sightings", SIGHTINGS_MAX);
         let (notes, _) = broadcast::channel(NOTES_MAX);
         let hub = LiveHub::default();
         // The hooks need the shards, which need the problems: set right below.
@@ -187,6 +161,7 @@ impl Server {
         let threads = vec![
             alert_thread(problems.clone(), findings_in)?,
             discovery_thread(discoverer, discoveries_in)?,
+            sightings_thread(found(&config, &shards, &problems), sightings_in)?,
         ];
         let meter = Meter::new(Parts {
             clock: Arc::clone(&clock),
@@ -212,8 +187,12 @@ impl Server {
                     api: Arc::clone(&late_api),
                     figures: Arc::clone(&figures),
                     scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
+                    browsers: browsers(values, &clock),
+                    sightings: sightings.clone(),
+                    clock: Arc::clone(&clock),
                 }),
                 internals: figures,
+                sightings: Some(sightings.clone()),
             },
         )
         .await?;
@@ -267,6 +246,7 @@ impl Server {
             problems,
             mark,
             threads,
+            sightings,
             tasks,
             remembering: (forget, remembering),
             clock,
@@ -292,6 +272,8 @@ impl Server {
         stop_signal().await;
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
+        // Who asks collection for its state holds the queue open.
+        let _ = self.sightings.send(Sighting::End).await;
         let (stop_remembering, remembered) = self.remembering;
         let _ = stop_remembering.send(());
         drop(remembered.await);
@@ -377,8 +359,20 @@ fn collector_config(values: &Values, data: &Path) -> anyhow::Result<CollectorCon
         ),
         java_gateway: values.get("java-gateway").to_owned(),
         ssh_keys: values.path("ssh-keys").unwrap_or_else(|| data.join("ssh-keys")),
+        ssh_host_keys: HostKeyPolicy::from_name(values.get("ssh-host-keys"))
+            .context("--ssh-host-keys must be first, known or ignore")?,
+        ssh_known_hosts: values
+            .path("ssh-known-hosts")
+            .unwrap_or_else(|| data.join("ssh-known-hosts")),
         ..CollectorConfig::default()
     })
+}
+
+/// Runs the scripts of browser items, if there is a WebDriver.
+fn browsers(values: &Values, clock: &SharedClock) -> Option<Arc<pipeline::ScriptRunner>> {
+    let address = Some(values.get("webdriver-url")).filter(|address| !address.is_empty())?;
+    let runner = pipeline::ScriptRunner::with_webdriver(Arc::clone(clock), address.to_owned());
+    Some(Arc::new(runner))
 }
 
 fn hooks(hub: LiveHub, shards: Arc<OnceLock<Arc<ShardSet>>>) -> Hooks {
@@ -471,6 +465,21 @@ fn alert_thread(
     findings: Receiver<TriggerFinding>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
     std::thread::Builder::new().name("problems".into()).spawn(move || problems.run(findings))
+}
+
+/// Who writes what network discovery found; what its actions delete takes history and problems
+/// with it.
+fn found(config: &Arc<Config>, shards: &Arc<ShardSet>, problems: &Problems) -> Sightings {
+    let (shards, problems) = (Arc::clone(shards), problems.clone());
+    let gone = move |deleted: &Deleted| discovery::forget(&shards, &problems, deleted);
+    Sightings::new(Arc::clone(config), Box::new(gone))
+}
+
+fn sightings_thread(
+    sightings: Sightings,
+    queue: Receiver<Sighting>,
+) -> std::io::Result<std::thread::JoinHandle<()>> {
+    std::thread::Builder::new().name("sightings".into()).spawn(move || sightings.run(queue))
 }
 
 fn discovery_thread(

@@ -165,3 +165,28 @@ pub fn fs_space(path: &std::path::Path) -> io::Result<FsSpace> {
         inodes_available: stat.f_favail,
     })
 }
+
+/// The name of an address by the system's resolver; `None` where it has none. Blocks as long as
+/// the resolver takes.
+pub fn name_of(ip: std::net::IpAddr) -> Option<String> {
+    let address = socket2::SockAddr::from(std::net::SocketAddr::new(ip, 0));
+    let mut name = [0_u8; 1025];
+    // SAFETY: the address is a valid one of the length that it tells, the buffer is exclusively
+    // owned and as long as told; a service is not asked for.
+    let failed = unsafe {
+        libc::getnameinfo(
+            address.as_ptr().cast(),
+            address.len(),
+            name.as_mut_ptr().cast(),
+            name.len() as libc::socklen_t,
+            std::ptr::null_mut(),
+            0,
+            libc::NI_NAMEREQD,
+        )
+    };
+    if failed != 0 {
+        return None;
+    }
+    let end = name.iter().position(|byte| *byte == 0)?;
+    String::from_utf8(name.get(..end)?.to_vec()).ok()
+}

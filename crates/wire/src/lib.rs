@@ -9,6 +9,7 @@
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
 //! * [`icmp`]: echo requests and replies.
+//! * [`ipmi`]: sessions with management controllers, their sensors.
 //! * [`java_gateway`]: JMX items, asked through a gateway.
 //! * [`telnet`]: text and negotiations of terminals.
 //! * [`snmp`]: messages of all versions of SNMP.
@@ -20,6 +21,7 @@ pub mod agent;
 pub mod http;
 pub mod http_auth;
 pub mod icmp;
+pub mod ipmi;
 pub mod java_gateway;
 mod message;
 mod oldtext;

@@ -32,6 +32,11 @@ pub struct Decoder {
 }
 
 impl Decoder {
+    /// What comes next is text or a new command, not the rest of one.
+    pub fn is_in_text(&self) -> bool {
+        self.state == State::Text
+    }
+
     /// Adds the text in `bytes` to `text` and what has to be sent back to `replies`.
     pub fn feed(&mut self, bytes: &[u8], text: &mut Vec<u8>, replies: &mut Vec<u8>) {
         for &byte in bytes {

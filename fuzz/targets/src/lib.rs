@@ -6,6 +6,7 @@
 
 mod documents;
 mod expressions;
+mod ipmi;
 mod storage;
 mod wires;
 
@@ -69,6 +70,14 @@ pub const TARGETS: &[Target] = &[
         seeds: &[
             r#"{"response":"success","data":[{"value":"17"},{"error":"no such attribute"}]}"#,
             r#"{"response":"failed","error":"Connection refused"}"#,
+        ],
+    },
+    Target {
+        name: "ipmi",
+        run: ipmi::ipmi,
+        seeds: &[
+            "\u{1}\0Q\u{1}3 \0\u{1}\u{3}\u{1}\u{7f}h\u{1}\u{1}\0\0\0\088\0\u{1}\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0dZU\0\0\0\0\0\0\0\0\u{8}CPU Temp",
+            "\u{1}\0Q\u{2}\u{1e} \0\u{5}\n\u{7}\u{7f}@\u{8}o\0\0\0\0\u{7f}\u{7f}\0\0\0\u{2}\u{1}\0\0\0\0\0\0\u{3}SHR",
         ],
     },
     Target {

@@ -106,7 +106,7 @@ pub(crate) fn http(data: &[u8]) {
         drop(wire::http_auth::digest::Challenge::find(answer.header("www-authenticate")));
         drop(wire::http_auth::ntlm::Challenge::find(answer.header("www-authenticate")));
         let mut jar = Jar::default();
-        jar.take(&from, answer.header("set-cookie"));
+        jar.take(&from, answer.header("set-cookie"), 1_700_000_000);
         drop(jar.header(&from));
         drop(content::unpack(&mut answer, BODY_MAX));
         let kind = answer.header("content-type").next().map(str::to_owned);

@@ -69,6 +69,10 @@ export interface Host extends HostRow {
   tls_accept: string;
   tls_issuer: string;
   tls_subject: string;
+  ipmi_authtype: string;
+  ipmi_privilege: string;
+  ipmi_username: string;
+  ipmi_password: string;
   flags: string;
 }
 

@@ -210,3 +210,11 @@ export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
 export function mappingsOf(item: Pick<ItemRow, "valuemap">): Mapping[] {
   return Array.isArray(item.valuemap) ? [] : item.valuemap.mappings;
 }
+
+/** Has these items checked now; the new values come like all others. */
+export function checkNow(itemids: readonly string[]): Promise<unknown> {
+  return rpc(
+    "task.create",
+    itemids.map((itemid) => ({ type: 6, request: { itemid } })),
+  );
+}

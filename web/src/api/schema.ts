@@ -1319,15 +1319,15 @@ export interface ValueMapInput {
 export interface Event {
   /** Id of the event. */
   eventid: string;
-  /** 0 = trigger. */
+  /** 0 trigger, 1 network discovery, 2 autoregistration. */
   source: string;
-  /** 0 = trigger. */
+  /** 0 trigger, 1 found host, 2 found service, 3 agent. */
   object: string;
-  /** Id of the trigger. */
+  /** Id of what it is about. */
   objectid: string;
   /** When, unix time. */
   clock: string;
-  /** 1 problem, 0 recovery. */
+  /** 1 problem, 0 recovery; found: 0 up, 1 down, 2 discovered, 3 lost. */
   value: string;
   /** 1 = somebody acknowledged it. */
   acknowledged: string;
@@ -1439,6 +1439,152 @@ export interface MaintenanceInput {
   timeperiods: unknown;
   /** Only problems with these: `[{tag, operator, value}]`. */
   tags?: unknown;
+}
+
+/** As `drule.get` shows it with `output: "extend"`. */
+export interface NetworkDiscoveryRule {
+  /** Id of the rule. */
+  druleid: string;
+  /** 0: the server looks itself. */
+  proxyid: string;
+  /** Name. */
+  name: string;
+  /** Addresses: `10.0.0.1-254,10.1.0.0/16`. */
+  iprange: string;
+  /** From one round to the next. */
+  delay: string;
+  /** 1 = switched off. */
+  status: "0" | "1";
+  /** Addresses at one time; 0 = any number. */
+  concurrency_max: string;
+  /** Why it cannot work. */
+  error: string;
+}
+
+/** As `drule.create` takes it. */
+export interface NetworkDiscoveryRuleInput {
+  /** Name. */
+  name: string;
+  /** Addresses: `10.0.0.1-254,10.1.0.0/16`. */
+  iprange: string;
+  /** From one round to the next. */
+  delay?: string;
+  /** 1 = switched off. */
+  status?: "0" | "1" | 0 | 1;
+  /** Addresses at one time; 0 = any number. */
+  concurrency_max?: string | number;
+  /** What to look for. */
+  dchecks: unknown;
+}
+
+/** As `dcheck.get` shows it with `output: "extend"`. */
+export interface NetworkDiscoveryCheck {
+  /** Id of the check. */
+  dcheckid: string;
+  /** Rule that has it. */
+  druleid: string;
+  /** 9 agent, 10, 11, 13 SNMP, 12 ICMP, else services. */
+  type: string;
+  /** Key of an agent, OID of SNMP. */
+  key_: string;
+  /** Community of SNMP 1 and 2c. */
+  snmp_community: string;
+  /** Ports: `22,8000-8080`. */
+  ports: string;
+  /** Name of SNMP 3. */
+  snmpv3_securityname: string;
+  /** Of SNMP 3. */
+  snmpv3_securitylevel: "0" | "1" | "2";
+  /** Of SNMP 3. */
+  snmpv3_authpassphrase: string;
+  /** Of SNMP 3. */
+  snmpv3_privpassphrase: string;
+  /** 1 = its value tells hosts apart. */
+  uniq: "0" | "1";
+  /** Of SNMP 3. */
+  snmpv3_authprotocol: string;
+  /** Of SNMP 3. */
+  snmpv3_privprotocol: string;
+  /** Of SNMP 3. */
+  snmpv3_contextname: string;
+  /** Host name: 1 DNS, 2 IP, 3 its value. */
+  host_source: "1" | "2" | "3";
+  /** Visible name: 0 none, else as above. */
+  name_source: "0" | "1" | "2" | "3";
+  /** ICMP: answers from elsewhere count. */
+  allow_redirect: "0" | "1";
+}
+
+/** As `dhost.get` shows it with `output: "extend"`. */
+export interface FoundHost {
+  /** Id of the found host. */
+  dhostid: string;
+  /** Rule that found it. */
+  druleid: string;
+  /** 0 up, 1 down. */
+  status: "0" | "1";
+  /** Up since, unix time; 0 = it is down. */
+  lastup: string;
+  /** Down since, unix time; 0 = it is up. */
+  lastdown: string;
+}
+
+/** As `dservice.get` shows it with `output: "extend"`. */
+export interface FoundService {
+  /** Id of the found service. */
+  dserviceid: string;
+  /** Found host that has it. */
+  dhostid: string;
+  /** What an agent or an SNMP device answered. */
+  value: string;
+  /** Port. */
+  port: string;
+  /** 0 up, 1 down. */
+  status: "0" | "1";
+  /** Up since, unix time; 0 = it is down. */
+  lastup: string;
+  /** Down since, unix time; 0 = it is up. */
+  lastdown: string;
+  /** Check that found it. */
+  dcheckid: string;
+  /** Address. */
+  ip: string;
+  /** Name of the address. */
+  dns: string;
+}
+
+/** As `action.get` shows it with `output: "extend"`. */
+export interface Action {
+  /** Id of the action. */
+  actionid: string;
+  /** Name. */
+  name: string;
+  /** 1 = network discovery, 2 = autoregistration. */
+  eventsource: string;
+  /** 1 = switched off. */
+  status: "0" | "1";
+  /** Of actions with steps. */
+  esc_period: string;
+  /** Of actions on triggers. */
+  pause_suppressed: "0" | "1";
+  /** Of actions on triggers. */
+  notify_if_canceled: "0" | "1";
+  /** Of actions on triggers. */
+  pause_symptoms: "0" | "1";
+}
+
+/** As `action.create` takes it. */
+export interface ActionInput {
+  /** Name. */
+  name: string;
+  /** 1 = network discovery, 2 = autoregistration. */
+  eventsource: string | number;
+  /** 1 = switched off. */
+  status?: "0" | "1" | 0 | 1;
+  /** When: `{evaltype, formula, conditions}`. */
+  filter?: unknown;
+  /** What then happens. */
+  operations: unknown;
 }
 
 /** As `user.get` shows it with `output: "extend"`. */
@@ -1649,16 +1795,29 @@ export interface RegexpInput {
 
 /** All methods. */
 export type MethodName =
+  | "action.create"
+  | "action.delete"
+  | "action.get"
+  | "action.update"
   | "apiinfo.version"
+  | "autoregistration.get"
+  | "autoregistration.update"
   | "capacity.get"
   | "configuration.export"
   | "configuration.import"
   | "configuration.importcompare"
+  | "dcheck.get"
+  | "dhost.get"
   | "discoveryrule.copy"
   | "discoveryrule.create"
   | "discoveryrule.delete"
   | "discoveryrule.get"
   | "discoveryrule.update"
+  | "drule.create"
+  | "drule.delete"
+  | "drule.get"
+  | "drule.update"
+  | "dservice.get"
   | "event.acknowledge"
   | "event.get"
   | "history.clear"
@@ -1717,6 +1876,7 @@ export type MethodName =
   | "role.delete"
   | "role.get"
   | "role.update"
+  | "task.create"
   | "template.create"
   | "template.delete"
   | "template.get"

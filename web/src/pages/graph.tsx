@@ -1,8 +1,9 @@
-import { useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
+import { explain } from "~/api/errors";
 import { valuesQuery } from "~/api/history";
-import { type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
+import { checkNow, type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
 import { RangePicker } from "~/charts/range-picker";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
@@ -70,6 +71,19 @@ function TextValues({ item }: { item: ItemRow }) {
         ))}
       </tbody>
     </table>
+  );
+}
+
+function CheckNow({ itemids }: { itemids: readonly string[] }) {
+  const check = useMutation({
+    mutationFn: () => checkNow(itemids),
+    onSuccess: () => toast("New values are on their way."),
+    onError: (error) => toast(explain(error).what, "bad"),
+  });
+  return (
+    <Button look="quiet" icon="play" disabled={check.isPending} onClick={() => check.mutate()}>
+      Check now
+    </Button>
   );
 }
 
@@ -152,6 +166,7 @@ export function GraphPage() {
               ]}
             />
           )}
+          {ids.length > 0 && <CheckNow itemids={ids} />}
           {ids.length > 0 && (
             <Button
               look="quiet"

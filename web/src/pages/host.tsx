@@ -10,6 +10,7 @@ import { ItemTable } from "~/parts/item-table";
 import { MacrosView } from "~/parts/macros-view";
 import { HostMark, RunningNotes, useMaintenances } from "~/parts/silence";
 import { ValueMaps } from "~/parts/value-maps";
+import { WebScenarios } from "~/parts/web-scenarios";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
@@ -25,8 +26,8 @@ import { HostActions, HostFacts, InterfaceErrors } from "./host-parts/header";
 import { HostOverview } from "./host-parts/overview";
 
 const route = getRouteApi("/inside/hosts/$hostid");
-type Tab = "overview" | "latest" | "triggers" | "discovery" | "macros" | "valuemaps";
-const TABS: readonly Tab[] = ["overview", "latest", "triggers", "discovery", "macros", "valuemaps"];
+const TABS = ["overview", "latest", "triggers", "discovery", "web", "macros", "valuemaps"] as const;
+type Tab = (typeof TABS)[number];
 
 function StateMark({ host }: { host: Host }) {
   const { data } = useQuery(hostStatesQuery([host.hostid]));
@@ -192,6 +193,7 @@ export function HostPage() {
                 ["latest", "Latest data", formatCount(Number(host.items))],
                 ["triggers", "Triggers", formatCount(Number(host.triggers))],
                 ["discovery", "Discovery rules", formatCount(Number(host.discoveries))],
+                ["web", "Web scenarios"],
                 ["macros", "Macros"],
                 ["valuemaps", "Value maps"],
               ]}
@@ -225,6 +227,8 @@ export function HostPage() {
           </CreateLink>
           <DiscoveryTable query={rules} />
         </div>
+      ) : tab === "web" ? (
+        <WebScenarios ownerid={hostid} template={false} />
       ) : tab === "macros" ? (
         <MacrosView ownerid={hostid} template={false} own={host.macros} />
       ) : (

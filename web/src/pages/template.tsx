@@ -15,6 +15,7 @@ import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/par
 import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
+import { WebScenarios } from "~/parts/web-scenarios";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
@@ -29,8 +30,8 @@ import { Hosts } from "./templates-parts/tabs";
 import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates/$templateid");
-type Tab = "hosts" | "items" | "triggers" | "discovery" | "macros" | "valuemaps";
-const TABS: readonly Tab[] = ["items", "triggers", "discovery", "macros", "valuemaps", "hosts"];
+const TABS = ["items", "triggers", "discovery", "web", "macros", "valuemaps", "hosts"] as const;
+type Tab = (typeof TABS)[number];
 
 function Items({ templateid }: { templateid: string }) {
   return (
@@ -136,6 +137,7 @@ export function TemplatePage() {
                 ["items", "Items", formatCount(Number(template.items))],
                 ["triggers", "Triggers", formatCount(Number(template.triggers))],
                 ["discovery", "Discovery rules", formatCount(Number(template.discoveries))],
+                ["web", "Web scenarios"],
                 ["macros", "Macros", formatCount(template.macros.length)],
                 ["valuemaps", "Value maps"],
                 ["hosts", "Hosts", formatCount(template.hosts.length)],
@@ -174,6 +176,8 @@ export function TemplatePage() {
           </CreateLink>
           <DiscoveryTable query={rules} />
         </div>
+      ) : tab === "web" ? (
+        <WebScenarios ownerid={templateid} template />
       ) : tab === "macros" ? (
         <MacrosView ownerid={templateid} template own={template.macros} />
       ) : tab === "valuemaps" ? (

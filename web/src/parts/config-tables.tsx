@@ -216,7 +216,7 @@ export function CreateLink({
   ownerid,
   children,
 }: {
-  to: "/items/new" | "/triggers/new" | "/rules/new";
+  to: "/items/new" | "/triggers/new" | "/rules/new" | "/web/new";
   ownerid: string;
   children: ReactNode;
 }) {

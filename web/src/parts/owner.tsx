@@ -37,7 +37,7 @@ export function OwnerHeading({ owner, title, children }: OwnerHeadingProps) {
   );
 }
 
-type Part = "latest" | "triggers" | "discovery" | "valuemaps";
+type Part = "latest" | "triggers" | "discovery" | "web" | "valuemaps";
 
 /** Goes back to the list of a host's or template's parts. */
 export function useLeave(): (owner: Owner, part: Part) => void {

@@ -16,6 +16,9 @@ export interface Destination {
     | "/graph"
     | "/templates"
     | "/maintenance"
+    | "/discovery"
+    | "/discovery-rules"
+    | "/actions"
     | "/queue"
     | "/health"
     | "/capacity"
@@ -35,6 +38,7 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
       { to: "/hosts", label: "Hosts", icon: "hosts", key: "h" },
       { to: "/latest", label: "Latest data", icon: "latest", key: "l" },
       { to: "/graph", label: "Graph", icon: "graph", key: "g" },
+      { to: "/discovery", label: "Discovery", icon: "search", key: "d" },
     ],
   },
   {
@@ -42,6 +46,8 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
     pages: [
       { to: "/templates", label: "Templates", icon: "templates", key: "t" },
       { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w" },
+      { to: "/discovery-rules", label: "Discovery rules", icon: "filter", key: "r" },
+      { to: "/actions", label: "Actions", icon: "play", key: "a" },
     ],
   },
   {

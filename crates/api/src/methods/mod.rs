@@ -1,7 +1,10 @@
 //! The methods, a file or folder per object. Each has its field table, its methods and nothing
 //! that other objects need: what is shared lives beside this folder.
 
+pub(crate) mod action;
 pub(crate) mod apiinfo;
+pub(crate) mod autoregistration;
+pub(crate) mod drule;
 pub(crate) mod event;
 pub(crate) mod group;
 pub(crate) mod history;
@@ -15,6 +18,7 @@ pub(crate) mod maintenance;
 pub(crate) mod regexp;
 pub(crate) mod role;
 pub(crate) mod running;
+pub(crate) mod task;
 pub(crate) mod template;
 pub(crate) mod token;
 pub(crate) mod trigger;
@@ -28,7 +32,10 @@ use crate::object::Object;
 
 /// All methods.
 pub(crate) const ALL: &[&[Method]] = &[
+    action::METHODS,
     apiinfo::METHODS,
+    autoregistration::METHODS,
+    drule::METHODS,
     event::METHODS,
     crate::exchange::METHODS,
     group::METHODS,
@@ -45,6 +52,7 @@ pub(crate) const ALL: &[&[Method]] = &[
     regexp::METHODS,
     role::METHODS,
     running::METHODS,
+    task::METHODS,
     template::METHODS,
     trigger::METHODS,
     token::METHODS,
@@ -74,6 +82,11 @@ pub(crate) const OBJECTS: &[&Object] = &[
     &event::EVENT,
     &event::PROBLEM,
     &maintenance::MAINTENANCE,
+    &drule::DRULE,
+    &drule::DCHECK,
+    &drule::DHOST,
+    &drule::DSERVICE,
+    &action::ACTION,
     &user::USER,
     &usergroup::USER_GROUP,
     &role::ROLE,

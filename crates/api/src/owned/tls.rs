@@ -64,7 +64,8 @@ pub(crate) fn columns(
     Ok(columns)
 }
 
-fn check(name: &str, text: &str, path: &str) -> ApiResult<()> {
+/// A text that does not belong where it is given: too long, or no key.
+pub(crate) fn check(name: &str, text: &str, path: &str) -> ApiResult<()> {
     let length = text.chars().count();
     if name == "tls_psk" && !text.is_empty() {
         if length < 32 {

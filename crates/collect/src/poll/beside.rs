@@ -176,7 +176,7 @@ fn serve(shared: &Shared, desk: &Desk) {
             lock(&desk.ended).append(&mut ended);
         }
         let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
-        shared.counters.agent_poller.add(cpu.saturating_sub(before));
+        shared.counters.pollers.add(cpu.saturating_sub(before));
         std::thread::sleep(NAP);
     }
 }
@@ -188,7 +188,7 @@ fn refuse_all(desk: &Desk, error: &std::io::Error) {
         let refused = todo.jobs.drain(..).map(|(job, route)| Ended {
             job,
             reply: AgentReply::LocalError(error.to_string()),
-            dialect: route.dialect,
+            route,
         });
         lock(&desk.ended).extend(refused);
         todo.sleeps = true;

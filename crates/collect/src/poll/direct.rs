@@ -42,6 +42,8 @@ pub(crate) struct Route {
     pub(crate) source: Option<IpAddr>,
     pub(crate) dialect: Dialect,
     pub(crate) timeout: Duration,
+    /// When the check began (monotonic).
+    pub(crate) begun: Duration,
 }
 
 /// A check that has ended.
@@ -49,8 +51,8 @@ pub(crate) struct Route {
 pub(crate) struct Ended {
     pub(crate) job: Job,
     pub(crate) reply: AgentReply,
-    /// The dialect that the agent speaks.
-    pub(crate) dialect: Dialect,
+    /// How it was asked, in the dialect that the agent speaks.
+    pub(crate) route: Route,
 }
 
 #[derive(Debug)]
@@ -182,7 +184,7 @@ impl Direct {
             Asked::Reply(reply) => reply,
             Asked::RetryPlain => agent::not_understood(),
         };
-        self.ended.push(Ended { job, reply, dialect: route.dialect });
+        self.ended.push(Ended { job, reply, route: *route });
     }
 
     /// Waits at most `patience` for connections to become ready, and moves at most [`EVENTS`] of

@@ -11,13 +11,16 @@ impl Poller {
     pub(super) fn judge(&self, lane: usize, reply: &AgentReply, now: u32) {
         let mut schedule = self.schedule.borrow_mut();
         let lane = schedule.lane_mut(lane);
+        if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
+            return;
+        }
         let Some(host) = lane.host.clone() else { return };
         if lane.state == InterfaceState::default() {
             // Known from before a restart, perhaps.
             lane.state = self.shared.availability.interface(lane.interface);
-        }
-        if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
-            return;
+            if matches!(reply, AgentReply::Value(_)) && lane.state.is_well() {
+                return;
+            }
         }
         let (before, error_before) = (lane.state.available, lane.state.error.clone());
         let change = match reply {

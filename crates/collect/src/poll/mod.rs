@@ -7,10 +7,13 @@
 
 pub(crate) mod agent;
 mod beside;
+mod conclude;
 mod direct;
 mod external;
+pub(crate) mod host_keys;
 pub(crate) mod http;
 pub(crate) mod icmp;
+mod ipmi;
 mod jmx;
 mod judge;
 mod login;
@@ -18,17 +21,17 @@ pub(crate) mod odbc;
 pub(crate) mod probe;
 mod script;
 pub(crate) mod simple;
-mod snmp;
+pub(crate) mod snmp;
 mod ssh;
 mod task;
 mod telnet;
+mod together;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use config::snapshot::{Item, ItemType};
@@ -37,14 +40,15 @@ use stdx::queue;
 use tokio::sync::oneshot;
 use wire::agent::passive::Dialect;
 
-use crate::counters::Counters;
+use crate::counters::{Counters, Process};
 use crate::deps::InternalValue;
 use crate::internal;
 use crate::outbox::Outbox;
-use crate::schedule::{INTERNAL, QueueReport, Schedule};
+use crate::schedule::{INTERNAL, QueueReport, Schedule, Together};
 use crate::status::Shared;
 use agent::AgentReply;
 use beside::Beside;
+use conclude::Tally;
 use direct::{Direct, EVENTS, Ended, Job, Route};
 pub(crate) use probe::{Check, collects};
 pub(crate) use snmp::{master_keys, walk_line};
@@ -96,6 +100,8 @@ struct Poller {
     schedule: RefCell<Schedule>,
     outbox: Rc<Outbox>,
     in_flight: Cell<usize>,
+    /// Checks begun that the shared counters have not heard of.
+    begun: Cell<usize>,
     in_flight_max: Cell<usize>,
     direct: RefCell<Direct>,
     snmp: RefCell<snmp::Engine<Job>>,
@@ -107,6 +113,7 @@ struct Poller {
     /// The same for results of `snmp`.
     snmp_ended: Cell<Vec<snmp::Ended<Job>>>,
     snmp_plans: RefCell<snmp::Plans>,
+    ipmi: ipmi::Devices,
     stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
@@ -163,6 +170,7 @@ pub(crate) fn run(
         schedule: RefCell::new(schedule),
         outbox,
         in_flight: Cell::new(0),
+        begun: Cell::new(0),
         in_flight_max: Cell::new(sockets.here + beside.capacity()),
         here_max: sockets.here,
         beside,
@@ -171,6 +179,7 @@ pub(crate) fn run(
         ended: Cell::default(),
         snmp_ended: Cell::default(),
         snmp_plans: RefCell::default(),
+        ipmi: ipmi::Devices::default(),
         stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
@@ -228,15 +237,18 @@ impl Poller {
                     if now != last_second {
                         last_second = now;
                         let before = std::mem::replace(&mut cpu, stdx::sys::thread_cpu_time());
-                        self.shared.counters.agent_poller.add(cpu.saturating_sub(before));
+                        self.shared.counters.pollers.add(cpu.saturating_sub(before));
                     }
                 }
                 command = commands.recv() => match command {
                     Some(Command::Queue { limit, reply }) => {
                         let now = self.shared.now().clock;
-                        reply.send(self.schedule.borrow().queue(now, limit));
+                        let pressed = self.outbox.is_full();
+                        reply.send(self.schedule.borrow().queue(now, limit, pressed));
                     }
                     Some(Command::CheckNow { items, reply }) => {
+                        // Items may be newer than the last slice.
+                        self.step(self.shared.now().clock);
                         let mut schedule = self.schedule.borrow_mut();
                         let found = items.iter().filter(|id| schedule.check_now(**id)).count();
                         drop(schedule);
@@ -280,6 +292,7 @@ impl Poller {
         for interface in applied.idle {
             availability.forget_interface(interface);
             self.snmp.borrow_mut().forget(interface);
+            self.ipmi.forget(interface);
         }
         for host in applied.off {
             availability.forget_agent(host);
@@ -310,32 +323,38 @@ impl Poller {
     fn start_due(self: &Rc<Self>, lanes: usize) {
         for _ in 0..lanes {
             if !self.has_room() || !self.start_one() {
-                return;
+                break;
             }
         }
+        self.count(&Tally::default());
     }
 
     /// Starts one check in the next lane that may; `false` = there is none.
     fn start_one(self: &Rc<Self>) -> bool {
         let now = self.shared.now().clock;
-        let limit = self.shared.config.limits.checks_per_interface;
         let mut schedule = self.schedule.borrow_mut();
-        let Some(lane) = schedule.next_lane(now, limit) else { return false };
+        let Some(lane) = schedule.next_lane(now) else { return false };
         if lane == INTERNAL {
             drop(schedule);
             self.run_internal();
             return true;
         }
-        if schedule.lane_ref(lane).one_by_one {
+        if let Some(together) = schedule.lane_ref(lane).together {
             drop(schedule);
-            self.start_snmp(lane);
+            match together {
+                Together::Snmp => {
+                    let begin = self.shared.deps.clock.monotonic();
+                    self.start_snmp(lane);
+                    self.took(Process::Snmp, begin);
+                }
+                Together::Ipmi => self.start_ipmi(lane),
+                Together::Jmx => self.start_jmx(lane),
+            }
             return true;
         }
         let Some((slot, item)) = schedule.take(lane) else { return true };
         drop(schedule);
-        self.in_flight.set(self.in_flight.get() + 1);
-        Counters::one(&self.shared.counters.checks);
-        self.shared.counters.checks_in_flight.fetch_add(1, Ordering::Relaxed);
+        self.begun(1);
         match self.route(lane, &item) {
             Some(route) => self.begin(Job { slot, lane, item }, route),
             None => drop(tokio::task::spawn_local(Rc::clone(self).check(slot, lane, item))),
@@ -347,10 +366,9 @@ impl Poller {
         let mut direct = self.direct.borrow_mut();
         // Checks with tasks of their own count for this thread as well, but are few.
         if direct.len() < self.here_max {
-            let now = self.shared.deps.clock.monotonic();
-            direct.start(job, route, now);
+            direct.start(job, route, route.begun);
         } else if let Err((job, reply)) = self.beside.start(job, route) {
-            direct.refuse(Ended { job, reply, dialect: route.dialect });
+            direct.refuse(Ended { job, reply, route });
         }
     }
 
@@ -376,6 +394,7 @@ impl Poller {
             source: self.shared.config.source_ip,
             dialect: lane.dialect,
             timeout: self.shared.timeout(schedule.snapshot(), item),
+            begun: self.shared.deps.clock.monotonic(),
         })
     }
 
@@ -395,16 +414,21 @@ impl Poller {
         let mut ended = self.ended.take();
         self.direct.borrow_mut().ended(&mut ended);
         self.beside.ended(&mut ended);
-        let mut freed = 0;
-        for Ended { job, reply, dialect } in ended.drain(..) {
-            if dialect == Dialect::Plain {
-                self.schedule.borrow_mut().lane_mut(job.lane).dialect = dialect;
+        let (mut freed, at, mut tally) = (0, self.shared.now(), Tally::default());
+        let now = self.shared.deps.clock.monotonic();
+        for Ended { job, reply, route } in ended.drain(..) {
+            let mut schedule = self.schedule.borrow_mut();
+            if route.dialect == Dialect::Plain {
+                schedule.lane_mut(job.lane).dialect = route.dialect;
             }
+            schedule.paced(job.lane, now.saturating_sub(route.begun), route.timeout);
+            drop(schedule);
             // Without sockets an attempt costs nothing and brings nothing: the next slice tries.
             freed += usize::from(!matches!(reply, AgentReply::LocalError(_)));
-            self.done(&job, reply);
+            self.conclude(&job, reply, at, &mut tally);
         }
         self.ended.set(ended);
+        self.count(&tally);
         freed += self.settle_snmp();
         self.start_due(freed);
         self.snmp.borrow_mut().flush();
@@ -412,6 +436,18 @@ impl Poller {
 
     /// Items without an interface: computed here and now.
     fn run_internal(&self) {
+        let begin = self.shared.deps.clock.monotonic();
+        self.compute_internal();
+        self.took(Process::Internal, begin);
+    }
+
+    /// Counts what a part of the work has taken since `begin` (monotonic).
+    fn took(&self, process: Process, begin: Duration) {
+        let took = self.shared.deps.clock.monotonic().saturating_sub(begin);
+        self.shared.counters.process(process).add(took);
+    }
+
+    fn compute_internal(&self) {
         for _ in 0..INTERNAL_BURST {
             let taken = self.schedule.borrow_mut().take(INTERNAL);
             let Some((slot, item)) = taken else { return };
@@ -429,48 +465,10 @@ impl Poller {
     }
 
     fn put(&self, item: &Item, payload: Payload) {
-        let at: Timestamp = self.shared.now();
+        self.put_at(item, payload, self.shared.now());
+    }
+
+    fn put_at(&self, item: &Item, payload: Payload, at: Timestamp) {
         self.outbox.push(item.host, Value { item: item.id, at, payload });
-    }
-
-    /// A check has ended: its value leaves, its item waits for its next time.
-    fn done(&self, job: &Job, reply: AgentReply) {
-        let Job { slot, lane, item } = job;
-        let (slot, lane) = (*slot, *lane);
-        let now = self.shared.now().clock;
-        let again = matches!(reply, AgentReply::NetworkError(_) | AgentReply::LocalError(_));
-        self.judge(lane, &reply, now);
-        let counters = &self.shared.counters;
-        let payload = match reply {
-            AgentReply::Value(text) => Some(Payload::Text(text.into())),
-            AgentReply::NotSupported(why) | AgentReply::ConfigError(why) => {
-                Some(Payload::NotSupported(why.into()))
-            }
-            AgentReply::Nothing => None,
-            AgentReply::LocalError(why) => {
-                self.fewer(&why);
-                None
-            }
-            AgentReply::NetworkError(_) => {
-                Counters::one(&counters.checks_failed);
-                None
-            }
-        };
-        if let Some(payload) = payload {
-            Counters::one(&counters.values_agent);
-            self.put(item, payload);
-        }
-        counters.checks_in_flight.fetch_sub(1, Ordering::Relaxed);
-        self.in_flight.set(self.in_flight.get() - 1);
-        self.schedule.borrow_mut().complete(slot, lane, now, again);
-    }
-
-    /// The system gives no more sockets: live with what there is.
-    fn fewer(&self, why: &str) {
-        let max = self.in_flight.get().saturating_mul(9) / 10;
-        if max < self.in_flight_max.get() {
-            self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
-            tracing::warn!("{why}: no more than {max} checks at one time from now on");
-        }
     }
 }

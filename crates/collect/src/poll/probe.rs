@@ -6,7 +6,7 @@ use std::time::Duration;
 use config::snapshot::{Host, Interface, Item, ItemType};
 
 use super::agent::{self, AgentReply};
-use super::{external, http, jmx, odbc, script, simple, snmp, ssh, telnet, web};
+use super::{external, http, ipmi, jmx, odbc, script, simple, snmp, ssh, telnet, web};
 use crate::status::Shared;
 
 /// What to check, and how long it may take.
@@ -60,13 +60,8 @@ pub(crate) async fn run(check: &Check<'_>) -> AgentReply {
         ItemType::Database => odbc::check(check).await,
         ItemType::Jmx => jmx::check(check).await,
         ItemType::Script => script::check(check).await,
-        // Nothing was asked: says nothing about the interface.
-        ItemType::Ipmi => AgentReply::ConfigError(String::from(
-            "IPMI is not built into this server: use an external check that calls ipmitool.",
-        )),
-        ItemType::Browser => {
-            AgentReply::ConfigError(String::from("Browser items are not built into this server."))
-        }
+        ItemType::Ipmi => ipmi::check_once(check).await,
+        ItemType::Browser => script::browse(check).await,
         ItemType::Snmp => snmp::check_once(check).await,
         _ => AgentReply::NotSupported(String::from(
             "Items of this type are not checked by this server.",

@@ -1,4 +1,4 @@
-//! Script items: the server's workers run them.
+//! Script items and browser items: the server's workers run them.
 
 use config::snapshot::source::Source;
 use serde_json::{Map, Value as Json};
@@ -9,11 +9,20 @@ use crate::deps::ScriptCall;
 
 /// Runs the item's script with its parameters.
 pub(super) async fn check(check: &Check<'_>) -> AgentReply {
+    run(check, false).await
+}
+
+/// Runs the script of a browser item.
+pub(super) async fn browse(check: &Check<'_>) -> AgentReply {
+    run(check, true).await
+}
+
+async fn run(check: &Check<'_>, browser: bool) -> AgentReply {
     let (script, value) = match &check.item.extra {
         Some(extra) => (extra.params.clone(), value(&extra.source)),
         None => (String::new(), value(&Source::Key)),
     };
-    let call = ScriptCall { script, value, timeout: check.timeout };
+    let call = ScriptCall { script, value, timeout: check.timeout, browser };
     match check.shared.deps.backend.run_script(call).await {
         Ok(text) => AgentReply::Value(text),
         Err(why) => AgentReply::NotSupported(why),

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::cell::Cell;
 use std::path::{Component, Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use config::snapshot::source::Login;
@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::agent::AgentReply;
 use super::login::{self, OUTPUT_BYTES_MAX, Place};
 use super::probe::Check;
+use crate::status::Shared;
 
 const PORT: u16 = 22;
 /// Questions of one keyboard-interactive dialogue that are answered.
@@ -35,7 +36,11 @@ pub(super) async fn check(check: &Check<'_>) -> AgentReply {
 async fn ask(check: &Check<'_>, stage: &Cell<&'static str>) -> Result<String, String> {
     let place = login::place(check, "ssh.run", 6, PORT)?;
     let option = |n: usize| place.more.get(n).map_or("", String::as_str);
-    let preferred = preferred(option(0))?;
+    let mut preferred = preferred(option(0))?;
+    if !option(0).contains("HostkeyAlgorithms") {
+        let known = check.shared.host_keys.algorithms(&place.host, place.port);
+        preferred.key = known_first(preferred.key, &known);
+    }
     let (command, login) = login::task(check.item);
     let command = command.replace("\r\n", "\n");
     let key = match login.by_key {
@@ -53,8 +58,18 @@ async fn ask(check: &Check<'_>, stage: &Cell<&'static str>) -> Result<String, St
         nodelay: true,
         ..client::Config::default()
     };
-    let session = client::connect_stream(Arc::new(config), stream, Anybody).await;
-    let mut session = session.map_err(failed)?;
+    let refused = Arc::new(OnceLock::new());
+    let doorman = Doorman {
+        shared: Arc::clone(check.shared),
+        host: place.host.clone(),
+        port: place.port,
+        refused: Arc::clone(&refused),
+    };
+    let session = client::connect_stream(Arc::new(config), stream, doorman).await;
+    let mut session = session.map_err(|why| match refused.get() {
+        Some(refused) => format!("{}: {refused}", stage.get()),
+        None => failed(why),
+    })?;
     stage.set("Cannot authenticate at SSH server");
     match key {
         Some(key) => by_key(&mut session, &login.username, key).await?,
@@ -104,14 +119,36 @@ async fn read(channel: &mut Channel<client::Msg>) -> Result<Vec<u8>, String> {
     Ok(output)
 }
 
-/// Keys of hosts are not checked, as in the field: there is no place to configure one.
-struct Anybody;
+/// Lets hosts in whose key is right.
+struct Doorman {
+    shared: Arc<Shared>,
+    host: String,
+    port: u16,
+    /// Why one is not, for the item.
+    refused: Arc<OnceLock<String>>,
+}
 
-impl client::Handler for Anybody {
+impl client::Handler for Doorman {
     type Error = russh::Error;
 
-    async fn check_server_key(&mut self, _: &PublicKeyOrCertificate) -> Result<bool, russh::Error> {
-        Ok(true)
+    async fn check_server_key(
+        &mut self,
+        key: &PublicKeyOrCertificate,
+    ) -> Result<bool, russh::Error> {
+        let checked = match key {
+            PublicKeyOrCertificate::PublicKey { key, .. } => {
+                self.shared.host_keys.check(&self.host, self.port, key)
+            }
+            // None was asked for.
+            PublicKeyOrCertificate::Certificate(_) => Err("it is a certificate".to_owned()),
+        };
+        Ok(match checked {
+            Ok(()) => true,
+            Err(why) => {
+                let _ = self.refused.set(why);
+                false
+            }
+        })
     }
 }
 
@@ -139,7 +176,7 @@ fn no_access(which: &str, path: &Path) -> String {
     format!("Cannot access {which} key file {}", path.display())
 }
 
-async fn by_key(session: &mut Handle<Anybody>, user: &str, key: PrivateKey) -> Result<(), String> {
+async fn by_key(session: &mut Handle<Doorman>, user: &str, key: PrivateKey) -> Result<(), String> {
     let failed = |why: russh::Error| format!("Public key authentication failed: {why}");
     let hash = match key.algorithm() {
         Algorithm::Rsa { .. } => session.best_supported_rsa_hash().await.map_err(failed)?.flatten(),
@@ -154,7 +191,7 @@ async fn by_key(session: &mut Handle<Anybody>, user: &str, key: PrivateKey) -> R
     }
 }
 
-async fn by_password(session: &mut Handle<Anybody>, login: &Login) -> Result<(), String> {
+async fn by_password(session: &mut Handle<Doorman>, login: &Login) -> Result<(), String> {
     const FAILED: &str = "Password authentication failed";
     let failed = |why: russh::Error| format!("{FAILED}: {why}");
     let methods = match session.authenticate_none(&login.username).await.map_err(failed)? {
@@ -178,7 +215,7 @@ async fn by_password(session: &mut Handle<Anybody>, login: &Login) -> Result<(),
 }
 
 /// Every hidden question gets the password.
-async fn by_dialogue(session: &mut Handle<Anybody>, login: &Login) -> Result<(), String> {
+async fn by_dialogue(session: &mut Handle<Doorman>, login: &Login) -> Result<(), String> {
     const FAILED: &str = "Keyboard-interactive authentication failed";
     let failed = |why: russh::Error| format!("{FAILED}: {why}");
     let user = login.username.as_str();
@@ -226,6 +263,17 @@ fn preferred(options: &str) -> Result<Preferred, String> {
         }
     }
     Ok(preferred)
+}
+
+/// Algorithms in whose form a host's key is known go first, so that a host with several keys shows
+/// the one that can be compared.
+fn known_first(all: Cow<'static, [Algorithm]>, known: &[Algorithm]) -> Cow<'static, [Algorithm]> {
+    let is_rsa = |one: &Algorithm| matches!(one, Algorithm::Rsa { .. });
+    let same =
+        |one: &Algorithm| known.iter().any(|known| known == one || (is_rsa(known) && is_rsa(one)));
+    let (mut first, rest): (Vec<_>, Vec<_>) = all.iter().cloned().partition(same);
+    first.extend(rest);
+    Cow::Owned(first)
 }
 
 fn add<T: Clone + PartialEq>(list: &mut Cow<'static, [T]>, more: &[T]) {

@@ -13,10 +13,16 @@ use super::agent::{self, AgentReply, Target};
 use super::direct::Job;
 use super::probe::{self, Check};
 use super::{Poller, RESOLVED_FOR};
+use crate::counters::{Process, timed};
 
 impl Poller {
     pub(super) async fn check(self: Rc<Self>, slot: u32, lane: usize, item: Arc<Item>) {
-        let reply = self.ask(lane, &item).await;
+        let clock = &self.shared.deps.clock;
+        let begin = clock.monotonic();
+        let timeout = self.shared.timeout(self.schedule.borrow().snapshot(), &item);
+        let reply = self.ask(lane, &item, timeout).await;
+        let spent = clock.monotonic().saturating_sub(begin);
+        self.schedule.borrow_mut().paced(lane, spent, timeout);
         let local = matches!(reply, AgentReply::LocalError(_));
         self.done(&Job { slot, lane, item }, reply);
         if !local {
@@ -25,13 +31,10 @@ impl Poller {
         }
     }
 
-    async fn ask(&self, lane: usize, item: &Item) -> AgentReply {
-        let (host, interface, timeout) = {
-            let schedule = self.schedule.borrow();
-            let Some(host) = schedule.host_of(item).cloned() else { return AgentReply::Nothing };
-            let interface = host.interface(item.interface).cloned();
-            (host, interface, self.shared.timeout(schedule.snapshot(), item))
-        };
+    async fn ask(&self, lane: usize, item: &Item, timeout: Duration) -> AgentReply {
+        let host = self.schedule.borrow().host_of(item).cloned();
+        let Some(host) = host else { return AgentReply::Nothing };
+        let interface = host.interface(item.interface).cloned();
         match (item.kind, &interface) {
             (ItemType::Agent, Some(interface)) => {
                 self.ask_agent(lane, &host, interface, &item.key, timeout).await
@@ -39,7 +42,9 @@ impl Poller {
             _ => {
                 let interface = interface.as_ref();
                 let shared = &self.shared;
-                probe::run(&Check { shared, host: &host, item, interface, timeout }).await
+                let check = Check { shared, host: &host, item, interface, timeout };
+                let busy = shared.counters.process(Process::of(item.kind));
+                timed(&*shared.deps.clock, busy, probe::run(&check)).await
             }
         }
     }

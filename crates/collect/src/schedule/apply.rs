@@ -8,9 +8,10 @@ use config::Snapshot;
 use config::snapshot::{Host, Item, ItemType};
 use model::{HostId, InterfaceId, ItemId, shard_of};
 
-use super::lane::{Lane, common};
+use super::lane::Lane;
+use super::places::needs_interface;
 use super::wheel::Place;
-use super::{FIRST_CHECK_S, FIRST_CHECKS_PER_S, HostEntry, INTERNAL, Schedule, time_zone};
+use super::{FIRST_CHECK_S, FIRST_CHECKS_PER_S, HostEntry, Schedule, time_zone};
 
 /// What a change of the configuration asks of the poller.
 #[derive(Debug, Default)]
@@ -102,7 +103,9 @@ impl Schedule {
         let mut fresh: Vec<_> = wanted.into_values().collect();
         fresh.sort_unstable_by_key(|item| item.id);
         for item in fresh {
-            let at = self.slots.insert(Arc::clone(item), self.lane_for(item, &lanes));
+            let lane = self.lane_for(item, &lanes);
+            self.join(lane);
+            let at = self.slots.insert(Arc::clone(item), lane);
             let due = self.first_due(item, now);
             self.put_on_wheel(at, due);
             slots.push(at);
@@ -131,7 +134,7 @@ impl Schedule {
     ) -> (Box<[u32]>, Vec<usize>) {
         let mut retired = Vec::new();
         let mut needed: Vec<InterfaceId> =
-            wanted.values().filter(|i| common(i.kind).is_none()).map(|i| i.interface).collect();
+            wanted.values().filter(|i| needs_interface(i)).map(|i| i.interface).collect();
         needed.sort_unstable();
         needed.dedup();
         let mut lanes = Vec::with_capacity(needed.len());
@@ -149,56 +152,70 @@ impl Schedule {
             }
         }
         for interface in needed {
-            let lane = Lane::new(Some(Arc::clone(host)), interface);
-            let at = match self.free_lanes.pop() {
-                Some(at) => {
-                    *self.lane(at) = lane;
-                    at
-                }
-                None => {
-                    self.lanes.push(lane);
-                    self.lanes.len() - 1
-                }
-            };
+            let at = self.new_lane(Lane::new(Some(Arc::clone(host)), interface));
             lanes.push(u32::try_from(at).expect("BUG: more than 2^32 lanes"));
         }
         (lanes.into_boxed_slice(), retired)
     }
 
+    /// A lane under a number that is free.
+    pub(super) fn new_lane(&mut self, lane: Lane) -> usize {
+        match self.free_lanes.pop() {
+            Some(at) => {
+                *self.lane(at) = lane;
+                at
+            }
+            None => {
+                self.lanes.push(lane);
+                self.lanes.len() - 1
+            }
+        }
+    }
+
+    /// Its slots have been or are being moved or removed; what flies still refers to it.
     pub(super) fn retire_lane(&mut self, at: usize) {
         let lane = self.lane(at);
         lane.host = None;
-        // Its slots have been or are being moved or removed; what flies still refers to it.
-        if lane.in_flight == 0 && lane.ready.is_empty() && !lane.queued {
+        lane.retired = true;
+        self.free_if_left(at);
+    }
+
+    pub(super) fn free_if_left(&mut self, at: usize) {
+        if self.lane_ref(at).is_free() {
+            self.lane(at).retired = false;
             self.free_lanes.push(at);
         }
     }
 
-    pub(super) fn lane_for(&self, item: &Item, lanes: &[u32]) -> usize {
-        if let Some(lane) = common(item.kind) {
-            return lane;
+    /// Moves a slot that is on no list.
+    pub(super) fn move_slot(&mut self, at: u32, to: usize) {
+        let from = self.slots.get(at).lane();
+        if from != to {
+            self.slots.at(at).set_lane(to);
+            self.join(to);
+            self.leave(from);
         }
-        let of = |at: &&u32| {
-            self.lanes.get(**at as usize).is_some_and(|lane| lane.interface == item.interface)
-        };
-        // Each interface that an item names has a lane.
-        lanes.iter().find(of).map_or(INTERNAL, |at| *at as usize)
+    }
+
+    pub(super) fn free_slot(&mut self, at: u32) {
+        let lane = self.slots.get(at).lane();
+        self.slots.free(at);
+        self.leave(lane);
     }
 
     fn replace(&mut self, at: u32, item: &Arc<Item>, lanes: &[u32], now: u32) {
-        let lane = self.lane_for(item, lanes);
-        let slot = self.slots.at(at);
-        let before = slot.item.replace(Arc::clone(item));
-        let (place, old_lane) = (slot.place(), slot.lane());
-        if lane != old_lane {
-            if place == Place::Ready {
+        let before = self.slots.at(at).item.replace(Arc::clone(item));
+        let place = self.slots.get(at).place();
+        // In flight: `complete` puts it right.
+        if place != Place::Flight {
+            let lane = self.lane_for(item, lanes);
+            if place == Place::Ready && lane != self.slots.get(at).lane() {
                 self.unready(at);
-                self.slots.at(at).set_lane(lane);
+                self.move_slot(at, lane);
                 self.make_ready(at);
-            } else if place != Place::Flight {
-                self.slots.at(at).set_lane(lane);
+            } else {
+                self.move_slot(at, lane);
             }
-            // In flight: `complete` puts it right.
         }
         let same = before.is_some_and(|b| b.interval == item.interval);
         if !same && matches!(place, Place::Wheel | Place::Idle) {
@@ -220,7 +237,7 @@ impl Schedule {
             }
             Place::Idle | Place::Leaving => {}
         }
-        self.slots.free(at);
+        self.free_slot(at);
     }
 
     fn remove_host(&mut self, id: HostId, applied: &mut Applied) {

@@ -1,61 +1,78 @@
-//! A lane: one interface of a host with what is due on it, how many checks it has in flight, and
-//! whether it answers.
+//! A lane: one interface of a host, or another one that is asked, with what is due there, how many
+//! checks it has in flight, and whether it answers.
 
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use config::snapshot::{Host, Interface, ItemType};
+use config::snapshot::{Host, Interface};
 use model::InterfaceId;
 
 use wire::agent::passive::Dialect;
 
+use super::places::{Group, Pace};
 use super::wheel::List;
+use super::window::Window;
 use crate::availability::InterfaceState;
 
-/// Types whose checks need no interface, or tell nothing about it: each has one lane for all hosts,
-/// the first lanes of a poller, with so many checks at one time. What costs a process each, or a
-/// connection that others wait for, gets few.
-pub(crate) const COMMON: &[(ItemType, u16)] = &[
-    (ItemType::Internal, u16::MAX),
-    // Pings share one socket; connections to services have a bound of their own.
-    (ItemType::Simple, 40_000),
-    (ItemType::HttpAgent, 4_000),
-    (ItemType::Web, 1_000),
-    (ItemType::External, 64),
-    (ItemType::Ssh, 256),
-    (ItemType::Telnet, 256),
-    (ItemType::Database, 64),
-    (ItemType::Script, 64),
-    (ItemType::Browser, 4),
-];
+/// The lane of internal items, which are computed at once.
+pub(crate) const INTERNAL: usize = 0;
+/// The lane of all pings: they share one socket, so that none waits for another.
+pub(crate) const PINGS: usize = 1;
+/// Lanes that are always there.
+pub(crate) const FIXED: usize = 2;
 
-/// The API's number of SNMP interfaces.
-const SNMP: u8 = 2;
-
-/// The lane that items of this type share; `None` where each interface has its own, because it is
-/// the interface that answers or does not.
-pub(crate) fn common(kind: ItemType) -> Option<usize> {
-    COMMON.iter().position(|(common, _)| *common == kind)
+/// Interfaces where what is due goes out together, and nothing more until it has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Together {
+    Snmp,
+    /// One session, which requests have one after the other.
+    Ipmi,
+    /// One request to the gateway.
+    Jmx,
 }
 
-/// One interface of a host, or the common lane of a type.
+impl Together {
+    /// By the API's number of the interface's kind.
+    const fn of(kind: u8) -> Option<Self> {
+        match kind {
+            2 => Some(Self::Snmp),
+            3 => Some(Self::Ipmi),
+            4 => Some(Self::Jmx),
+            _ => None,
+        }
+    }
+}
+
+/// One interface of a host, or whom items without an interface ask.
 #[derive(Debug)]
 pub(crate) struct Lane {
     pub(crate) host: Option<Arc<Host>>,
     pub(crate) interface: InterfaceId,
     pub(crate) ready: List,
-    /// The lane is in the queue of lanes with work.
+    /// The lane is in the queue of lanes with work, or in its group's line.
     pub(crate) queued: bool,
     /// When the lane is to be looked at again; 0 = it is not waiting for a time.
     pub(crate) wake_at: u32,
     pub(crate) in_flight: u16,
-    /// An SNMP interface: what is due goes out together, and requests never overlap.
-    pub(crate) one_by_one: bool,
+    pub(crate) together: Option<Together>,
     pub(crate) dialect: Dialect,
     pub(crate) state: InterfaceState,
     /// Result of the last name resolution and when (monotonic) it expires.
     pub(crate) resolved: Option<(IpAddr, Duration)>,
+    /// Whose places its checks take; `None` = it is an interface's, or takes none.
+    pub(crate) group: Option<Group>,
+    /// Whom a lane of a group asks.
+    pub(crate) whom: u64,
+    /// Items that wait here, or are in flight from here.
+    pub(crate) items: u32,
+    pub(crate) pace: Pace,
+    /// Checks that the interface gets at one time.
+    pub(crate) window: Window,
+    /// The line in which it waits for a place.
+    pub(crate) line: Option<Pace>,
+    /// Nobody needs it any more.
+    pub(crate) retired: bool,
 }
 
 impl Lane {
@@ -67,17 +84,29 @@ impl Lane {
             queued: false,
             wake_at: 0,
             in_flight: 0,
-            one_by_one: false,
+            together: None,
             dialect: Dialect::Json,
             state: InterfaceState::default(),
             resolved: None,
+            group: None,
+            whom: 0,
+            items: 0,
+            pace: Pace::Slow,
+            window: Window::default(),
+            line: None,
+            retired: false,
         };
-        lane.one_by_one = lane.is_snmp();
+        lane.together = lane.together();
         lane
     }
 
-    fn is_snmp(&self) -> bool {
-        self.interface().is_some_and(|interface| interface.kind == SNMP)
+    /// Nothing refers to it any more.
+    pub(crate) fn is_free(&self) -> bool {
+        self.retired && self.in_flight == 0 && self.ready.is_empty() && !self.queued
+    }
+
+    fn together(&self) -> Option<Together> {
+        self.interface().and_then(|interface| Together::of(interface.kind))
     }
 
     pub(crate) fn interface(&self) -> Option<&Interface> {
@@ -90,7 +119,7 @@ impl Lane {
             // One probe per round.
             return self.in_flight == 0 && now >= self.state.disable_until;
         }
-        self.in_flight < if self.one_by_one { 1 } else { limit }
+        self.in_flight < if self.together.is_some() { 1 } else { limit }
     }
 
     /// Takes over a changed host: another address starts afresh.
@@ -103,12 +132,13 @@ impl Lane {
         };
         if !same {
             self.dialect = Dialect::Json;
+            self.window = Window::default();
             self.resolved = None;
             // Not proven yet, but worth an attempt at once.
             self.state.errors_from = 0;
             self.state.disable_until = 0;
         }
         self.host = Some(Arc::clone(host));
-        self.one_by_one = self.is_snmp();
+        self.together = self.together();
     }
 }

@@ -10,8 +10,10 @@
 
 mod apply;
 mod lane;
+mod places;
 mod queue;
 mod wheel;
+mod window;
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
@@ -21,10 +23,12 @@ use config::snapshot::{Host, Item, ItemType};
 use jiff::tz::TimeZone;
 use model::{HostId, InterfaceId, ItemId};
 
-use lane::COMMON;
-pub(crate) use lane::Lane;
+use lane::FIXED;
+pub(crate) use lane::{INTERNAL, Lane, Together};
+use places::{Pace, Places, interface_lane};
 pub use queue::{Late, QueueReport, QueueRow, Reason};
 use wheel::{List, Place, Slots, Wheel};
+use window::Window;
 
 /// Checks of new items start within this many seconds (the field's rule), however long their
 /// interval is.
@@ -32,9 +36,6 @@ const FIRST_CHECK_S: u32 = 60;
 
 /// At a start with many items their first checks are spread at this rate per second and poller.
 const FIRST_CHECKS_PER_S: usize = 2_000;
-
-/// The lane of internal items, which are computed at once.
-pub(crate) const INTERNAL: usize = 0;
 
 #[derive(Debug)]
 struct HostEntry {
@@ -49,7 +50,7 @@ pub(crate) struct Schedule {
     poller: usize,
     pollers: usize,
     snapshot: Arc<Snapshot>,
-    hosts: HashMap<HostId, HostEntry>,
+    hosts: HashMap<HostId, HostEntry, foldhash::fast::RandomState>,
     slots: Slots,
     wheel: Wheel,
     lanes: Vec<Lane>,
@@ -60,8 +61,11 @@ pub(crate) struct Schedule {
     wake: BTreeMap<u32, Vec<usize>>,
     tz: TimeZone,
     first_window_s: u32,
-    /// Items that are due in lanes of types.
-    common_ready: usize,
+    /// Lanes of groups, by whom they ask.
+    asked: HashMap<u64, u32>,
+    places: Box<[Places]>,
+    /// Items that are due in lanes of no interface.
+    shared_ready: usize,
 }
 
 impl Schedule {
@@ -71,16 +75,18 @@ impl Schedule {
             poller,
             pollers,
             snapshot: Arc::new(Snapshot::default()),
-            hosts: HashMap::new(),
+            hosts: HashMap::default(),
             slots: Slots::default(),
             wheel: Wheel::new(now),
-            lanes: COMMON.iter().map(|_| Lane::new(None, InterfaceId(0))).collect(),
+            lanes: (0..FIXED).map(|_| Lane::new(None, InterfaceId(0))).collect(),
             free_lanes: Vec::new(),
             runnable: VecDeque::new(),
             wake: BTreeMap::new(),
             tz: TimeZone::UTC,
             first_window_s: FIRST_CHECK_S,
-            common_ready: 0,
+            asked: HashMap::new(),
+            places: Places::all(pollers),
+            shared_ready: 0,
         }
     }
 
@@ -166,17 +172,21 @@ impl Schedule {
         self.lane(lane).ready = ready;
     }
 
+    fn is_shared(&self, lane: usize) -> bool {
+        lane < FIXED || self.lane_ref(lane).group.is_some()
+    }
+
     fn make_ready(&mut self, at: u32) {
         let lane = self.slots.get(at).lane();
         self.slots.at(at).set_place(Place::Ready);
-        self.common_ready += usize::from(lane < COMMON.len());
+        self.shared_ready += usize::from(self.is_shared(lane));
         self.with_ready(lane, |slots, list| slots.push(list, at));
         self.runnable(lane);
     }
 
     fn unready(&mut self, at: u32) {
         let lane = self.slots.get(at).lane();
-        self.common_ready -= usize::from(lane < COMMON.len());
+        self.shared_ready -= usize::from(self.is_shared(lane));
         self.with_ready(lane, |slots, list| slots.unlink(list, at));
         self.slots.at(at).set_place(Place::Idle);
     }
@@ -197,7 +207,7 @@ impl Schedule {
 
     /// Checks that could start now: one in each lane of an interface, any number in the others.
     pub(crate) fn waiting(&self) -> usize {
-        self.runnable.len() + self.common_ready
+        self.runnable.len() + self.shared_ready
     }
 
     /// The host of an item that is scheduled here.
@@ -205,22 +215,24 @@ impl Schedule {
         self.hosts.get(&item.host).map(|entry| &entry.host)
     }
 
-    /// The next lane that has work and may start a check; `limit` = checks of an interface at one
-    /// time.
-    pub(crate) fn next_lane(&mut self, now: u32, limit: u16) -> Option<usize> {
+    /// The next lane that has work and may start a check.
+    pub(crate) fn next_lane(&mut self, now: u32) -> Option<usize> {
         while let Some(at) = self.runnable.pop_front() {
             self.lane(at).queued = false;
             let lane = self.lane_ref(at);
             if lane.ready.is_empty() {
-                if lane.host.is_none() && at >= COMMON.len() && lane.in_flight == 0 {
-                    self.free_lanes.push(at);
+                self.offer_instead_of(at);
+                self.free_if_left(at);
+                continue;
+            }
+            if self.may_start(at, now) {
+                if self.has_place(at) {
+                    return Some(at);
                 }
                 continue;
             }
-            let limit = COMMON.get(at).map_or(limit, |(_, limit)| *limit);
-            if lane.may_start(now, limit) {
-                return Some(at);
-            }
+            self.offer_instead_of(at);
+            let lane = self.lane_ref(at);
             if lane.state.failing() && lane.in_flight == 0 {
                 let until = lane.state.disable_until;
                 if lane.wake_at != until {
@@ -238,6 +250,7 @@ impl Schedule {
         let at = self.lane_ref(lane).ready.first()?;
         self.unready(at);
         self.slots.at(at).set_place(Place::Flight);
+        self.take_place(lane);
         let entry = self.lane(lane);
         entry.in_flight = entry.in_flight.saturating_add(1);
         let item = self.slots.get(at).item.clone()?;
@@ -248,15 +261,18 @@ impl Schedule {
     /// A check that [`Self::take`] gave out has ended. With `again` the item stays due (network
     /// errors: the interface is tried with the next item first).
     pub(crate) fn complete(&mut self, at: u32, lane: usize, now: u32, again: bool) {
+        self.give_place(lane);
         let entry = self.lane(lane);
         entry.in_flight = entry.in_flight.saturating_sub(1);
+        if again {
+            entry.window = Window::default();
+        }
         let place = self.slots.get(at).place();
         match (place, self.slots.get(at).item.clone()) {
             (Place::Flight, Some(item)) => {
-                let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
-                let current = self.lane_for(&item, lanes);
-                self.slots.at(at).set_lane(current);
+                let current = self.lane_now(&item, lane);
                 self.slots.at(at).set_place(Place::Idle);
+                self.move_slot(at, current);
                 if again && current == lane {
                     self.make_ready(at);
                 } else {
@@ -264,13 +280,23 @@ impl Schedule {
                     self.put_on_wheel(at, due);
                 }
             }
-            _ => self.slots.free(at),
+            _ => self.free_slot(at),
         }
-        if self.lane_ref(lane).host.is_none() && lane >= COMMON.len() {
-            self.retire_lane(lane);
-        } else {
-            self.runnable(lane);
+        self.free_if_left(lane);
+        self.runnable(lane);
+    }
+
+    /// The lane of an item that came from `lane`.
+    fn lane_now(&mut self, item: &Item, lane: usize) -> usize {
+        if let Some(shared) = self.shared_lane(item) {
+            return shared;
         }
+        let from = self.lane_ref(lane);
+        if from.host.is_some() && from.interface == item.interface {
+            return lane;
+        }
+        let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
+        interface_lane(&self.lanes, item, lanes)
     }
 
     /// Makes an item due now. `false`: it is not scheduled here.

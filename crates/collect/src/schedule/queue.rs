@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use config::snapshot::ItemType;
 use model::{HostId, ItemId};
 
-use super::Schedule;
 use super::wheel::Place;
+use super::{Pace, Schedule};
 use crate::availability::Available;
 
 /// Why an item is late.
@@ -14,14 +14,20 @@ use crate::availability::Available;
 pub enum Reason {
     /// Its interface does not answer; the item waits for it. Not counted in the overview.
     Unavailable,
+    /// Its interface has not answered lately; until that has lasted it counts as late.
+    Unreachable,
     /// Its check is running and takes long.
     InFlight,
-    /// Other checks of the same interface come first.
+    /// Other checks of the same interface or server come first, or of others that do not answer.
     HostBusy,
+    /// As many checks of its type run as may run at one time, and they take long.
+    TypeBusy,
     /// The active agent has not sent it.
     NotSent,
-    /// The pollers do not keep up: all sockets are taken, or the shards push back.
+    /// The pollers do not keep up: the thread is busy, or all connections are taken.
     PollerBusy,
+    /// The shards do not take what has been collected, so that nothing new is begun.
+    HistoryBusy,
 }
 
 impl Reason {
@@ -29,10 +35,13 @@ impl Reason {
     pub const fn text(self) -> &'static str {
         match self {
             Self::Unavailable => "the interface is not available",
+            Self::Unreachable => "the interface does not answer",
             Self::InFlight => "the check is running",
             Self::HostBusy => "other checks of the interface come first",
+            Self::TypeBusy => "as many checks of this type run as may run at one time",
             Self::NotSent => "the active agent has not sent a value",
             Self::PollerBusy => "the pollers do not keep up",
+            Self::HistoryBusy => "collected values wait to be processed and stored",
         }
     }
 }
@@ -153,8 +162,9 @@ impl QueueReport {
 }
 
 impl Schedule {
-    /// What is late at `now` by at least 5 seconds.
-    pub(crate) fn queue(&self, now: u32, limit: usize) -> QueueReport {
+    /// What is late at `now` by at least 5 seconds. `pressed` = no check begins, because its value
+    /// would find no room.
+    pub(crate) fn queue(&self, now: u32, limit: usize, pressed: bool) -> QueueReport {
         let mut report = QueueReport::default();
         for slot in self.slots.iter() {
             report.scheduled += 1;
@@ -169,8 +179,14 @@ impl Schedule {
                 Reason::Unavailable
             } else if place == Place::Flight {
                 Reason::InFlight
-            } else if lane.in_flight > 0 || lane.state.failing() {
+            } else if lane.state.failing() {
+                Reason::Unreachable
+            } else if lane.line.is_some() && lane.in_flight == 0 {
+                if lane.line == Some(Pace::Slow) { Reason::HostBusy } else { Reason::TypeBusy }
+            } else if lane.in_flight > 0 && (lane.host.is_some() || lane.group.is_some()) {
                 Reason::HostBusy
+            } else if pressed {
+                Reason::HistoryBusy
             } else {
                 Reason::PollerBusy
             };

@@ -6,7 +6,6 @@ use config::snapshot::ItemType;
 use eval::interval::UpdateInterval;
 
 const START: u32 = 1_700_000_000;
-const LIMIT: u16 = 5;
 
 fn with_delay(id: u64, delay: &str) -> Item {
     let mut item = item(id);
@@ -22,7 +21,7 @@ fn schedule() -> Schedule {
 fn started(schedule: &mut Schedule, now: u32) -> Vec<(u32, usize, u64)> {
     schedule.tick(now);
     let mut out = Vec::new();
-    while let Some(lane) = schedule.next_lane(now, LIMIT) {
+    while let Some(lane) = schedule.next_lane(now) {
         if let Some((slot, item)) = schedule.take(lane) {
             out.push((slot, lane, item.id.0));
         }
@@ -112,7 +111,7 @@ fn an_item_that_goes_while_in_flight_leaves_nothing() {
     assert_eq!((schedule.len(), schedule.free_lanes.len()), (0, 1));
     // Slot and lane are used again.
     schedule.apply(&snapshot(3, vec![host(2, vec![with_delay(2, "1")]).into()]), START + 61);
-    assert_eq!((schedule.lanes.len(), schedule.free_lanes.len()), (COMMON.len() + 1, 0));
+    assert_eq!((schedule.lanes.len(), schedule.free_lanes.len()), (FIXED + 1, 0));
     assert_eq!(run(&mut schedule, START + 61..START + 200).len(), 200 - 62);
 }
 
@@ -122,23 +121,52 @@ fn an_interface_gets_few_checks_at_one_time() {
     let items = (1..=20).map(|id| with_delay(id, "1")).collect();
     schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
     let first = started(&mut schedule, START + 61);
-    assert_eq!(first.len(), usize::from(LIMIT));
+    assert_eq!(first.len(), 5);
     assert!(started(&mut schedule, START + 62).is_empty());
     let (slot, lane, _) = first[0];
     schedule.complete(slot, lane, START + 62, false);
     assert_eq!(started(&mut schedule, START + 62).len(), 1);
-    let report = schedule.queue(START + 71, 100);
+    let report = schedule.queue(START + 71, 100, false);
     let reasons = |r| report.details.iter().filter(|late| late.reason == r).count();
     // All were due 70 s ago; one of 20 has been checked and waits anew.
     assert_eq!((reasons(Reason::InFlight), reasons(Reason::HostBusy)), (5, 14));
     assert_eq!(report.rows[&ItemType::Agent].delays, [0, 0, 0, 19, 0, 0]);
-    let without_details = schedule.queue(START + 71, 0);
+    let without_details = schedule.queue(START + 71, 0, false);
     assert!(without_details.details.is_empty());
     for (from, to, expected) in
         [(5, None, 19), (5, Some(60), 0), (60, Some(71), 19), (71, None, 0), (9, Some(9), 0)]
     {
         assert_eq!(without_details.between(from, to), expected, "{from} to {to:?}");
     }
+}
+
+#[test]
+fn why_items_are_late() {
+    let mut schedule = schedule();
+    let mut items: Vec<_> = (1..=3).map(|id| with_delay(id, "1")).collect();
+    let mut external = with_delay(9, "1");
+    external.kind = ItemType::External;
+    items.push(external);
+    schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
+    schedule.tick(START + 61);
+    let told = |schedule: &Schedule, pressed| {
+        let report = schedule.queue(START + 90, 10, pressed);
+        let mut reasons: Vec<_> = report.details.iter().map(|l| (l.kind, l.reason)).collect();
+        reasons.sort_unstable_by_key(|(kind, _)| *kind);
+        reasons.dedup();
+        reasons
+    };
+    let (agent, external) = (ItemType::Agent, ItemType::External);
+    let both = |one, other| [(agent, one), (external, other)];
+    let (poller, history) = (Reason::PollerBusy, Reason::HistoryBusy);
+    assert_eq!(told(&schedule, false), both(poller, poller));
+    assert_eq!(told(&schedule, true), both(history, history));
+    schedule.lane_mut(FIXED).state.failure(START + 61, "x", &ReachDelays::default());
+    let programs = schedule.lanes.iter().position(|lane| lane.group.is_some()).unwrap();
+    schedule.lane_mut(programs).line = Some(Pace::Slow);
+    assert_eq!(told(&schedule, true), both(Reason::Unreachable, Reason::HostBusy));
+    schedule.lane_mut(programs).line = Some(Pace::Quick);
+    assert_eq!(told(&schedule, true), both(Reason::Unreachable, Reason::TypeBusy));
 }
 
 /// A dead host with 45 items: which second has how many attempts.
@@ -165,9 +193,9 @@ fn a_dead_host_costs_one_attempt_per_round() {
     assert_eq!(relative, [0, 15, 30, 45, 60, 120, 180, 240, 300, 360]);
     // Another item nearly each round: one bad item does not speak for the host.
     assert!(probed.len() >= relative.len() - 1, "{probed:?}");
-    let lane = schedule.lane_ref(COMMON.len());
+    let lane = schedule.lane_ref(FIXED);
     assert_eq!(lane.state.available, Available::No);
-    let report = schedule.queue(START + 400, 1000);
+    let report = schedule.queue(START + 400, 1000, false);
     assert_eq!((report.total, report.rows[&ItemType::Agent].unavailable), (0, 45));
     assert!(report.details.iter().all(|late| late.reason == Reason::Unavailable));
     // It comes back: one probe, then everything at once.
@@ -256,33 +284,6 @@ fn a_changed_address_is_tried_at_once() {
     moved.interfaces[0].port = 10_051;
     schedule.apply(&snapshot(2, vec![moved.into()]), START + 61);
     assert_eq!(started(&mut schedule, START + 61).len(), 1);
-}
-
-#[test]
-fn items_without_an_interface_share_a_lane_for_each_type() {
-    let mut schedule = schedule();
-    let external = |id| {
-        let mut item = with_delay(id, "30s");
-        item.kind = ItemType::External;
-        item.interface = InterfaceId(0);
-        item
-    };
-    // More than may run at one time, beside an agent's item of the same host.
-    let mut items: Vec<Item> = (1..=100).map(external).collect();
-    items.push(with_delay(200, "30s"));
-    schedule.apply(&snapshot(1, vec![host(1, items).into()]), START);
-    let first = started(&mut schedule, START + 61);
-    assert_eq!(first.len(), 64 + 1);
-    assert_eq!(schedule.waiting(), 36 + usize::from(!schedule.runnable.is_empty()));
-    assert!(started(&mut schedule, START + 61).is_empty(), "all places are taken");
-    for (slot, lane, _) in first {
-        schedule.complete(slot, lane, START + 62, false);
-    }
-    assert_eq!(started(&mut schedule, START + 62).len(), 36);
-    // The host goes while its checks run: their lane stays.
-    schedule.apply(&snapshot(2, vec![]), START + 63);
-    schedule.apply(&snapshot(3, vec![host(1, vec![external(1)]).into()]), START + 64);
-    assert_eq!(started(&mut schedule, START + 125).len(), 1);
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::hash::BuildHasher as _;
+use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use config::Snapshot;
@@ -42,6 +44,8 @@ struct Told {
 pub(crate) struct ActiveAgents {
     told: Mutex<HashMap<HostId, Told>>,
     positions: Mutex<HashMap<ItemId, LogPosition>>,
+    /// What agents of known hosts told of themselves last, as a digest.
+    announced: Mutex<HashMap<HostId, u64>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -63,12 +67,20 @@ impl ActiveAgents {
 
     pub(crate) fn forget(&self, host: &Host) {
         lock(&self.told).remove(&host.id);
+        lock(&self.announced).remove(&host.id);
         let mut positions = lock(&self.positions);
         if !positions.is_empty() {
             for item in &host.items {
                 positions.remove(&item.id);
             }
         }
+    }
+
+    /// The agent of a known host tells of itself what it has not told since the start.
+    fn announces(&self, host: HostId, request: &ActiveChecks<'_>, ip: IpAddr) -> bool {
+        let of = (&request.host_metadata, &request.interface, &request.ip, request.port(), ip);
+        let digest = foldhash::fast::FixedState::with_seed(0).hash_one(of);
+        lock(&self.announced).insert(host, digest) != Some(digest)
     }
 
     /// The agent has the list already; otherwise remembers that it gets it now.
@@ -107,6 +119,11 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
     let snapshot = shared.deps.snapshots.load();
     let answer = match find(shared, &snapshot, &request.host, peer) {
         Ok(host) => {
+            if snapshot.discovery.autoregisters
+                && shared.active.announces(host.id, request, peer.ip)
+            {
+                autoregister(shared, request, peer, true);
+            }
             let list = (!shared.active.unchanged(request, host, &snapshot))
                 .then(|| list(shared, &snapshot, host));
             // An agent that is told so keeps its values until an answer says nothing of it.
@@ -114,7 +131,7 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
             ActiveAnswer::Success { list, commands: Vec::new(), upload_disabled }
         }
         Err(Refusal::Unknown) => {
-            autoregister(shared, request, peer);
+            autoregister(shared, request, peer, false);
             ActiveAnswer::Failed(wire_active::host_not_found(&request.host).into())
         }
         Err(Refusal::Reason(reason)) => ActiveAnswer::Failed(reason.into()),
@@ -165,9 +182,13 @@ fn find<'s>(
     Ok(host)
 }
 
-fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) {
+fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer, known: bool) {
     let rule = shared.deps.backend.autoregistration_tls();
     if let Err(reason) = peer.identity.allowed(&rule, "autoregistration") {
+        if known {
+            // Its values are welcome; only what it tells of itself is not heard.
+            return;
+        }
         let (host, ip, port) = (&request.host, peer.ip, request.port());
         tracing::warn!(
             "autoregistration from \"{ip}\" denied (host:\"{host}\" ip:\"{ip}\" port:{port}): \
@@ -176,7 +197,7 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) {
         return;
     }
     let interface = request.interface.as_ref();
-    let is_ip = interface.parse::<std::net::IpAddr>().is_ok();
+    let is_ip = interface.parse::<IpAddr>().is_ok();
     let ip = match (interface, request.ip.as_ref()) {
         (address, _) if is_ip => address.to_owned(),
         (_, address) if !address.is_empty() => address.to_owned(),
@@ -188,6 +209,11 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) {
         ip,
         dns: if is_ip { String::new() } else { interface.to_owned() },
         port: request.port(),
+        interface: match interface {
+            "" => 0,
+            _ if is_ip => 1,
+            _ => 2,
+        },
         tls: peer.identity.kind.max(tls::NONE),
     });
 }

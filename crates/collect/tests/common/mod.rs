@@ -83,6 +83,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
             dns: "".into(),
             port,
             snmp: None,
+            ipmi: None,
         }]),
         items: items.into_iter().map(Arc::new).collect(),
         tls: Tls::default(),
@@ -248,6 +249,7 @@ impl Rig {
             shards: queues,
             backend: Arc::clone(&backend) as Arc<dyn Backend>,
             internals: Arc::new(FakeInternals),
+            sightings: None,
         };
         let mut config = CollectorConfig {
             listen: vec![SocketAddr::from(([127, 0, 0, 1], 0))],

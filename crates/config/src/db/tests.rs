@@ -62,7 +62,7 @@ fn an_older_database_gets_the_new_tables() {
     let db = Db::open(Location::Sqlite(path.clone())).unwrap();
     let older: DbResult<()> = db.write(|c| {
         c.batch(
-            "DROP TABLE group_prototypes; DELETE FROM schema_version; \
+            "DROP TABLE group_prototypes; DROP TABLE action_conditions; DELETE FROM schema_version; \
              INSERT INTO schema_version (version) VALUES (1)",
         )
     });
@@ -76,4 +76,6 @@ fn an_older_database_gets_the_new_tables() {
         c.query("SELECT * FROM group_prototypes", &[])
     };
     assert!(db.write(insert).unwrap().is_empty(), "goes with its host");
+    let new = db.read(|c| c.query("SELECT * FROM action_conditions", &[]));
+    assert!(new.unwrap().is_empty());
 }

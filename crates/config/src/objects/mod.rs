@@ -7,6 +7,7 @@
 
 mod copy;
 mod expression;
+mod host;
 mod host_prototype;
 mod item;
 mod syntax;
@@ -20,6 +21,7 @@ use crate::db::{DbResult, Value, query_by_ids};
 
 pub use copy::copy_discovery_rule;
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use host::delete_hosts;
 pub use host_prototype::{
     HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,
     update_host_prototype,

@@ -66,6 +66,15 @@ impl Table {
         }
         sql
     }
+
+    /// The same, where it is not there yet.
+    fn create_missing(&self) -> String {
+        let there =
+            |word: &str| (format!("CREATE {word} "), format!("CREATE {word} IF NOT EXISTS "));
+        let (table, table_missing) = there("TABLE");
+        let (index, index_missing) = there("INDEX");
+        self.create().replace(&table, &table_missing).replace(&index, &index_missing)
+    }
 }
 
 impl Column {
@@ -96,16 +105,19 @@ impl Column {
 }
 
 /// Steps from one schema version to the next; version 1 is [`tables`] as of the first release.
-/// A fresh database gets the tables of today and the newest version at once.
-const MIGRATIONS: &[&str] =
-    &["CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
+/// A fresh database gets the tables of today and the newest version at once; an older one gets, after
+/// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
+const MIGRATIONS: &[&str] = &[
+    "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
      groupid BIGINT NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', \
      templateid BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (group_prototypeid)); \
      CREATE INDEX group_prototypes_hostid ON group_prototypes (hostid); \
-     CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)"];
+     CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)",
+    "",
+];
 
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
 
@@ -130,6 +142,7 @@ pub(crate) fn migrate(connection: &mut dyn Connection) -> DbResult<()> {
             sql += step;
             sql += ";\n";
         }
+        sql.extend(tables().map(Table::create_missing));
     }
     sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\nCOMMIT;");
     let result = connection.batch(&connection.dialect(&sql));

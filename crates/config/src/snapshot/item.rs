@@ -243,6 +243,31 @@ impl From<ItemParts> for Item {
     }
 }
 
+impl Item {
+    /// An item that is nowhere configured, to be checked once.
+    pub fn unconfigured(host: HostId, kind: ItemType, key: Arc<str>, extra: ItemExtra) -> Self {
+        Self::from(ItemParts {
+            id: ItemId(0),
+            host,
+            key,
+            kind,
+            value_type: ValueType::Text,
+            discovery_rule: false,
+            enabled: true,
+            interval: None,
+            invalid: None,
+            interface: InterfaceId(0),
+            master: ItemId(0),
+            dependents: Box::default(),
+            steps: Arc::new([]),
+            triggers: Box::default(),
+            history_days: 0,
+            trends_days: 0,
+            extra: Some(Arc::new(extra)),
+        })
+    }
+}
+
 /// Members that few items have.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ItemExtra {

@@ -5,6 +5,7 @@
 
 mod bytes;
 mod cow_map;
+pub mod discovery;
 mod expand;
 mod item;
 mod load;
@@ -47,6 +48,8 @@ pub struct Snapshot {
     pub valuemaps: Arc<std::collections::BTreeMap<u64, Arc<[eval::units::Mapping]>>>,
     /// Settings that the server obeys.
     pub settings: Arc<Settings>,
+    /// What network discovery looks for, and whether agents may announce themselves.
+    pub discovery: Arc<discovery::Discovery>,
 }
 
 impl Snapshot {

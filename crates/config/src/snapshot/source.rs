@@ -350,3 +350,35 @@ impl Snmp {
         })
     }
 }
+
+/// Who asks an IPMI interface; macros resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Ipmi {
+    /// -1 default, 0 none, 1 MD2, 2 MD5, 4 straight, 5 OEM, 6 RMCP+.
+    pub auth_type: i64,
+    /// 1 callback, 2 user, 3 operator, 4 administrator, 5 OEM.
+    pub privilege: u8,
+    /// Name.
+    pub username: String,
+    /// Password.
+    pub password: String,
+}
+
+impl Default for Ipmi {
+    fn default() -> Self {
+        Self { auth_type: -1, privilege: 2, username: String::new(), password: String::new() }
+    }
+}
+
+impl Ipmi {
+    /// `column` gives a member of the host as the API names it; what is missing has its default.
+    pub fn new(column: &dyn Fn(&str) -> String, resolve: &dyn Fn(&str, Place) -> String) -> Self {
+        let text = |name: &str| resolve(&column(name), Place::ItemScript);
+        Self {
+            auth_type: column("ipmi_authtype").parse().unwrap_or(-1),
+            privilege: column("ipmi_privilege").parse().unwrap_or(2),
+            username: text("ipmi_username"),
+            password: text("ipmi_password"),
+        }
+    }
+}

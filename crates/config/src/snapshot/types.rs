@@ -8,7 +8,7 @@ use eval::macros::{MacroDef, MacroNodes};
 use jiff::tz::TimeZone;
 use model::{FunctionId, GroupId, HostId, InterfaceId, ItemId, Severity, TriggerId};
 
-use super::source::Snmp;
+use super::source::{Ipmi, Snmp};
 use super::{CowMap, Item};
 
 /// A host.
@@ -59,6 +59,25 @@ pub enum HostMaintenance {
 pub type InventoryField = (Arc<str>, Arc<str>);
 
 impl Host {
+    /// A host that is nowhere configured, with nothing on it.
+    pub fn unconfigured(id: HostId) -> Self {
+        Self {
+            id,
+            host: "".into(),
+            name: "".into(),
+            monitored: true,
+            maintenance: HostMaintenance::None,
+            groups: Box::default(),
+            group_names: Box::default(),
+            tags: Box::default(),
+            interfaces: Box::default(),
+            items: Box::default(),
+            tls: Tls::default(),
+            templates: Box::default(),
+            inventory: None,
+        }
+    }
+
     /// Its values are wanted: it is monitored, and no maintenance keeps them away.
     pub fn collects(&self) -> bool {
         self.monitored && self.maintenance != HostMaintenance::NoData
@@ -75,6 +94,9 @@ impl Host {
         self.interfaces.iter().find(|interface| interface.id == id)
     }
 }
+
+/// A connection without protection.
+pub const NO_TLS: u8 = 1;
 
 /// Protection of connections. The numbers are the wire's: 1 none, 2 PSK, 4 certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -97,8 +119,8 @@ impl Default for Tls {
     fn default() -> Self {
         let empty: Arc<str> = Arc::from("");
         Self {
-            connect: 1,
-            accept: 1,
+            connect: NO_TLS,
+            accept: NO_TLS,
             issuer: Arc::clone(&empty),
             subject: Arc::clone(&empty),
             psk_identity: Arc::clone(&empty),
@@ -126,6 +148,8 @@ pub struct Interface {
     pub port: u16,
     /// How to speak SNMP with it; `None` for other kinds.
     pub snmp: Option<Arc<Snmp>>,
+    /// Who asks by IPMI; `None` for other kinds.
+    pub ipmi: Option<Arc<Ipmi>>,
 }
 
 /// A trigger of a host.
@@ -229,6 +253,8 @@ pub struct Settings {
     pub history_days_global: Option<u16>,
     /// Overrides trends storage days of all items.
     pub trends_days_global: Option<u16>,
+    /// Which connections agents may announce themselves over.
+    pub autoregistration: Tls,
 }
 
 impl Settings {
@@ -248,6 +274,7 @@ impl Default for Settings {
             timeouts: BTreeMap::new(),
             history_days_global: None,
             trends_days_global: None,
+            autoregistration: Tls::default(),
         }
     }
 }

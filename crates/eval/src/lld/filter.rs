@@ -136,7 +136,8 @@ impl<T: std::fmt::Display> std::fmt::Display for Enclosed<'_, T> {
 }
 
 impl<T> Formula<T> {
-    fn eval<E>(&self, condition: &mut dyn FnMut(&T) -> Result<bool, E>) -> Result<bool, E> {
+    /// The truth of the formula, by the truth of its conditions.
+    pub fn eval<E>(&self, condition: &mut dyn FnMut(&T) -> Result<bool, E>) -> Result<bool, E> {
         match self {
             Self::Condition(name) => condition(name),
             Self::Not(inner) => Ok(!inner.eval(condition)?),
@@ -214,8 +215,8 @@ impl<'a> Parser<'a> {
     }
 
     fn word(&mut self, word: &str) -> bool {
-        self.rest = self.rest.trim_start();
-        match self.rest.strip_prefix(word) {
+        // What is no such word stays as it is, blanks before it as well: errors show it so.
+        match self.rest.trim_start().strip_prefix(word) {
             Some(after) if !after.starts_with(|c: char| c.is_ascii_alphanumeric()) => {
                 self.rest = after;
                 true

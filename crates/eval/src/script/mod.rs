@@ -3,11 +3,13 @@
 //! Scripts see `value`, `Zabbix.log`, `Zabbix.sleep`, `console`, `HttpRequest`, `XML`, `btoa`,
 //! `atob`, `md5`, `sha256`, `hmac` and `sign`. Nothing here does input or output: what leaves the
 //! engine goes through [`Outside`], which is given by those who may wait. Without it
-//! `HttpRequest` refuses and `Zabbix.sleep` only uses up the script's time.
+//! `HttpRequest` refuses and `Zabbix.sleep` only uses up the script's time. With a WebDriver there
+//! is `Browser` too.
 //!
 //! An engine holds 64 MiB at most, an eighth of what the field's server grants: the largest
 //! scripts of its templates stay below 10 MiB, and as many engines exist as threads run scripts.
 
+mod browser;
 mod functions;
 mod http;
 mod outside;
@@ -140,6 +142,8 @@ pub struct Engine {
     clock: SharedClock,
     budget: Arc<Budget>,
     log: Rc<RefCell<Vec<LogLine>>>,
+    outside: Option<Arc<dyn Outside>>,
+    browsers: Rc<browser::Sessions>,
     /// It ran out of memory or time: its globals may hold what is left of that.
     spoiled: bool,
     ran_out: bool,
@@ -157,6 +161,8 @@ struct Budget {
     checks: AtomicU64,
     /// `HttpRequest` objects that the call has made.
     requests: AtomicU64,
+    /// `Browser` objects that the call has made.
+    browsers: AtomicU64,
 }
 
 impl Budget {
@@ -188,9 +194,25 @@ impl Engine {
         let log = Rc::new(RefCell::new(Vec::new()));
         let start = ns(clock.monotonic() + TIME_MAX);
         budget.deadline_ns.store(start, Ordering::Relaxed);
-        context.with(|ctx| install(&ctx, &budget, &clock, &log, outside)).map_err(failed)?;
-        let functions = HashMap::default();
-        Ok(Self { functions, context, runtime, clock, budget, log, spoiled: false, ran_out: false })
+        let browsers = Rc::new(browser::Sessions::default());
+        context
+            .with(|ctx| {
+                install(&ctx, &budget, &clock, &log, outside)?;
+                browser::install(&ctx, &budget, &clock, outside, &browsers)
+            })
+            .map_err(failed)?;
+        Ok(Self {
+            functions: HashMap::default(),
+            context,
+            runtime,
+            clock,
+            budget,
+            log,
+            outside: outside.cloned(),
+            browsers,
+            spoiled: false,
+            ran_out: false,
+        })
     }
 
     /// Lines logged since the last call of this.
@@ -211,6 +233,7 @@ impl Engine {
     ) -> Result<Option<String>, CallError> {
         self.budget.checks.store(0, Ordering::Relaxed);
         self.budget.requests.store(0, Ordering::Relaxed);
+        self.budget.browsers.store(0, Ordering::Relaxed);
         let deadline = ns(self.clock.monotonic() + time_max);
         self.budget.deadline_ns.store(deadline, Ordering::Relaxed);
         self.log.borrow_mut().truncate(LOG_LINES_MAX);
@@ -238,6 +261,9 @@ impl Engine {
                 Err(_) => Err(exception(&ctx)),
             }
         });
+        if let Some(outside) = &self.outside {
+            self.browsers.close(&**outside);
+        }
         if let Err(error) = &result {
             // Where memory is short the error may have lost its text.
             let used = self.runtime.memory_usage().malloc_size;

@@ -56,4 +56,9 @@ pub trait Outside: Send + Sync {
 
     /// Lets time pass.
     fn sleep(&self, time: Duration);
+
+    /// Address of the WebDriver for scripts that lead a browser; `None` = they get no `Browser`.
+    fn webdriver(&self) -> Option<&str> {
+        None
+    }
 }

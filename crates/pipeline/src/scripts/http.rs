@@ -17,6 +17,8 @@ const REDIRECTS_MAX: u32 = 10;
 pub(crate) struct World {
     /// Measures what is left of a call's time.
     pub(crate) clock: SharedClock,
+    /// Address of a WebDriver.
+    pub(crate) webdriver: Option<String>,
 }
 
 impl Outside for World {
@@ -32,6 +34,10 @@ impl Outside for World {
 
     fn sleep(&self, time: Duration) {
         std::thread::sleep(time);
+    }
+
+    fn webdriver(&self) -> Option<&str> {
+        self.webdriver.as_deref()
     }
 }
 
@@ -237,7 +243,7 @@ mod tests {
             auth,
             timeout: Duration::from_secs(10),
         };
-        let answer = World { clock: RealClock::shared() }.http(&call);
+        let answer = World { clock: RealClock::shared(), webdriver: None }.http(&call);
         (answer, server.join().unwrap())
     }
 
@@ -305,7 +311,7 @@ mod tests {
             auth: HttpAuth::Negotiate,
             timeout: Duration::from_secs(1),
         };
-        let error = World { clock: RealClock::shared() }.http(&call).unwrap_err();
+        let error = World { clock: RealClock::shared(), webdriver: None }.http(&call).unwrap_err();
         assert!(error.contains("Kerberos") && error.contains("not built"), "{error}");
     }
 }

@@ -12,6 +12,9 @@ use super::pool::{JOBS_MAX, Pool, Work};
 /// Scripts of items that run at the same time; nearly all of their time they wait for answers.
 const WORKERS_MAX: usize = 64;
 
+/// Browsers are large: few at one time.
+const BROWSERS_MAX: usize = 8;
+
 /// Runs the scripts of items.
 #[derive(Debug)]
 pub struct ScriptRunner {
@@ -40,6 +43,13 @@ impl ScriptRunner {
     /// Starts no thread yet.
     pub fn new(clock: SharedClock) -> Self {
         Self { pool: Pool::new(clock, WORKERS_MAX), room: Semaphore::new(JOBS_MAX) }
+    }
+
+    /// For browser items: scripts that lead browsers through the WebDriver at this address. Starts
+    /// no thread yet.
+    pub fn with_webdriver(clock: SharedClock, address: String) -> Self {
+        let pool = Pool::with_webdriver(clock, BROWSERS_MAX, Some(address));
+        Self { pool, room: Semaphore::new(JOBS_MAX) }
     }
 
     /// The value that `script` makes of `value` (JSON with its parameters); null is an empty text.

@@ -52,7 +52,16 @@ impl<W> std::fmt::Debug for Pool<W> {
 
 impl<W: Work> Pool<W> {
     pub(crate) fn new(clock: SharedClock, workers_max: usize) -> Self {
-        let world = World { clock: SharedClock::clone(&clock) };
+        Self::with_webdriver(clock, workers_max, None)
+    }
+
+    /// Threads whose scripts lead browsers.
+    pub(super) fn with_webdriver(
+        clock: SharedClock,
+        workers_max: usize,
+        webdriver: Option<String>,
+    ) -> Self {
+        let world = World { clock: SharedClock::clone(&clock), webdriver };
         Self::with_outside(clock, Arc::new(world), workers_max)
     }
 

@@ -22,6 +22,7 @@ fn rig(description: &str, event_name: &str, opdata: &str, tag: &str) -> Rig {
         dns: "d.example".into(),
         port: 10_050,
         snmp: None,
+        ipmi: None,
     }]);
     web.tags = Box::from([("htag".into(), "{HOST.HOST}".into())]);
     let mut bytes = item(1, 1, "m1", ValueType::Unsigned);

@@ -34,6 +34,9 @@ pub(super) enum What {
     /// Offer more values than the server can take, and look what becomes of rate, memory, queue
     /// and of what was acknowledged.
     Overload(Overload),
+    /// Let most hosts stop answering for some minutes: what it costs, what others notice, how soon
+    /// it is seen that they are back.
+    Blackout(Blackout),
     /// Make many items: memory per item, time until a change is live.
     Config(Config),
     /// Find the limit: more and more hosts until pollers, CPU, memory or queue say stop.
@@ -125,8 +128,8 @@ pub(super) struct Files {
     /// Put the results beside those of an earlier run, a file written by --json.
     #[arg(long, value_name = "FILE")]
     pub(super) compare: Option<PathBuf>,
-    /// Write a plot to this file, as SVG or PNG by the file's name (limit, line and overload).
-    /// May be given several times.
+    /// Write a plot to this file, as SVG or PNG by the file's name (limit, line,
+    /// overload and blackout). May be given several times.
     #[arg(long, value_name = "FILE")]
     pub(super) plot: Vec<PathBuf>,
 }
@@ -264,6 +267,42 @@ pub(super) struct Overload {
     /// Connections of the overload as a multiple of --connections.
     #[arg(long, value_name = "N", default_value_t = 8)]
     pub(super) connections_times: usize,
+}
+
+#[derive(Debug, Args)]
+pub(super) struct Blackout {
+    #[command(flatten)]
+    pub(super) common: Common,
+    /// Hosts that stop answering, half of them agents, half SNMP devices.
+    #[arg(long, default_value_t = 100_000)]
+    pub(super) hosts: usize,
+    /// Hosts that answer all the time.
+    #[arg(long, value_name = "N", default_value_t = 2_000)]
+    pub(super) living: usize,
+    /// Items per host.
+    #[arg(long, default_value_t = 5)]
+    pub(super) items: usize,
+    /// Update interval of each item, seconds.
+    #[arg(long, value_name = "SECONDS", default_value_t = 60)]
+    pub(super) interval: u64,
+    /// How long to look before.
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(super) before: Duration,
+    /// How long nobody answers.
+    #[arg(long, value_name = "TIME", default_value = "180s", value_parser = duration)]
+    pub(super) dark: Duration,
+    /// How long to look afterwards.
+    #[arg(long, value_name = "TIME", default_value = "120s", value_parser = duration)]
+    pub(super) after: Duration,
+    /// First loopback address of the hosts.
+    #[arg(long, value_name = "ADDR", default_value = "127.0.0.1:0")]
+    pub(super) listen: SocketAddr,
+    /// Consecutive addresses on which they listen.
+    #[arg(long, default_value_t = 8)]
+    pub(super) addresses: usize,
+    /// Leave the hosts on the server.
+    #[arg(long)]
+    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]

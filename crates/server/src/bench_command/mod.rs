@@ -6,6 +6,7 @@ mod ping;
 
 use anyhow::{Context as _, bail};
 use bench::agents::{AgentOptions, Asked};
+use bench::blackout::BlackoutOptions;
 use bench::configuration::ConfigOptions;
 use bench::ledger::CheckOptions;
 use bench::limit::LimitOptions;
@@ -129,6 +130,23 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 connections_times: told.connections_times,
             };
             finish(&bench::overload::run(&options, &mut context)?, &told.load.common.files)
+        }
+        What::Blackout(told) => {
+            let options = BlackoutOptions {
+                login: told.common.access.login(),
+                hosts: told.hosts,
+                living: told.living,
+                items: told.items,
+                interval_s: told.interval,
+                before: told.before,
+                dark: told.dark,
+                after: told.after,
+                pids: told.common.pids.clone(),
+                listen: told.listen,
+                addresses: told.addresses,
+                keep: told.keep,
+            };
+            finish(&bench::blackout::run(&options, &mut context)?, &told.common.files)
         }
         What::Config(told) => {
             let options = ConfigOptions {

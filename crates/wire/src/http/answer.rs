@@ -1,4 +1,11 @@
 //! A server's answer, from fragments of any size, with its head kept as it came.
+//!
+//! `httparse` reads status lines, headers and the sizes of chunks; what stands here is how long a
+//! head and a body are, and what people see of both.
+
+use std::ops::Range;
+
+use httparse::{EMPTY_HEADER, ParserConfig, Response, Status};
 
 use super::{HEAD_BYTES_MAX, HttpError};
 
@@ -6,11 +13,12 @@ use super::{HEAD_BYTES_MAX, HttpError};
 const LINE_BYTES_MAX: usize = 100 << 10;
 /// Interim answers (`103 Early Hints`) before the real one.
 const INTERIM_MAX: u32 = 32;
+/// Headers that are read without asking for memory: more than nearly all answers have.
+const HEADERS_USUAL: usize = 48;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    Status,
-    Headers,
+    Head,
     /// Bytes of the body that are still to come.
     Length(u64),
     UntilClose,
@@ -48,16 +56,27 @@ pub struct Decoder {
     asked: Asked,
     body_max: usize,
     state: State,
-    /// A line of which the end is missing.
+    /// The line between chunks, as far as it has come.
     line: Vec<u8>,
     head: Vec<u8>,
-    /// Where the headers of the last status line begin.
+    /// Where the last status line begins.
     last: usize,
+    /// Where the line begins that is being read.
+    line_at: usize,
+    fields: Vec<Field>,
     interim: u32,
     status: u16,
     old: bool,
+    chunked: bool,
     length: Option<u64>,
     body: Vec<u8>,
+}
+
+/// Where a header's name and value are in the head.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Field {
+    name: Range<usize>,
+    value: Range<usize>,
 }
 
 /// A complete answer.
@@ -67,8 +86,8 @@ pub struct Answer {
     pub status: u16,
     /// Status line and headers as they came, with those of interim answers and trailers.
     pub head: Vec<u8>,
-    /// Where the last status line begins.
-    last: usize,
+    /// Those of the last status line.
+    fields: Vec<Field>,
     /// The body without transfer coding, still packed if `Content-Encoding` says so.
     pub body: Vec<u8>,
     /// The connection may be used again.
@@ -78,16 +97,19 @@ pub struct Answer {
 impl Answer {
     /// The values of a header, in their order.
     pub fn header<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
-        values(&self.head[self.last..], name)
+        values(&self.head, &self.fields, name)
     }
 }
 
-fn values<'a>(head: &'a [u8], name: &'a str) -> impl Iterator<Item = &'a str> {
-    head.split(|byte| *byte == b'\n').filter_map(move |line| {
-        let (found, value) = line.split_at_checked(name.len())?;
-        let value = value.strip_prefix(b":")?;
-        found.eq_ignore_ascii_case(name.as_bytes()).then_some(())?;
-        Some(str::from_utf8(value.trim_ascii()).unwrap_or_default())
+fn values<'a>(head: &'a [u8], fields: &'a [Field], name: &'a str) -> impl Iterator<Item = &'a str> {
+    let named = |field: &&Field| {
+        head.get(field.name.clone()).is_some_and(|own| own.eq_ignore_ascii_case(name.as_bytes()))
+    };
+    fields.iter().filter(named).map(|field| {
+        let value = head.get(field.value.clone()).unwrap_or_default();
+        // What old servers continue on the next line is another line to the field's servers.
+        let first = value.split(|byte| matches!(byte, b'\r' | b'\n')).next();
+        str::from_utf8(first.unwrap_or_default().trim_ascii()).unwrap_or_default()
     })
 }
 
@@ -97,13 +119,16 @@ impl Decoder {
         Self {
             asked,
             body_max,
-            state: State::Status,
+            state: State::Head,
             line: Vec::new(),
             head: Vec::new(),
             last: 0,
+            line_at: 0,
+            fields: Vec::new(),
             interim: 0,
             status: 0,
             old: false,
+            chunked: false,
             length: None,
             body: Vec::new(),
         }
@@ -111,7 +136,7 @@ impl Decoder {
 
     /// Whether anything came yet.
     pub fn is_untouched(&self) -> bool {
-        self.head.is_empty() && self.line.is_empty()
+        self.head.is_empty()
     }
 
     /// Bytes of the body so far, and how many are announced.
@@ -136,23 +161,17 @@ impl Decoder {
                     self.state = if left == 0 { State::ChunkEnd } else { State::Chunk(left) };
                 }
                 State::UntilClose => drop(self.take(&mut rest, u64::MAX)?),
-                _ => match rest.iter().position(|byte| *byte == b'\n') {
-                    None => {
-                        self.keep_part(rest)?;
-                        return Ok(Progress::More);
+                State::Head => {
+                    if self.take_line(&mut rest)? {
+                        self.head_line()?;
                     }
-                    Some(end) => {
-                        let (line, after) = rest.split_at(end + 1);
-                        rest = after;
-                        if self.line.is_empty() {
-                            self.line(line)?;
-                        } else {
-                            self.keep_part(line)?;
-                            let whole = std::mem::take(&mut self.line);
-                            self.line(&whole)?;
-                        }
+                }
+                State::ChunkSize | State::ChunkEnd | State::Trailers | State::Done => {
+                    if self.take_line(&mut rest)? {
+                        let line = std::mem::take(&mut self.line);
+                        self.line_between(&line)?;
                     }
-                },
+                }
             }
         }
         Ok(Progress::Done(bytes.len() - rest.len()))
@@ -164,10 +183,10 @@ impl Decoder {
             State::Done => {}
             State::UntilClose => self.state = State::Done,
             _ if self.is_untouched() => return Err(HttpError::Empty),
-            State::Status
-                if !"HTTP/".as_bytes().starts_with(&self.line[..self.line.len().min(5)]) =>
-            {
-                return Err(HttpError::NotHttp);
+            State::Head if self.line_at == self.last => {
+                let line = self.head.get(self.last..).unwrap_or_default();
+                let like = line.iter().zip(b"HTTP/").all(|(byte, wanted)| byte == wanted);
+                return Err(if like { HttpError::Cut } else { HttpError::NotHttp });
             }
             State::Length(left) => return Err(HttpError::Missing(left)),
             _ => return Err(HttpError::Cut),
@@ -178,27 +197,26 @@ impl Decoder {
     /// The answer, when it is complete.
     pub fn finish(self) -> Answer {
         let keeps_open = self.keeps_open();
-        let Self { status, head, last, body, .. } = self;
-        Answer { status, head, last, body, keeps_open }
+        let Self { status, head, fields, body, .. } = self;
+        Answer { status, head, fields, body, keeps_open }
+    }
+
+    fn values<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a str> {
+        values(&self.head, &self.fields, name)
     }
 
     fn keeps_open(&self) -> bool {
-        let mut words = values(&self.head[self.last..], "connection")
-            .chain(values(&self.head[self.last..], "proxy-connection"))
+        let mut words = self
+            .values("connection")
+            .chain(self.values("proxy-connection"))
             .flat_map(|value| value.split(','))
             .map(str::trim);
-        let delimited = self.length.is_some() || self.is_chunked() || !self.has_body();
+        let delimited = self.length.is_some() || self.chunked || !self.has_body();
         delimited
             && match self.old {
                 true => words.any(|word| word.eq_ignore_ascii_case("keep-alive")),
                 false => !words.any(|word| word.eq_ignore_ascii_case("close")),
             }
-    }
-
-    fn is_chunked(&self) -> bool {
-        values(&self.head[self.last..], "transfer-encoding")
-            .flat_map(|value| value.split(','))
-            .any(|word| word.trim().eq_ignore_ascii_case("chunked"))
     }
 
     fn has_body(&self) -> bool {
@@ -222,102 +240,108 @@ impl Decoder {
         Ok(left - count as u64)
     }
 
-    fn keep_part(&mut self, part: &[u8]) -> Result<(), HttpError> {
-        if self.line.len() + part.len() > LINE_BYTES_MAX {
-            return Err(HttpError::LargeHead(self.head.len() + self.line.len() + part.len()));
+    /// Moves a line, or what there is of it, to where it belongs; `true` = it is complete.
+    fn take_line(&mut self, rest: &mut &[u8]) -> Result<bool, HttpError> {
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let (mine, after) = rest.split_at(end.map_or(rest.len(), |end| end + 1));
+        let in_head = self.state == State::Head;
+        let before = if in_head { self.head.len() - self.line_at } else { self.line.len() };
+        let size = self.head.len() + self.line.len() + mine.len();
+        if before + mine.len() > LINE_BYTES_MAX || size > HEAD_BYTES_MAX {
+            return Err(HttpError::LargeHead(size));
         }
-        self.line.extend_from_slice(part);
-        Ok(())
+        if in_head && self.head.capacity() == 0 {
+            // Nearly always the whole head comes at once.
+            self.head.reserve(rest.len().min(4 << 10));
+        }
+        let to = if in_head { &mut self.head } else { &mut self.line };
+        to.extend_from_slice(mine);
+        *rest = after;
+        Ok(end.is_some())
     }
 
-    /// A whole line with its end.
-    fn line(&mut self, line: &[u8]) -> Result<(), HttpError> {
+    /// A line of the head has come.
+    fn head_line(&mut self) -> Result<(), HttpError> {
+        let line = self.head.get(self.line_at..).unwrap_or_default();
+        if line.contains(&0) {
+            return Err(HttpError::Nul);
+        }
+        let first = self.line_at == self.last;
+        self.line_at = self.head.len();
+        if first {
+            if !line.starts_with(b"HTTP/") {
+                return Err(HttpError::NotHttp);
+            }
+            let mut response = Response::new(&mut []);
+            // Without its headers a good one is not complete.
+            return match config().parse_response(&mut response, line) {
+                Ok(_) if response.code >= Some(100) => Ok(()),
+                _ => Err(HttpError::Version),
+            };
+        }
+        match line {
+            b"\r\n" | b"\n" => self.begin_body(),
+            // Old servers continue a header on the next line.
+            [b' ' | b'\t', ..] => Ok(()),
+            _ if line.contains(&b':') => Ok(()),
+            _ => Err(HttpError::NoColon),
+        }
+    }
+
+    /// A line between chunks or behind the last.
+    fn line_between(&mut self, line: &[u8]) -> Result<(), HttpError> {
+        let empty = line.trim_ascii().is_empty();
         match self.state {
             State::ChunkSize => {
                 let size = chunk_size(line)?;
                 self.state = if size == 0 { State::Trailers } else { State::Chunk(size) };
-                return Ok(());
             }
-            State::ChunkEnd => {
-                self.state = State::ChunkSize;
-                return match line {
-                    b"\r\n" | b"\n" => Ok(()),
-                    _ => Err(HttpError::Chunk),
-                };
-            }
-            State::Trailers if line.trim_ascii().is_empty() => {
-                self.state = State::Done;
-                return Ok(());
-            }
-            _ => {}
-        }
-        let size = self.head.len() + line.len();
-        if size > HEAD_BYTES_MAX {
-            return Err(HttpError::LargeHead(size));
-        }
-        if line.contains(&0) {
-            return Err(HttpError::Nul);
-        }
-        match self.state {
-            State::Status => self.status_line(line)?,
-            _ if line.trim_ascii().is_empty() => {
-                self.head.extend_from_slice(line);
-                return self.begin_body();
-            }
-            // Old servers continue a header on the next line.
-            _ if line.starts_with(b" ") || line.starts_with(b"\t") => {}
+            State::ChunkEnd if empty => self.state = State::ChunkSize,
+            State::ChunkEnd => return Err(HttpError::Chunk),
+            _ if empty => self.state = State::Done,
+            _ if line.contains(&0) => return Err(HttpError::Nul),
             _ if !line.contains(&b':') => return Err(HttpError::NoColon),
-            _ => {}
+            _ => self.head.extend_from_slice(line),
         }
-        self.head.extend_from_slice(line);
         Ok(())
     }
 
-    fn status_line(&mut self, line: &[u8]) -> Result<(), HttpError> {
-        let rest = line.strip_prefix(b"HTTP/").ok_or(HttpError::NotHttp)?;
-        let (old, rest) = match rest {
-            [b'1', b'.', b'0', b' ', rest @ ..] => (true, rest),
-            [b'1', b'.', b'1', b' ', rest @ ..] => (false, rest),
-            _ => return Err(HttpError::Version),
-        };
-        let digits = rest.get(..3).filter(|digits| digits.iter().all(u8::is_ascii_digit));
-        let digits = digits.ok_or(HttpError::Version)?;
-        let status = digits.iter().fold(0, |sum, digit| sum * 10 + u16::from(digit - b'0'));
-        if status < 100 {
-            return Err(HttpError::Version);
-        }
-        (self.old, self.status, self.last) = (old, status, self.head.len());
-        self.state = State::Headers;
+    /// Status and headers of a head that is complete.
+    fn parse_head(&mut self) -> Result<(), HttpError> {
+        let head = self.head.get(self.last..).unwrap_or_default();
+        let usual = parse(head, &mut [EMPTY_HEADER; HEADERS_USUAL], self.last);
+        let parsed = usual.or_else(|error| match error {
+            httparse::Error::TooManyHeaders => {
+                let lines = head.iter().filter(|byte| **byte == b'\n').count();
+                parse(head, &mut vec![EMPTY_HEADER; lines], self.last)
+            }
+            error => Err(error),
+        });
+        let Ok((status, old, fields)) = parsed else { return Err(HttpError::Version) };
+        (self.status, self.old, self.fields) = (status, old, fields);
         Ok(())
     }
 
     /// The headers are complete: what follows?
     fn begin_body(&mut self) -> Result<(), HttpError> {
+        self.parse_head()?;
         if matches!(self.status, 100 | 102..200) {
             self.interim += 1;
             if self.interim > INTERIM_MAX {
                 return Err(HttpError::LargeHead(self.head.len()));
             }
-            self.state = State::Status;
+            self.last = self.head.len();
             return Ok(());
         }
-        let chunked = self.is_chunked();
-        let mut lengths = values(&self.head[self.last..], "content-length");
-        self.length = match lengths.next() {
-            None => None,
-            Some(_) if chunked => None,
-            Some(text) => {
-                let good = text.bytes().all(|byte| byte.is_ascii_digit());
-                let length = text.parse().ok().filter(|_| good);
-                if length.is_none() || lengths.any(|other| other != text) {
-                    return Err(HttpError::Length);
-                }
-                length
-            }
-        };
+        let chunked = self
+            .values("transfer-encoding")
+            .flat_map(|value| value.split(','))
+            .any(|word| word.trim().eq_ignore_ascii_case("chunked"));
+        self.chunked = chunked;
+        self.length = self.announced()?;
         self.state = match self.length {
             _ if !self.has_body() => State::Done,
-            _ if chunked => State::ChunkSize,
+            _ if self.chunked => State::ChunkSize,
             Some(0) => State::Done,
             Some(length) if length > self.body_max as u64 => {
                 return Err(HttpError::TooLarge(self.body_max));
@@ -331,137 +355,67 @@ impl Decoder {
         };
         Ok(())
     }
+
+    /// The body's length, if a header says it.
+    fn announced(&self) -> Result<Option<u64>, HttpError> {
+        let mut lengths = self.values("content-length");
+        let Some(text) = lengths.next().filter(|_| !self.chunked) else { return Ok(None) };
+        let good = text.bytes().all(|byte| byte.is_ascii_digit());
+        match text.parse() {
+            Ok(length) if good && lengths.all(|other| other == text) => Ok(Some(length)),
+            _ => Err(HttpError::Length),
+        }
+    }
+}
+
+/// As generous as the field's servers: a header that is none of RFC 9110's is shown, and means
+/// nothing.
+fn config() -> ParserConfig {
+    let mut config = ParserConfig::default();
+    config
+        .allow_multiple_spaces_in_response_status_delimiters(true)
+        .allow_obsolete_multiline_headers_in_responses(true)
+        .allow_space_before_first_header_name(true)
+        .ignore_invalid_headers_in_responses(true);
+    config
+}
+
+/// Status code, whether HTTP is that of old, and the headers of a head that begins at `at`.
+fn parse<'a>(
+    head: &'a [u8],
+    room: &mut [httparse::Header<'a>],
+    at: usize,
+) -> Result<(u16, bool, Vec<Field>), httparse::Error> {
+    let mut response = Response::new(room);
+    let Status::Complete(_) = config().parse_response(&mut response, head)? else {
+        return Err(httparse::Error::Status);
+    };
+    let begin = head.as_ptr() as usize;
+    let place = |part: &[u8]| {
+        let from = at + (part.as_ptr() as usize).saturating_sub(begin);
+        from..from + part.len()
+    };
+    let fields = response
+        .headers
+        .iter()
+        .map(|header| Field { name: place(header.name.as_bytes()), value: place(header.value) });
+    let fields = fields.collect();
+    let status = response.code.unwrap_or_default();
+    Ok((status, response.version == Some(0), fields))
 }
 
 fn chunk_size(line: &[u8]) -> Result<u64, HttpError> {
-    let text = line.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
-    if let Some(bad) = text.iter().find(|byte| !byte.is_ascii_hexdigit()) {
-        return Err(HttpError::ChunkDigit(*bad));
+    // Some servers end the line with a line feed alone.
+    let line = [line.trim_ascii_end(), b"\r\n"].concat();
+    let digits = line.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
+    match (digits, httparse::parse_chunk_size(&line)) {
+        (1.., Ok(Status::Complete((_, size)))) => Ok(size),
+        _ => match line.get(digits).filter(|byte| !byte.is_ascii_whitespace()) {
+            Some(bad) => Err(HttpError::ChunkDigit(*bad)),
+            None => Err(HttpError::Chunk),
+        },
     }
-    let text = str::from_utf8(text).unwrap_or_default();
-    u64::from_str_radix(text, 16).map_err(|_| HttpError::Chunk)
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MAX: usize = 1000;
-
-    /// The answer in fragments of several sizes: always the same.
-    fn read(text: &[u8], asked: Asked) -> Result<(Answer, usize), HttpError> {
-        let whole = read_in(text, asked, text.len().max(1));
-        for size in [1, 2, 7] {
-            assert_eq!(read_in(text, asked, size), whole, "in fragments of {size}");
-        }
-        whole
-    }
-
-    fn read_in(text: &[u8], asked: Asked, size: usize) -> Result<(Answer, usize), HttpError> {
-        let mut decoder = Decoder::new(asked, MAX);
-        let mut consumed = 0;
-        for fragment in text.chunks(size) {
-            match decoder.feed(fragment)? {
-                Progress::More => consumed += fragment.len(),
-                Progress::Done(count) => return Ok((decoder.finish(), consumed + count)),
-            }
-        }
-        decoder.end()?;
-        Ok((decoder.finish(), consumed))
-    }
-
-    fn text(answer: &Answer) -> (u16, &str, bool) {
-        (answer.status, str::from_utf8(&answer.body).unwrap(), answer.keeps_open)
-    }
-
-    #[test]
-    fn answers() {
-        for (said, expected) in [
-            ("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", (200, "ok", true)),
-            ("HTTP/1.1 200\r\ncontent-length:2\r\nConnection: Close\r\n\r\nok", (200, "ok", false)),
-            ("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\r\nok", (200, "ok", false)),
-            ("HTTP/1.0 200 OK\nConnection: keep-alive\nContent-Length: 2\n\nok", (200, "ok", true)),
-            ("HTTP/1.1 404 No\r\n\r\nuntil the end", (404, "until the end", false)),
-            ("HTTP/1.1 204 X\r\nA: b\r\n\r\n", (204, "", true)),
-            (
-                "HTTP/1.1 103 E\r\nLink: x\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n",
-                (200, "", true),
-            ),
-            (
-                "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 9\r\n\r\n\
-                 5\r\nhello\r\n7;x=y\r\n, world\r\n0\r\nX-T: 1\r\n\r\n",
-                (200, "hello, world", true),
-            ),
-        ] {
-            let (answer, consumed) = read(said.as_bytes(), Asked::Other).unwrap();
-            assert_eq!((text(&answer), consumed), (expected, said.len()), "{said}");
-        }
-        let twice = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\n";
-        assert_eq!(read(twice.as_bytes(), Asked::Other).unwrap().1, 40);
-        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n";
-        for asked in [Asked::Head, Asked::Connect] {
-            let (answer, _) = read(head.as_bytes(), asked).unwrap();
-            assert_eq!((answer.status, answer.body.len(), answer.keeps_open), (200, 0, true));
-        }
-        let refused = "HTTP/1.1 407 No\r\nContent-Length: 2\r\n\r\nno";
-        assert_eq!(text(&read(refused.as_bytes(), Asked::Connect).unwrap().0), (407, "no", true));
-    }
-
-    #[test]
-    fn the_head_is_kept_as_it_came() {
-        let head = "HTTP/1.1 103 E\r\nA: 0\r\n\r\nHTTP/1.1 200 OK\r\nX-A: b\r\n  c\r\nx-a:d \r\nX-E:\r\n\r\n";
-        let (answer, _) = read(format!("{head}body").as_bytes(), Asked::Other).unwrap();
-        assert_eq!(str::from_utf8(&answer.head).unwrap(), head);
-        assert_eq!(answer.header("X-A").collect::<Vec<_>>(), ["b", "d"]);
-        assert_eq!(answer.header("a").count(), 0);
-        assert_eq!(answer.header("x-e").collect::<Vec<_>>(), [""]);
-        // Trailers stand behind the empty line.
-        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        let whole = format!("{chunked}0\r\nX-T: 1\r\n\r\n");
-        let (answer, _) = read(whole.as_bytes(), Asked::Other).unwrap();
-        assert_eq!(str::from_utf8(&answer.head).unwrap(), format!("{chunked}X-T: 1\r\n"));
-    }
-
-    #[test]
-    fn what_is_wrong_has_a_name() {
-        let long = format!("HTTP/1.1 200 OK\r\nA: {}", "x".repeat(LINE_BYTES_MAX));
-        let ok = "HTTP/1.1 200 OK\r\n";
-        let chunked = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n";
-        for (said, error) in [
-            (String::new(), HttpError::Empty),
-            ("SSH-2.0\r\n".into(), HttpError::NotHttp),
-            ("SSH".into(), HttpError::NotHttp),
-            ("HTTP/1.1 2".into(), HttpError::Cut),
-            ("HTTP/1.1 abc OK\r\n".into(), HttpError::Version),
-            ("HTTP/1.1 099 OK\r\n".into(), HttpError::Version),
-            ("HTTP/2 200 OK\r\n".into(), HttpError::Version),
-            (format!("{ok}no header\r\n"), HttpError::NoColon),
-            (format!("{ok}a: \0\r\n"), HttpError::Nul),
-            (format!("{ok}Content-Length: x\r\n\r\n"), HttpError::Length),
-            (format!("{ok}Content-Length: +1\r\n\r\n"), HttpError::Length),
-            (format!("{ok}Content-Length: 1\r\nContent-Length: 2\r\n\r\n"), HttpError::Length),
-            (format!("{ok}Content-Length: 100\r\n\r\nonly this"), HttpError::Missing(91)),
-            (format!("{ok}Content-Length: 1001\r\n\r\n"), HttpError::TooLarge(MAX)),
-            (format!("{ok}\r\n{}", "x".repeat(MAX + 1)), HttpError::TooLarge(MAX)),
-            (format!("{chunked}zz\r\n"), HttpError::ChunkDigit(b'z')),
-            (format!("{chunked}\r\n"), HttpError::Chunk),
-            (format!("{chunked}11111111111111111\r\n"), HttpError::Chunk),
-            (format!("{chunked}1\r\nab\r\n"), HttpError::Chunk),
-            (format!("{chunked}5\r\nab"), HttpError::Cut),
-            (format!("{ok}A: b\r\n"), HttpError::Cut),
-            (long, HttpError::LargeHead(0)),
-            (ok.replace("200", "100").replace('\n', "\n\r\n").repeat(33), HttpError::LargeHead(0)),
-            (
-                format!("{ok}{}", format!("A: {}\r\n", "x".repeat(1000)).repeat(310)),
-                HttpError::LargeHead(0),
-            ),
-        ] {
-            let found = read_in(said.as_bytes(), Asked::Other, said.len().max(1)).unwrap_err();
-            let found = match found {
-                HttpError::LargeHead(_) => HttpError::LargeHead(0),
-                found => found,
-            };
-            assert_eq!(found, error, "{:.60}", said);
-        }
-    }
-}
+mod tests;

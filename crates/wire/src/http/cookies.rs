@@ -1,5 +1,7 @@
 //! Cookies of one run of requests (RFC 6265): kept as long as the run lasts, never written down.
 
+use cookie::Cookie as SetCookie;
+
 use super::Url;
 
 /// Cookies of one jar.
@@ -24,10 +26,11 @@ struct Cookie {
 pub struct Jar(Vec<Cookie>);
 
 impl Jar {
-    /// Takes what an answer from `url` sets, the values of its headers `Set-Cookie`.
-    pub fn take<'a>(&mut self, url: &Url, headers: impl Iterator<Item = &'a str>) {
+    /// Takes what an answer from `url` sets at `now_s` (seconds since 1970), the values of its
+    /// headers `Set-Cookie`.
+    pub fn take<'a>(&mut self, url: &Url, headers: impl Iterator<Item = &'a str>, now_s: u64) {
         for header in headers {
-            let Some((cookie, over)) = read(url, header) else { continue };
+            let Some((cookie, over)) = read(url, header, now_s) else { continue };
             self.0.retain(|old| {
                 (&old.name, &old.domain, &old.path) != (&cookie.name, &cookie.domain, &cookie.path)
             });
@@ -61,54 +64,46 @@ impl Jar {
     }
 }
 
-/// A cookie, and whether it is over already.
-fn read(url: &Url, header: &str) -> Option<(Cookie, bool)> {
-    let mut parts = header.split(';');
-    let (name, value) = parts.next()?.split_once('=')?;
-    let (name, value) = (name.trim(), value.trim());
-    let control = |text: &str| text.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t');
-    if name.is_empty() || name.len() + value.len() > COOKIE_BYTES_MAX || control(header) {
+/// A cookie, and whether it is over already. A run of requests is over before any date to come.
+fn read(url: &Url, header: &str, now_s: u64) -> Option<(Cookie, bool)> {
+    if header.bytes().any(|byte| byte.is_ascii_control() && byte != b'\t') {
         return None;
     }
-    let path = url.target.split('?').next().unwrap_or_default();
-    let folder = match path.rfind('/') {
-        None | Some(0) => "/",
-        Some(at) => &path[..at],
-    };
+    let said = SetCookie::parse(header).ok()?;
+    let (name, value) = said.name_value();
+    if name.len() + value.len() > COOKIE_BYTES_MAX {
+        return None;
+    }
     let host = url.host.to_ascii_lowercase();
-    let mut cookie = Cookie {
+    let domain = said.domain().map(|domain| domain.to_ascii_lowercase()).unwrap_or_default();
+    let (domain, host_only) = match domain.is_empty() {
+        true => (host, true),
+        false if domain == host => (host, false),
+        // One label is nobody's own: such a cookie would go to everybody below it.
+        false if !belongs(&host, &domain) || !domain.contains('.') => return None,
+        false => (domain, false),
+    };
+    let folder = || {
+        let path = url.target.split('?').next().unwrap_or_default();
+        match path.rfind('/') {
+            None | Some(0) => "/".to_owned(),
+            Some(at) => path[..at].to_owned(),
+        }
+    };
+    let path = said.path().filter(|path| path.starts_with('/'));
+    let over = match (said.max_age(), said.expires_datetime()) {
+        (Some(age), _) => age.is_zero(),
+        (None, Some(end)) => end.unix_timestamp() <= i64::try_from(now_s).unwrap_or(i64::MAX),
+        (None, None) => false,
+    };
+    let cookie = Cookie {
         name: name.to_owned(),
         value: value.to_owned(),
-        domain: host.clone(),
-        host_only: true,
-        path: folder.to_owned(),
-        secure: false,
+        domain,
+        host_only,
+        path: path.map_or_else(folder, str::to_owned),
+        secure: said.secure().unwrap_or(false),
     };
-    let mut over = false;
-    for part in parts {
-        let (word, value) = part.split_once('=').unwrap_or((part, ""));
-        let value = value.trim().trim_matches('"');
-        match &*word.trim().to_ascii_lowercase() {
-            "secure" => cookie.secure = true,
-            "path" if value.starts_with('/') => cookie.path = value.to_owned(),
-            "domain" => {
-                let domain = value.trim_start_matches('.').to_ascii_lowercase();
-                if domain.is_empty() || domain == host {
-                    cookie.host_only = domain.is_empty();
-                    continue;
-                }
-                // One label is nobody's own: such a cookie would go to everybody below it.
-                if !belongs(&host, &domain) || !domain.contains('.') {
-                    return None;
-                }
-                (cookie.domain, cookie.host_only) = (domain, false);
-            }
-            "max-age" => over = value.parse::<i64>().is_ok_and(|seconds| seconds <= 0),
-            // A run of requests is over before any date but one that has passed: 1970.
-            "expires" if value.contains("1970") => over = true,
-            _ => {}
-        }
-    }
     Some((cookie, over))
 }
 
@@ -129,13 +124,16 @@ fn path_matches(path: &str, wanted: &str) -> bool {
 mod tests {
     use super::*;
 
+    /// In November 2023.
+    const NOW_S: u64 = 1_700_000_000;
+
     fn url(text: &str) -> Url {
         Url::parse(text).unwrap()
     }
 
     fn told(from: &str, headers: &[&str], to: &str) -> String {
         let mut jar = Jar::default();
-        jar.take(&url(from), headers.iter().copied());
+        jar.take(&url(from), headers.iter().copied(), NOW_S);
         jar.header(&url(to)).unwrap_or_default()
     }
 
@@ -161,6 +159,10 @@ mod tests {
             ("a=1; Max-Age=0", from, ""),
             ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT", from, ""),
             ("a=1; Max-Age=60", from, "a=1"),
+            ("a=1; Expires=Tue, 14-Nov-2023 22:13:20 GMT", from, ""),
+            ("a=1; Expires=Tue, 14 Nov 2023 22:13:21 GMT", from, "a=1"),
+            ("a=1; Expires=Thu, 01 Jan 1970 00:00:00 GMT; Max-Age=60", from, "a=1"),
+            ("a=1; Expires=never", from, "a=1"),
             ("a=\u{1}", from, ""),
         ] {
             assert_eq!(told(from, &[set], to), expected, "{set} {to}");
@@ -176,9 +178,9 @@ mod tests {
         let from = url("http://a/");
         let mut jar = Jar::default();
         let cookies: Vec<String> = (0..COOKIES_MAX + 10).map(|n| format!("n{n}=1")).collect();
-        jar.take(&from, cookies.iter().map(String::as_str));
+        jar.take(&from, cookies.iter().map(String::as_str), NOW_S);
         let long = format!("long={}", "x".repeat(COOKIE_BYTES_MAX));
-        jar.take(&from, [long.as_str()].into_iter());
+        jar.take(&from, [long.as_str()].into_iter(), NOW_S);
         assert_eq!(jar.header(&from).unwrap().split("; ").count(), COOKIES_MAX);
     }
 }

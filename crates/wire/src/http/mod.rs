@@ -7,7 +7,6 @@
 mod answer;
 pub mod content;
 pub mod cookies;
-mod punycode;
 pub mod request;
 mod url;
 

@@ -1,10 +1,17 @@
-//! Where a request goes, read as generously as the field's servers read it.
+//! Where a request goes, read as generously as the field's servers read it: their library leaves
+//! alone what the URLs of browsers (the crate `url`) put into codes, and the peer would see it.
 
 use std::borrow::Cow;
 use std::fmt;
 use std::net::{Ipv4Addr, Ipv6Addr};
 
-use super::punycode;
+use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
+use percent_encoding::{
+    AsciiSet, CONTROLS, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode,
+};
+
+/// Everything but unreserved characters (RFC 3986).
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
 /// Schemes that the library of the field's servers knows and that they switch off.
 const SWITCHED_OFF: &[&str] = &[
@@ -186,18 +193,7 @@ fn scheme(text: &str) -> Option<&str> {
 
 /// `%41` → `A`; what is no code stays.
 pub fn decoded(text: &str) -> String {
-    let mut out = Vec::with_capacity(text.len());
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    while let Some(byte) = bytes.get(at) {
-        let code = bytes
-            .get(at + 1..at + 3)
-            .filter(|code| *byte == b'%' && code.iter().all(u8::is_ascii_hexdigit))
-            .and_then(|code| u8::from_str_radix(str::from_utf8(code).ok()?, 16).ok());
-        at += if code.is_some() { 3 } else { 1 };
-        out.push(code.unwrap_or(*byte));
-    }
-    String::from_utf8_lossy(&out).into_owned()
+    percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
 
 /// Host and port of `host:port`.
@@ -237,7 +233,9 @@ fn host_of(text: &str) -> Result<String, UrlError> {
         return Err(UrlError::BadHost);
     }
     if !host.is_ascii() {
-        return punycode::host(&host).ok_or(UrlError::BadHost);
+        let (list, length) = (AsciiDenyList::EMPTY, DnsLength::VerifyAllowRootDot);
+        let name = Uts46::new().to_ascii(host.as_bytes(), list, Hyphens::Allow, length);
+        return name.map(Cow::into_owned).map_err(|_| UrlError::BadHost);
     }
     Ok(numeric(&host).map_or(host, |address| address.to_string()))
 }
@@ -286,46 +284,16 @@ fn target_of(text: &str) -> String {
     }
     for segment in segments {
         out.push('/');
-        push_ascii(&mut out, segment);
+        out.extend(utf8_percent_encode(segment, CONTROLS));
     }
     if out.is_empty() {
         out.push('/');
     }
     if !query.is_empty() {
         out.push('?');
-        push_ascii(&mut out, query);
+        out.extend(utf8_percent_encode(query, CONTROLS));
     }
     out
-}
-
-/// Letters beyond ASCII in codes.
-fn push_ascii(out: &mut String, text: &str) {
-    for c in text.chars() {
-        if c.is_ascii() {
-            out.push(c);
-        } else {
-            let mut bytes = [0; 4];
-            c.encode_utf8(&mut bytes).bytes().for_each(|byte| push_code(out, byte));
-        }
-    }
-}
-
-fn push_code(out: &mut String, byte: u8) {
-    const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-    out.push('%');
-    out.push(char::from(DIGITS[usize::from(byte >> 4)]));
-    out.push(char::from(DIGITS[usize::from(byte & 15)]));
-}
-
-/// A name or value of a query (RFC 3986: everything but unreserved characters in codes).
-fn encoded(out: &mut String, text: &str) {
-    for byte in text.bytes() {
-        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~') {
-            out.push(char::from(byte));
-        } else {
-            push_code(out, byte);
-        }
-    }
 }
 
 /// The URL with `fields` at its end.
@@ -338,9 +306,9 @@ pub fn with_query<'a>(
     for (name, value) in fields {
         let text = out.to_mut();
         text.push(mark);
-        encoded(text, name);
+        text.extend(utf8_percent_encode(name, RESERVED));
         text.push('=');
-        encoded(text, value);
+        text.extend(utf8_percent_encode(value, RESERVED));
         mark = '&';
     }
     out
@@ -374,6 +342,9 @@ mod tests {
             ("http://[::1]:8080/a", "http://[::1]:8080/a"),
             ("http://a%41.b", "http://aA.b/"),
             ("http://bücher.example/", "http://xn--bcher-kva.example/"),
+            ("http://BÜ_CHER.Example/", "http://xn--b_cher-3ya.example/"),
+            ("http://straße.example。x/", "http://xn--strae-oqa.example.x/"),
+            ("http://3年b組金八先生/", "http://xn--3b-ww4c5e180e575a65lsy2b/"),
             ("http://a:/b", "http://a/b"),
             ("127.0.0.1:1/x", "http://127.0.0.1:1/x"),
         ] {
@@ -387,12 +358,14 @@ mod tests {
     #[test]
     fn what_is_no_url() {
         let long = "a".repeat(URL_BYTES_MAX + 1);
+        let label = format!("http://{}/", "ü".repeat(64));
         for (text, error) in [
             ("", UrlError::Malformed),
             (" http://a", UrlError::Malformed),
             ("http://a b", UrlError::Malformed),
             ("http://a\n", UrlError::Malformed),
             (&long, UrlError::Malformed),
+            (&label, UrlError::BadHost),
             ("http://", UrlError::NoHost),
             ("http://:80", UrlError::NoHost),
             ("http://a:99999", UrlError::BadPort),

@@ -51,6 +51,17 @@ describe("hostParams", () => {
     });
     expect(params).toMatchObject({ tls_psk: undefined, tls_issuer: undefined });
   });
+  it("sends who asks by IPMI where there is such an interface", () => {
+    const ipmi = { ...AGENT, type: "3", port: "623" };
+    const login = { ipmiUsername: "monitor", ipmiPassword: "secret", ipmiAuthtype: "6" };
+    expect(hostParams(draft(login), null, true)).not.toHaveProperty("ipmi_username");
+    expect(hostParams(draft({ ...login, interfaces: [ipmi] }), null, true)).toMatchObject({
+      ipmi_authtype: "6",
+      ipmi_privilege: "2",
+      ipmi_username: "monitor",
+      ipmi_password: "secret",
+    });
+  });
   it("clears what an unlinked template brought, or leaves it", () => {
     const before = { parentTemplates: [{ templateid: "7" }, { templateid: "8" }] } as Host;
     const after = draft({ templateids: ["8"] });

@@ -19,6 +19,10 @@ export interface HostDraft {
   psk: string;
   tlsIssuer: string;
   tlsSubject: string;
+  ipmiAuthtype: string;
+  ipmiPrivilege: string;
+  ipmiUsername: string;
+  ipmiPassword: string;
 }
 
 export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
@@ -38,6 +42,10 @@ export function draftOf(host: Host | null, firstInterface: HostInterface): HostD
     psk: "",
     tlsIssuer: host?.tls_issuer ?? "",
     tlsSubject: host?.tls_subject ?? "",
+    ipmiAuthtype: host?.ipmi_authtype ?? "-1",
+    ipmiPrivilege: host?.ipmi_privilege ?? "2",
+    ipmiUsername: host?.ipmi_username ?? "",
+    ipmiPassword: host?.ipmi_password ?? "",
   };
 }
 
@@ -47,6 +55,10 @@ export function usesPsk(draft: HostDraft): boolean {
 
 export function usesCertificate(draft: HostDraft): boolean {
   return draft.tlsConnect === "4" || (draft.tlsAccept & 4) !== 0;
+}
+
+export function usesIpmi(draft: HostDraft): boolean {
+  return draft.interfaces.some((iface) => iface.type === "3");
 }
 
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
@@ -112,5 +124,11 @@ export function hostParams(draft: HostDraft, before: Host | null, clear: boolean
     tls_psk: usesPsk(draft) && draft.psk ? draft.psk : undefined,
     tls_issuer: usesCertificate(draft) ? draft.tlsIssuer : undefined,
     tls_subject: usesCertificate(draft) ? draft.tlsSubject : undefined,
+    ...(usesIpmi(draft) && {
+      ipmi_authtype: draft.ipmiAuthtype,
+      ipmi_privilege: draft.ipmiPrivilege,
+      ipmi_username: draft.ipmiUsername,
+      ipmi_password: draft.ipmiPassword,
+    }),
   };
 }

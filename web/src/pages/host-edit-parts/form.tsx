@@ -14,7 +14,15 @@ import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
 import { ask } from "~/ui/confirm";
 import { Checkbox, Field, Input, Textarea } from "~/ui/field";
 import { toast } from "~/ui/toast";
-import { draftOf, type HostDraft, hostParams, problemsOf, unlinkedTemplates } from "./draft";
+import {
+  draftOf,
+  type HostDraft,
+  hostParams,
+  problemsOf,
+  unlinkedTemplates,
+  usesIpmi,
+} from "./draft";
+import { IpmiFields } from "./ipmi";
 import { TlsFields } from "./tls";
 
 /** Creates or edits a host. */
@@ -152,6 +160,11 @@ export function HostForm({ host }: { host: Host | null }) {
           onChange={(interfaces) => set({ interfaces })}
         />
       </FormSection>
+      {usesIpmi(draft) && (
+        <FormSection title="IPMI" note="Who asks the host's management controller.">
+          <IpmiFields draft={draft} set={set} />
+        </FormSection>
+      )}
       <FormSection title="Tags" note="Go with every problem of this host.">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>

@@ -1,3 +1,5 @@
+import { pairsOf, pairsText } from "~/util/pairs";
+
 /** A parameter that only some types of items have. */
 export interface ExtraField {
   /** The API's name of it. */
@@ -25,6 +27,10 @@ const SCRIPT: ExtraField = {
   multiline: true,
   required: true,
   hint: "Body of function (value), where value is a JSON text of the parameters",
+};
+const BROWSER_SCRIPT: ExtraField = {
+  ...SCRIPT,
+  hint: "Body of function (value), where value is a JSON text of the parameters; new Browser(Browser.chromeOptions()) leads a browser",
 };
 const PARAMETERS: ExtraField = {
   field: "parameters",
@@ -59,7 +65,13 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     { field: "params", label: "SQL query", multiline: true, required: true },
     TIMEOUT,
   ],
-  "12": [{ field: "ipmi_sensor", label: "IPMI sensor" }],
+  "12": [
+    {
+      field: "ipmi_sensor",
+      label: "IPMI sensor",
+      hint: "Its name, or name: and the name with its entity; the key ipmi.get needs none",
+    },
+  ],
   "13": [
     {
       field: "authtype",
@@ -189,25 +201,13 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
   ],
   "20": [TIMEOUT],
   "21": [PARAMETERS, SCRIPT, TIMEOUT],
-  "22": [PARAMETERS, SCRIPT, TIMEOUT],
+  "22": [PARAMETERS, BROWSER_SCRIPT, TIMEOUT],
 };
 
 /** A list of names and values as lines; other values as text. */
 export function extraText(value: unknown): string {
   if (!Array.isArray(value)) return value === undefined || value === null ? "" : String(value);
-  return value.map((pair) => `${pair.name}: ${pair.value}`).join("\n");
-}
-
-/** The inverse of `extraText` for lists. */
-export function pairsOf(text: string): { name: string; value: string }[] {
-  return text
-    .split("\n")
-    .filter((line) => line.trim())
-    .map((line) => {
-      const colon = line.indexOf(":");
-      if (colon < 0) return { name: line.trim(), value: "" };
-      return { name: line.slice(0, colon).trim(), value: line.slice(colon + 1).trim() };
-    });
+  return pairsText(value);
 }
 
 /** The extra parameters as the API takes them. Empty ones are sent only where they replace something. */

@@ -3,8 +3,9 @@ import type { StepOutcome, TestOutcome } from "~/api/item-test";
 import type { PreprocessingStep } from "~/api/items";
 import type { Owner } from "~/api/owners";
 import { macrosIn, substitute } from "~/util/macros";
+import { pairsOf } from "~/util/pairs";
 import { chosenInterface, type ItemDraft } from "./draft";
-import { EXTRAS, pairsOf } from "./extras";
+import { EXTRAS } from "./extras";
 
 /** What the test dialog is told beside the item. */
 export interface TestInput {

@@ -17,11 +17,16 @@ pub(super) const INT: crate::object::FieldKind = Int(0, i64::MAX);
 
 const FIELDS: &[Field] = &[
     field("eventid", Id, ReadOnly, "Id of the event."),
-    field("source", INT, ReadOnly, "0 = trigger."),
-    field("object", INT, ReadOnly, "0 = trigger."),
-    field("objectid", Id, ReadOnly, "Id of the trigger."),
+    field("source", INT, ReadOnly, "0 trigger, 1 network discovery, 2 autoregistration."),
+    field("object", INT, ReadOnly, "0 trigger, 1 found host, 2 found service, 3 agent."),
+    field("objectid", Id, ReadOnly, "Id of what it is about."),
     field("clock", INT, ReadOnly, "When, unix time."),
-    field("value", INT, ReadOnly, "1 problem, 0 recovery."),
+    field(
+        "value",
+        INT,
+        ReadOnly,
+        "1 problem, 0 recovery; found: 0 up, 1 down, 2 discovered, 3 lost.",
+    ),
     field("acknowledged", INT, ReadOnly, "1 = somebody acknowledged it."),
     field("ns", INT, ReadOnly, "Nanoseconds of the time."),
     field("name", Text(0), ReadOnly, "What the problem is called."),
@@ -103,7 +108,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let mut found = get.run()?;
     shown::complete(&mut found)?;
-    selects(&mut found)?;
+    selects(&mut found, shown::check_source(input)?)?;
     Ok(found.finish())
 }
 
@@ -125,14 +130,18 @@ fn grouped(call: &Call<'_>, get: Get<'_, '_>, group_by: &Json) -> ApiResult<Json
     Ok(counts.collect())
 }
 
-fn selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
+fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectHosts")? {
         let triggers: Vec<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
-        let hosts = found.call.pairs(
-            "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
+        let hosts = if about.0 == 0 {
+            found.call.pairs(
+                "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
              JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})",
-            &triggers,
-        )?;
+                &triggers,
+            )?
+        } else {
+            Vec::new()
+        };
         let pairs: Vec<(u64, u64)> = found
             .rows
             .iter()
@@ -148,7 +157,14 @@ fn selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectRelatedObject")? {
         let pairs: Vec<(u64, u64)> =
             found.rows.iter().map(|row| (row.id, row.row.id("objectid"))).collect();
-        let relation = Relation::new("relatedObject", "trigger.get", "triggerids", "triggerid");
+        let (method, ids, key) = match about {
+            (1, 1) => ("dhost.get", "dhostids", "dhostid"),
+            (1, 2) => ("dservice.get", "dserviceids", "dserviceid"),
+            (0, _) => ("trigger.get", "triggerids", "triggerid"),
+            // Agents that announced themselves have no method of their own.
+            _ => ("", "", ""),
+        };
+        let relation = Relation::new("relatedObject", method, ids, key);
         found.relate_as(&relation, &wanted, &pairs)?;
         for row in &mut found.rows {
             if let Some(Json::Array(list)) = row.out.get_mut("relatedObject") {

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use config::Edit;
-use config::db::{Row, Value, query_by_ids};
-use config::objects::{Deleted, delete_hosts_of_rules, delete_triggers};
+use config::db::{Row, Value};
+use config::objects::{Deleted, delete_hosts};
 use config::schema::tables;
 use serde_json::json;
 
@@ -368,39 +368,4 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     })?;
     gone::tell(call, &deleted);
     Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
-}
-
-/// Deletes hosts or templates with all they own, the triggers that used their items, and the hosts
-/// that their rules have discovered.
-pub(crate) fn delete_hosts(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Deleted> {
-    let column = |edit: &mut Edit<'_>, sql: &str, ids: &[u64]| -> ApiResult<Vec<u64>> {
-        let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
-        Ok(rows.iter().map(|row| row.id("id")).collect())
-    };
-    let items = column(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", ids)?;
-    let discovered = column(
-        edit,
-        "SELECT d.hostid AS id FROM host_discovery d JOIN items r ON r.itemid = d.parent_itemid \
-         JOIN hosts h ON h.hostid = d.hostid AND h.kind = 0 WHERE r.hostid IN ({ids})",
-        ids,
-    )?;
-    // A trigger over several hosts goes with any of them.
-    let triggers = column(
-        edit,
-        "SELECT DISTINCT f.triggerid AS id FROM functions f JOIN items i ON i.itemid = f.itemid \
-         WHERE i.hostid IN ({ids})",
-        ids,
-    )?;
-    let triggers = delete_triggers(edit, &triggers)?;
-    let mut deleted = Deleted { items, triggers };
-    if !discovered.is_empty() {
-        gone::add(&mut deleted, delete_hosts(edit, &discovered)?);
-    }
-    delete_hosts_of_rules(edit, &deleted.items)?;
-    edit.delete("host_templates", "templateid", ids)?;
-    edit.delete("hosts", "hostid", ids)?;
-    for host in ids {
-        edit.touch_host(*host);
-    }
-    Ok(deleted)
 }

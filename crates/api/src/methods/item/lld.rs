@@ -194,8 +194,9 @@ fn check_formula(formula: &str, conditions: &[[String; 4]], path: &str) -> ApiRe
     Ok(())
 }
 
-/// The formula by which a filter is evaluated, from its stored form.
-pub(crate) fn eval_formula(filter: &Json) -> String {
+/// The formula by which a filter is evaluated, from its stored form. Conditions with the same
+/// member `what` belong together.
+pub(crate) fn eval_formula(filter: &Json, what: &str) -> String {
     let evaltype = filter["evaltype"].as_str().unwrap_or("0");
     if evaltype == "3" {
         return filter["formula"].as_str().unwrap_or_default().to_owned();
@@ -208,7 +209,7 @@ pub(crate) fn eval_formula(filter: &Json) -> String {
     let mut groups: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut order: Vec<&str> = Vec::new();
     for condition in filter["conditions"].as_array().into_iter().flatten() {
-        let name = condition["macro"].as_str().unwrap_or_default();
+        let name = condition[what].as_str().unwrap_or_default();
         if !order.contains(&name) {
             order.push(name);
         }
@@ -234,7 +235,7 @@ pub(crate) fn show_filter(stored: &str, wanted: &Output) -> Json {
     for name in ["evaltype", "formula", "eval_formula", "conditions"] {
         if wanted.has(name) {
             let value = match name {
-                "eval_formula" => eval_formula(&filter).into(),
+                "eval_formula" => eval_formula(&filter, "macro").into(),
                 _ => filter[name].clone(),
             };
             out.insert(name.to_owned(), value);
@@ -329,7 +330,7 @@ pub(crate) fn show_overrides(stored: &str, wanted: &Output) -> Json {
     };
     let show = |mut one: Json| {
         if let Some(filter) = one.get_mut("filter") {
-            let formula = eval_formula(filter);
+            let formula = eval_formula(filter, "macro");
             filter["eval_formula"] = formula.into();
         }
         if let Json::Object(members) = &mut one {

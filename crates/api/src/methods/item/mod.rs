@@ -20,6 +20,7 @@ use crate::error::ApiResult;
 
 pub(crate) use fields::{ITEM, PROTOTYPE, RULE};
 pub(crate) use get::hosts;
+pub(crate) use lld::eval_formula;
 pub(crate) use prototype::METHODS as PROTOTYPE_METHODS;
 pub(crate) use rule::METHODS as RULE_METHODS;
 pub(crate) use write::tags as read_tags;

@@ -2,13 +2,12 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use config::objects::{Deleted, new_uuid};
+use config::objects::{Deleted, delete_hosts, new_uuid};
 use serde_json::json;
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::methods::host::write::delete_hosts;
 use crate::object::{Columns, Mode, taken};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{check_free, is_technical_name};

@@ -14,7 +14,8 @@ fn job(slot: u32) -> Job {
 }
 
 fn route(address: SocketAddr, dialect: Dialect, timeout_ms: u64) -> Route {
-    Route { address, source: None, dialect, timeout: Duration::from_millis(timeout_ms) }
+    let timeout = Duration::from_millis(timeout_ms);
+    Route { address, source: None, dialect, timeout, begun: Duration::ZERO }
 }
 
 /// Moves until `count` checks have ended.
@@ -99,7 +100,7 @@ fn an_old_agent_is_asked_again_in_plain_text() {
     let mut direct = Direct::new(1 << 20).unwrap();
     direct.start(job(1), route(address, Dialect::Json, 3000), now());
     let ended = run(&mut direct, 1).remove(0);
-    assert_eq!((ended.reply, ended.dialect), (AgentReply::Value("9".into()), Dialect::Plain));
+    assert_eq!((ended.reply, ended.route.dialect), (AgentReply::Value("9".into()), Dialect::Plain));
     assert_eq!(asked.load(Ordering::SeqCst), 2);
 }
 

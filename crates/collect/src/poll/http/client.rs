@@ -167,7 +167,7 @@ impl Client {
                 track,
             };
             let answer = self.ask(&hop, &mut head).await?;
-            jar.take(&url, answer.header("set-cookie"));
+            jar.take(&url, answer.header("set-cookie"), self.clock.unix().as_secs());
             let location = match answer.status {
                 301..=303 | 307 | 308 if call.follow => answer.header("location").next(),
                 _ => None,

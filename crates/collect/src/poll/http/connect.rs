@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
+use tokio::sync::watch;
 use wire::http::{Asked, Url};
 use wire::http_auth;
 
@@ -18,6 +19,8 @@ use crate::poll::agent::is_local;
 
 /// How long the addresses of a name are believed.
 const FRESH: Duration = Duration::from_secs(60);
+/// How much longer they are used while the name is looked up again.
+const STALE: Duration = Duration::from_secs(60);
 /// Names remembered at one time.
 const NAMES_MAX: usize = 16_384;
 /// How long an address may take while another is left to try.
@@ -65,33 +68,79 @@ impl Proxy {
     }
 }
 
-/// Addresses of names, kept for a while.
+/// What a lookup brings: nothing yet, or the addresses, none of them if there are none.
+type Answer = Option<Vec<IpAddr>>;
+
 #[derive(Debug, Default)]
-pub(super) struct Names(RefCell<HashMap<String, (Vec<IpAddr>, Duration)>>);
+struct Known {
+    addresses: Vec<IpAddr>,
+    /// Until when they are believed.
+    until: Duration,
+    /// A lookup that is running, or has ended unseen.
+    lookup: Option<watch::Receiver<Answer>>,
+}
+
+/// Addresses of names, kept for a while. A name is looked up once, however many ask: each lookup
+/// holds a thread, and one in vain holds it for long. While it is looked up again, those who ask
+/// use the addresses that were good a moment ago.
+#[derive(Debug, Default)]
+pub(super) struct Names(RefCell<HashMap<String, Known>>);
 
 impl Names {
     async fn find(&self, name: &str, now: Duration) -> Option<Vec<IpAddr>> {
         if let Ok(address) = name.parse() {
             return Some(vec![address]);
         }
-        if let Some((found, until)) = self.0.borrow().get(name)
-            && now < *until
-        {
-            return Some(found.clone());
-        }
-        let found = tokio::net::lookup_host((name, 0)).await.ok()?;
-        let mut found: Vec<IpAddr> = found.map(|address| address.ip()).collect();
-        found.dedup();
-        if found.is_empty() {
-            return None;
-        }
-        let mut known = self.0.borrow_mut();
-        if known.len() >= NAMES_MAX {
-            known.clear();
-        }
-        known.insert(name.to_owned(), (found.clone(), now + FRESH));
-        Some(found)
+        let mut lookup = match self.known(name, now) {
+            Ok(addresses) => return Some(addresses),
+            Err(lookup) => lookup,
+        };
+        let found = lookup.wait_for(Option::is_some).await.ok()?.clone();
+        self.learn(name, found.clone().unwrap_or_default(), now);
+        found.filter(|found| !found.is_empty())
     }
+
+    /// What is known, or the lookup that will tell.
+    fn known(&self, name: &str, now: Duration) -> Result<Vec<IpAddr>, watch::Receiver<Answer>> {
+        let mut names = self.0.borrow_mut();
+        if names.len() >= NAMES_MAX && !names.contains_key(name) {
+            names.clear();
+        }
+        let known = names.entry(name.to_owned()).or_default();
+        if let Some(found) = known.lookup.as_ref().and_then(|lookup| lookup.borrow().clone()) {
+            *known = Known { addresses: found, until: now + FRESH, lookup: None };
+        }
+        if now < known.until && !known.addresses.is_empty() {
+            return Ok(known.addresses.clone());
+        }
+        let lookup = match &known.lookup {
+            Some(lookup) if lookup.has_changed().is_ok() => lookup.clone(),
+            _ => known.lookup.insert(look_up(name.to_owned())).clone(),
+        };
+        match now < known.until + STALE && !known.addresses.is_empty() {
+            true => Ok(known.addresses.clone()),
+            false => Err(lookup),
+        }
+    }
+
+    fn learn(&self, name: &str, addresses: Vec<IpAddr>, now: Duration) {
+        if let Some(known) = self.0.borrow_mut().get_mut(name) {
+            *known = Known { addresses, until: now + FRESH, lookup: None };
+        }
+    }
+}
+
+/// Looks a name up, whoever still waits for it.
+fn look_up(name: String) -> watch::Receiver<Answer> {
+    let (told, lookup) = watch::channel(None);
+    tokio::spawn(async move {
+        let found = tokio::net::lookup_host((name.as_str(), 0)).await;
+        let mut found: Vec<IpAddr> =
+            found.map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default();
+        found.dedup();
+        told.send_replace(Some(found));
+    });
+    lookup
 }
 
 /// Whom to reach, and how.

@@ -4,6 +4,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
@@ -15,6 +16,7 @@ use wire::icmp::{self, Echo, Family};
 use super::series::{Progress, Series};
 use super::sockets::{Icmp, Refused, Reply, family_of};
 use super::{Outcome, PingError};
+use crate::counters::{Busy, timed};
 
 /// Time between two batches; 32 packets in each are 32,000 packets/s.
 const PACE: Duration = Duration::from_millis(1);
@@ -69,9 +71,17 @@ enum Door {
 }
 
 /// The body of the thread; ends when nobody can ask any more.
-pub(super) fn run(clock: SharedClock, source: Option<IpAddr>, requests: queue::Receiver<Request>) {
+pub(super) fn run(
+    clock: SharedClock,
+    source: Option<IpAddr>,
+    requests: queue::Receiver<Request>,
+    busy: &Busy,
+) {
     match tokio::runtime::Builder::new_current_thread().enable_all().build() {
-        Ok(runtime) => runtime.block_on(Engine::new(clock, source).run(requests)),
+        Ok(runtime) => {
+            let engine = Engine::new(Arc::clone(&clock), source).run(requests);
+            runtime.block_on(timed(&*clock, busy, engine));
+        }
         Err(error) => tracing::error!("the thread that pings cannot start: {error}"),
     }
 }

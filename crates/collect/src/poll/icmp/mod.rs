@@ -13,7 +13,7 @@ mod series;
 mod sockets;
 
 use std::net::{IpAddr, SocketAddr};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
@@ -23,6 +23,7 @@ use tokio::sync::oneshot;
 pub(crate) use params::{Ping, seconds};
 pub use series::{Outcome, Series};
 
+use crate::counters::Busy;
 use engine::Request;
 
 /// Requests that wait for the thread; who finds the queue full waits.
@@ -47,6 +48,7 @@ pub struct Pinger {
     clock: SharedClock,
     source: Option<IpAddr>,
     requests: OnceLock<Result<queue::Sender<Request>, String>>,
+    busy: Arc<Busy>,
 }
 
 impl std::fmt::Debug for Pinger {
@@ -58,7 +60,7 @@ impl std::fmt::Debug for Pinger {
 impl Pinger {
     /// Packets leave from `source` where it is of the target's family.
     pub fn new(clock: SharedClock, source: Option<IpAddr>) -> Self {
-        Self { clock, source, requests: OnceLock::new() }
+        Self { clock, source, requests: OnceLock::new(), busy: Arc::default() }
     }
 
     /// Sends a series and waits for what comes back. That takes as long as the series says: all
@@ -72,12 +74,17 @@ impl Pinger {
         answer.await.map_err(|_| PingError::Stopping)?
     }
 
+    /// Time in work of the thread.
+    pub(crate) fn busy(&self) -> &Busy {
+        &self.busy
+    }
+
     fn start(&self) -> Result<queue::Sender<Request>, String> {
         let (requests, received) = queue::bounded("pings", REQUESTS);
-        let (clock, source) = (self.clock.clone(), self.source);
+        let (clock, source, busy) = (self.clock.clone(), self.source, Arc::clone(&self.busy));
         std::thread::Builder::new()
             .name(String::from("pinger"))
-            .spawn(move || engine::run(clock, source, received))
+            .spawn(move || engine::run(clock, source, received, &busy))
             .map(|_| requests)
             .map_err(|error| format!("the thread that pings cannot start: {error}"))
     }

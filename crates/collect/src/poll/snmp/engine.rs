@@ -23,6 +23,7 @@ use wire::snmp::ber::Writer;
 use wire::snmp::{DATAGRAM_BYTES_MAX, Message, Pdu, PduKind, Request, Version, v3};
 
 use super::batch::Learned;
+use super::by_name::Indexes;
 use super::question::{Ended, Question};
 use super::session::{Heard, Sessions};
 use super::{AgentReply, Failure};
@@ -38,6 +39,9 @@ const SOCKETS_V4: usize = 4;
 const RECEIVE_BYTES: usize = 4 << 20;
 /// Datagrams taken from one socket before the next has its turn, in calls.
 const TURN: usize = 8;
+/// So many requests wait, and so few answers came, that it is worth to let more come first.
+const MANY_WAIT: usize = 1_000;
+const FEW_CAME: usize = 32;
 /// How often an engine of version 3 may tell us to ask again.
 const AGAIN_MAX: u8 = 3;
 
@@ -71,12 +75,15 @@ pub(crate) struct Engine<J> {
     serial: u32,
     deadlines: BTreeMap<Duration, Deadlines>,
     learned: HashMap<InterfaceId, Learned>,
+    indexes: Indexes,
     sessions: Sessions,
     writer: Writer,
     /// `None` while what it holds is dealt with.
     inbox: Option<Inbox>,
     room: Vec<u8>,
     ended: Vec<Ended<J>>,
+    /// Datagrams taken by the last look.
+    came: usize,
     /// Datagrams that answered nothing that waits.
     stray: u64,
 }
@@ -96,11 +103,13 @@ impl<J> Engine<J> {
             serial: seed as u32,
             deadlines: BTreeMap::new(),
             learned: HashMap::new(),
+            indexes: Indexes::default(),
             sessions: Sessions::new(seed),
             writer: Writer::new(),
             inbox: Some(Inbox::new(BATCH_MAX, DATAGRAM_BYTES_MAX)),
             room: Vec::new(),
             ended: Vec::new(),
+            came: 0,
             stray: 0,
         })
     }
@@ -118,6 +127,7 @@ impl<J> Engine<J> {
     /// An interface is gone.
     pub(crate) fn forget(&mut self, interface: InterfaceId) {
         self.learned.remove(&interface);
+        self.indexes.forget(interface);
     }
 
     /// Begins to ask. What cannot be asked has ended when this returns.
@@ -160,6 +170,7 @@ impl<J> Engine<J> {
         let id = ((self.serial << PLACE_BITS) | at) & 0x7fff_ffff;
         flight.id = id.cast_signed();
         flight.resent = false;
+        flight.question.prepare(&self.indexes);
         self.send(at, flight, now);
     }
 
@@ -271,15 +282,22 @@ impl<J> Engine<J> {
         more
     }
 
+    /// Many requests wait, but few answers come at a time: each look costs more than they do.
+    pub(crate) fn is_trickling(&self) -> bool {
+        self.came < FEW_CAME && self.flights.len() - self.free.len() >= MANY_WAIT
+    }
+
     fn receive(&mut self, now: Duration) -> bool {
         let mut more = false;
         // An answer may lead to requests that would have us receive more.
         let Some(mut inbox) = self.inbox.take() else { return false };
+        self.came = 0;
         for at in 0..self.v4.len() + self.v6.len() {
             for turn in 0..TURN {
                 let channel = self.v4.get(at).or_else(|| self.v6.get(at - self.v4.len()));
                 let Some(channel) = channel else { break };
                 let count = inbox.receive(channel.socket.as_fd()).unwrap_or(0);
+                self.came += count;
                 for datagram in inbox.datagrams() {
                     if datagram.cut || !self.hear(datagram.bytes, datagram.from, now) {
                         self.stray += 1;
@@ -386,7 +404,7 @@ impl<J> Engine<J> {
                 question.values.ask_at_once(1);
             }
         } else if let Some((job, mut work)) = question.works.pop_front() {
-            match work.answer(pdu) {
+            match work.answer(pdu, question.interface, &mut self.indexes) {
                 Some(reply) => out.push(Ended { job, reply }),
                 None => question.works.push_front((job, work)),
             }

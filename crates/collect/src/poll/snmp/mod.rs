@@ -1,11 +1,13 @@
 //! SNMP: values, walks and discovery of devices, thousands of them from a few sockets.
 //!
-//! [`plan`] reads what an item asks for, [`batch`] and [`walk`] ask for it and read the answers
-//! without a socket, [`session`] knows the engines of version 3, and [`engine`] sends, waits,
-//! repeats and gives up. [`poller`] puts that into the schedule: one request at a time for each
-//! interface.
+//! [`plan`] reads what an item asks for, [`batch`], [`walk`] and [`by_name`] ask for it and read the
+//! answers without a socket, [`session`] knows the engines of version 3, and [`engine`] sends,
+//! waits, repeats and gives up. [`poller`] puts that into the schedule: one request at a time for
+//! each interface.
 
+mod asker;
 mod batch;
+mod by_name;
 mod engine;
 mod plan;
 mod poller;
@@ -21,6 +23,7 @@ use config::snapshot::source::Snmp;
 use wire::snmp::{ErrorStatus, Oid};
 
 use super::agent::AgentReply;
+pub(crate) use asker::Asker;
 pub(super) use engine::Engine;
 pub(super) use poller::{Plans, check_once};
 pub(super) use question::Ended;

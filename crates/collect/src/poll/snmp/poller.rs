@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use config::snapshot::source::Source;
@@ -16,17 +15,21 @@ use super::Peer;
 use super::engine::Engine;
 use super::plan::Plan;
 use super::question::{Ended, Question};
+use crate::counters::Process;
 use crate::poll::agent::{self, AgentReply};
 use crate::poll::direct::Job;
 use crate::poll::probe::Check;
-use crate::poll::{Poller, RESOLVED_FOR};
+use crate::poll::together::TOGETHER_MAX;
+use crate::poll::{Poller, RESOLVED_FOR, Tally};
+use crate::schedule::Lane;
 
-/// Items of one interface that go out together; what is left follows.
-const TOGETHER_MAX: usize = 1000;
+/// Pause of a poller that asks many devices and hears little at a time: how late answers may be
+/// taken. With connections of agents to move there is none.
+const REST: Duration = Duration::from_micros(300);
 
 /// What items ask for that were asked lately: most are items of few templates.
 #[derive(Debug, Default)]
-pub(crate) struct Plans(HashMap<usize, (Arc<ItemShape>, Plan)>);
+pub(crate) struct Plans(HashMap<usize, (Arc<ItemShape>, Plan), foldhash::fast::RandomState>);
 
 impl Plans {
     const KEPT_MAX: usize = 10_000;
@@ -66,44 +69,44 @@ fn peer(interface: &Interface, ip: IpAddr) -> Option<Peer> {
     })
 }
 
+/// Where to ask.
+enum To {
+    Device(Peer, InterfaceId),
+    /// The address has to be looked up first.
+    Name(Box<Interface>),
+    /// There is no SNMP interface.
+    Nowhere,
+}
+
 const NO_INTERFACE: &str = "The item has no SNMP interface to check.";
 
 impl Poller {
     /// Starts what is due on an SNMP interface.
     pub(crate) fn start_snmp(self: &Rc<Self>, lane: usize) {
-        let mut jobs = Vec::new();
-        let (interface, ip, timeout) = {
-            let mut schedule = self.schedule.borrow_mut();
-            // A device that does not answer is tried with one value.
-            let max = if schedule.lane_ref(lane).state.failing() { 1 } else { TOGETHER_MAX };
-            let mut timeout = Duration::ZERO;
-            while jobs.len() < max {
-                let Some((slot, item)) = schedule.take(lane) else { break };
-                timeout = timeout.max(self.shared.timeout(schedule.snapshot(), &item));
-                jobs.push(Job { slot, lane, item });
-            }
-            let lane = schedule.lane_ref(lane);
-            let ip = match lane.resolved {
-                Some((ip, until)) if self.shared.deps.clock.monotonic() < until => Some(ip),
-                _ => None,
-            };
-            (lane.interface().cloned(), ip, timeout)
-        };
-        self.in_flight.set(self.in_flight.get() + jobs.len());
-        let counters = &self.shared.counters;
-        counters.checks.fetch_add(jobs.len() as u64, Ordering::Relaxed);
-        counters.checks_in_flight.fetch_add(jobs.len(), Ordering::Relaxed);
-        let Some(interface) = interface else {
-            let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
-            return jobs.iter().for_each(|job| self.done(job, reply.clone()));
-        };
-        let parsed = || interface.use_ip.then(|| interface.ip.parse().ok()).flatten();
-        match ip.or_else(parsed) {
-            Some(ip) => self.ask_snmp(&interface, ip, timeout, jobs),
-            None => {
-                let resolving = Rc::clone(self).resolve_snmp(lane, interface, timeout, jobs);
+        let (jobs, timeout) = self.take_jobs(lane, TOGETHER_MAX);
+        let to = self.address_of(self.schedule.borrow().lane_ref(lane));
+        match to {
+            To::Device(peer, interface) => self.ask_snmp(peer, interface, timeout, jobs),
+            To::Name(interface) => {
+                let resolving = Rc::clone(self).resolve_snmp(lane, *interface, timeout, jobs);
                 drop(tokio::task::spawn_local(resolving));
             }
+            To::Nowhere => {
+                let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
+                jobs.iter().for_each(|job| self.done(job, reply.clone()));
+            }
+        }
+    }
+
+    fn address_of(&self, lane: &Lane) -> To {
+        let Some(interface) = lane.interface() else { return To::Nowhere };
+        let known = lane.resolved.filter(|(_, until)| self.shared.deps.clock.monotonic() < *until);
+        let parsed = || interface.use_ip.then(|| interface.ip.parse().ok()).flatten();
+        match known.map(|(ip, _)| ip).or_else(parsed) {
+            Some(ip) => {
+                peer(interface, ip).map_or(To::Nowhere, |peer| To::Device(peer, interface.id))
+            }
+            None => To::Name(Box::new(interface.clone())),
         }
     }
 
@@ -125,7 +128,13 @@ impl Poller {
                         lane.resolved = Some((ip, until));
                     }
                 }
-                self.ask_snmp(&interface, ip, timeout, jobs);
+                match peer(&interface, ip) {
+                    Some(peer) => self.ask_snmp(peer, interface.id, timeout, jobs),
+                    None => {
+                        let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
+                        jobs.iter().for_each(|job| self.done(job, reply.clone()));
+                    }
+                }
                 self.settle();
             }
             Err(reply) => jobs.iter().for_each(|job| self.done(job, reply.clone())),
@@ -133,12 +142,8 @@ impl Poller {
     }
 
     /// Asks a device for all that its items want.
-    fn ask_snmp(&self, interface: &Interface, ip: IpAddr, timeout: Duration, jobs: Vec<Job>) {
-        let Some(peer) = peer(interface, ip) else {
-            let reply = AgentReply::ConfigError(NO_INTERFACE.to_owned());
-            return jobs.iter().for_each(|job| self.done(job, reply.clone()));
-        };
-        let mut question = Question::new(peer, interface.id, timeout);
+    fn ask_snmp(&self, peer: Peer, interface: InterfaceId, timeout: Duration, jobs: Vec<Job>) {
+        let mut question = Question::new(peer, interface, timeout);
         for job in jobs {
             let plan = self.snmp_plans.borrow_mut().of(&job.item);
             match plan {
@@ -153,7 +158,11 @@ impl Poller {
     pub(crate) fn drive_snmp(self: &Rc<Self>) -> bool {
         let now = self.shared.deps.clock.monotonic();
         let more = self.snmp.borrow_mut().advance(now, Duration::ZERO);
+        self.took(Process::Snmp, now);
         self.settle();
+        if self.direct.borrow().len() == 0 && self.snmp.borrow().is_trickling() {
+            std::thread::sleep(REST);
+        }
         more
     }
 
@@ -161,12 +170,18 @@ impl Poller {
     pub(crate) fn settle_snmp(&self) -> usize {
         let mut ended = self.snmp_ended.take();
         self.snmp.borrow_mut().ended(&mut ended);
-        let mut freed = 0;
-        for Ended { job, reply } in ended.drain(..) {
-            freed += 1;
-            self.done(&job, reply);
+        if ended.is_empty() {
+            self.snmp_ended.set(ended);
+            return 0;
         }
+        let begin = self.shared.deps.clock.monotonic();
+        let (freed, at, mut tally) = (ended.len(), self.shared.now(), Tally::default());
+        for Ended { job, reply } in ended.drain(..) {
+            self.conclude(&job, reply, at, &mut tally);
+        }
+        self.count(&tally);
         self.snmp_ended.set(ended);
+        self.took(Process::Snmp, begin);
         freed
     }
 }

@@ -7,6 +7,7 @@ use model::InterfaceId;
 use wire::snmp::{Oid, PduKind};
 
 use super::batch::Batch;
+use super::by_name::Indexes;
 use super::plan::Plan;
 use super::walk::{Asking, Pace, Work};
 use super::{AgentReply, Failure, Peer};
@@ -47,7 +48,8 @@ impl<J> Question<J> {
                 // A walk[] goes in large steps always, old items where the interface allows it.
                 let bulk = snmp.version != 1 && (walk || snmp.bulk);
                 let max = i32::try_from(snmp.max_repetitions).unwrap_or(i32::MAX).max(1);
-                let pace = Pace { repetitions: if bulk { max } else { 0 } };
+                let repetitions = if bulk { max } else { 0 };
+                let pace = Pace { repetitions, together: snmp.bulk };
                 self.works.extend(Work::new(plan, pace).map(|work| (job, Box::new(work))));
             }
         }
@@ -56,6 +58,15 @@ impl<J> Question<J> {
     /// Nothing is left.
     pub(super) fn is_done(&self) -> bool {
         self.values.len() == 0 && self.works.is_empty()
+    }
+
+    /// Called before each request.
+    pub(super) fn prepare(&mut self, indexes: &Indexes) {
+        if self.values.len() == 0
+            && let Some((_, work)) = self.works.front_mut()
+        {
+            work.prepare(self.interface, indexes);
+        }
     }
 
     /// What to ask now.

@@ -2,8 +2,10 @@
 //! and is told the answer; who moves it does sending and waiting.
 
 use eval::json::write_string;
+use model::InterfaceId;
 use wire::snmp::{ErrorStatus, Oid, OidRef, Pdu, PduKind, Value};
 
+use super::by_name::{ByName, Indexes};
 use super::plan::{Plan, Root};
 use super::text::{OidStyle, missing, value, walk_line};
 use super::{AgentReply, status_text};
@@ -12,8 +14,6 @@ use super::{AgentReply, status_text};
 const TEXT_BYTES_MAX: usize = 16 * 1024 * 1024;
 /// Rows of a discovery.
 const ROWS_MAX: usize = 100_000;
-/// Values looked at for a name.
-const NAMES_MAX: usize = 1_000_000;
 
 /// A request to be sent.
 #[derive(Debug, Clone, Copy)]
@@ -28,6 +28,8 @@ pub(super) struct Asking<'a> {
 pub(super) struct Pace {
     /// Values per request; 0 = version 1, or forbidden: one by one.
     pub(super) repetitions: i32,
+    /// The interface allows several names in one request.
+    pub(super) together: bool,
 }
 
 /// A walk below one root.
@@ -43,18 +45,18 @@ pub(super) struct Cursor {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Step {
+pub(super) enum Step {
     More,
     Done,
 }
 
 impl Cursor {
-    fn new(root: Root, pace: Pace) -> Self {
+    pub(super) fn new(root: Root, pace: Pace) -> Self {
         let last = root.oid().clone();
         Self { root, last, repetitions: pace.repetitions, found: false, itself: false }
     }
 
-    fn ask(&self) -> Asking<'_> {
+    pub(super) fn ask(&self) -> Asking<'_> {
         let kind = match self.repetitions {
             _ if self.itself => PduKind::Get,
             0 => PduKind::GetNext,
@@ -65,7 +67,7 @@ impl Cursor {
     }
 
     /// `each` gets names and values; `false` from it ends the walk.
-    fn answer(
+    pub(super) fn answer(
         &mut self,
         pdu: &Pdu<'_>,
         each: &mut dyn FnMut(OidRef<'_>, &Value<'_>) -> bool,
@@ -132,15 +134,7 @@ pub(super) enum Work {
         pace: Pace,
         text: String,
     },
-    Index {
-        cursor: Cursor,
-        column: Oid,
-        names_text: String,
-        wanted: String,
-        seen: usize,
-        /// The row is known: its value is asked.
-        target: Option<Oid>,
-    },
+    Index(ByName),
     Discovery {
         columns: std::vec::IntoIter<(String, Root)>,
         cursor: Cursor,
@@ -201,8 +195,7 @@ impl Work {
                 Some(Self::Walk { roots, cursor, pace, text: String::new() })
             }
             Plan::Index { column, names, names_text, wanted } => {
-                let cursor = Cursor::new(names, pace);
-                Some(Self::Index { cursor, column, names_text, wanted, seen: 0, target: None })
+                Some(Self::Index(ByName::new(column, names, names_text, wanted, pace)))
             }
             Plan::Discovery(columns) => {
                 let mut columns = columns.into_iter();
@@ -213,17 +206,18 @@ impl Work {
         }
     }
 
+    /// Called before each request.
+    pub(super) fn prepare(&mut self, interface: InterfaceId, indexes: &Indexes) {
+        if let Self::Index(row) = self {
+            row.prepare(interface, indexes);
+        }
+    }
+
     /// What to ask now.
     pub(super) fn ask(&self) -> Asking<'_> {
         match self {
-            Self::Index { target: Some(target), .. } => Asking {
-                kind: PduKind::Get,
-                oids: std::slice::from_ref(target),
-                max_repetitions: 0,
-            },
-            Self::Walk { cursor, .. }
-            | Self::Index { cursor, .. }
-            | Self::Discovery { cursor, .. } => cursor.ask(),
+            Self::Index(row) => row.ask(),
+            Self::Walk { cursor, .. } | Self::Discovery { cursor, .. } => cursor.ask(),
         }
     }
 
@@ -236,10 +230,15 @@ impl Work {
     }
 
     /// Takes an answer; `Some` = it has ended.
-    pub(super) fn answer(&mut self, pdu: &Pdu<'_>) -> Option<AgentReply> {
+    pub(super) fn answer(
+        &mut self,
+        pdu: &Pdu<'_>,
+        interface: InterfaceId,
+        indexes: &mut Indexes,
+    ) -> Option<AgentReply> {
         let done = match self {
             Self::Walk { .. } => self.walked(pdu),
-            Self::Index { .. } => self.indexed(pdu),
+            Self::Index(row) => row.answer(pdu, interface, indexes),
             Self::Discovery { .. } => self.discovered(pdu),
         };
         match done {
@@ -272,44 +271,6 @@ impl Work {
                 Ok(None)
             }
             None => Ok(Some(std::mem::take(text))),
-        }
-    }
-
-    fn indexed(&mut self, pdu: &Pdu<'_>) -> Result<Option<String>, String> {
-        let Self::Index { cursor, column, names_text, wanted, seen, target } = self else {
-            return Ok(None);
-        };
-        if let Some(target) = target {
-            if pdu.error_status != ErrorStatus::NO_ERROR {
-                return Err(status_text(pdu.error_status));
-            }
-            return match { pdu.varbinds }.next() {
-                Some(Ok((name, found))) if name == target.borrow() => match missing(&found) {
-                    None => Ok(Some(value(&found, OidStyle::Named))),
-                    Some(why) => Err(why.to_owned()),
-                },
-                _ => Err("SNMP error: the device did not answer for the OID.".to_owned()),
-            };
-        }
-        let root = cursor.root.oid().clone();
-        let mut row = None;
-        let step = cursor.answer(pdu, &mut |name, found| {
-            *seen += 1;
-            if value(found, OidStyle::Named) == *wanted {
-                let index = name.ber().strip_prefix(root.borrow().ber());
-                row = index.map(|index| column.below(index));
-            }
-            row.is_none() && *seen < NAMES_MAX
-        })?;
-        match (row, step) {
-            (Some(oid), _) => {
-                *target = Some(oid);
-                Ok(None)
-            }
-            (None, Step::More) => Ok(None),
-            (None, Step::Done) => {
-                Err(format!("Cannot find index of \"{wanted}\" in \"{names_text}\"."))
-            }
         }
     }
 

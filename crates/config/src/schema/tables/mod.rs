@@ -1,7 +1,8 @@
 //! Every table of the configuration database: here those of hosts, items and triggers, beside it
-//! those of people, of events and of maintenance.
+//! those of people, of events, of maintenance and of network discovery.
 
 mod events;
+mod found;
 mod maintenance;
 mod people;
 
@@ -38,7 +39,8 @@ pub(super) const fn table(
 
 /// All tables, owners before what they own.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
-    [CONFIGURATION, people::TABLES, events::TABLES, maintenance::TABLES].into_iter().flatten()
+    let parts = [CONFIGURATION, people::TABLES, events::TABLES, maintenance::TABLES, found::TABLES];
+    parts.into_iter().flatten()
 }
 
 const CONFIGURATION: &[Table] = &[

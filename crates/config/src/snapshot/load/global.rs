@@ -144,6 +144,11 @@ pub(super) fn settings(connection: &mut dyn Connection) -> DbResult<Settings> {
             "default_timezone" => settings.timezone = value.to_owned(),
             "hk_history" => settings.history_days_global = super::text::days(value),
             "hk_trends" => settings.trends_days_global = super::text::days(value),
+            "autoreg_tls_accept" => {
+                settings.autoregistration.accept = value.parse().unwrap_or(crate::snapshot::NO_TLS);
+            }
+            "autoreg_tls_psk_identity" => settings.autoregistration.psk_identity = value.into(),
+            "autoreg_tls_psk" => settings.autoregistration.psk = value.into(),
             name => {
                 if let Some(kind) = name.strip_prefix("timeout_").and_then(|n| n.parse().ok()) {
                     settings.timeouts.insert(kind, value.to_owned());

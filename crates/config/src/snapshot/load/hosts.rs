@@ -8,7 +8,7 @@ use model::{GroupId, HostId, InterfaceId};
 
 use super::Scope;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
-use crate::snapshot::source::Snmp;
+use crate::snapshot::source::{Ipmi, Snmp};
 use crate::snapshot::{
     Host, HostMaintenance, Interface, InventoryField, Macros, Resolver, Snapshot, Tls,
 };
@@ -113,6 +113,9 @@ fn inventory(
     Ok(())
 }
 
+/// The API's number of IPMI interfaces.
+const IPMI: u8 = 3;
+
 /// Main interfaces first: addresses of the others may name them by macros.
 fn interfaces(
     connection: &mut dyn Connection,
@@ -120,9 +123,10 @@ fn interfaces(
     hosts: &mut BTreeMap<HostId, Host>,
     scope: &Scope,
 ) -> DbResult<()> {
-    let sql = "SELECT interfaceid, hostid, type, main, useip, ip, dns, port, details \
-               FROM interfaces WHERE 1 = 1";
-    let mut rows = select(connection, sql, "hostid", scope)?;
+    let sql = "SELECT i.interfaceid, i.hostid, i.type, i.main, i.useip, i.ip, i.dns, i.port, \
+               i.details, h.ipmi_authtype, h.ipmi_privilege, h.ipmi_username, h.ipmi_password \
+               FROM interfaces i JOIN hosts h ON h.hostid = i.hostid WHERE 1 = 1";
+    let mut rows = select(connection, sql, "i.hostid", scope)?;
     rows.sort_by_key(|row| (row.id("hostid"), row.int("main") != 1, row.int("type")));
     let mut known = HashSet::new();
     for of_host in rows.chunk_by(|a, b| a.id("hostid") == b.id("hostid")) {
@@ -217,18 +221,29 @@ fn shared(known: &mut HashSet<Arc<Snmp>>, snmp: Snmp) -> Arc<Snmp> {
     one
 }
 
+/// Who asks by IPMI stands with the host, not with its interface.
+fn ipmi(row: &Row, resolve: &dyn Fn(&str, Place) -> String) -> Ipmi {
+    let column = |name: &str| match name {
+        "ipmi_authtype" | "ipmi_privilege" => row.int(name).to_string(),
+        _ => row.text(name).to_owned(),
+    };
+    Ipmi::new(&column, resolve)
+}
+
 fn interface(row: &Row, resolver: &Resolver<'_>, known: &mut HashSet<Arc<Snmp>>) -> Interface {
     let text = |name: &str| Arc::<str>::from(resolver.text(row.text(name), Place::Interface));
+    let resolve = |text: &str, place: Place| String::from(resolver.text(text, place));
+    let kind = u8::try_from(row.int("type")).unwrap_or(1);
     Interface {
         id: InterfaceId(row.id("interfaceid")),
-        kind: u8::try_from(row.int("type")).unwrap_or(1),
+        kind,
         main: row.int("main") == 1,
         use_ip: row.int("useip") == 1,
         ip: text("ip"),
         dns: text("dns"),
         // The API refuses other ports; a macro that is not set leaves 0, which no check reaches.
         port: resolver.text(row.text("port"), Place::Interface).parse().unwrap_or(0),
-        snmp: Snmp::new(row.text("details"), &|text, place| resolver.text(text, place).into())
-            .map(|snmp| shared(known, snmp)),
+        snmp: Snmp::new(row.text("details"), &resolve).map(|snmp| shared(known, snmp)),
+        ipmi: (kind == IPMI).then(|| Arc::new(ipmi(row, &resolve))),
     }
 }

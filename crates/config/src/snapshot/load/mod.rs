@@ -1,5 +1,6 @@
 //! Database rows to snapshot: everything at start, afterwards only what a change touched.
 
+mod discovery;
 mod global;
 mod hosts;
 mod items;
@@ -42,6 +43,7 @@ pub(crate) fn load(db: &Db) -> DbResult<Snapshot> {
             settings: Arc::new(global::settings(connection)?),
             ..Snapshot::default()
         };
+        next.discovery = Arc::new(discovery::read(connection, &next)?);
         let hosts = hosts::read(connection, &next, &Scope::All)?;
         next.hosts.extend(hosts.into_iter().map(|(id, host)| (id, Arc::new(host))));
         Ok::<_, DbError>(next)
@@ -62,6 +64,9 @@ pub(crate) fn apply(
     touched: &Touched,
 ) -> DbResult<Snapshot> {
     let mut next = Snapshot::clone(before);
+    if touched.discovery {
+        next.discovery = Arc::new(discovery::read(connection, &next)?);
+    }
     let mut triggers: BTreeSet<TriggerId> = touched.triggers.clone();
     if !touched.hosts.is_empty() {
         let hosts: Vec<u64> = touched.hosts.iter().map(|id| id.0).collect();

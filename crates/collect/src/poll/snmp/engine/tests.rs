@@ -8,6 +8,7 @@ use super::*;
 use crate::poll::snmp::Peer;
 use crate::poll::snmp::plan::Plan;
 
+mod by_name;
 mod version3;
 
 const TIMEOUT: Duration = Duration::from_secs(4);
@@ -363,23 +364,6 @@ fn version_1_walks_step_by_step() {
     bed.send(&answer(Version::V1, id, (2, 1), &vec![("1.3.1.7.1", Value::Null)]));
     let rows = "[{\"{#SNMPINDEX}\":\"7.1\",\"{#A}\":\"a\"}]";
     assert_eq!(bed.ended(), [(0, value(rows))]);
-}
-
-#[test]
-fn a_row_is_found_by_its_name() {
-    let mut bed = Bed::new();
-    bed.ask(snmp(2, false), &["1.3.2[\"index\",\"1.3.1\",\"b\"]"]);
-    let (kind, _, _, id) = bed.asked();
-    assert_eq!(kind, PduKind::GetNext);
-    bed.answer(id, (0, 0), &vec![("1.3.1.4", Value::Octets(b"a"))]);
-    bed.drive();
-    let id = bed.asked().3;
-    bed.answer(id, (0, 0), &vec![("1.3.1.300", Value::Octets(b"b"))]);
-    bed.drive();
-    let (kind, asked, _, id) = bed.asked();
-    assert_eq!((kind, &*asked[0]), (PduKind::Get, ".1.3.2.300"));
-    bed.answer(id, (0, 0), &vec![("1.3.2.300", Value::Counter32(5))]);
-    assert_eq!(bed.ended(), [(0, value("5"))]);
 }
 
 #[test]

@@ -1,0 +1,131 @@
+//! Actions on what was found: which apply to an event, and what they then do.
+
+use config::Edit;
+use config::db::{DbResult, Row, query_by_ids};
+use config::objects::{Deleted, Tag};
+
+use super::conditions::{Condition, Filter, Subject};
+use super::operations::{self, Operation};
+use super::{Event, SOURCE_AUTOREGISTRATION, SOURCE_DISCOVERY};
+
+/// An action that is switched on.
+#[derive(Debug)]
+struct Action {
+    name: String,
+    source: i64,
+    filter: Filter,
+    operations: Vec<Operation>,
+}
+
+/// The actions on what was found, read with the first event of a transaction.
+#[derive(Debug, Default)]
+pub(super) struct Actions(Option<Vec<Action>>);
+
+impl Actions {
+    /// Does what the actions want that apply to the event.
+    pub(super) fn run(
+        &mut self,
+        edit: &mut Edit<'_>,
+        event: &Event,
+        deleted: &mut Deleted,
+    ) -> DbResult<()> {
+        if self.0.is_none() {
+            self.0 = Some(read(edit)?);
+        }
+        let actions = self.0.as_deref().unwrap_or_default();
+        let mut subject = None;
+        for action in actions.iter().filter(|action| action.source == event.source()) {
+            if subject.is_none() {
+                subject = Some(Subject::read(edit, event)?);
+            }
+            let fits = subject.as_ref().is_some_and(|subject| action.filter.fits(event, subject));
+            if fits {
+                operations::run(edit, event, &action.name, &action.operations, deleted)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn read(edit: &mut Edit<'_>) -> DbResult<Vec<Action>> {
+    let rows = edit.query(
+        "SELECT actionid, name, eventsource, evaltype, formula FROM actions \
+         WHERE status = 0 AND eventsource IN (?, ?) ORDER BY actionid",
+        &[SOURCE_DISCOVERY.into(), SOURCE_AUTOREGISTRATION.into()],
+    )?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("actionid")).collect();
+    let conditions = query_by_ids(
+        edit.connection(),
+        "SELECT * FROM action_conditions WHERE actionid IN ({ids}) ORDER BY actionid, sortorder",
+        &[],
+        &ids,
+    )?;
+    let operations = read_operations(edit, &ids)?;
+    let action = |row: &Row| {
+        let of = |other: &&Row| other.id("actionid") == row.id("actionid");
+        let conditions = conditions.iter().filter(of).map(Condition::from_row).collect();
+        let own = operations.iter().filter(|(action, _)| *action == row.id("actionid"));
+        Action {
+            name: row.text("name").to_owned(),
+            source: row.int("eventsource"),
+            filter: Filter::new(row.int("evaltype"), row.text("formula"), conditions),
+            operations: own.map(|(_, operation)| operation.clone()).collect(),
+        }
+    };
+    Ok(rows.iter().map(action).collect())
+}
+
+fn read_operations(edit: &mut Edit<'_>, actions: &[u64]) -> DbResult<Vec<(u64, Operation)>> {
+    let mut select = |sql: &str, ids: &[u64]| query_by_ids(edit.connection(), sql, &[], ids);
+    let rows = select(
+        "SELECT * FROM operations WHERE actionid IN ({ids}) ORDER BY actionid, operationid",
+        actions,
+    )?;
+    let ids: Vec<u64> = rows.iter().map(|row| row.id("operationid")).collect();
+    let groups = select(
+        "SELECT operationid, groupid FROM operation_groups WHERE operationid IN ({ids}) \
+         ORDER BY groupid",
+        &ids,
+    )?;
+    let templates = select(
+        "SELECT o.operationid, o.templateid FROM operation_templates o \
+         JOIN hosts h ON h.hostid = o.templateid AND h.kind = 1 WHERE o.operationid IN ({ids}) \
+         ORDER BY o.templateid",
+        &ids,
+    )?;
+    let tags = select(
+        "SELECT operationid, tag, value FROM operation_tags WHERE operationid IN ({ids}) \
+         ORDER BY sortorder",
+        &ids,
+    )?;
+    let mut found = Vec::new();
+    for row in &rows {
+        let of = |other: &&Row| other.id("operationid") == row.id("operationid");
+        let ids_of = |rows: &[Row], name: &str| -> Vec<u64> {
+            rows.iter().filter(of).map(|row| row.id(name)).collect()
+        };
+        let (groups, templates) = (ids_of(&groups, "groupid"), ids_of(&templates, "templateid"));
+        let tag = |row: &Row| Tag {
+            tag: row.text("tag").to_owned(),
+            value: row.text("value").to_owned(),
+        };
+        let tags: Vec<Tag> = tags.iter().filter(of).map(tag).collect();
+        let operation = match row.int("operationtype") {
+            2 => Operation::AddHost,
+            3 => Operation::RemoveHost,
+            4 => Operation::AddGroups(groups),
+            5 => Operation::RemoveGroups(groups),
+            6 => Operation::Link(templates),
+            7 => Operation::Unlink(templates),
+            8 => Operation::Status(0),
+            9 => Operation::Status(1),
+            10 => Operation::Inventory(row.int("inventory_mode")),
+            13 => Operation::AddTags(tags),
+            14 => Operation::RemoveTags(tags),
+            // The API takes no other.
+            _ => continue,
+        };
+        found.push((row.id("actionid"), operation));
+    }
+    Ok(found)
+}

@@ -1,0 +1,51 @@
+//! Active agents that announce themselves.
+
+use config::Edit;
+use config::db::{DbResult, Value};
+use model::SeenAgent;
+
+use super::{Event, Object};
+
+/// Keeps what an agent told of itself, and makes an event where there is no such host, or where the
+/// agent tells something else than before.
+pub(super) fn agent(
+    edit: &mut Edit<'_>,
+    seen: &SeenAgent,
+    events: &mut Vec<Event>,
+) -> DbResult<()> {
+    let columns = [
+        ("host_metadata", Value::from(seen.metadata.as_str())),
+        ("listen_ip", seen.ip.as_str().into()),
+        ("listen_dns", seen.dns.as_str().into()),
+        ("listen_port", u32::from(seen.port).into()),
+        ("flags", seen.interface.into()),
+        ("tls_accepted", seen.tls.into()),
+    ];
+    let sql = "SELECT * FROM autoreg_hosts WHERE host = ?";
+    let rows = edit.query(sql, &[seen.host.as_str().into()])?;
+    let id = match rows.first() {
+        Some(row) => {
+            let id = row.id("autoreg_hostid");
+            let same = columns.iter().all(|(name, value)| row.get(name) == Some(value));
+            if same && known(edit, &seen.host)? {
+                return Ok(());
+            }
+            if !same {
+                edit.update("autoreg_hosts", id, &columns)?;
+            }
+            id
+        }
+        None => {
+            let mut row = vec![("host", Value::from(seen.host.as_str()))];
+            row.extend(columns);
+            edit.insert_new("autoreg_hosts", &row)?
+        }
+    };
+    events.push(Event { object: Object::Agent, id, value: 1, at: seen.at });
+    Ok(())
+}
+
+fn known(edit: &mut Edit<'_>, host: &str) -> DbResult<bool> {
+    let sql = "SELECT hostid FROM hosts WHERE kind = 0 AND host = ?";
+    Ok(!edit.query(sql, &[host.into()])?.is_empty())
+}

@@ -1,0 +1,184 @@
+//! What network discovery found and which agents announced themselves: rows, events, and the
+//! actions that make hosts of both.
+//!
+//! Sightings come over a bounded queue; one thread ([`Sightings::run`]) writes them in transactions
+//! of many. Rows, events and what the actions do belong to one transaction.
+
+mod actions;
+mod agents;
+mod conditions;
+mod hosts;
+mod network;
+mod operations;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use config::db::{DbResult, Value};
+use config::objects::Deleted;
+use config::{Config, Edit};
+use model::{Sighting, Timestamp};
+use stdx::queue::Receiver;
+
+use actions::Actions;
+use network::Rules;
+
+/// Sightings per transaction.
+const BATCH_MAX: usize = 200;
+/// Pause before a failed transaction is tried again. Meanwhile the queue fills: who looks waits.
+const RETRY_AFTER: Duration = Duration::from_secs(1);
+/// A transaction that fails so often is given up: something in it is wrong, not the database.
+const TRIES_MAX: usize = 60;
+
+/// The API's number of events of network discovery.
+const SOURCE_DISCOVERY: i64 = 1;
+/// The API's number of events of agents that announce themselves.
+const SOURCE_AUTOREGISTRATION: i64 = 2;
+
+/// What an event is about. The numbers are the API's `object`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Object {
+    Host = 1,
+    Service = 2,
+    Agent = 3,
+}
+
+/// The API's values of events of network discovery.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Up = 0,
+    Down = 1,
+    Discovered = 2,
+    Lost = 3,
+}
+
+/// An event that is about to be written, and judged by the actions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Event {
+    object: Object,
+    id: u64,
+    value: i64,
+    at: Timestamp,
+}
+
+impl Event {
+    fn source(&self) -> i64 {
+        match self.object {
+            Object::Agent => SOURCE_AUTOREGISTRATION,
+            Object::Host | Object::Service => SOURCE_DISCOVERY,
+        }
+    }
+}
+
+/// Told of what actions have deleted, after the commit: history of items and problems of triggers
+/// go with them.
+pub type GoneHook = Box<dyn Fn(&Deleted) + Send>;
+
+/// Writes sightings.
+pub struct Sightings {
+    config: Arc<Config>,
+    gone: GoneHook,
+}
+
+impl std::fmt::Debug for Sightings {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Sightings").finish_non_exhaustive()
+    }
+}
+
+impl Sightings {
+    /// Nothing is kept in memory: the database is the truth.
+    pub fn new(config: Arc<Config>, gone: GoneHook) -> Self {
+        Self { config, gone }
+    }
+
+    /// Writes sightings until [`Sighting::End`], or until all senders are gone. Blocks: give it a
+    /// thread of its own.
+    pub fn run(&self, mut sightings: Receiver<Sighting>) {
+        let mut batch = Vec::with_capacity(BATCH_MAX);
+        while let Some(first) = sightings.blocking_recv() {
+            batch.push(first);
+            while batch.len() < BATCH_MAX
+                && let Some(next) = sightings.try_recv()
+            {
+                batch.push(next);
+            }
+            for tries in 1.. {
+                let Err(error) = self.write(&batch) else { break };
+                tracing::error!(%error, sightings = batch.len(), "cannot write what was found");
+                if tries == TRIES_MAX {
+                    break;
+                }
+                std::thread::sleep(RETRY_AFTER);
+            }
+            if batch.contains(&Sighting::End) {
+                return;
+            }
+            batch.clear();
+        }
+    }
+
+    /// Writes one batch in one transaction. After an error nothing of it is written.
+    pub fn write(&self, sightings: &[Sighting]) -> DbResult<()> {
+        // Most of a network's addresses are nobody's, and nobody waits for the database then.
+        let wanted = self.config.read(|connection| network::worth(connection, sightings))?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        let deleted = self.config.write(|edit| write(edit, &wanted))?;
+        if !deleted.items.is_empty() || !deleted.triggers.is_empty() {
+            (self.gone)(&deleted);
+        }
+        Ok(())
+    }
+}
+
+fn write(edit: &mut Edit<'_>, sightings: &[&Sighting]) -> DbResult<Deleted> {
+    let mut rules = Rules::default();
+    let mut actions = Actions::default();
+    let mut deleted = Deleted::default();
+    let mut seen = BTreeSet::new();
+    for sighting in sightings {
+        let mut events = Vec::new();
+        match sighting {
+            Sighting::Address(address) => {
+                network::address(edit, &mut rules, address, &mut events)?;
+            }
+            Sighting::Round { rule, error } => network::round(edit, *rule, error)?,
+            // Thousands of requests of one agent within a batch say the same.
+            Sighting::Agent(agent) if !seen.insert((&agent.host, &agent.metadata)) => {}
+            Sighting::Agent(agent) => agents::agent(edit, agent, &mut events)?,
+            Sighting::End => {}
+        }
+        insert(edit, &events)?;
+        for event in &events {
+            actions.run(edit, event, &mut deleted)?;
+        }
+    }
+    Ok(deleted)
+}
+
+fn insert(edit: &mut Edit<'_>, events: &[Event]) -> DbResult<()> {
+    if events.is_empty() {
+        return Ok(());
+    }
+    let first = edit.next_id("events", events.len() as u64)?;
+    let row = |(id, event): (u64, &Event)| -> Vec<Value> {
+        vec![
+            id.into(),
+            event.source().into(),
+            (event.object as i64).into(),
+            event.id.into(),
+            event.at.clock.into(),
+            event.at.ns.into(),
+            event.value.into(),
+        ]
+    };
+    let rows: Vec<Vec<Value>> = (first..).zip(events).map(row).collect();
+    let columns = ["eventid", "source", "object", "objectid", "clock", "ns", "value"];
+    edit.insert_many("events", &columns, &rows)
+}
+
+#[cfg(test)]
+mod tests;

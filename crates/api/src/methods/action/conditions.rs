@@ -1,0 +1,266 @@
+//! Conditions of actions, as clients give them.
+
+use config::Edit;
+use config::db::Value;
+use eval::lld::{FormulaError, formula_ids};
+use eval::ranges::{AddressRanges, numbers};
+use serde_json::Map;
+
+use crate::call::Json;
+use crate::error::{ApiError, ApiResult};
+use crate::object::{missing, taken};
+use crate::params;
+use crate::write::{nested, only};
+
+/// Characters of a condition's value.
+const VALUE_MAX: usize = 255;
+/// Seconds of the condition on how long something is up or down.
+const UPTIME_MAX_S: i64 = 2_592_000;
+
+/// Kinds of conditions of an event source in the order in which they are shown; kind, operators.
+pub(super) fn kinds(source: i64) -> &'static [(i64, &'static [i64])] {
+    const EQUAL: &[i64] = &[0, 1];
+    const LIKE: &[i64] = &[2, 3, 8, 9];
+    if source == 2 {
+        return &[(22, LIKE), (24, LIKE), (20, EQUAL)];
+    }
+    &[
+        (7, EQUAL),
+        (19, EQUAL),
+        (21, &[0]),
+        (18, EQUAL),
+        (10, &[0]),
+        (20, EQUAL),
+        (12, &[0, 1, 5, 6, 2, 3]),
+        (9, EQUAL),
+        (8, EQUAL),
+        (11, &[5, 6]),
+    ]
+}
+
+/// A condition. The numbers are the API's.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Condition {
+    kind: i64,
+    operator: i64,
+    value: String,
+    id: String,
+}
+
+/// A filter as it is kept.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(super) struct Filter {
+    pub(super) evaltype: i64,
+    pub(super) formula: String,
+    conditions: Vec<Condition>,
+}
+
+impl Filter {
+    /// Reads a filter; conditions come in the order in which they are shown, with letters.
+    pub(super) fn parse(value: &Json, path: &str, source: i64) -> ApiResult<Self> {
+        let Json::Object(members) = value else {
+            return Err(ApiError::at(path, "an array is expected"));
+        };
+        let at = |name: &str| format!("{path}/{name}");
+        let evaltype = members.get("evaltype").ok_or_else(|| missing(path, "evaltype"))?;
+        let evaltype = params::int(evaltype, &at("evaltype"))?;
+        if !(0..=3).contains(&evaltype) {
+            return Err(ApiError::at(&at("evaltype"), "value must be one of 0, 1, 2, 3"));
+        }
+        let by_formula = evaltype == 3;
+        let known: &[&str] = &["evaltype", "conditions", "formula"];
+        only(members, path, if by_formula { known } else { &known[..2] })?;
+        let list = members.get("conditions").map(|v| nested(v, &at("conditions"))).transpose()?;
+        let mut conditions = Vec::new();
+        for (path, members) in list.unwrap_or_default() {
+            conditions.push(Condition::parse(members, &path, source, by_formula)?);
+        }
+        if by_formula {
+            let formula = members.get("formula").ok_or_else(|| missing(path, "formula"))?;
+            let formula = params::text(formula, &at("formula"))?;
+            return Self::by_formula(&formula, conditions, path);
+        }
+        let rank = |kind: i64| kinds(source).iter().position(|(known, _)| *known == kind);
+        conditions.sort_by(|a, b| {
+            let numbers = (a.value.parse::<u64>(), b.value.parse::<u64>());
+            let values = match numbers {
+                (Ok(a), Ok(b)) => a.cmp(&b),
+                _ => a.value.cmp(&b.value),
+            };
+            (rank(a.kind), a.operator).cmp(&(rank(b.kind), b.operator)).then(values)
+        });
+        for (n, condition) in conditions.iter_mut().enumerate() {
+            condition.id = letters(n);
+        }
+        Ok(Self { evaltype, formula: String::new(), conditions })
+    }
+
+    /// The letters are given anew, in the order in which the formula names them.
+    fn by_formula(formula: &str, conditions: Vec<Condition>, path: &str) -> ApiResult<Self> {
+        let at = |name: &str| format!("{path}/{name}");
+        let wrong = |error: FormulaError| match error {
+            FormulaError::Syntax(rest) => {
+                ApiError::at(&at("formula"), format_args!("incorrect syntax near \"{rest}\""))
+            }
+            other => ApiError::at(&at("formula"), other),
+        };
+        let used = formula_ids(formula).map_err(wrong)?;
+        if used.len() != conditions.len() {
+            return Err(ApiError::at(&at("conditions"), "incorrect number of conditions"));
+        }
+        let mut ordered = Vec::with_capacity(conditions.len());
+        for (n, condition) in conditions.iter().enumerate() {
+            let path = format!("{path}/conditions/{}", n + 1);
+            if conditions[..n].iter().any(|other| other.id == condition.id) {
+                return Err(taken(&path, "formulaid", &condition.id));
+            }
+            let place = used.iter().position(|id| *id == condition.id).ok_or_else(|| {
+                ApiError::at(
+                    &format!("{path}/formulaid"),
+                    "an identifier is not defined in the formula",
+                )
+            })?;
+            ordered.push((place, Condition { id: letters(place), ..condition.clone() }));
+        }
+        ordered.sort_by_key(|(place, _)| *place);
+        let conditions = ordered.into_iter().map(|(_, condition)| condition).collect();
+        Ok(Self { evaltype: 3, formula: renamed(formula, &used), conditions })
+    }
+
+    /// Refuses conditions on what is not there.
+    pub(super) fn check(&self, edit: &mut Edit<'_>) -> ApiResult<()> {
+        for condition in &self.conditions {
+            let (table, key, what, name) = match condition.kind {
+                18 => ("drules", "druleid", "discovery rule", "Discovery rule"),
+                19 => ("dchecks", "dcheckid", "discovery check", "Discovery check"),
+                20 => ("", "", "proxy", "Proxy"),
+                _ => continue,
+            };
+            let id: u64 = condition.value.parse().unwrap_or(0);
+            let sql = format!("SELECT {key} FROM {table} WHERE {key} = ?");
+            if table.is_empty() || edit.query(&sql, &[id.into()])?.is_empty() {
+                return Err(ApiError::application(format!(
+                    "Incorrect action condition {what}. {name} does not exist or you have no \
+                     access to it."
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes the conditions of an action anew.
+    pub(super) fn write(&self, edit: &mut Edit<'_>, action: u64) -> ApiResult<()> {
+        edit.delete("action_conditions", "actionid", &[action])?;
+        for (n, condition) in self.conditions.iter().enumerate() {
+            let row = [
+                ("actionid", Value::from(action)),
+                ("sortorder", Value::from(n as u64)),
+                ("conditiontype", condition.kind.into()),
+                ("operator", condition.operator.into()),
+                ("value", condition.value.as_str().into()),
+                ("formulaid", condition.id.as_str().into()),
+            ];
+            edit.insert("action_conditions", &row)?;
+        }
+        Ok(())
+    }
+}
+
+/// The formula with the letters that stand for the names' places; all else stays as it is written.
+fn renamed(formula: &str, names: &[&str]) -> String {
+    let mut out = String::with_capacity(formula.len());
+    let mut rest = formula;
+    while let Some(start) = rest.find(|c: char| c.is_ascii_uppercase()) {
+        let (before, from) = rest.split_at(start);
+        let end = from.find(|c: char| !c.is_ascii_uppercase()).unwrap_or(from.len());
+        let (name, after) = from.split_at(end);
+        out += before;
+        out += &names.iter().position(|known| *known == name).map_or(String::new(), letters);
+        rest = after;
+    }
+    out + rest
+}
+
+/// `A` … `Z`, `AA` …
+fn letters(mut n: usize) -> String {
+    let mut text = String::new();
+    loop {
+        text.insert(0, char::from(b'A' + u8::try_from(n % 26).unwrap_or(0)));
+        if n < 26 {
+            return text;
+        }
+        n = n / 26 - 1;
+    }
+}
+
+/// `value must be 0`, `value must be one of 0, 1`
+fn one_of(path: &str, allowed: impl Iterator<Item = i64>) -> ApiError {
+    let mut list: Vec<String> = allowed.map(|n| n.to_string()).collect();
+    let text = if list.len() == 1 {
+        format!("value must be {}", list.remove(0))
+    } else {
+        format!("value must be one of {}", list.join(", "))
+    };
+    ApiError::at(path, text)
+}
+
+impl Condition {
+    fn parse(
+        members: &Map<String, Json>,
+        path: &str,
+        source: i64,
+        by_formula: bool,
+    ) -> ApiResult<Self> {
+        let known: &[&str] = &["conditiontype", "operator", "value", "formulaid"];
+        let known = if by_formula { known } else { &known[..3] };
+        let at = |name: &str| format!("{path}/{name}");
+        let number = |name: &str| members.get(name).map(|v| params::int(v, &at(name))).transpose();
+        let kind = number("conditiontype")?.ok_or_else(|| missing(path, "conditiontype"))?;
+        let Some((_, operators)) = kinds(source).iter().find(|(known, _)| *known == kind) else {
+            let mut all: Vec<i64> = kinds(source).iter().map(|(kind, _)| *kind).collect();
+            all.sort_unstable();
+            return Err(one_of(&at("conditiontype"), all.into_iter()));
+        };
+        only(members, path, known)?;
+        let operator = number("operator")?.unwrap_or(0);
+        if !operators.contains(&operator) {
+            return Err(one_of(&at("operator"), operators.iter().copied()));
+        }
+        let value = members.get("value").ok_or_else(|| missing(path, "value"))?;
+        let value = params::text(value, &at("value"))?;
+        if value.chars().count() > VALUE_MAX {
+            return Err(ApiError::at(&at("value"), "value is too long"));
+        }
+        check_value(kind, &value, &at("value"))?;
+        let id = match (by_formula, members.get("formulaid")) {
+            (true, Some(id)) => params::text(id, &at("formulaid"))?,
+            (true, None) => return Err(missing(path, "formulaid")),
+            (false, _) => String::new(),
+        };
+        Ok(Self { kind, operator, value, id })
+    }
+}
+
+fn check_value(kind: i64, value: &str, path: &str) -> ApiResult<()> {
+    let number = || params::int(&Json::from(value), path);
+    let among = |min: i64, max: i64| -> ApiResult<()> {
+        if (min..=max).contains(&number()?) { Ok(()) } else { Err(one_of(path, min..=max)) }
+    };
+    match kind {
+        7 => AddressRanges::parse(value).map(drop).map_err(|error| ApiError::at(path, error)),
+        8 => among(0, 15),
+        9 if numbers(value, u16::MAX).is_some() => Ok(()),
+        9 if value.parse::<u64>().is_ok() => {
+            Err(ApiError::at(path, "value must be one of 0-65535"))
+        }
+        9 => Err(ApiError::at(path, "invalid range expression")),
+        10 => among(0, 3),
+        11 if !(0..=UPTIME_MAX_S).contains(&number()?) => {
+            Err(ApiError::at(path, format_args!("value must be one of 0-{UPTIME_MAX_S}")))
+        }
+        18..=20 => params::id(&Json::from(value), path).map(drop),
+        21 => among(1, 2),
+        22 | 24 if value.is_empty() => Err(ApiError::at(path, "cannot be empty")),
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,147 @@
+//! `action.create`, `action.update`, `action.delete`.
+
+use config::Edit;
+use config::db::Value;
+use serde_json::json;
+
+use super::ACTION;
+use super::conditions::Filter;
+use super::operations::{self, Operation};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::object::{Columns, Mode};
+use crate::params;
+
+/// An action as a client gives it.
+struct Given {
+    columns: Columns,
+    filter: Option<Filter>,
+    operations: Option<Vec<Operation>>,
+}
+
+impl Given {
+    /// `now` is the name and event source of one that is changed.
+    fn parse(object: &Json, path: &str, now: Option<(&str, i64)>) -> ApiResult<Self> {
+        let mode = if now.is_some() { Mode::Update } else { Mode::Create };
+        let mut columns = ACTION.validate(object, path, mode)?;
+        let at = |name: &str| format!("{path}/{name}");
+        let given = columns.iter().find(|(name, _)| *name == "eventsource");
+        let given = given.map(|(_, value)| value.as_int());
+        let source = given.or(now.map(|(_, source)| source)).unwrap_or(0);
+        if let Some((name, before)) = now
+            && source != before
+        {
+            let text = format!("Cannot update \"eventsource\" for action \"{name}\".");
+            return Err(ApiError::params(text));
+        }
+        if ![1, 2].contains(&source) {
+            return Err(ApiError::at(
+                &at("eventsource"),
+                "actions on triggers, internal events and services are not supported yet: value \
+                 must be one of 1, 2",
+            ));
+        }
+        let name = match object.get("name") {
+            Some(name) => params::text(name, &at("name"))?,
+            None => now.map_or("", |(name, _)| name).to_owned(),
+        };
+        let filter = object.get("filter");
+        let filter = filter.map(|v| Filter::parse(v, &at("filter"), source)).transpose()?;
+        if let Some(filter) = &filter {
+            columns.push(("evaltype", filter.evaltype.into()));
+            columns.push(("formula", filter.formula.as_str().into()));
+        }
+        let operations = object.get("operations");
+        if now.is_none() && operations.is_none() {
+            return Err(operations::none(&name));
+        }
+        let operations = operations
+            .map(|value| operations::parse(value, &at("operations"), &name))
+            .transpose()?;
+        Ok(Self { columns, filter, operations })
+    }
+
+    /// Checks what depends on what is stored.
+    fn check(&self, call: &Call<'_>, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        if let Some((_, Value::Text(name))) =
+            self.columns.iter().find(|(column, _)| *column == "name")
+        {
+            let sql = "SELECT actionid FROM actions WHERE name = ? AND actionid <> ?";
+            if !edit.query(sql, &[name.as_str().into(), id.into()])?.is_empty() {
+                return Err(ApiError::params(format!("Action \"{name}\" already exists.")));
+            }
+        }
+        if let Some(filter) = &self.filter {
+            filter.check(edit)?;
+        }
+        self.operations.iter().flatten().try_for_each(|operation| operation.check(call, edit))
+    }
+
+    fn write_owned(&self, edit: &mut Edit<'_>, id: u64) -> ApiResult<()> {
+        if let Some(filter) = &self.filter {
+            filter.write(edit, id)?;
+        }
+        if let Some(operations) = &self.operations {
+            operations::write(edit, id, operations)?;
+        }
+        edit.touch_discovery();
+        Ok(())
+    }
+}
+
+fn result(ids: &[u64]) -> Json {
+    json!({ "actionids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+}
+
+pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let objects = params::objects(input)?.into_iter();
+    let given = objects
+        .map(|(path, object)| Given::parse(object, &path, None))
+        .collect::<ApiResult<Vec<_>>>()?;
+    call.write(|edit| {
+        let mut ids = Vec::new();
+        for one in &given {
+            one.check(call, edit, 0)?;
+            let id = edit.insert_new("actions", &one.columns)?;
+            one.write_owned(edit, id)?;
+            ids.push(id);
+        }
+        Ok(result(&ids))
+    })
+}
+
+pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let updates = ACTION.updates(input)?;
+    let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
+    require(call, &ids).map_err(|error| ApiError::params(error.data))?;
+    call.write(|edit| {
+        for (path, id, object) in &updates {
+            let sql = "SELECT name, eventsource FROM actions WHERE actionid = ?";
+            let rows = edit.query(sql, &[(*id).into()])?;
+            let row = rows.first().ok_or_else(ApiError::no_object)?;
+            let now = (row.text("name"), row.int("eventsource"));
+            let one = Given::parse(object, path, Some(now))?;
+            one.check(call, edit, *id)?;
+            edit.update("actions", *id, &one.columns)?;
+            one.write_owned(edit, *id)?;
+        }
+        Ok(result(&ids))
+    })
+}
+
+pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let ids = params::delete_ids(input)?;
+    require(call, &ids)?;
+    call.write(|edit| {
+        edit.delete("actions", "actionid", &ids)?;
+        edit.touch_discovery();
+        Ok(result(&ids))
+    })
+}
+
+/// All exist, and the user may change them.
+fn require(call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
+    let options = json!({ "actionids": ids, "editable": true, "countOutput": true });
+    let found = super::get(call, &options)?;
+    if found == Json::String(ids.len().to_string()) { Ok(()) } else { Err(ApiError::no_object()) }
+}

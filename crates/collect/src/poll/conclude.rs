@@ -1,0 +1,89 @@
+//! The beginning and the end of checks: what becomes of a reply, and what is counted.
+
+use std::sync::atomic::Ordering;
+
+use model::{Payload, Timestamp};
+
+use super::agent::AgentReply;
+use super::direct::Job;
+use super::{IN_FLIGHT_MIN, Poller};
+use crate::counters::Counters;
+
+/// Checks that have ended, for counters that all pollers share: told together, they cost less.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    ended: usize,
+    /// With a value, or an error that is the item's.
+    values: u64,
+    /// With a network error.
+    failed: u64,
+}
+
+impl Poller {
+    /// Checks have begun; the counters that all pollers share hear of it later.
+    pub(super) fn begun(&self, checks: usize) {
+        self.in_flight.set(self.in_flight.get() + checks);
+        self.begun.set(self.begun.get() + checks);
+    }
+
+    /// A check has ended.
+    pub(super) fn done(&self, job: &Job, reply: AgentReply) {
+        let mut tally = Tally::default();
+        self.conclude(job, reply, self.shared.now(), &mut tally);
+        self.count(&tally);
+    }
+
+    /// Tells the counters that all pollers share.
+    pub(super) fn count(&self, tally: &Tally) {
+        let counters = &self.shared.counters;
+        let begun = self.begun.take();
+        if begun > 0 {
+            Counters::add(&counters.checks, begun as u64);
+            counters.checks_in_flight.fetch_add(begun, Ordering::Relaxed);
+        }
+        if tally.ended > 0 {
+            Counters::add(&counters.values_agent, tally.values);
+            Counters::add(&counters.checks_failed, tally.failed);
+            counters.checks_in_flight.fetch_sub(tally.ended, Ordering::Relaxed);
+        }
+    }
+
+    /// A check has ended: its value leaves, its item waits for its next time.
+    pub(super) fn conclude(&self, job: &Job, reply: AgentReply, at: Timestamp, tally: &mut Tally) {
+        let Job { slot, lane, item } = job;
+        let (slot, lane, now) = (*slot, *lane, at.clock);
+        let again = matches!(reply, AgentReply::NetworkError(_) | AgentReply::LocalError(_));
+        self.judge(lane, &reply, now);
+        let payload = match reply {
+            AgentReply::Value(text) => Some(Payload::Text(text.into())),
+            AgentReply::NotSupported(why) | AgentReply::ConfigError(why) => {
+                Some(Payload::NotSupported(why.into()))
+            }
+            AgentReply::Nothing => None,
+            AgentReply::LocalError(why) => {
+                self.fewer(&why);
+                None
+            }
+            AgentReply::NetworkError(_) => {
+                tally.failed += 1;
+                None
+            }
+        };
+        if let Some(payload) = payload {
+            tally.values += 1;
+            self.put_at(item, payload, at);
+        }
+        tally.ended += 1;
+        self.in_flight.set(self.in_flight.get() - 1);
+        self.schedule.borrow_mut().complete(slot, lane, now, again);
+    }
+
+    /// The system gives no more sockets: live with what there is.
+    fn fewer(&self, why: &str) {
+        let max = self.in_flight.get().saturating_mul(9) / 10;
+        if max < self.in_flight_max.get() {
+            self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
+            tracing::warn!("{why}: no more than {max} checks at one time from now on");
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! IPMI: sensors of management controllers.
+//!
+//! [`link`] sends, waits and repeats within a session, [`device`] knows the controller's sensors,
+//! [`answer`] makes values of readings, [`poller`] puts that into the schedule: one session for
+//! each interface, kept from check to check, and one request at a time.
+
+mod answer;
+mod device;
+mod link;
+mod poller;
+
+use config::snapshot::Interface;
+use config::snapshot::source::Ipmi;
+use wire::ipmi::{AuthType, Login, completion};
+
+use super::agent::AgentReply;
+use super::probe::Check;
+pub(super) use poller::Devices;
+
+/// Why a device gave no answer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+enum Failure {
+    /// Nothing in time.
+    #[error("the device does not answer")]
+    Silent,
+    /// No session, or no way to the device.
+    #[error("{0}")]
+    Refused(String),
+    /// It answered that it cannot; about one sensor or record.
+    #[error("{}", completion(*.0))]
+    Code(u8),
+    /// Its answer makes no sense; about one sensor or record.
+    #[error("the device's answer cannot be understood")]
+    Invalid,
+    /// The system gives no socket.
+    #[error("{0}")]
+    Local(String),
+}
+
+impl Failure {
+    /// It is about one sensor: others may be asked.
+    const fn is_small(&self) -> bool {
+        matches!(self, Self::Code(_) | Self::Invalid)
+    }
+
+    /// The reply of every item of the interface.
+    fn reply(&self) -> AgentReply {
+        match self {
+            Self::Local(why) => AgentReply::LocalError(why.clone()),
+            _ => AgentReply::NetworkError(format!("cannot connect to IPMI host: {self}")),
+        }
+    }
+}
+
+/// Who asks, as the protocol has it.
+fn login(ipmi: &Ipmi) -> Login {
+    Login {
+        auth: AuthType::from_api(ipmi.auth_type),
+        privilege: ipmi.privilege,
+        username: ipmi.username.clone(),
+        password: ipmi.password.clone(),
+    }
+}
+
+/// Address and port, as texts show them.
+fn shown(interface: &Interface) -> String {
+    let address = if interface.use_ip { &interface.ip } else { &interface.dns };
+    format!("[{address}]:{}", interface.port)
+}
+
+const NO_INTERFACE: &str = "The item has no IPMI interface to check.";
+
+/// One check outside the schedule, in a session of its own.
+pub(super) async fn check_once(check: &Check<'_>) -> AgentReply {
+    let Some(interface) = check.interface else {
+        return AgentReply::ConfigError(NO_INTERFACE.to_owned());
+    };
+    let now = check.shared.deps.clock.monotonic();
+    let mut device = match device::Device::connect(interface, check.shared).await {
+        Ok(device) => device,
+        Err(failure) => return failure.reply(),
+    };
+    match device.prepare(now).await {
+        Ok(()) => answer::reply(&mut device, check.item, interface).await,
+        Err(failure) => failure.reply(),
+    }
+}

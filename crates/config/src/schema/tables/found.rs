@@ -1,0 +1,150 @@
+//! Network discovery: rules and what they found, agents that announced themselves, and the actions
+//! that make hosts of both.
+
+use super::super::{Column, Table};
+use super::{id, int, owned, table, text, text_or};
+
+pub(super) const TABLES: &[Table] = &[
+    table(
+        "drules",
+        &["druleid"],
+        &[
+            id("druleid"),
+            id("proxyid"),
+            text("name"),
+            text("iprange"),
+            text_or("delay", "1h"),
+            int("status", "0"),
+            int("concurrency_max", "0"),
+            text("error"),
+        ],
+        &[&["name"]],
+    ),
+    table("dchecks", &["dcheckid"], DCHECKS, &[&["druleid"]]),
+    table(
+        "dhosts",
+        &["dhostid"],
+        &[
+            id("dhostid"),
+            owned("druleid", "drules"),
+            int("status", "0"),
+            int("lastup", "0"),
+            int("lastdown", "0"),
+        ],
+        &[&["druleid"]],
+    ),
+    table(
+        "dservices",
+        &["dserviceid"],
+        &[
+            id("dserviceid"),
+            owned("dhostid", "dhosts"),
+            text("value"),
+            int("port", "0"),
+            int("status", "0"),
+            int("lastup", "0"),
+            int("lastdown", "0"),
+            owned("dcheckid", "dchecks"),
+            text("ip"),
+            text("dns"),
+        ],
+        &[&["dhostid"], &["dcheckid", "ip", "port"], &["ip"]],
+    ),
+    table(
+        "autoreg_hosts",
+        &["autoreg_hostid"],
+        &[
+            id("autoreg_hostid"),
+            text("host"),
+            text("host_metadata"),
+            text("listen_ip"),
+            text("listen_dns"),
+            int("listen_port", "0"),
+            int("flags", "0"),
+            int("tls_accepted", "1"),
+        ],
+        &[&["host"]],
+    ),
+    table(
+        "actions",
+        &["actionid"],
+        &[
+            id("actionid"),
+            text("name"),
+            int("eventsource", "0"),
+            int("status", "0"),
+            text_or("esc_period", "1h"),
+            int("pause_suppressed", "1"),
+            int("notify_if_canceled", "1"),
+            int("pause_symptoms", "1"),
+            int("evaltype", "0"),
+            text("formula"),
+        ],
+        &[&["name"], &["eventsource"]],
+    ),
+    // In the order of their letters.
+    table(
+        "action_conditions",
+        &["actionid", "sortorder"],
+        &[
+            owned("actionid", "actions"),
+            int("sortorder", "0"),
+            int("conditiontype", "0"),
+            int("operator", "0"),
+            text("value"),
+            text("value2"),
+            text("formulaid"),
+        ],
+        &[],
+    ),
+    table(
+        "operations",
+        &["operationid"],
+        &[
+            id("operationid"),
+            owned("actionid", "actions"),
+            int("operationtype", "0"),
+            int("inventory_mode", "0"),
+        ],
+        &[&["actionid"]],
+    ),
+    table(
+        "operation_groups",
+        &["operationid", "groupid"],
+        &[owned("operationid", "operations"), owned("groupid", "groups_")],
+        &[&["groupid"]],
+    ),
+    // Templates share their id space with hosts; who deletes one deletes its rows here.
+    table(
+        "operation_templates",
+        &["operationid", "templateid"],
+        &[owned("operationid", "operations"), id("templateid")],
+        &[&["templateid"]],
+    ),
+    table(
+        "operation_tags",
+        &["operationid", "sortorder"],
+        &[owned("operationid", "operations"), int("sortorder", "0"), text("tag"), text("value")],
+        &[],
+    ),
+];
+
+const DCHECKS: &[Column] = &[
+    id("dcheckid"),
+    owned("druleid", "drules"),
+    int("type", "0"),
+    text("key_"),
+    text("snmp_community"),
+    text_or("ports", "0"),
+    text("snmpv3_securityname"),
+    int("snmpv3_securitylevel", "0"),
+    text("snmpv3_authpassphrase"),
+    text("snmpv3_privpassphrase"),
+    int("uniq", "0"),
+    int("snmpv3_authprotocol", "0"),
+    int("snmpv3_privprotocol", "0"),
+    text("snmpv3_contextname"),
+    int("host_source", "1"),
+    int("name_source", "0"),
+    int("allow_redirect", "0"),
+];

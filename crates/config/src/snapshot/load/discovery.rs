@@ -1,0 +1,103 @@
+//! Rules of network discovery.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use eval::macros::Place;
+use eval::ranges::{AddressRanges, numbers};
+
+use crate::db::{Connection, DbResult, Row};
+use crate::snapshot::discovery::{CheckKind, Discovery, DiscoveryCheck, DiscoveryRule};
+use crate::snapshot::source::{Snmp, SnmpUser};
+use crate::snapshot::{Resolver, Snapshot};
+
+/// The longest time between two rounds.
+const DELAY_MAX_S: u32 = 604_800;
+/// Of GETBULK; one value is asked for.
+const REPETITIONS: u32 = 10;
+
+/// All rules that are switched on; `snapshot` has the global macros.
+pub(super) fn read(connection: &mut dyn Connection, snapshot: &Snapshot) -> DbResult<Discovery> {
+    let resolver = Resolver::new(snapshot, &[]);
+    let rows = connection.query(
+        "SELECT c.* FROM dchecks c JOIN drules r ON r.druleid = c.druleid WHERE r.status = 0 \
+         ORDER BY c.dcheckid",
+        &[],
+    )?;
+    let mut checks: BTreeMap<u64, Vec<DiscoveryCheck>> = BTreeMap::new();
+    for row in &rows {
+        checks.entry(row.id("druleid")).or_default().extend(check(row, &resolver));
+    }
+    let rows = connection.query("SELECT * FROM drules WHERE status = 0 ORDER BY druleid", &[])?;
+    let of = |row: &Row| {
+        let checks = checks.remove(&row.id("druleid")).unwrap_or_default();
+        Arc::new(rule(row, &resolver, checks))
+    };
+    let rules = rows.iter().map(of).collect();
+    let sql = "SELECT actionid FROM actions WHERE eventsource = 2 AND status = 0 LIMIT 1";
+    let autoregisters = !connection.query(sql, &[])?.is_empty();
+    Ok(Discovery { rules, autoregisters })
+}
+
+fn rule(row: &Row, resolver: &Resolver<'_>, checks: Vec<DiscoveryCheck>) -> DiscoveryRule {
+    let delay = resolver.text(row.text("delay"), Place::ItemScript);
+    let delay_s = eval::num::parse_seconds(&delay).filter(|s| (1..=DELAY_MAX_S).contains(s));
+    let addresses = AddressRanges::parse_bounded(row.text("iprange"));
+    let error = match (&addresses, delay_s, resolver.fault()) {
+        (Err(error), _, _) => format!("The IP range cannot be used: {error}."),
+        (_, None, _) => format!("The update interval \"{delay}\" is not valid."),
+        (_, _, Some(fault)) => fault.to_owned(),
+        _ if checks.is_empty() => String::from("None of the checks can be used."),
+        _ => String::new(),
+    };
+    DiscoveryRule {
+        id: row.id("druleid"),
+        name: row.text("name").into(),
+        addresses: addresses.unwrap_or_default(),
+        delay_s: delay_s.unwrap_or(DELAY_MAX_S),
+        concurrency_max: u16::try_from(row.int("concurrency_max")).unwrap_or(0),
+        checks,
+        error,
+    }
+}
+
+fn check(row: &Row, resolver: &Resolver<'_>) -> Option<DiscoveryCheck> {
+    let text = |name: &str| resolver.text(row.text(name), Place::ItemScript);
+    let number = row.int("type");
+    let kind = match number {
+        9 => CheckKind::Agent((*resolver.key(row.text("key_"))).into()),
+        10 | 11 | 13 => CheckKind::Snmp(Arc::new(snmp(row, resolver)), (*text("key_")).into()),
+        12 => CheckKind::Ping(row.int("allow_redirect") == 1),
+        number => CheckKind::Service(CheckKind::service(number)?),
+    };
+    let ports = match kind {
+        CheckKind::Ping(_) => Vec::new(),
+        _ => numbers(row.text("ports"), u16::MAX)?,
+    };
+    Some(DiscoveryCheck { id: row.id("dcheckid"), kind, ports })
+}
+
+fn snmp(row: &Row, resolver: &Resolver<'_>) -> Snmp {
+    let text = |name: &str| resolver.text(row.text(name), Place::ItemScript).into_owned();
+    let small = |name: &str| u8::try_from(row.int(name)).unwrap_or(0);
+    let version = match row.int("type") {
+        10 => 1,
+        11 => 2,
+        _ => 3,
+    };
+    Snmp {
+        version,
+        bulk: true,
+        max_repetitions: REPETITIONS,
+        community: text("snmp_community"),
+        user: SnmpUser {
+            name: text("snmpv3_securityname"),
+            level: small("snmpv3_securitylevel"),
+            auth_protocol: small("snmpv3_authprotocol"),
+            auth_passphrase: text("snmpv3_authpassphrase"),
+            priv_protocol: small("snmpv3_privprotocol"),
+            priv_passphrase: text("snmpv3_privpassphrase"),
+            context: text("snmpv3_contextname"),
+        },
+    }
+}

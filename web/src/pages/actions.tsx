@@ -1,0 +1,173 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import { type Action, actionsQuery, deleteActions, enableActions } from "~/api/actions";
+import { EnableTable, Switch, useSwitches } from "~/parts/enable-table";
+import { QueryError } from "~/shell/fallback";
+import { Page, Sheet } from "~/shell/page";
+import { buttonClass } from "~/ui/button";
+import { Icon } from "~/ui/icon";
+import { Segmented } from "~/ui/segmented";
+import { Empty, SkeletonRows } from "~/ui/state";
+import type { Column } from "~/ui/table";
+import { type ActionSource, conditionWords, operationName } from "~/util/actions";
+import { useRuleNames } from "./actions-parts/conditions-editor";
+
+const route = getRouteApi("/inside/actions");
+const idOf = (action: Action) => action.actionid;
+const SOURCES = [
+  ["network", "Discovery"],
+  ["agents", "Autoregistration"],
+] as const;
+
+function CreateLink({ source }: { source: string | undefined }) {
+  return (
+    <Link to="/actions/new" search={{ source }} className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create action
+    </Link>
+  );
+}
+
+function Name({ action }: { action: Action }) {
+  return (
+    <Link
+      to="/actions/$actionid/edit"
+      params={{ actionid: action.actionid }}
+      onClick={(event) => event.stopPropagation()}
+      className="truncate font-medium hover:underline"
+    >
+      {action.name}
+    </Link>
+  );
+}
+
+const operations = (action: Action) =>
+  action.operations.map((one) => operationName(one.operationtype)).join(", ");
+const state = (action: Action) => <Switch on={action.status === "0"} />;
+
+function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Column<Action>[] {
+  const conditions = ({ filter }: Action) =>
+    filter.conditions.map((one) => conditionWords(source, one, names)).join("; ") || "Always";
+  return [
+    {
+      id: "summary",
+      header: "Action",
+      width: "minmax(0, 1fr)",
+      on: "narrow",
+      cell: (action) => (
+        <span className="flex min-w-0 flex-col">
+          <Name action={action} />
+          <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
+            {state(action)}
+            <span className="truncate">{operations(action)}</span>
+          </span>
+        </span>
+      ),
+    },
+    {
+      id: "name",
+      header: "Name",
+      width: "minmax(10rem, 1fr)",
+      on: "wide",
+      cell: (action) => <Name action={action} />,
+    },
+    { id: "state", header: "State", width: "8rem", on: "wide", cell: state },
+    {
+      id: "conditions",
+      header: "When",
+      width: "minmax(12rem, 1.6fr)",
+      on: "wide",
+      cell: (action) => (
+        <span className="text-soft" title={conditions(action)}>
+          {conditions(action)}
+        </span>
+      ),
+    },
+    {
+      id: "operations",
+      header: "Then",
+      width: "minmax(12rem, 1.6fr)",
+      on: "wide",
+      cell: (action) => (
+        <span className="text-soft" title={operations(action)}>
+          {operations(action)}
+        </span>
+      ),
+    },
+  ];
+}
+
+/** What happens to hosts that discovery found, or that announced themselves. */
+export function ActionsPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const agents = search.source === "agents";
+  const source: ActionSource = agents ? "2" : "1";
+  const { data, error, refetch } = useQuery(actionsQuery(source));
+  const names = useRuleNames(source);
+  const columns = useMemo(() => columnsOf(source, names), [source, names]);
+  const { selected, setSelected, buttons } = useSwitches({
+    word: "action",
+    queryKey: "actions",
+    warning: "Hosts that they made stay as they are.",
+    enable: enableActions,
+    remove: deleteActions,
+  });
+  const chosen = [...selected].filter((id) => data?.some((action) => action.actionid === id));
+  const title = agents ? "Autoregistration actions" : "Discovery actions";
+  return (
+    <Page
+      title={title}
+      actions={
+        <>
+          {buttons(chosen)}
+          <CreateLink source={search.source} />
+        </>
+      }
+      bar={
+        <Segmented
+          label="Actions on"
+          value={agents ? "agents" : "network"}
+          onChange={(v) =>
+            void navigate({ search: { source: v === "agents" ? v : undefined }, replace: true })
+          }
+          options={SOURCES}
+        />
+      }
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet>
+          {!data ? (
+            <SkeletonRows rows={6} />
+          ) : (
+            <EnableTable
+              label={title}
+              columns={columns}
+              rows={data}
+              idOf={idOf}
+              selected={selected}
+              onSelect={setSelected}
+              onOpen={({ actionid }) =>
+                void navigate({ to: "/actions/$actionid/edit", params: { actionid }, search: {} })
+              }
+              empty={
+                <Empty
+                  icon="play"
+                  title="No action yet"
+                  action={<CreateLink source={search.source} />}
+                >
+                  {agents
+                    ? "Active agents that the server does not know announce themselves. An action makes hosts of those that meet its conditions."
+                    : "An action makes hosts of what discovery rules find, and puts them into groups and under templates."}
+                </Empty>
+              }
+            />
+          )}
+        </Sheet>
+      )}
+    </Page>
+  );
+}

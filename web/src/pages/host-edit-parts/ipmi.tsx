@@ -1,0 +1,83 @@
+import { Field, Input, Select } from "~/ui/field";
+import type { HostDraft } from "./draft";
+
+const AUTH = [
+  ["-1", "The best that the device offers"],
+  ["6", "RMCP+ (IPMI 2.0)"],
+  ["2", "MD5 (IPMI 1.5)"],
+  ["1", "MD2 (IPMI 1.5)"],
+  ["4", "Straight: the password is readable on its way"],
+  ["0", "None"],
+] as const;
+
+const PRIVILEGE = [
+  ["2", "User"],
+  ["3", "Operator"],
+  ["4", "Administrator"],
+  ["1", "Callback"],
+  ["5", "OEM"],
+] as const;
+
+/** The type of a vendor's own is shown where it was configured elsewhere; no device is asked so. */
+const withOem = (value: string) => (value === "5" ? [...AUTH, ["5", "OEM"] as const] : AUTH);
+
+/** Who asks the host's management controller. */
+export function IpmiFields({
+  draft,
+  set,
+}: {
+  draft: HostDraft;
+  set: (next: Partial<HostDraft>) => void;
+}) {
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="Authentication">
+          {(id) => (
+            <Select
+              id={id}
+              options={withOem(draft.ipmiAuthtype)}
+              value={draft.ipmiAuthtype}
+              onChange={(e) => set({ ipmiAuthtype: e.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="Privilege">
+          {(id) => (
+            <Select
+              id={id}
+              options={PRIVILEGE}
+              value={draft.ipmiPrivilege}
+              onChange={(e) => set({ ipmiPrivilege: e.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        <Field label="IPMI user name">
+          {(id) => (
+            <Input
+              id={id}
+              maxLength={16}
+              autoComplete="off"
+              value={draft.ipmiUsername}
+              onChange={(e) => set({ ipmiUsername: e.target.value })}
+            />
+          )}
+        </Field>
+        <Field label="IPMI password">
+          {(id) => (
+            <Input
+              id={id}
+              type="password"
+              maxLength={20}
+              autoComplete="new-password"
+              value={draft.ipmiPassword}
+              onChange={(e) => set({ ipmiPassword: e.target.value })}
+            />
+          )}
+        </Field>
+      </div>
+    </>
+  );
+}

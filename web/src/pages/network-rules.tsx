@@ -1,0 +1,186 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link } from "@tanstack/react-router";
+import { useMemo } from "react";
+import {
+  deleteNetworkRules,
+  enableNetworkRules,
+  type NetworkRule,
+  networkRulesQuery,
+} from "~/api/network";
+import { EnableTable, Switch, useSwitches } from "~/parts/enable-table";
+import { QueryError } from "~/shell/fallback";
+import { Page, Sheet } from "~/shell/page";
+import { Button, buttonClass } from "~/ui/button";
+import { SearchBox } from "~/ui/field";
+import { Icon } from "~/ui/icon";
+import { Empty, SkeletonRows } from "~/ui/state";
+import type { Column } from "~/ui/table";
+import { formatCount } from "~/util/format";
+import { useTyped } from "~/util/hooks";
+import { checkWords } from "~/util/network";
+
+const route = getRouteApi("/inside/discovery-rules");
+const idOf = (rule: NetworkRule) => rule.druleid;
+
+function CreateLink() {
+  return (
+    <Link to="/discovery-rules/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create discovery rule
+    </Link>
+  );
+}
+
+function Name({ rule }: { rule: NetworkRule }) {
+  return (
+    <Link
+      to="/discovery-rules/$druleid/edit"
+      params={{ druleid: rule.druleid }}
+      onClick={(event) => event.stopPropagation()}
+      className="truncate font-medium hover:underline"
+    >
+      {rule.name}
+    </Link>
+  );
+}
+
+const state = (rule: NetworkRule) => <Switch on={rule.status === "0"} error={rule.error} />;
+const checks = (rule: NetworkRule) => rule.dchecks.map(checkWords).join(", ");
+
+const COLUMNS: readonly Column<NetworkRule>[] = [
+  {
+    id: "summary",
+    header: "Rule",
+    width: "minmax(0, 1fr)",
+    on: "narrow",
+    cell: (rule) => (
+      <span className="flex min-w-0 flex-col">
+        <Name rule={rule} />
+        <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
+          {state(rule)}
+          <span className="truncate">{rule.iprange}</span>
+        </span>
+      </span>
+    ),
+  },
+  {
+    id: "name",
+    header: "Name",
+    width: "minmax(10rem, 1.2fr)",
+    on: "wide",
+    cell: (rule) => <Name rule={rule} />,
+  },
+  { id: "state", header: "State", width: "8rem", on: "wide", cell: state },
+  {
+    id: "range",
+    header: "Addresses",
+    width: "minmax(10rem, 1.2fr)",
+    on: "wide",
+    cell: (rule) => <span title={rule.iprange}>{rule.iprange}</span>,
+  },
+  { id: "delay", header: "Every", width: "5rem", on: "wide", cell: (rule) => rule.delay },
+  {
+    id: "checks",
+    header: "Looks for",
+    width: "minmax(10rem, 1.6fr)",
+    on: "wide",
+    cell: (rule) => (
+      <span className="text-soft" title={checks(rule)}>
+        {checks(rule)}
+      </span>
+    ),
+  },
+  {
+    id: "found",
+    header: "Found",
+    width: "6rem",
+    on: "wide",
+    cell: (rule) => (
+      <Link
+        to="/discovery"
+        search={{ rule: rule.druleid }}
+        onClick={(event) => event.stopPropagation()}
+        className="tabular hover:underline"
+      >
+        {formatCount(Number(rule.dhosts))}
+      </Link>
+    ),
+  },
+];
+
+/** Where the network is looked through, and for what. */
+export function NetworkRulesPage() {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data, error, refetch } = useQuery(networkRulesQuery());
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    navigate({ search: { text: value || undefined }, replace: true }),
+  );
+  const rows = useMemo(() => {
+    const needle = (search.text ?? "").toLowerCase();
+    return data?.filter((rule) => `${rule.name} ${rule.iprange}`.toLowerCase().includes(needle));
+  }, [data, search.text]);
+  const { selected, setSelected, buttons } = useSwitches({
+    word: "discovery rule",
+    queryKey: "network",
+    warning: "What it found goes with it; hosts that were made of it stay.",
+    enable: enableNetworkRules,
+    remove: deleteNetworkRules,
+  });
+  const chosen = [...selected].filter((id) => rows?.some((rule) => rule.druleid === id));
+  return (
+    <Page
+      title="Discovery rules"
+      actions={
+        <>
+          {buttons(chosen)}
+          <CreateLink />
+        </>
+      }
+      filters
+      bar={<SearchBox label="Search rules" value={text} onChange={setText} className="w-64" />}
+    >
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : (
+        <Sheet>
+          {!rows ? (
+            <SkeletonRows rows={6} />
+          ) : (
+            <EnableTable
+              label="Discovery rules"
+              columns={COLUMNS}
+              rows={rows}
+              idOf={idOf}
+              selected={selected}
+              onSelect={setSelected}
+              onOpen={({ druleid }) =>
+                void navigate({
+                  to: "/discovery-rules/$druleid/edit",
+                  params: { druleid },
+                  search: {},
+                })
+              }
+              empty={
+                <Empty
+                  icon="search"
+                  title={search.text ? "No rule matches" : "No discovery rule yet"}
+                  action={
+                    search.text ? (
+                      <Button onClick={() => setText("")}>Clear filter</Button>
+                    ) : (
+                      <CreateLink />
+                    )
+                  }
+                >
+                  A rule looks through addresses for agents, SNMP devices and services. Discovery
+                  actions make hosts of what it finds.
+                </Empty>
+              }
+            />
+          )}
+        </Sheet>
+      )}
+    </Page>
+  );
+}

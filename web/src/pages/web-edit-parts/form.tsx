@@ -1,0 +1,272 @@
+import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { lazy, Suspense, useState } from "react";
+import { explain } from "~/api/errors";
+import type { Owner } from "~/api/owners";
+import { deleteWebScenario, saveWebScenario, type WebScenarioDetail } from "~/api/web-scenarios";
+import { FormBar } from "~/forms/form-bar";
+import { FormSection } from "~/forms/section";
+import { TagsEditor } from "~/forms/tags-editor";
+import { useLeave } from "~/parts/owner";
+import { Button } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
+import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { toast } from "~/ui/toast";
+import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
+import { WebStepsEditor } from "./steps-editor";
+
+const WebTestDialog = lazy(() => import("./test-dialog"));
+
+const PROOFS: readonly (readonly [string, string])[] = [
+  ["0", "None"],
+  ["1", "Basic"],
+  ["2", "NTLM"],
+  ["3", "Kerberos"],
+  ["4", "Digest"],
+];
+
+interface PartProps {
+  draft: WebDraft;
+  set: (next: Partial<WebDraft>) => void;
+  problems: Record<string, string>;
+}
+
+type TextMember = {
+  [K in keyof WebDraft]: WebDraft[K] extends string ? K : never;
+}[keyof WebDraft];
+
+function Text(
+  props: PartProps & { member: TextMember; label: string; hint?: string; secret?: boolean },
+) {
+  const { draft, set, problems, member, label, hint, secret } = props;
+  return (
+    <Field label={label} hint={hint} error={problems[member]}>
+      {(id) => (
+        <Input
+          id={id}
+          type={secret ? "password" : "text"}
+          autoComplete={secret ? "new-password" : "off"}
+          value={draft[member]}
+          onChange={(e) => set({ ...draft, [member]: e.target.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Lines(props: PartProps & { member: TextMember; label: string; hint: string }) {
+  const { draft, set, problems, member, label, hint } = props;
+  return (
+    <Field label={label} hint={hint} error={problems[member]}>
+      {(id) => (
+        <Textarea
+          id={id}
+          rows={3}
+          className="font-mono text-xs"
+          value={draft[member]}
+          onChange={(e) => set({ ...draft, [member]: e.target.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Common(props: PartProps) {
+  return (
+    <FormSection title="For all steps" note="A step that has headers of its own sends only those.">
+      <Lines
+        {...props}
+        member="variables"
+        label="Variables of the scenario"
+        hint="{name}: value, or {name}: regex:pattern; used as {name} in everything below"
+      />
+      <Lines
+        {...props}
+        member="headers"
+        label="Headers of the scenario"
+        hint="One per line: name: value"
+      />
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Text {...props} member="agent" label="User agent" />
+        <Text {...props} member="retries" label="Attempts" hint="Of each step, 1 to 10" />
+        <Text {...props} member="proxy" label="HTTP proxy" hint="Such as http://proxy:3128" />
+      </div>
+    </FormSection>
+  );
+}
+
+function Access(props: PartProps) {
+  const { draft, set } = props;
+  return (
+    <FormSection title="Access" note="Who asks, and what is checked of the server.">
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Field label="Authentication">
+          {(id) => (
+            <Select
+              id={id}
+              options={PROOFS}
+              value={draft.authentication}
+              onChange={(e) => set({ authentication: e.target.value })}
+            />
+          )}
+        </Field>
+        {draft.authentication !== "0" && (
+          <>
+            <Text {...props} member="user" label="User name" />
+            <Text {...props} member="password" label="Password" secret />
+          </>
+        )}
+      </div>
+      <div className="flex flex-wrap gap-x-6 gap-y-2">
+        <Checkbox
+          label="Check the certificate"
+          checked={draft.verifyPeer}
+          onChange={(e) => set({ verifyPeer: e.target.checked })}
+        />
+        <Checkbox
+          label="Check the host name"
+          checked={draft.verifyHost}
+          onChange={(e) => set({ verifyHost: e.target.checked })}
+        />
+      </div>
+      <div className="grid gap-4 sm:grid-cols-3">
+        <Text
+          {...props}
+          member="certFile"
+          label="Certificate file"
+          hint="In the server's --ssl-cert-location"
+        />
+        <Text
+          {...props}
+          member="keyFile"
+          label="Key file"
+          hint="In the server's --ssl-key-location"
+        />
+        <Text {...props} member="keyPassword" label="Password of the key" secret />
+      </div>
+    </FormSection>
+  );
+}
+
+interface WebFormProps {
+  owner: Owner;
+  scenario: WebScenarioDetail | null;
+}
+
+function useChanges({ owner, scenario }: WebFormProps, draft: WebDraft, inherited: boolean) {
+  const client = useQueryClient();
+  const goBack = useLeave();
+  const leave = () => {
+    void client.invalidateQueries();
+    goBack(owner, "web");
+  };
+  const save = useMutation({
+    mutationFn: () => {
+      const place = scenario ? {} : { hostid: owner.id };
+      const params = { ...place, ...paramsOf(draft, inherited) };
+      return saveWebScenario(scenario?.httptestid ?? null, params);
+    },
+    onSuccess: () => {
+      toast(scenario ? `${draft.name} was saved.` : `${draft.name} was created.`);
+      leave();
+    },
+  });
+  const remove = useMutation({
+    mutationFn: () => deleteWebScenario(scenario?.httptestid ?? ""),
+    onSuccess: () => {
+      toast(`${scenario?.name} was deleted.`);
+      leave();
+    },
+    onError: (error) => toast(explain(error).what, "bad"),
+  });
+  return { save, remove };
+}
+
+/** Creates or edits a web scenario. */
+export function WebForm({ owner, scenario }: WebFormProps) {
+  const [draft, setDraft] = useState(() => draftOf(scenario));
+  const [tried, setTried] = useState(false);
+  const [testing, setTesting] = useState(false);
+  const inherited = scenario !== null && scenario.templateid !== "0";
+  const { save, remove } = useChanges({ owner, scenario }, draft, inherited);
+  const set = (next: Partial<WebDraft>) => setDraft({ ...draft, ...next });
+  const problems = problemsOf(draft);
+  const shown = tried ? problems : {};
+  const part = { draft, set, problems: shown };
+  const onDelete = async () => {
+    const body = <p>Its items and their history go with it. This cannot be undone.</p>;
+    if (await confirmed(`Delete ${scenario?.name}?`, body, "Delete web scenario")) remove.mutate();
+  };
+  return (
+    <form
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        setTried(true);
+        if (Object.keys(problems).length === 0) save.mutate();
+      }}
+    >
+      {inherited && (
+        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
+          This web scenario comes from a template. Interval and state can be changed here.
+        </p>
+      )}
+      <FormSection
+        title="Web scenario"
+        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
+      >
+        <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
+          <Field label="Name" required error={shown.name}>
+            {(id) => (
+              <Input
+                id={id}
+                autoFocus={!scenario}
+                maxLength={64}
+                disabled={inherited}
+                value={draft.name}
+                onChange={(e) => set({ name: e.target.value })}
+              />
+            )}
+          </Field>
+          <Text {...part} member="delay" label="Update interval" />
+        </div>
+        <Checkbox
+          label="Enabled"
+          checked={draft.enabled}
+          onChange={(e) => set({ enabled: e.target.checked })}
+        />
+      </FormSection>
+      <fieldset disabled={inherited} className="contents">
+        <FormSection title="Steps" note="Asked in this order; the first that fails ends the run.">
+          <WebStepsEditor
+            steps={draft.steps}
+            onChange={(steps) => set({ steps })}
+            problems={shown}
+          />
+        </FormSection>
+        <Common {...part} />
+        <Access {...part} />
+        <FormSection title="Tags" note="Of the scenario's items.">
+          <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
+        </FormSection>
+      </fieldset>
+      <FormBar
+        save={scenario ? "Save web scenario" : "Create web scenario"}
+        busy={save.isPending}
+        error={save.error}
+        problems={shown}
+        onDelete={scenario && !inherited ? () => void onDelete() : undefined}
+        deleting={remove.isPending}
+        deleteLabel="Delete…"
+      >
+        <Button icon="flask" onClick={() => setTesting(true)}>
+          Test
+        </Button>
+      </FormBar>
+      {testing && (
+        <Suspense>
+          <WebTestDialog draft={draft} owner={owner} onClose={() => setTesting(false)} />
+        </Suspense>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,195 @@
+import { Button, IconButton } from "~/ui/button";
+import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { moved, NEW_STEP, type StepDraft } from "./draft";
+
+const LINES = "One per line: name: value";
+const RETRIEVED: readonly (readonly [string, string])[] = [
+  ["0", "Body"],
+  ["1", "Headers"],
+  ["2", "Body and headers"],
+];
+
+interface StepProps {
+  step: StepDraft;
+  set: (next: Partial<StepDraft>) => void;
+  /** What is wrong with a field of it. */
+  error: (field: string) => string | undefined;
+}
+
+type TextField = "query" | "headers" | "variables" | "posts";
+
+function Lines({
+  label,
+  field,
+  hint,
+  step,
+  set,
+  error,
+}: StepProps & { label: string; field: TextField; hint?: string }) {
+  return (
+    <Field label={label} hint={hint ?? LINES} error={error(field)}>
+      {(id) => (
+        <Textarea
+          id={id}
+          rows={2}
+          className="font-mono text-xs"
+          value={step[field]}
+          onChange={(e) => set({ ...step, [field]: e.target.value })}
+        />
+      )}
+    </Field>
+  );
+}
+
+function Body(props: StepProps) {
+  const { step, set } = props;
+  return (
+    <div className="flex flex-col gap-2">
+      <Segmented
+        label="Request body is"
+        value={step.asForm ? "form" : "raw"}
+        onChange={(kind) => set({ asForm: kind === "form" })}
+        options={[
+          ["raw", "Body as text"],
+          ["form", "Fields of a form"],
+        ]}
+      />
+      <Lines
+        {...props}
+        label={step.asForm ? "Post fields" : "Request body"}
+        field="posts"
+        hint={step.asForm ? LINES : "Empty: the step is a GET"}
+      />
+    </div>
+  );
+}
+
+function StepFields(props: StepProps) {
+  const { step, set, error } = props;
+  const text = (field: "name" | "url" | "required" | "codes" | "timeout", label: string) => (
+    <Field label={label} required={field === "name" || field === "url"} error={error(field)}>
+      {(id) => (
+        <Input
+          id={id}
+          value={step[field]}
+          onChange={(e) => set({ ...step, [field]: e.target.value })}
+        />
+      )}
+    </Field>
+  );
+  return (
+    <>
+      <div className="grid gap-4 sm:grid-cols-[1fr_2fr]">
+        {text("name", "Name of the step")}
+        {text("url", "URL")}
+      </div>
+      <div className="grid gap-4 sm:grid-cols-2">
+        {text("required", "Required text")}
+        {text("codes", "Required status codes")}
+      </div>
+      <details>
+        <summary className="cursor-pointer text-xs font-medium text-soft select-none">
+          Fields, headers, variables and more
+        </summary>
+        <div className="flex flex-col gap-4 pt-3">
+          <Lines {...props} label="Query fields" field="query" />
+          <Body {...props} />
+          <Lines
+            {...props}
+            label="Headers"
+            field="headers"
+            hint={`${LINES}; instead of the scenario's`}
+          />
+          <Lines
+            {...props}
+            label="Variables"
+            field="variables"
+            hint="{name}: value, or {name}: regex:pattern to find it in the answer"
+          />
+          <div className="grid gap-4 sm:grid-cols-3">
+            <Field label="Looks at">
+              {(id) => (
+                <Select
+                  id={id}
+                  options={RETRIEVED}
+                  value={step.retrieve}
+                  onChange={(e) => set({ retrieve: e.target.value })}
+                />
+              )}
+            </Field>
+            {text("timeout", "Timeout")}
+            <Checkbox
+              label="Follow redirects"
+              className="self-end pb-1.5"
+              checked={step.follow}
+              onChange={(e) => set({ follow: e.target.checked })}
+            />
+          </div>
+        </div>
+      </details>
+    </>
+  );
+}
+
+interface StepsEditorProps {
+  steps: readonly StepDraft[];
+  onChange: (steps: StepDraft[]) => void;
+  /** Problems of the draft by field, `step0.name`. */
+  problems: Record<string, string>;
+}
+
+/** The requests of a scenario in their order. */
+export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) {
+  const set = (at: number, next: Partial<StepDraft>) =>
+    onChange(steps.map((step, i) => (i === at ? { ...step, ...next } : step)));
+  return (
+    <div className="flex flex-col gap-3">
+      {steps.map((step, i) => (
+        <fieldset
+          // biome-ignore lint/suspicious/noArrayIndexKey: steps have no identity but their place
+          key={i}
+          aria-label={`Step ${i + 1}`}
+          className="flex flex-col gap-3 rounded-lg border p-3"
+        >
+          <div className="flex items-center gap-1">
+            <span className="tabular flex-1 text-sm font-semibold">{i + 1}</span>
+            <IconButton
+              small
+              icon="up"
+              label={`Move step ${i + 1} up`}
+              disabled={i === 0}
+              onClick={() => onChange(moved(steps, i, i - 1))}
+            />
+            <IconButton
+              small
+              icon="arrowDown"
+              label={`Move step ${i + 1} down`}
+              disabled={i === steps.length - 1}
+              onClick={() => onChange(moved(steps, i, i + 1))}
+            />
+            <IconButton
+              small
+              icon="trash"
+              label={`Remove step ${i + 1}`}
+              onClick={() => onChange(steps.filter((_, at) => at !== i))}
+            />
+          </div>
+          <StepFields
+            step={step}
+            set={(next) => set(i, next)}
+            error={(field) => problems[`step${i}.${field}`]}
+          />
+        </fieldset>
+      ))}
+      <Button
+        small
+        icon="plus"
+        className="self-start"
+        onClick={() => onChange([...steps, { ...NEW_STEP }])}
+      >
+        Add step
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,71 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi } from "@tanstack/react-router";
+import { ownerQuery } from "~/api/owners";
+import { type WebScenarioDetail, webScenarioQuery } from "~/api/web-scenarios";
+import { useFresh } from "~/parts/fresh";
+import { OwnerHeading } from "~/parts/owner";
+import { QueryError } from "~/shell/fallback";
+import { Page } from "~/shell/page";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { WebForm } from "./web-edit-parts/form";
+
+const newRoute = getRouteApi("/inside/web/new");
+const editRoute = getRouteApi("/inside/web/$httptestid/edit");
+
+interface BodyProps {
+  ownerid: string;
+  scenario: WebScenarioDetail | null;
+  title: string;
+}
+
+function Body({ ownerid, scenario, title }: BodyProps) {
+  const { data: owner, error, refetch } = useQuery(ownerQuery(ownerid));
+  return (
+    <Page title={title} scroll heading={owner && <OwnerHeading owner={owner} title={title} />}>
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : owner ? (
+        <WebForm owner={owner} scenario={scenario} />
+      ) : owner === null ? (
+        <Empty icon="hosts" title="This host or template does not exist">
+          It was deleted, or you may not see it.
+        </Empty>
+      ) : (
+        <SkeletonRows rows={10} />
+      )}
+    </Page>
+  );
+}
+
+export function WebNewPage() {
+  const { owner } = newRoute.useSearch();
+  return <Body ownerid={owner ?? ""} scenario={null} title="Create web scenario" />;
+}
+
+export function WebEditPage() {
+  const { httptestid } = editRoute.useParams();
+  const { data: scenario, error, refetch } = useFresh(webScenarioQuery(httptestid));
+  if (scenario) {
+    return (
+      <Body
+        key={httptestid}
+        ownerid={scenario.hostid}
+        scenario={scenario}
+        title={`Edit ${scenario.name}`}
+      />
+    );
+  }
+  return (
+    <Page title="Edit web scenario" scroll>
+      {error ? (
+        <QueryError error={error} onRetry={() => void refetch()} />
+      ) : scenario === null ? (
+        <Empty icon="link" title="This web scenario does not exist">
+          It was deleted, or you may not see it.
+        </Empty>
+      ) : (
+        <SkeletonRows rows={10} />
+      )}
+    </Page>
+  );
+}

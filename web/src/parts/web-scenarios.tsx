@@ -1,0 +1,73 @@
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { explain } from "~/api/errors";
+import { saveWebScenario, type WebScenarioRow, webScenariosQuery } from "~/api/web-scenarios";
+import { IconButton } from "~/ui/button";
+import { Empty } from "~/ui/state";
+import { toast } from "~/ui/toast";
+import { CreateLink, PlainTable } from "./config-tables";
+
+const CELL = "px-3 py-2 align-top break-words";
+
+/** The web scenarios of a host or template. */
+export function WebScenarios({ ownerid, template }: { ownerid: string; template: boolean }) {
+  const query = useQuery(webScenariosQuery(ownerid, template));
+  const toggle = useMutation({
+    mutationFn: ({ httptestid, status }: WebScenarioRow) =>
+      saveWebScenario(httptestid, { status: status === "1" ? "0" : "1" }),
+    onError: (error) => toast(explain(error).what, "bad"),
+    onSettled: () => query.refetch(),
+  });
+  return (
+    <div className="flex flex-col gap-3">
+      <CreateLink to="/web/new" ownerid={ownerid}>
+        Create web scenario
+      </CreateLink>
+      <PlainTable<WebScenarioRow>
+        query={query}
+        head={[
+          ["Name", ""],
+          ["Steps", ""],
+          ["Interval", "w-24"],
+          ["State", "w-32"],
+        ]}
+        empty={
+          <Empty icon="link" title="No web scenarios">
+            A scenario asks web pages one after the other, as a visitor would: create one here.
+          </Empty>
+        }
+        row={(row) => (
+          <tr key={row.httptestid} className="border-t hover:bg-hover">
+            <td className={`${CELL} font-medium`}>
+              <Link
+                to="/web/$httptestid/edit"
+                params={{ httptestid: row.httptestid }}
+                className="hover:underline"
+              >
+                {row.name}
+              </Link>
+              {row.templateid !== "0" && (
+                <span className="block text-xs font-normal text-faint">from a template</span>
+              )}
+            </td>
+            <td className={`${CELL} text-soft`}>{row.steps.map((step) => step.name).join(", ")}</td>
+            <td className={`${CELL} tabular text-soft`}>{row.delay}</td>
+            <td className={CELL}>
+              <span className="flex items-center justify-between gap-1">
+                <span className={row.status === "1" ? "text-faint" : "text-soft"}>
+                  {row.status === "1" ? "Disabled" : "Enabled"}
+                </span>
+                <IconButton
+                  small
+                  icon="power"
+                  label={`${row.status === "1" ? "Enable" : "Disable"} ${row.name}`}
+                  onClick={() => toggle.mutate(row)}
+                />
+              </span>
+            </td>
+          </tr>
+        )}
+      />
+    </div>
+  );
+}
