@@ -35,6 +35,10 @@ check: ## Format, lints, layer rule, unit tests, UI types: before each commit
 test: ## Install what is missing and run every test that needs only this clone
 	scripts/test clone
 
+.PHONY: test-stores
+test-stores: ## Install history stores (ClickHouse) and test against them
+	scripts/test stores
+
 .PHONY: test-compat
 test-compat: ## Run the tests that need the compatibility data (VEDETTE_SHARED, default ../shared)
 	scripts/test compat

@@ -39,11 +39,13 @@ impl From<tsdb::Error> for Error {
     fn from(error: tsdb::Error) -> Self {
         use tsdb::Error as E;
         // What the disk refuses now it may take later, and the engine tries.
-        let retry = matches!(error, E::Io { .. } | E::Refused { .. });
+        let retry = matches!(error, E::Io { .. } | E::Refused { .. } | E::SpoolFull { .. });
         let fault = match &error {
-            E::Io { .. } | E::Refused { .. } | E::Poisoned { .. } | E::Damaged { .. } => {
-                Fault::Storage
-            }
+            E::Io { .. }
+            | E::Refused { .. }
+            | E::SpoolFull { .. }
+            | E::Poisoned { .. }
+            | E::Damaged { .. } => Fault::Storage,
             E::Newer { .. } | E::Locked { .. } | E::Thread { .. } => Fault::Config,
             E::TooLarge { .. } => Fault::Us,
         };

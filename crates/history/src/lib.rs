@@ -6,22 +6,31 @@
 //! [`Reader`] is the blocking face of that for the API. Beside the drivers live what the value
 //! path needs from history without touching a disk: the [`value_cache`] of trigger functions and
 //! the [`trends`] folder; and [`housekeeping`], which deletes whole days.
+//!
+//! The embedded engine stays in front. What it has acknowledged is copied to any number of stores
+//! beside it by [`spool`], and [`Tiers`] reads from these what it keeps no longer. [`copy`] moves and
+//! compares what is older than that.
 
+pub mod copy;
 mod driver;
-mod embedded;
+mod drivers;
 mod error;
 pub mod housekeeping;
-mod memory;
-mod null;
 mod reader;
+pub mod spool;
+mod store;
+mod tiers;
 pub mod trends;
 pub mod value_cache;
 
 pub use driver::{Counters, Driver, DriverInfo, Durability, View};
-pub use embedded::{Embedded, open_shards};
+pub use drivers::clickhouse::ClickHouse;
+pub use drivers::embedded::{Embedded, open_shards, shards_below};
+pub use drivers::memory::Memory;
+pub use drivers::null::Null;
 pub use error::{Error, Fault};
-pub use memory::Memory;
-pub use null::Null;
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
+pub use store::Store;
+pub use tiers::Tiers;
 pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
 pub use value_cache::ValueCache;

@@ -55,11 +55,8 @@ pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Erro
             samples.reverse();
             Ok(samples)
         }
-        (Order::OldestFirst, limit) => {
-            let mut samples = view.samples(query.item, kinds)?;
-            samples.truncate(limit.unwrap_or(usize::MAX));
-            Ok(samples)
-        }
+        (Order::OldestFirst, Some(n)) => view.oldest(query.item, kinds, n),
+        (Order::OldestFirst, None) => view.samples(query.item, kinds),
     }
 }
 

@@ -50,13 +50,43 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
     Case { name, driver: Box::new(driver), _dir: Some(dir) }
 }
 
+/// A database of its own on the server that `VEDETTE_CLICKHOUSE` names, such as
+/// `http://127.0.0.1:8123`.
+#[cfg(feature = "stores")]
+#[expect(clippy::disallowed_methods, reason = "the script that starts the server tells where")]
+fn stores() -> Vec<Case> {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let server = std::env::var("VEDETTE_CLICKHOUSE").expect("scripts/suites/stores sets it");
+    let number = NUMBER.fetch_add(1, Ordering::Relaxed);
+    let url = format!("{server}/suite_{}_{number}", std::process::id());
+    let store = history::ClickHouse::new(&url, Arc::new(Classes)).unwrap();
+    vec![Case { name: CLICKHOUSE, driver: history::Store::driver(&store), _dir: None }]
+}
+
+#[cfg(not(feature = "stores"))]
+fn stores() -> Vec<Case> {
+    Vec::new()
+}
+
+const CLICKHOUSE: &str = "clickhouse";
+
+impl Case {
+    /// Its views show the moment at which they are made; else that at which they are read.
+    fn has_moments(&self) -> bool {
+        self.name != CLICKHOUSE
+    }
+}
+
 /// Everything that keeps what it is given.
 fn keepers() -> Vec<Case> {
-    vec![
+    let mut all = vec![
         Case { name: "memory", driver: Box::new(Memory::new(Arc::new(Classes))), _dir: None },
         embedded("embedded, all in the head", 1_000_000, false),
         embedded("embedded, nearly all sealed", 3, true),
-    ]
+    ];
+    all.extend(stores());
+    all
 }
 
 fn at(clock: u32, ns: u32, value: SampleValue) -> Sample {
@@ -81,7 +111,9 @@ fn every_type_comes_back_as_it_was() {
         SampleValue::Unsigned(u64::MAX),
         SampleValue::Text("".into()),
         SampleValue::Text("ünï¢öde".into()),
+        SampleValue::Text("\u{1f980}\t\n\\'\0\u{10ffff}".into()),
         SampleValue::Text("x".repeat(300_000).into()),
+        SampleValue::Text("\u{e9}".repeat(32 << 10).into()),
         SampleValue::Log(Box::new(("line".into(), meta))),
         SampleValue::Log(Box::new(("".into(), LogMeta::default()))),
     ];
@@ -92,7 +124,7 @@ fn every_type_comes_back_as_it_was() {
         assert_eq!(all(&case, ITEM), samples, "{}", case.name);
         let view = case.driver.view(&[ITEM], Span::ALL);
         for (kind, range) in
-            [(Kind::Float, 0..3), (Kind::Unsigned, 3..4), (Kind::Text, 4..7), (Kind::Log, 7..9)]
+            [(Kind::Float, 0..3), (Kind::Unsigned, 3..4), (Kind::Text, 4..9), (Kind::Log, 9..11)]
         {
             let got = view.samples(ITEM, kind.into()).unwrap();
             assert_eq!(got, samples[range], "{} {kind:?}", case.name);
@@ -174,7 +206,7 @@ fn spans_include_both_ends_and_limits_count_from_the_right_end() {
 
 #[test]
 fn a_view_shows_the_moment_it_was_made_and_works_elsewhere() {
-    for mut case in keepers() {
+    for mut case in keepers().into_iter().filter(Case::has_moments) {
         case.driver.write(&[unsigned(NOW, 1)]).unwrap();
         let view = case.driver.view(&[ITEM, ItemId(8)], Span::ALL);
         for clock in 1..50 {
@@ -212,6 +244,40 @@ fn trends_are_kept_by_hour_and_type_and_the_last_written_wins() {
         assert_eq!(view.samples(ITEM, Kinds::VALUES).unwrap(), [], "{}", case.name);
         let counters = case.driver.counters();
         assert_eq!((counters.trends, counters.samples), (5, 0), "{}", case.name);
+    }
+}
+
+#[test]
+fn many_items_are_read_as_each_of_them() {
+    let kinds = [
+        SampleValue::Float(1.5),
+        SampleValue::Unsigned(7),
+        SampleValue::Text("text".into()),
+        SampleValue::Log(Box::new(("line".into(), LogMeta::default()))),
+    ];
+    let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };
+    for mut case in keepers() {
+        for item in [9, 3, 40, 7] {
+            let samples = (0..).zip(&kinds).map(|(n, value)| {
+                let sample = at(NOW + 10 - n, n, value.clone());
+                Sample { item: ItemId(item), ..sample }
+            });
+            case.driver.write(&samples.collect::<Vec<_>>()).unwrap();
+            let trend = |hour| Trend { item: ItemId(item), hour, num: 1, values };
+            case.driver.write_trends(&[trend(NOW + 3600), trend(NOW)]).unwrap();
+        }
+        let items = [3, 7, 8, 9].map(ItemId);
+        let view = case.driver.view(&items, Span::new(NOW + 8, NOW + 3600));
+        let (samples, trends) = (view.samples_of(&items, Kinds::VALUES), view.trends_of(&items));
+        let (samples, trends) = (samples.unwrap(), trends.unwrap());
+        assert_eq!((samples.len(), trends.len()), (3 * 3, 3), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.samples(item, Kinds::VALUES).unwrap());
+        assert_eq!(samples, each.collect::<Vec<_>>(), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.trends(item).unwrap());
+        assert_eq!(trends, each.collect::<Vec<_>>(), "{}", case.name);
+        assert_eq!(view.samples_of(&items, Kind::Text.into()).unwrap().len(), 3, "{}", case.name);
+        assert_eq!(view.samples_of(&[], Kinds::VALUES).unwrap(), [], "{}", case.name);
+        assert_eq!(view.trends_of(&[]).unwrap(), [], "{}", case.name);
     }
 }
 
@@ -277,7 +343,9 @@ fn cleared_items_are_gone_and_what_comes_later_is_new() {
         };
         check(&case, &[], &[]);
         // What a reader had before it keeps.
-        assert_eq!(before.samples(ITEM, Kinds::VALUES).unwrap().len(), 11, "{}", case.name);
+        if case.has_moments() {
+            assert_eq!(before.samples(ITEM, Kinds::VALUES).unwrap().len(), 11, "{}", case.name);
+        }
         // Late for what was cleared, but new; one at the very time of a cleared one.
         let (late, same) = (unsigned(NOW - 9 * DAY, 7), unsigned(NOW + 3, 9));
         case.driver.write(std::slice::from_ref(&same)).unwrap();

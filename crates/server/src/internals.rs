@@ -6,6 +6,7 @@ use std::sync::Arc;
 use collect::{InternalValue, Internals};
 use config::Config;
 use eval::key::ItemKey;
+use history::spool::Reading;
 use model::HostId;
 
 use crate::meter::Meter;
@@ -62,6 +63,7 @@ impl Internals for ServerFigures {
             "wcache" => self.write_cache(&param(1), &param(2)),
             "rcache" => self.configuration_cache(&param(2)),
             "vcache" => self.value_cache(&param(1), &param(2)),
+            "vedette" if param(1) == "stores" => self.stores(&param(2), &param(3)),
             "tcache" => self.trend_cache(&param(1), &param(2)),
             "preprocessing_queue" | "preprocessing" => {
                 unsigned(u64::try_from(self.meter.value_queue().0).unwrap_or(u64::MAX))
@@ -165,6 +167,32 @@ impl ServerFigures {
             _ => return Err("Invalid second parameter.".to_owned()),
         };
         buffer(used, total, mode)
+    }
+
+    /// Our own: stores to which history is copied, one by its name or all together.
+    fn stores(&self, figure: &str, name: &str) -> Result<InternalValue, String> {
+        let mut stores = self.meter.stores();
+        if !name.is_empty() {
+            stores.retain(|store| store.name == name);
+            if stores.is_empty() {
+                return Err("Invalid fourth parameter: no such history store.".to_owned());
+            }
+        }
+        let of: fn(&Reading) -> u64 = match figure {
+            "lag" => |store| store.lag_s,
+            "rows" => |store| store.behind_rows,
+            "spool" => |store| store.behind_bytes,
+            "written" => |store| store.written,
+            "batches" => |store| store.batches,
+            "errors" => |store| store.errors,
+            "retries" => |store| store.retries,
+            "refused" => |store| store.refused,
+            "missed" => |store| store.missed,
+            _ => return Err("Invalid third parameter.".to_owned()),
+        };
+        let figures = stores.iter().map(of);
+        let figure = if figure == "lag" { figures.max().unwrap_or(0) } else { figures.sum() };
+        Ok(InternalValue::Unsigned(figure))
     }
 
     /// The configuration is held whole in memory: what counts is how large it is.

@@ -39,6 +39,8 @@ pub(crate) struct Parts {
     pub(crate) config: Arc<Config>,
     /// The folder of the data.
     pub(crate) data: PathBuf,
+    /// Stores beside the embedded history.
+    pub(crate) stores: Vec<Arc<history::spool::Gauges>>,
 }
 
 /// The load of the last minute.
@@ -215,6 +217,11 @@ impl Meter {
     /// Messages waiting for the shards, of how many that fit.
     pub(crate) fn value_queue(&self) -> (usize, usize) {
         self.parts.shards.queue_len()
+    }
+
+    /// Figures of the stores beside the embedded history.
+    pub(crate) fn stores(&self) -> Vec<history::spool::Reading> {
+        self.parts.stores.iter().map(|gauges| gauges.read()).collect()
     }
 
     /// The file system of the data, as of some seconds ago.

@@ -70,6 +70,28 @@ pub(crate) const SERVER: &[Param] = &[
         "Where values are kept: on disk, in memory only, or nowhere (for measurements).",
     ),
     param(
+        "history-store",
+        "STORES",
+        "",
+        "Stores to which history is copied, as clickhouse=http://user:password@host:8123/database; \
+         several with blanks between, the first one is read from. Better given in the environment \
+         or the file than as a flag.",
+    ),
+    param(
+        "history-embedded-days",
+        "DAYS",
+        "7",
+        "With a store: so many whole days of values stay in the data folder as well, and are read \
+         from there.",
+    ),
+    param(
+        "history-spool-max",
+        "SIZE",
+        "16G",
+        "With a store: so much may wait for it on the disk; then values are refused until it takes \
+         some.",
+    ),
+    param(
         "admin-password",
         "TEXT",
         "",

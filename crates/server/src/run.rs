@@ -91,6 +91,7 @@ struct Server {
     config: Arc<Config>,
     collector: collect::Handle,
     shards: Arc<ShardSet>,
+    feeds: Vec<history::spool::Feeding>,
     problems: Problems,
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
@@ -123,8 +124,13 @@ impl Server {
             hooks(hub.clone(), Arc::clone(&late_shards)),
         )?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let drivers =
-            store::open(values.get("history"), &data.join("history"), cores, &config, &clock)?;
+        let mut history = store::Wanted::read(values, &config)?.open(
+            &data.join("history"),
+            cores,
+            &config,
+            &clock,
+        )?;
+        let drivers = std::mem::take(&mut history.drivers);
         let triggers = alert::initial_triggers(&config)?;
         let memory = remember::Memory::open(data);
         let known = memory.known();
@@ -165,6 +171,7 @@ impl Server {
             discoveries: waiting,
             config: Arc::clone(&config),
             data: data.to_owned(),
+            stores: history.feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect(),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -191,7 +198,7 @@ impl Server {
         .await?;
         let api = Arc::new(Api::new(Deps {
             config: Arc::clone(&config),
-            history: Arc::clone(&shards) as Arc<dyn history::Reader>,
+            history: history.reader(Arc::clone(&shards) as Arc<dyn history::Reader>, &clock),
             live: Arc::new(Running {
                 shards: Arc::clone(&shards),
                 collector: collector.status(),
@@ -235,6 +242,7 @@ impl Server {
             config,
             collector,
             shards,
+            feeds: history.feeds,
             problems,
             mark,
             threads,
@@ -275,6 +283,8 @@ impl Server {
         self.tasks.shutdown().await;
         let shards = Arc::clone(&self.shards);
         let orderly = tokio::task::spawn_blocking(move || shards.stop()).await?;
+        // What is not copied by now comes with the next start.
+        drop(self.feeds);
         for thread in self.threads {
             drop(thread.join());
         }

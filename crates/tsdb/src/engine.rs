@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ItemId, Sample, Trend};
+use model::{ItemId, Sample, Timestamp, Trend};
 use stdx::clock::SharedClock;
 
 use crate::clears::Clears;
@@ -151,6 +151,7 @@ impl Engine {
     /// error none of the batch is promised; the next call tries anew, and works as soon as the
     /// disk does.
     pub fn append(&mut self, samples: &[Sample]) -> Result<Committed, Error> {
+        self.check_room()?;
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
@@ -195,8 +196,9 @@ impl Engine {
         let mut committed = Committed::default();
         let mut rows = std::mem::take(&mut self.rows);
         rows.clear();
+        let now = Timestamp::from_unix(self.clock.unix());
         let result = items.iter().try_for_each(|item| {
-            rows.push_clear(item.0);
+            rows.push_clear(item.0, now);
             self.commit_if(&mut rows, BLOCK_ROWS_MAX, &mut committed)
         });
         let result = result.and_then(|()| self.commit_if(&mut rows, 1, &mut committed));
@@ -250,6 +252,9 @@ impl Engine {
             return Err(Error::io("write", &wal_path(&self.dir, self.seq))(cause));
         }
         self.wal_len += self.block.len() as u64;
+        if let Some(spool) = &self.options.spool {
+            spool.appended(self.block.len() as u64);
+        }
         self.syncer.touch();
         Ok(())
     }

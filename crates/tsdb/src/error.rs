@@ -27,6 +27,16 @@ pub enum Error {
         /// What failed.
         cause: Arc<str>,
     },
+    /// A store to which the values are copied is too far behind.
+    #[error(
+        "history takes no values now: {bytes} bytes wait for a history store (limit {limit}); what it has taken is safe; mend the store, or raise the limit of the spool"
+    )]
+    SpoolFull {
+        /// Bytes that wait.
+        bytes: u64,
+        /// So many may wait.
+        limit: u64,
+    },
     /// A thread of the engine is gone.
     #[error(
         "history takes no values any more ({cause}); values so far can be read; restart the server"

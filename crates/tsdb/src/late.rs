@@ -190,7 +190,7 @@ mod tests {
         late.take_in(&rows, 2);
         assert_eq!(noted(&late), [all[0], all[2], all[3]]);
         rows.clear();
-        rows.push_clear(1);
+        rows.push_clear(1, model::Timestamp::from_s(9));
         late.take_in(&rows, 3);
         assert_eq!(noted(&late), [all[3]]);
         // The file has what was not written up to the head that is sealed.

@@ -11,6 +11,9 @@
 //! an item *and* a [`Kind`]; of rows with equal kind, clock and nanoseconds the last written
 //! counts. Hourly trends are kept as series of their own kinds.
 //!
+//! The WAL can also be read by others, who copy what was written elsewhere: see [`Spool`] and
+//! [`Tail`].
+//!
 //! What a `kill -9` or a power cut may cost, and what each file holds, is said in `wal` and
 //! `recovery`; file formats are versioned and everything has a checksum.
 
@@ -34,6 +37,8 @@ mod rotate;
 mod rows;
 mod seal;
 mod segment;
+mod spool;
+mod tail;
 mod upkeep;
 mod view;
 mod wal;
@@ -47,4 +52,6 @@ pub use kind::{Class, Day, Kind, Kinds, Retention, Span};
 pub use late::TrendHour;
 pub use options::Options;
 pub use recovery::Recovery;
+pub use spool::{Position, Spool};
+pub use tail::{Block, Tail};
 pub use view::View;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::disk::{Disk, OsDisk};
 use crate::kind::{Class, Retention};
+use crate::spool::Spool;
 
 /// What the owner of an engine can choose. The defaults fit a server; tests make things small.
 #[derive(Clone)]
@@ -29,6 +30,8 @@ pub struct Options {
     pub background: bool,
     /// Who knows the retention classes.
     pub retention: Arc<dyn Retention>,
+    /// The readers of the log; the files of the WAL stay until all have confirmed them.
+    pub spool: Option<Arc<Spool>>,
     /// Where the files are; tests put faults in.
     pub disk: Arc<dyn Disk>,
 }
@@ -45,6 +48,7 @@ impl Default for Options {
             newest_bytes: 24 << 20,
             background: true,
             retention: Arc::new(Class(31)),
+            spool: None,
             disk: Arc::new(OsDisk),
         }
     }

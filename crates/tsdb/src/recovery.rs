@@ -17,6 +17,7 @@ use crate::options::Options;
 use crate::rows::Rows;
 use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
+use crate::spool::spool_path;
 use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
 use crate::worker::{Syncer, Worker};
@@ -51,6 +52,8 @@ pub struct Recovery {
 #[derive(Default)]
 struct Listing {
     wals: Vec<u64>,
+    /// Files of the log whose heads are sealed.
+    spools: Vec<u64>,
     segments: Vec<SegmentId>,
     temporary: Vec<PathBuf>,
 }
@@ -62,11 +65,14 @@ fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
             listing.segments.push(id);
         } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
             listing.wals.push(seq);
+        } else if let Some(seq) = name.strip_suffix(".spool").and_then(|seq| seq.parse().ok()) {
+            listing.spools.push(seq);
         } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" || name == "late.tmp" {
             listing.temporary.push(dir.join(name));
         }
     }
     listing.wals.sort_unstable();
+    listing.spools.sort_unstable();
     Ok(listing)
 }
 
@@ -74,6 +80,10 @@ fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
 struct Plan {
     keep: Vec<SegmentId>,
     replay: Vec<u64>,
+    /// WAL files that came back.
+    stale: Vec<u64>,
+    /// Files of the log whose heads are sealed.
+    spools: Vec<u64>,
     remove: Vec<PathBuf>,
 }
 
@@ -83,12 +93,11 @@ struct Plan {
 /// with a younger or merged segment beside it came back from the dead (its removal had not
 /// reached the disk), while segments with the number of an existing WAL file are not finished.
 fn plan(dir: &Path, listing: Listing) -> Plan {
-    let Listing { wals, segments, temporary: mut remove } = listing;
+    let Listing { wals, spools, segments, temporary: mut remove } = listing;
     let is_stale = |seq: u64| {
         segments.iter().any(|id| id.last_seq > seq || id.last_seq == seq && id.first_seq < seq)
     };
     let (stale, replay): (Vec<u64>, Vec<u64>) = wals.into_iter().partition(|&seq| is_stale(seq));
-    remove.extend(stale.into_iter().map(|seq| wal_path(dir, seq)));
     let mut keep = Vec::new();
     for id in &segments {
         let unfinished = replay.contains(&id.last_seq);
@@ -98,7 +107,7 @@ fn plan(dir: &Path, listing: Listing) -> Plan {
             keep.push(*id);
         }
     }
-    Plan { keep, replay, remove }
+    Plan { keep, replay, stale, spools, remove }
 }
 
 /// Opens a directory; see [`Engine::open`].
@@ -114,7 +123,8 @@ pub(crate) fn open(
     for path in &plan.remove {
         options.disk.remove(path).map_err(Error::io("remove", path))?;
     }
-    recovery.removed = plan.remove.len();
+    recovery.removed = plan.remove.len() + plan.stale.len();
+    let spools = tidy_log(dir, &options, &plan)?;
     let newest_rows = Arc::new(Cache::new(options.newest_bytes));
     let segments = open_segments((dir, &newest_rows), &options, &plan.keep, &mut recovery)?;
 
@@ -135,8 +145,13 @@ pub(crate) fn open(
     }
     recovery.cleared = clears.len();
     let newest = heads.last().map_or(newest, |last| newest.max(last.seq));
+    let read_on = options.spool.as_ref().map(|spool| spool.floor());
+    let newest = newest.max(read_on.unwrap_or(0)).max(spools.last().map_or(0, |last| last.0));
     // The last WAL file goes on; the older ones only wait for sealing.
-    let last = heads.pop_if(|last| last.seq == newest && !last.damaged && last.valid_len > 0);
+    let last = heads.pop_if(|last| {
+        let goes_on = last.seq == newest && !last.damaged && last.valid_len > 0;
+        goes_on && read_on.is_none()
+    });
     let (seq, head, wal, wal_len) = match last {
         Some(last) => {
             let path = wal_path(dir, last.seq);
@@ -158,6 +173,15 @@ pub(crate) fn open(
     syncer.touch();
     for file in files.iter().chain(&wal) {
         syncer.rotate(Arc::clone(file));
+    }
+    if let Some(spool) = &options.spool {
+        let unsealed = heads.iter().map(|read| (read.seq, read.valid_len, false));
+        // A reader may stand in a file of which a power cut left nothing.
+        let read = |seq: &&u64| heads.iter().any(|head| head.seq == **seq);
+        let empty = plan.replay.iter().filter(|seq| !read(seq)).map(|&seq| (seq, 0, true));
+        let mut closed: Vec<_> = spools.into_iter().chain(unsealed).chain(empty).collect();
+        closed.sort_unstable();
+        spool.opened(&closed, seq);
     }
     let head_day = head.span().map(|(_, last)| Day::of(last).min(today(&clock)));
     let mut engine = Engine {
@@ -202,6 +226,32 @@ pub(crate) fn open(
         && recovery.removed == 0
         && recovery.set_aside.is_empty();
     Ok((engine, recovery))
+}
+
+/// Of files whose heads are sealed keeps those that readers of the log may want: number, bytes.
+fn tidy_log(dir: &Path, options: &Options, plan: &Plan) -> Result<Vec<(u64, u64, bool)>, Error> {
+    let disk = options.disk.as_ref();
+    let remove = |path: PathBuf| disk.remove(&path).map_err(Error::io("remove", &path));
+    if options.spool.is_none() {
+        plan.stale.iter().try_for_each(|&seq| remove(wal_path(dir, seq)))?;
+        plan.spools.iter().try_for_each(|&seq| remove(spool_path(dir, seq)))?;
+        return Ok(Vec::new());
+    }
+    let mut kept = plan.spools.clone();
+    for &seq in &plan.stale {
+        let wal = wal_path(dir, seq);
+        let renamed = disk.rename(&wal, &spool_path(dir, seq));
+        renamed.map_err(Error::io("rename", &wal))?;
+        kept.push(seq);
+    }
+    kept.sort_unstable();
+    kept.dedup();
+    let size = |seq: u64| {
+        let path = spool_path(dir, seq);
+        let size = disk.open(&path).and_then(|file| file.size());
+        size.map(|size| (seq, size, true)).map_err(Error::io("look at", &path))
+    };
+    kept.into_iter().map(size).collect()
 }
 
 fn lock(dir: &Path) -> Result<std::fs::File, Error> {
@@ -338,13 +388,14 @@ mod tests {
             (vec![2, 3], vec![id(2, 2), id(1, 2)], vec![3], vec![id(1, 2)]),
             (vec![2], vec![id(1, 2), id(1, 4), id(3, 3)], vec![], vec![id(1, 4)]),
         ] {
-            let listing =
-                Listing { wals: wals.clone(), segments: segments.clone(), temporary: Vec::new() };
+            let (wals_now, segments_now) = (wals.clone(), segments.clone());
+            let listing = Listing { wals: wals_now, segments: segments_now, ..Listing::default() };
             let plan = plan(Path::new(""), listing);
             assert_eq!(plan.replay, replayed, "{wals:?} {segments:?}");
             assert_eq!(plan.keep, kept, "{wals:?} {segments:?}");
             let all = wals.len() + segments.len();
-            assert_eq!(plan.remove.len(), all - plan.replay.len() - plan.keep.len());
+            let gone = plan.remove.len() + plan.stale.len();
+            assert_eq!(gone, all - plan.replay.len() - plan.keep.len());
         }
     }
 }

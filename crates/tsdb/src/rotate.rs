@@ -17,6 +17,7 @@ use crate::engine::{Engine, FROZEN_MAX, Frozen, wal_path};
 use crate::error::Error;
 use crate::head::Head;
 use crate::options::Options;
+use crate::spool::spool_path;
 use crate::wal::{FILE_HEADER, file_header};
 use crate::worker::{Job, Seal};
 
@@ -33,9 +34,13 @@ impl Engine {
         }
         let Some(wal) = &self.wal else {
             let wal = create_wal(&self.dir, &self.options, self.seq)?;
-            self.syncer.start_anew(Arc::clone(&wal));
+            // What a start found is not synced either.
+            self.syncer.rotate(Arc::clone(&wal));
             self.wal = Some(wal);
             self.wal_len = FILE_HEADER as u64;
+            if let Some(spool) = &self.options.spool {
+                spool.created();
+            }
             return Ok(());
         };
         if self.wal_torn {
@@ -63,6 +68,9 @@ impl Engine {
             self.frozen.iter_mut().for_each(|frozen| frozen.suspect = true);
         } else {
             self.syncer.rotate(Arc::clone(&file));
+        }
+        if let Some(spool) = &self.options.spool {
+            spool.rotated(seq);
         }
         let file = self.wal.replace(file);
         let seq = std::mem::replace(&mut self.seq, seq);
@@ -98,6 +106,7 @@ impl Engine {
             seq: first.seq,
             head: Arc::clone(&first.head),
             wal: wal_path(&self.dir, first.seq),
+            spool: self.options.spool.is_some().then(|| spool_path(&self.dir, first.seq)),
             file: first.file.clone(),
             keep_wal: first.keep_wal,
             clears,

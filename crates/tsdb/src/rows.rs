@@ -59,12 +59,12 @@ impl Rows {
         self.bytes.clear();
     }
 
-    /// Deletes what the item has so far.
-    pub(crate) fn push_clear(&mut self, item: u64) {
+    /// Deletes what the item has so far. The time is for those who read several logs.
+    pub(crate) fn push_clear(&mut self, item: u64, now: Timestamp) {
         self.item.push(item);
         self.kind.push(CLEAR);
-        self.clock.push(0);
-        self.ns.push(0);
+        self.clock.push(now.clock);
+        self.ns.push(now.ns);
         self.bits.push(0);
     }
 

@@ -22,6 +22,7 @@ impl Engine {
     /// what failed since the last call; it needs no answer, all of it is tried again.
     pub fn maintain(&mut self) -> Result<(), Error> {
         self.take_results();
+        self.remove_read();
         let mended = self.mend();
         let now_s = self.clock.unix_s();
         let over = self
@@ -98,6 +99,9 @@ impl Engine {
                     Arc::make_mut(&mut self.clears).written(seq);
                 }
                 self.late.sealed(seq);
+                if let Some(spool) = &self.options.spool {
+                    spool.sealed(seq);
+                }
                 self.stats.seals += 1;
                 self.seal_failure = None;
                 self.seal_next();

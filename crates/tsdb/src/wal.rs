@@ -3,7 +3,8 @@
 //! File: header (magic, format, sequence number, checksum), then blocks. Block: magic, checksum of
 //! all that follows, rows, raw length, body length, body (LZ4 of the columns). A file named
 //! `<seq>.wal` holds exactly the rows that become the segments with that sequence number, and
-//! is removed when these are safe: as long as it exists, it is the truth and they are not.
+//! is removed when these are safe, or renamed for those who read the log (see `spool`): as long as
+//! it exists, it is the truth and they are not.
 
 use std::path::Path;
 
@@ -20,7 +21,7 @@ pub(crate) const FORMAT: u16 = 3;
 const FILE_MAGIC: &[u8; 6] = b"VEDWAL";
 pub(crate) const FILE_HEADER: usize = 20;
 const BLOCK_MAGIC: u32 = u32::from_le_bytes(*b"VBLK");
-const BLOCK_HEADER: usize = 20;
+pub(crate) const BLOCK_HEADER: usize = 20;
 
 /// Larger batches become several blocks.
 pub(crate) const BLOCK_ROWS_MAX: usize = 1 << 16;
@@ -89,7 +90,7 @@ impl Encoder {
 }
 
 /// The block at the start of `bytes`: its rows and its length in the file.
-fn decode_block(bytes: &[u8], rows: &mut Rows) -> Result<usize, Damaged> {
+pub(crate) fn decode_block(bytes: &[u8], rows: &mut Rows) -> Result<usize, Damaged> {
     let mut cursor = Cursor::new(bytes);
     if cursor.u32()? != BLOCK_MAGIC {
         return Err(Damaged("no block where one should start"));
@@ -194,8 +195,17 @@ pub(crate) fn replay(
     Ok(found)
 }
 
+/// The length of the body, as the block's header says.
+pub(crate) fn body_len(header: &[u8]) -> Option<u64> {
+    let mut cursor = Cursor::new(header);
+    let magic = cursor.u32().ok()?;
+    cursor.take(12).ok()?;
+    let len = cursor.u32().ok()?;
+    (magic == BLOCK_MAGIC).then_some(u64::from(len))
+}
+
 /// Are there as many bytes as the block at their start says?
-fn is_whole(bytes: &[u8]) -> bool {
+pub(crate) fn is_whole(bytes: &[u8]) -> bool {
     let mut cursor = Cursor::new(bytes);
     let header: Result<[u32; 5], Damaged> =
         (|| Ok([cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?, cursor.u32()?]))();
@@ -203,7 +213,7 @@ fn is_whole(bytes: &[u8]) -> bool {
 }
 
 /// The first whole block behind a damaged one.
-fn next_block(bytes: &[u8], damaged: usize, rows: &mut Rows) -> Option<usize> {
+pub(crate) fn next_block(bytes: &[u8], damaged: usize, rows: &mut Rows) -> Option<usize> {
     let magic = BLOCK_MAGIC.to_le_bytes();
     let mut offset = damaged + 1;
     loop {
@@ -215,7 +225,7 @@ fn next_block(bytes: &[u8], damaged: usize, rows: &mut Rows) -> Option<usize> {
     }
 }
 
-fn check_header(header: &[u8], path: &Path) -> Result<(), Error> {
+pub(crate) fn check_header(header: &[u8], path: &Path) -> Result<(), Error> {
     let fail = |what| Damaged(what).of(path);
     if &header[..6] != FILE_MAGIC {
         return Err(fail("it is no WAL"));

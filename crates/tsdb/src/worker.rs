@@ -28,6 +28,8 @@ pub(crate) struct Seal {
     pub(crate) wal: PathBuf,
     /// `None` = it could not be created, and nothing was written.
     pub(crate) file: Option<Arc<dyn DiskFile>>,
+    /// Somebody reads the log: this is the WAL's name from then on.
+    pub(crate) spool: Option<PathBuf>,
     /// The WAL has damage inside: it is renamed, not removed.
     pub(crate) keep_wal: bool,
     /// Cleared items, if their file has to be written before the WAL goes.
@@ -41,6 +43,8 @@ pub(crate) enum Job {
     Seal(Seal),
     Merge(Vec<Arc<Segment>>, Arc<Clears>),
     Remove(Vec<Arc<Segment>>),
+    /// Files of the log that everybody has read.
+    Unspool(Vec<PathBuf>),
     /// Reads the newest rows into memory: who starts asks for them soon.
     Load(Vec<Arc<Segment>>),
 }
@@ -176,6 +180,11 @@ fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
             segments.iter().for_each(|segment| drop(segment.load_newest()));
             None
         }
+        Job::Unspool(paths) => {
+            // What stays is removed at the next start.
+            paths.iter().for_each(|path| drop(place.disk.remove(path)));
+            None
+        }
         Job::Remove(segments) => {
             let disk = place.disk.as_ref();
             segments.into_iter().for_each(|segment| remove(disk, segment, remover));
@@ -199,11 +208,10 @@ fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
         clears::replace(&place.dir, place.disk.as_ref(), &late::path(&place.dir), bytes)?;
     }
     let (wal, disk) = (&job.wal, place.disk.as_ref());
-    let gone = if job.keep_wal {
-        let aside = crate::recovery::aside(wal);
-        disk.rename(wal, &aside).map_err(Error::io("rename", wal))
-    } else {
-        disk.remove(wal).map_err(Error::io("remove", wal))
+    let aside = job.keep_wal.then(|| crate::recovery::aside(wal));
+    let gone = match aside.as_ref().or(job.spool.as_ref()) {
+        Some(name) => disk.rename(wal, name).map_err(Error::io("rename", wal)),
+        None => disk.remove(wal).map_err(Error::io("remove", wal)),
     };
     match gone {
         // An earlier try came as far as this.

@@ -38,6 +38,25 @@ impl World {
         }
     }
 
+    /// What a reader of the log copied is what was promised. A disk that neither syncs nor keeps
+    /// what was not synced may cost the log what memory, and then segments, still have.
+    pub(super) fn check_copy(&mut self) -> Outcome {
+        self.copy.finish();
+        if self.tally.flips > 0 || self.plan.write_errors && self.plan.power_cuts {
+            return Ok(());
+        }
+        if self.copy.missed {
+            return Err("the log lost something, and nothing was damaged".to_owned());
+        }
+        for item in (0..ITEMS).map(ItemId) {
+            if let Some(samples) = self.copy.samples(item) {
+                let copied = self.model.check(item, &samples, false);
+                copied.map_err(|what| format!("the copy: {what}"))?;
+            }
+        }
+        Ok(())
+    }
+
     pub(super) fn check_all(&mut self) -> Outcome {
         (0..ITEMS).map(ItemId).try_for_each(|item| self.check_item(item))
     }

@@ -9,6 +9,7 @@
 #![allow(clippy::cast_precision_loss, reason = "test values")]
 #![allow(clippy::print_stderr, reason = "a test tells what it did")]
 
+mod copy;
 mod disk;
 mod hours;
 mod model;

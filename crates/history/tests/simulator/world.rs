@@ -11,6 +11,7 @@ use history::{Driver, Embedded, Kinds, Options};
 use model::{ItemId, Sample, Timestamp};
 use stdx::clock::{Clock, SharedClock, SimClock};
 
+use crate::copy::LogCopy;
 use crate::disk::{Faults, SimDisk};
 use crate::model::{Classes, ITEMS, Model, NUMBERS};
 use crate::plan::{Plan, Tally, value};
@@ -30,6 +31,7 @@ pub struct World {
     refold: Refold,
     folded: Vec<Folded>,
     model: Model,
+    copy: LogCopy,
     /// Batches that were refused; senders try again.
     resend: Vec<Vec<Sample>>,
     /// Steps that the present fault goes on for.
@@ -61,6 +63,7 @@ impl World {
             refold: Refold::default(),
             folded: Vec::new(),
             model: Model::new(),
+            copy: LogCopy::new(seed),
             resend: Vec::new(),
             trouble: 0,
             reads_fail: false,
@@ -92,7 +95,7 @@ impl World {
         self.driver.as_mut().unwrap()
     }
 
-    fn options(&self) -> Options {
+    fn options(&mut self) -> Options {
         Options {
             head_rows: 60,
             head_bytes: 4_000,
@@ -103,6 +106,7 @@ impl World {
             newest_bytes: 1 << 20,
             background: false,
             retention: Arc::new(Classes),
+            spool: self.copy.start(),
             disk: Arc::new(self.disk.clone()),
         }
     }
@@ -110,7 +114,8 @@ impl World {
     /// Starts the shard; after a crash trends of the open hours are folded anew.
     fn open(&mut self, orderly: bool) -> Outcome {
         let clock: SharedClock = Arc::clone(&self.clock) as SharedClock;
-        let (driver, recovery) = match Embedded::open(self.dir.path(), self.options(), clock) {
+        let options = self.options();
+        let (driver, recovery) = match Embedded::open(self.dir.path(), options, clock) {
             Ok(opened) => opened,
             Err(_) if self.disk.is_off() || self.trouble > 0 => {
                 // A start that fails harms nothing; somebody mends the disk.
@@ -130,6 +135,7 @@ impl World {
         if damaged && self.tally.flips == 0 && !self.plan.power_cuts {
             return Err(format!("damage out of nothing: {recovery:?}"));
         }
+        self.copy.opened(self.dir.path(), Arc::new(self.disk.clone()));
         self.folded.clear();
         self.driver = Some(driver);
         let now = self.now();
@@ -209,6 +215,7 @@ impl World {
         for _ in 0..self.random.below(3) {
             self.driver().work();
         }
+        self.copy.follow();
         if self.random.one_in(3) {
             let item = ItemId(self.random.below(ITEMS));
             self.check_item(item)?;
@@ -464,6 +471,7 @@ impl World {
         self.stop()?;
         self.check_all()?;
         self.check_trends()?;
+        self.check_copy()?;
         self.tally.injected = self.disk.injected();
         if (self.tally.injected > 0 || self.tally.missing > 0) && self.reported == 0 {
             return Err(format!("faults, but nothing was reported: {:?}", self.tally));

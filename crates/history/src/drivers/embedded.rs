@@ -1,11 +1,13 @@
 //! The driver over the embedded engine, and how the directories of all shards are opened.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 use tsdb::{Engine, Options, Recovery};
 
+use crate::spool::Spools;
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, TrendHour,
     View,
@@ -231,6 +233,12 @@ fn read_layout(path: &Path) -> Result<Option<Layout>, Error> {
     Ok(Some(Layout { shards: shards.unwrap_or(0), mixed: mixed || shards.is_none() }))
 }
 
+/// How many shards wrote last below `root`; `None` = nobody has, or the file is damaged.
+pub fn shards_below(root: &Path) -> Result<Option<usize>, Error> {
+    let layout = read_layout(&root.join("shards"))?;
+    Ok(layout.map(|layout| layout.shards).filter(|&shards| shards > 0))
+}
+
 fn write_layout(path: &Path, layout: Layout) -> Result<(), Error> {
     let mixed = if layout.mixed { " mixed" } else { "" };
     let temporary = path.with_extension("tmp");
@@ -259,12 +267,13 @@ fn retired_dirs(root: &Path, from: usize) -> Result<Vec<PathBuf>, Error> {
 ///
 /// Their number may differ from the last start. Items that move to another shard keep their
 /// older values: each driver then reads what all directories had sealed, so that asking the shard
-/// that owns an item is always enough.
+/// that owns an item is always enough. `spools` are the stores to which their logs are copied.
 pub fn open_shards(
     root: &Path,
     shards: usize,
     options: &Options,
     clock: &SharedClock,
+    spools: Option<&Spools>,
 ) -> Result<(Vec<Embedded>, Vec<Recovery>), Error> {
     std::fs::create_dir_all(root).map_err(|error| config_error("create", root, &error))?;
     let layout_path = root.join("shards");
@@ -272,14 +281,19 @@ pub fn open_shards(
     let changed = before.is_some_and(|layout| layout.shards != shards);
     let mixed = changed || before.is_some_and(|layout| layout.mixed);
     let (mut drivers, mut recoveries) = (Vec::new(), Vec::new());
-    for opened in open_in_parallel(root, shards, options, clock) {
+    for opened in open_in_parallel(root, shards, options, clock, spools) {
         let (driver, recovery) = opened?;
         drivers.push(driver);
         recoveries.push(recovery);
     }
     let mut retired = Vec::new();
     for dir in retired_dirs(root, shards)? {
-        let options = Options { sync_interval: None, head_rows: 1, ..options.clone() };
+        let options = Options {
+            sync_interval: None,
+            head_rows: 1,
+            spool: spool_of(&dir, spools),
+            ..options.clone()
+        };
         let (engine, recovery) = Engine::open(&dir, options, SharedClock::clone(clock))?;
         retired.push(engine);
         recoveries.push(recovery);
@@ -305,16 +319,23 @@ pub fn open_shards(
 
 type Opened = Result<(Embedded, Recovery), Error>;
 
+/// What stores want to read of the log in a directory.
+fn spool_of(dir: &Path, spools: Option<&Spools>) -> Option<Arc<tsdb::Spool>> {
+    spools?.of_log(dir.file_name()?.to_str()?)
+}
+
 /// Each reads its WAL back on a core of its own, as it will be served by one.
 fn open_in_parallel(
     root: &Path,
     shards: usize,
     options: &Options,
     clock: &SharedClock,
+    spools: Option<&Spools>,
 ) -> Vec<Opened> {
     let open = |shard: usize| {
         let dir = root.join(format!("shard-{shard}"));
-        Embedded::open(&dir, options.clone(), SharedClock::clone(clock))
+        let options = Options { spool: spool_of(&dir, spools), ..options.clone() };
+        Embedded::open(&dir, options, SharedClock::clone(clock))
     };
     std::thread::scope(|scope| {
         let threads: Vec<_> = (0..shards).map(|shard| scope.spawn(move || open(shard))).collect();
@@ -357,7 +378,7 @@ mod tests {
         for (round, shards) in [2, 3, 1, 1, 4].into_iter().enumerate() {
             let now = NOW + round as u32;
             let (mut drivers, recoveries) =
-                open_shards(dir.path(), shards, &options, &clock).unwrap();
+                open_shards(dir.path(), shards, &options, &clock, None).unwrap();
             assert_eq!(drivers.len(), shards);
             assert!(recoveries.iter().all(|recovery| recovery.clean));
             for item in 0..20 {
@@ -372,7 +393,7 @@ mod tests {
                 assert_eq!(driver.newest(ItemId(item), 1).unwrap(), [sample(item, now)]);
             }
         }
-        let (mut drivers, _) = open_shards(dir.path(), 2, &options, &clock).unwrap();
+        let (mut drivers, _) = open_shards(dir.path(), 2, &options, &clock, None).unwrap();
         for driver in &mut drivers {
             crate::housekeeping::run(driver, NOW + 33 * 86_400).unwrap();
         }
@@ -388,7 +409,7 @@ mod tests {
         let clock: SharedClock = SimClock::at(std::time::Duration::from_secs(NOW.into()));
         let options = Options { sync_interval: None, ..Options::default() };
         for (round, shards) in [3, 2, 1, 4, 4].into_iter().enumerate() {
-            let (mut drivers, _) = open_shards(dir.path(), shards, &options, &clock).unwrap();
+            let (mut drivers, _) = open_shards(dir.path(), shards, &options, &clock, None).unwrap();
             for item in 0..12u64 {
                 let driver = &drivers[item as usize % shards];
                 // Cleared in the round before: one value since then, unless that was all.
@@ -416,8 +437,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let clock: SharedClock = SimClock::at(std::time::Duration::from_secs(NOW.into()));
         let options = Options { sync_interval: None, ..Options::default() };
-        let _first = open_shards(dir.path(), 1, &options, &clock).unwrap();
-        let error = open_shards(dir.path(), 1, &options, &clock).unwrap_err();
+        let _first = open_shards(dir.path(), 1, &options, &clock, None).unwrap();
+        let error = open_shards(dir.path(), 1, &options, &clock, None).unwrap_err();
         assert_eq!((error.fault, error.retry), (Fault::Config, false));
         assert!(error.message.contains("in use by another process"), "{error}");
     }

@@ -1,0 +1,203 @@
+//! Requests over HTTP, and what the answers mean for whoever asked.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
+
+use ureq::http::Request;
+use ureq::tls::{TlsConfig, TlsProvider};
+use ureq::{Agent, Body};
+
+use super::address::Address;
+use crate::{Error, Fault};
+
+/// A server that does not even accept a connection is away.
+const CONNECT_WITHIN: Duration = Duration::from_secs(3);
+/// Longest that a question or a batch takes: whoever reads history waits for it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// Largest answer.
+const ANSWER_BYTES_MAX: u64 = 256 << 20;
+
+/// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
+/// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
+const ROW_CODES: [u32; 11] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349];
+
+/// A database, on one server or on all of a cluster.
+pub(crate) struct Client {
+    agent: Agent,
+    pub(crate) address: Address,
+    /// The server that answered last.
+    server: AtomicUsize,
+}
+
+impl Client {
+    pub(crate) fn new(address: Address) -> Self {
+        let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).build();
+        let agent = Agent::config_builder()
+            .http_status_as_error(false)
+            .timeout_connect(Some(CONNECT_WITHIN))
+            .timeout_global(Some(ANSWER_WITHIN))
+            .max_redirects(0)
+            .proxy(None)
+            .tls_config(tls)
+            .build()
+            .new_agent();
+        Self { agent, address, server: AtomicUsize::new(0) }
+    }
+
+    /// Address and database, without secrets.
+    pub(crate) fn location(&self) -> &str {
+        &self.address.location
+    }
+
+    /// The same for names of files.
+    pub(crate) fn place(&self) -> String {
+        let place = self.location().split_once("://").map_or("", |(_, place)| place);
+        let fit = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+        place.chars().map(fit).collect()
+    }
+
+    /// The numbers of all servers.
+    pub(crate) fn servers(&self) -> std::ops::Range<usize> {
+        0..self.address.servers.len()
+    }
+
+    /// Runs a statement on any server; gives what it answers.
+    pub(crate) fn ask(&self, sql: &str) -> Result<Vec<u8>, Error> {
+        self.any(|server| self.ask_at(server, sql))
+    }
+
+    /// Runs a statement on one server; gives what it answers.
+    pub(crate) fn ask_at(&self, server: usize, sql: &str) -> Result<Vec<u8>, Error> {
+        self.send(server, Some(&self.address.database), None, sql.as_bytes())
+    }
+
+    /// Runs an insert with its rows. It has ended when they are on all servers that they belong to.
+    pub(crate) fn insert(&self, sql: &str, rows: &[u8]) -> Result<(), Error> {
+        let database = Some(self.address.database.as_str());
+        self.any(|server| self.send(server, database, Some(sql), rows).map(drop))
+    }
+
+    /// Makes the database, if we may; that it is missing is told by what comes next.
+    pub(crate) fn make_database(&self, server: usize) -> Result<(), Error> {
+        let sql = format!("CREATE DATABASE IF NOT EXISTS {}", self.address.database);
+        match self.send(server, None, None, sql.as_bytes()) {
+            Err(error) if error.retry => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// Asks the server that answered last, then the others.
+    fn any<T>(&self, ask: impl Fn(usize) -> Result<T, Error>) -> Result<T, Error> {
+        let servers = self.address.servers.len();
+        let first = self.server.load(Ordering::Relaxed);
+        let mut answer = ask(first);
+        for next in 1..servers {
+            if !answer.as_ref().is_err_and(|error| error.retry) {
+                break;
+            }
+            let server = (first + next) % servers;
+            answer = ask(server);
+            if answer.is_ok() {
+                self.server.store(server, Ordering::Relaxed);
+            }
+        }
+        answer
+    }
+
+    fn send(
+        &self,
+        server: usize,
+        database: Option<&str>,
+        query: Option<&str>,
+        body: &[u8],
+    ) -> Result<Vec<u8>, Error> {
+        // Without waiting, an error in the middle of the answer looks like data.
+        let mut url = format!("{}?wait_end_of_query=1", self.address.servers[server]);
+        if let Some(database) = database {
+            url += &format!("&database={database}");
+        }
+        if let Some(query) = query {
+            url += &format!("&query={}", encoded(query));
+        }
+        if self.address.cluster.is_some() {
+            // Not confirmed before the servers that it belongs to have it.
+            url += "&insert_distributed_sync=1";
+        }
+        let request = Request::post(&url)
+            .header("X-ClickHouse-User", &self.address.user)
+            .header("X-ClickHouse-Key", &self.address.password)
+            .body(body)
+            .map_err(|_| Error {
+                fault: Fault::Config,
+                retry: false,
+                message: "user or password of ClickHouse are odd".to_owned(),
+            })?;
+        let mut answer = self.agent.run(request).map_err(|error| self.away(&error))?;
+        let status = answer.status().as_u16();
+        let read: Result<Vec<u8>, ureq::Error> = read(answer.body_mut());
+        let bytes = read.map_err(|error| self.away(&error))?;
+        if status == 200 { Ok(bytes) } else { Err(self.refused(status, &bytes)) }
+    }
+
+    fn away(&self, error: &ureq::Error) -> Error {
+        if let ureq::Error::BodyExceedsLimit(limit) = error {
+            let message =
+                format!("ClickHouse has more than {limit} bytes of that: ask for a shorter time");
+            return Error { fault: Fault::Us, retry: false, message };
+        }
+        Error::storage_away(format!(
+            "ClickHouse at {} does not answer ({error}); is it up, and can it be reached?",
+            self.location()
+        ))
+    }
+
+    fn refused(&self, status: u16, body: &[u8]) -> Error {
+        let text = String::from_utf8_lossy(body);
+        let code = text.split_once("Code: ").and_then(|(_, rest)| {
+            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
+        });
+        let is_row = code.is_some_and(|code| ROW_CODES.contains(&code));
+        let said: String = text.trim().chars().take(300).collect();
+        Error {
+            fault: if is_row { Fault::Us } else { Fault::Storage },
+            retry: !is_row,
+            message: format!("ClickHouse at {} refuses ({status}): {said}", self.location()),
+        }
+    }
+}
+
+fn read(body: &mut Body) -> Result<Vec<u8>, ureq::Error> {
+    body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec()
+}
+
+/// Everything but letters and digits as `%xx`.
+fn encoded(text: &str) -> String {
+    let one = |byte: u8| match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'_' | b'.' | b'-' => {
+            char::from(byte).to_string()
+        }
+        _ => format!("%{byte:02X}"),
+    };
+    text.bytes().map(one).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_whose_fault_they_are() {
+        let client = Client::new(Address::parse("http://h/x").unwrap());
+        for (body, retry) in [
+            ("Code: 27, e.displayText() = DB::Exception: Cannot parse", false),
+            ("Code: 33. DB::Exception: Cannot read all data", false),
+            ("Code: 252. DB::Exception: Too many parts", true),
+            ("Code: 516. DB::Exception: Authentication failed", true),
+            ("<html>Bad gateway", true),
+        ] {
+            let error = client.refused(500, body.as_bytes());
+            assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{body}");
+        }
+        assert_eq!(encoded("a b=1(2)"), "a%20b%3D1%282%29");
+    }
+}

@@ -1,0 +1,310 @@
+//! The driver over ClickHouse, by its HTTP interface.
+//!
+//! One table a kind of value (see [`schema`]); rows go in as RowBinary, in the batches that the
+//! spool makes. A row's key is item, second and nanosecond: `ReplacingMergeTree` keeps the row that
+//! was inserted last, and reading asks for `FINAL`, so that a batch that is sent twice is there
+//! once. Days are dropped by partition: each has the rows of one retention class and day.
+//!
+//! Over a cluster rows are spread by item: `Distributed` tables write and read, and what concerns
+//! tables as such (making them, deletions, dropping) is asked of each server.
+
+mod address;
+mod http;
+mod legacy;
+mod rows;
+mod schema;
+mod view;
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use model::{ItemId, Sample, Trend, TrendValues};
+
+use self::address::Address;
+use self::http::Client;
+use self::legacy::Legacy;
+use self::view::View as StoreView;
+use super::kind_of;
+use crate::{
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Retention, Span,
+    Store, View,
+};
+
+/// ClickHouse refuses a batch that touches more partitions than 100.
+const PARTITIONS_MAX: usize = 80;
+/// Items of one statement.
+const ITEMS_MAX: usize = 2_000;
+/// How often the end of a deletion is looked for, and how many times.
+const LOOK_EVERY: Duration = Duration::from_millis(100);
+const LOOKS_MAX: usize = 600;
+
+/// A ClickHouse database. Makes drivers that share its connections.
+pub struct ClickHouse {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    retention: Arc<dyn Retention>,
+    /// The tables are there and of our version.
+    prepared: Mutex<bool>,
+}
+
+impl std::fmt::Debug for ClickHouse {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("ClickHouse").field(&self.shared.client.location()).finish()
+    }
+}
+
+impl ClickHouse {
+    /// The database that a URL such as `http://user:password@host:8123/database` names; with
+    /// `?cluster=name` hosts with commas between, with `?legacy=table` the table that patches of other
+    /// servers use. Nothing is asked yet; tables are made with the first write.
+    pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
+        let client = Client::new(Address::parse(url)?);
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+    }
+}
+
+impl Store for ClickHouse {
+    fn name(&self) -> String {
+        format!("clickhouse-{}", self.shared.client.place())
+    }
+
+    fn driver(&self) -> Box<dyn Driver> {
+        let (shared, counters) = (Arc::clone(&self.shared), Counters::default());
+        match shared.client.address.legacy.clone() {
+            Some(table) => Box::new(Legacy { shared, table, counters }),
+            None => Box::new(Connection { shared, counters }),
+        }
+    }
+
+    fn tells_types(&self) -> bool {
+        self.shared.client.address.legacy.is_none()
+    }
+}
+
+/// A driver; requests wait for their answer.
+struct Connection {
+    shared: Arc<Shared>,
+    counters: Counters,
+}
+
+impl Shared {
+    fn prepare(&self) -> Result<(), Error> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*prepared {
+            match &self.client.address.legacy {
+                Some(table) => legacy::prepare(self, table)?,
+                None => schema::prepare(&self.client)?,
+            }
+            *prepared = true;
+        }
+        Ok(())
+    }
+
+    /// Sorts rows by partition if they are of many, and sends them in as few inserts as may be.
+    fn insert<T>(
+        &self,
+        table: &schema::Table,
+        mut rows: Vec<(Partition, T)>,
+        put: impl Fn(&mut Vec<u8>, Class, &T),
+    ) -> Result<(), Error> {
+        let mut partitions: Vec<Partition> = rows.iter().map(|(partition, _)| *partition).collect();
+        partitions.sort_unstable();
+        partitions.dedup();
+        if partitions.len() > PARTITIONS_MAX {
+            // Stable: of equal keys the last has to stay the last.
+            rows.sort_by_key(|(partition, _)| *partition);
+        }
+        for few in partitions.chunks(PARTITIONS_MAX) {
+            let (Some(first), Some(last)) = (few.first(), few.last()) else { break };
+            let mut body = Vec::with_capacity(rows.len() * 32);
+            for (partition, row) in &rows {
+                if first <= partition && partition <= last {
+                    put(&mut body, partition.0, row);
+                }
+            }
+            let columns = table.columns();
+            let sql = format!("INSERT INTO {} ({columns}) FORMAT RowBinary", table.name);
+            self.client.insert(&sql, &body)?;
+        }
+        Ok(())
+    }
+
+    /// Runs a deletion in one table of a server and waits until no reader sees these items any more.
+    fn delete(&self, server: usize, table: &str, items: &str) -> Result<(), Error> {
+        // One that was given up waiting for is not asked for once more beside itself.
+        self.wait_for_deletions(server, table)?;
+        let any = format!("SELECT 1 FROM {table} WHERE itemid IN ({items}) LIMIT 1");
+        if self.client.ask_at(server, &any)?.is_empty() {
+            return Ok(());
+        }
+        let sql = format!("ALTER TABLE {table} DELETE WHERE itemid IN ({items})");
+        self.client.ask_at(server, &sql)?;
+        self.wait_for_deletions(server, table)
+    }
+
+    fn wait_for_deletions(&self, server: usize, table: &str) -> Result<(), Error> {
+        let open = format!(
+            "SELECT count() FROM system.mutations \
+             WHERE database = currentDatabase() AND table = '{table}' AND is_done = 0"
+        );
+        for _ in 0..LOOKS_MAX {
+            if self.client.ask_at(server, &open)?.trim_ascii() == b"0" {
+                return Ok(());
+            }
+            std::thread::sleep(LOOK_EVERY);
+        }
+        Err(Error::storage_away(format!(
+            "a deletion in {table} does not end; trying again, see system.mutations"
+        )))
+    }
+}
+
+/// Class and what its rows share: the day, or the span of 31 days for trends.
+type Partition = (Class, u32);
+
+impl Driver for Connection {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        self.shared.prepare()?;
+        let mut kinds: [Vec<(Partition, &Sample)>; 4] = Default::default();
+        for sample in samples {
+            let kind = kind_of(&sample.value);
+            let class = self.shared.retention.class(sample.item, kind);
+            let partition = (class, Day::of(sample.at.clock).0);
+            // Numbers of kinds of values are their places among the tables.
+            kinds[usize::from(kind.number())].push((partition, sample));
+        }
+        for (table, rows) in schema::VALUES.iter().zip(kinds) {
+            let put = |body: &mut Vec<u8>, class, sample: &&Sample| {
+                rows::put_sample(body, sample, class);
+            };
+            let written = self.shared.insert(table, rows, put);
+            self.counters.failures += u64::from(written.is_err());
+            written?;
+        }
+        self.counters.samples += samples.len() as u64;
+        self.counters.batches += 1;
+        Ok(())
+    }
+
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        if trends.is_empty() {
+            return Ok(());
+        }
+        self.shared.prepare()?;
+        let mut kinds: [Vec<(Partition, &Trend)>; 2] = Default::default();
+        for trend in trends {
+            let (place, kind) = match trend.values {
+                TrendValues::Float { .. } => (0, Kind::FloatAvg),
+                TrendValues::Unsigned { .. } => (1, Kind::UnsignedAvg),
+            };
+            let class = self.shared.retention.class(trend.item, kind);
+            let span = Day::of(trend.hour).0 / schema::TREND_DAYS;
+            kinds[place].push(((class, span), trend));
+        }
+        for (table, rows) in schema::TRENDS.iter().zip(kinds) {
+            let put = |body: &mut Vec<u8>, class, trend: &&Trend| {
+                rows::put_trend(body, trend, class);
+            };
+            let written = self.shared.insert(table, rows, put);
+            self.counters.failures += u64::from(written.is_err());
+            written?;
+        }
+        self.counters.trends += trends.len() as u64;
+        Ok(())
+    }
+
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        self.shared.prepare()?;
+        for some in items.chunks(ITEMS_MAX) {
+            let list = list(some);
+            for table in schema::tables() {
+                let table = table.local(self.shared.client.address.cluster.is_some());
+                for server in self.shared.client.servers() {
+                    self.shared.delete(server, &table, &list)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn maintain(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
+        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
+    }
+
+    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
+        self.view(items, Span::ALL)
+    }
+
+    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
+        self.shared.prepare()?;
+        let client = &self.shared.client;
+        let mut bytes = 0;
+        for server in client.servers() {
+            for part in schema::partitions(client, server)? {
+                let table = schema::tables().find(|table| table.name == part.table);
+                let Some(table) =
+                    table.filter(|table| part.class == class && table.ends(&part) <= day)
+                else {
+                    continue;
+                };
+                let name = table.local(client.address.cluster.is_some());
+                let (class, number) = (class.0, part.number);
+                let sql = format!("ALTER TABLE {name} DROP PARTITION ({class},{number})");
+                client.ask_at(server, &sql)?;
+                bytes += part.bytes;
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn classes(&self) -> Vec<Class> {
+        let client = &self.shared.client;
+        // Who asks drops what is old; a server that is away is asked again in an hour.
+        let parts = client
+            .servers()
+            .map(|server| self.shared.prepare().and_then(|()| schema::partitions(client, server)));
+        let parts = parts.flat_map(Result::unwrap_or_default);
+        let mut classes: Vec<Class> = parts.map(|part| part.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    fn describe(&self) -> DriverInfo {
+        DriverInfo {
+            name: "clickhouse",
+            location: self.shared.client.location().to_owned(),
+            durability: Durability::GroupCommit,
+            readable: true,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+/// Items as SQL has them, with commas between.
+fn list(items: &[ItemId]) -> String {
+    items.iter().map(|item| item.0.to_string()).collect::<Vec<_>>().join(",")
+}
+
+/// What ClickHouse sent cannot be what was asked for.
+fn odd_answer(what: &str) -> Error {
+    let message = format!("ClickHouse answered what cannot be read ({what}); is it a ClickHouse?");
+    Error { fault: Fault::Storage, retry: true, message }
+}

@@ -1,0 +1,346 @@
+//! The thread that reads the logs for a store and remembers how far it is.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::time::Duration;
+
+use model::ItemId;
+use stdx::clock::SharedClock;
+use tsdb::{Block, Position, Tail};
+
+use super::Policy;
+use super::batch::{Batch, split};
+use super::cursors::Cursors;
+use super::deletions::Deletions;
+use super::gauges::{Gauges, add};
+use super::lane::{Common, Lane};
+use super::refused::Refused;
+use crate::{Driver, Error, Store, housekeeping};
+
+/// Batches under way: one that a lane writes and one that it takes next, so that nobody waits for it.
+const UNDER_WAY_MAX: usize = 2;
+/// How often the logs are looked at when nothing new was there.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often days that are over are dropped in the store, and how soon after the start.
+const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+const FIRST_HOUSEKEEPING: Duration = Duration::from_secs(60);
+
+/// A log that is read.
+pub(crate) struct Log {
+    name: String,
+    tail: Tail,
+    /// Items to be cleared before anything else of this log.
+    held: Option<Block>,
+    /// When the end was last seen.
+    at_end: Option<Duration>,
+    /// Damage that was told.
+    told: u64,
+}
+
+impl Log {
+    pub(crate) fn new(name: String, tail: Tail) -> Self {
+        Self { name, tail, held: None, at_end: None, told: 0 }
+    }
+
+    /// The next block of rows, if nothing holds.
+    fn read(&mut self, now: Duration) -> Result<Option<Block>, Error> {
+        if self.held.is_some() {
+            return Ok(None);
+        }
+        let block = self.tail.read()?;
+        match block {
+            None => self.at_end = Some(now),
+            Some(block) if block.clears.is_empty() => return Ok(Some(block)),
+            clears => self.held = clears,
+        }
+        Ok(None)
+    }
+}
+
+/// A batch that the lanes write.
+struct UnderWay {
+    number: u64,
+    /// Lanes that are not done.
+    lanes: usize,
+    newest_s: u32,
+    ends: Vec<Option<Position>>,
+}
+
+pub(crate) struct Feeder {
+    common: Common,
+    clock: SharedClock,
+    logs: Vec<Log>,
+    cursors: Cursors,
+    lanes: Vec<Lane>,
+    done: Receiver<u64>,
+    /// For everything that is not written by a lane.
+    driver: Box<dyn Driver>,
+    batch: Batch,
+    under_way: VecDeque<UnderWay>,
+    next_number: u64,
+    /// When the first log was held.
+    holding: Option<Duration>,
+    deletions: Deletions,
+    next_housekeeping: Duration,
+}
+
+impl Feeder {
+    pub(crate) fn new(
+        store: &Arc<dyn Store>,
+        (logs, cursors): (Vec<Log>, Cursors),
+        (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
+        (policy, clock, refused): (Policy, &SharedClock, &Path),
+    ) -> Result<Self, Error> {
+        let common = Common {
+            policy,
+            gauges: Arc::clone(gauges),
+            stop: Arc::clone(stop),
+            refused: Arc::new(Refused::new(refused, policy.refused_bytes_max)),
+        };
+        // Each lane reports what it has, so that none of them ever waits.
+        let lanes = policy.lanes.max(1);
+        let (report, done) = sync_channel(lanes * (UNDER_WAY_MAX + 1));
+        let lane = |_| Lane::start(store.driver(), common.clone(), report.clone());
+        for log in logs.iter().filter(|log| log.tail.missed_files()) {
+            add(&gauges.missed, 1);
+            let (store, log) = (store.name(), &log.name);
+            tracing::warn!(
+                store,
+                log,
+                "values between two times that this store was fed are not in it"
+            );
+        }
+        Ok(Self {
+            lanes: (0..lanes).map(lane).collect::<Result<_, _>>()?,
+            common,
+            done,
+            batch: Batch::over(logs.len()),
+            logs,
+            cursors,
+            driver: store.driver(),
+            under_way: VecDeque::new(),
+            next_number: 0,
+            holding: None,
+            deletions: Deletions::default(),
+            next_housekeeping: clock.monotonic() + FIRST_HOUSEKEEPING,
+            clock: Arc::clone(clock),
+        })
+    }
+
+    /// Until told to stop.
+    pub(crate) fn run(mut self) {
+        while !self.common.stop.load(Ordering::Acquire) {
+            let now = self.clock.monotonic();
+            // What would come now has to wait until items are cleared.
+            let held = self.is_held(now);
+            let read = !held && self.fill();
+            let room = self.under_way.len() < UNDER_WAY_MAX;
+            let due = held || self.batch.is_due(&self.common.policy, now);
+            if room && due && self.batch.rows.len() > 0 {
+                self.send();
+            }
+            // With nothing new, or no room for it, there is time.
+            let busy = read && self.under_way.len() < UNDER_WAY_MAX;
+            self.take_done(if busy { Duration::ZERO } else { LOOK_EVERY });
+            if self.under_way.is_empty() && self.batch.rows.len() == 0 {
+                if held {
+                    self.clear();
+                }
+                self.remember_idle();
+            }
+            self.housekeep(now);
+            self.show();
+        }
+    }
+
+    /// Reads blocks of all logs in turn; returns whether there were any.
+    fn fill(&mut self) -> bool {
+        let now = self.clock.monotonic();
+        let mut any = false;
+        loop {
+            let mut more = false;
+            for (number, log) in self.logs.iter_mut().enumerate() {
+                if self.batch.is_full(&self.common.policy) {
+                    return any;
+                }
+                match log.read(now) {
+                    Ok(Some(block)) => {
+                        let gauges = &self.common.gauges;
+                        add(&gauges.rows_read, block.samples.len() + block.trends.len());
+                        gauges.bytes_read.fetch_add(block.bytes, Ordering::Relaxed);
+                        self.deletions.saw(number, &block);
+                        self.batch.add(number, block, now);
+                        more = true;
+                    }
+                    Ok(None) => {
+                        if log.held.is_some() {
+                            self.holding.get_or_insert(now);
+                        }
+                    }
+                    Err(error) => {
+                        add(&self.common.gauges.errors, 1);
+                        self.common.gauges.tell(&error.message);
+                    }
+                }
+            }
+            if !more {
+                return any;
+            }
+            any = true;
+        }
+    }
+
+    /// Hands the batch to the lanes.
+    fn send(&mut self) {
+        let batch = std::mem::replace(&mut self.batch, Batch::over(self.logs.len()));
+        let number = self.next_number;
+        self.next_number += 1;
+        let newest_s = batch.newest_s();
+        let parts = split(batch.rows, self.lanes.len());
+        let mut lanes = 0;
+        for (lane, part) in self.lanes.iter().zip(parts) {
+            if part.len() == 0 {
+                continue;
+            }
+            // Counted also where it fails: a lane that is gone has written nothing.
+            lanes += 1;
+            if !lane.send(number, part) && !self.common.stop.load(Ordering::Acquire) {
+                tracing::error!("BUG: a lane of a history store ended; restart the server");
+            }
+        }
+        self.under_way.push_back(UnderWay { number, lanes, newest_s, ends: batch.ends });
+    }
+
+    /// Takes what lanes have done and remembers how far everything is written.
+    fn take_done(&mut self, wait: Duration) {
+        let mut next = if wait.is_zero() || self.under_way.is_empty() {
+            if !wait.is_zero() {
+                std::thread::park_timeout(wait);
+            }
+            self.done.try_recv().ok()
+        } else {
+            self.done.recv_timeout(wait).ok()
+        };
+        while let Some(number) = next {
+            if let Some(batch) = self.under_way.iter_mut().find(|batch| batch.number == number) {
+                batch.lanes -= 1;
+            }
+            next = self.done.try_recv().ok();
+        }
+        while self.under_way.front().is_some_and(|batch| batch.lanes == 0)
+            && !self.common.stop.load(Ordering::Acquire)
+        {
+            let Some(batch) = self.under_way.front() else { return };
+            let ends = batch.ends.clone();
+            if !self.remember(&ends) {
+                return;
+            }
+            self.under_way.pop_front();
+        }
+    }
+
+    /// Saves positions, then lets the engine forget; false = they could not be saved.
+    fn remember(&mut self, ends: &[Option<Position>]) -> bool {
+        let (logs, cursors) = (&self.logs, &self.cursors);
+        let ahead = |(log, end): (&Log, &Option<Position>)| {
+            end.filter(|&end| cursors.position(&log.name).is_none_or(|before| before < end))
+        };
+        let ends: Vec<Option<Position>> = logs.iter().zip(ends).map(ahead).collect();
+        let new = logs.iter().zip(&ends).filter_map(|(log, end)| Some((&*log.name, (*end)?)));
+        let saved = self.cursors.save(new);
+        if let Err(error) = saved {
+            add(&self.common.gauges.errors, 1);
+            self.common.gauges.tell(&error.message);
+            return false;
+        }
+        for (log, end) in self.logs.iter().zip(&ends) {
+            if let Some(end) = end {
+                log.tail.confirm(*end);
+            }
+        }
+        true
+    }
+
+    /// With nothing to write, files that ended meanwhile are passed.
+    fn remember_idle(&mut self) {
+        let here = |log: &Log| log.held.is_none().then(|| log.tail.position());
+        let ends: Vec<_> = self.logs.iter().map(here).collect();
+        self.remember(&ends);
+    }
+
+    /// Every log waits for its items to be cleared, or has been read beyond where it would.
+    fn is_held(&self, now: Duration) -> bool {
+        let Some(since) = self.holding else { return false };
+        let due = since + self.common.policy.patience;
+        let passed = |log: &Log| log.at_end.is_some_and(|at| at >= due);
+        now >= since && self.logs.iter().all(|log| log.held.is_some() || passed(log))
+    }
+
+    /// Clears what the logs wait for. All before is written. Of logs that wait for different
+    /// deletions those go on that wait for the earliest: the others do not tell it any more.
+    fn clear(&mut self) {
+        let held = self.logs.iter().filter_map(|log| log.held.as_ref());
+        let Some(first) = held.map(|block| block.cleared_at.clock).min() else { return };
+        let patience_s = u32::try_from(self.common.policy.patience.as_secs()).unwrap_or(u32::MAX);
+        let last = first.saturating_add(patience_s);
+        let is_now = |log: &Log| log.held.as_ref().is_some_and(|b| b.cleared_at.clock <= last);
+        let mut items: Vec<ItemId> = Vec::new();
+        for (number, log) in self.logs.iter().enumerate().filter(|(_, log)| is_now(log)) {
+            let clears = log.held.as_ref().map_or(&[][..], |block| block.clears.as_slice());
+            items.extend(self.deletions.of(number, clears));
+        }
+        items.sort_unstable();
+        items.dedup();
+        let common = self.common.clone();
+        if !items.is_empty()
+            && !common.until_done(self.driver.as_mut(), |driver| driver.clear(&items))
+        {
+            return;
+        }
+        self.deletions.done(&items);
+        let end = |log: &Log| {
+            let told = log.held.as_ref().filter(|block| block.cleared_at.clock <= last);
+            told.map(|block| block.end)
+        };
+        let ends: Vec<_> = self.logs.iter().map(end).collect();
+        if self.remember(&ends) {
+            let logs = self.logs.iter_mut().zip(&ends).filter(|(_, end)| end.is_some());
+            logs.for_each(|(log, _)| log.held = None);
+            let now = self.clock.monotonic();
+            self.holding = self.logs.iter().any(|log| log.held.is_some()).then_some(now);
+        }
+    }
+
+    fn housekeep(&mut self, now: Duration) {
+        if now < self.next_housekeeping {
+            return;
+        }
+        self.next_housekeeping = now + HOUSEKEEPING;
+        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        if let Err(error) = housekeeping::run(self.driver.as_mut(), now_s) {
+            add(&self.common.gauges.errors, 1);
+            tracing::warn!(%error, "old values could not be dropped in a history store");
+        }
+    }
+
+    fn show(&mut self) {
+        let gauges = &self.common.gauges;
+        let oldest = self.under_way.front().map_or_else(|| self.batch.newest_s(), |b| b.newest_s);
+        let lag = if oldest == 0 { 0 } else { self.clock.unix_s().saturating_sub(oldest.into()) };
+        gauges.lag_s.store(lag, Ordering::Relaxed);
+        for log in &mut self.logs {
+            let damaged = log.tail.damaged_blocks();
+            if damaged > log.told {
+                add(&gauges.missed, usize::try_from(damaged - log.told).unwrap_or(usize::MAX));
+                log.told = damaged;
+                tracing::error!(
+                    log = log.name,
+                    "the log has damage: values are missing in the stores"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A thread that writes to a store, until it is written.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use model::Sample;
+
+use super::batch::Rows;
+use super::gauges::{Gauges, add};
+use super::refused::Refused;
+use super::{Policy, spawn};
+use crate::{Driver, Error, Fault};
+
+/// More rows of one batch than these are not refused for themselves.
+const REFUSED_MAX: usize = 100;
+/// While waiting, how often one looks whether to stop.
+const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// A store that fails is complained about once for so many tries.
+const COMPLAIN_EVERY: u32 = 12;
+
+/// What lanes of a store share.
+#[derive(Clone)]
+pub(crate) struct Common {
+    pub(crate) policy: Policy,
+    pub(crate) gauges: Arc<Gauges>,
+    pub(crate) stop: Arc<AtomicBool>,
+    pub(crate) refused: Arc<Refused>,
+}
+
+/// The feeder's end of a lane. It ends when dropped.
+pub(crate) struct Lane {
+    work: Option<SyncSender<(u64, Rows)>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Lane {
+    /// `done` hears the number of each batch that is written.
+    pub(crate) fn start(
+        mut driver: Box<dyn Driver>,
+        common: Common,
+        done: SyncSender<u64>,
+    ) -> Result<Self, Error> {
+        let (work, todo): (_, Receiver<(u64, Rows)>) = sync_channel(1);
+        let thread = spawn("history-lane", move || {
+            let mut part = Part::default();
+            while let Ok((number, rows)) = todo.recv() {
+                part.start();
+                while part.written < rows.samples.len() {
+                    let put = |driver: &mut dyn Driver| part.put(driver, &rows.samples, &common);
+                    if !common.until_done(driver.as_mut(), put) {
+                        return;
+                    }
+                }
+                let put = |driver: &mut dyn Driver| driver.write_trends(&rows.trends);
+                if !common.until_done(driver.as_mut(), put) {
+                    return;
+                }
+                add(&common.gauges.written, rows.len());
+                add(&common.gauges.batches, 1);
+                if done.send(number).is_err() {
+                    return;
+                }
+            }
+        })?;
+        Ok(Self { work: Some(work), thread: Some(thread) })
+    }
+
+    /// Waits while the lane has one more to do; false = it has ended.
+    pub(crate) fn send(&self, number: u64, rows: Rows) -> bool {
+        self.work.as_ref().is_some_and(|work| work.send((number, rows)).is_ok())
+    }
+}
+
+impl Drop for Lane {
+    fn drop(&mut self) {
+        self.work = None;
+        if let Some(thread) = self.thread.take() {
+            drop(thread.join());
+        }
+    }
+}
+
+impl Common {
+    /// Does it again until it succeeds; false = to stop.
+    pub(crate) fn until_done(
+        &self,
+        driver: &mut dyn Driver,
+        mut what: impl FnMut(&mut dyn Driver) -> Result<(), Error>,
+    ) -> bool {
+        let mut pause = self.policy.pause_min;
+        for tried in 0_u32.. {
+            if self.stop.load(Ordering::Acquire) {
+                return false;
+            }
+            let Err(error) = what(driver) else {
+                if tried > 0 {
+                    self.gauges.tell("");
+                }
+                return true;
+            };
+            add(&self.gauges.errors, 1);
+            add(&self.gauges.retries, 1);
+            self.gauges.tell(&error.message);
+            if tried.is_multiple_of(COMPLAIN_EVERY) {
+                tracing::error!(%error, "a history store takes nothing; values wait on the disk");
+            }
+            self.wait(pause);
+            pause = (pause * 2).min(self.policy.pause_max);
+        }
+        false
+    }
+
+    fn wait(&self, pause: Duration) {
+        let mut left = pause;
+        while !left.is_zero() && !self.stop.load(Ordering::Acquire) {
+            let step = left.min(LOOK_EVERY);
+            std::thread::sleep(step);
+            left -= step;
+        }
+    }
+}
+
+/// How far a batch is written, and in parts of which size.
+#[derive(Debug, Default)]
+struct Part {
+    /// Samples of the batch that are written.
+    written: usize,
+    /// Of these the store refused so many.
+    refused: usize,
+    /// Samples of the next part; 0 = all.
+    size: usize,
+}
+
+impl Part {
+    /// A new batch. What was too much for the store before is too much for it now.
+    fn start(&mut self) {
+        (self.written, self.refused) = (0, 0);
+    }
+
+    /// Writes the next part but for what the store refuses for itself. A failure makes the next
+    /// parts smaller, each success lets them grow a little.
+    fn put(
+        &mut self,
+        driver: &mut dyn Driver,
+        samples: &[Sample],
+        common: &Common,
+    ) -> Result<(), Error> {
+        let left = &samples[self.written..];
+        let size = if self.size == 0 { left.len() } else { self.size.min(left.len()) };
+        let mut refused = Vec::new();
+        let room = REFUSED_MAX - self.refused;
+        let put = put_samples(driver, &left[..size], (&mut refused, room));
+        if let Err(error) = put.and_then(|()| put_aside(&refused, common)) {
+            // One that refuses row after row is not too slow.
+            if refused.len() < room {
+                self.size = (size / 2).max(common.policy.part_min);
+            }
+            return Err(error);
+        }
+        self.written += size;
+        self.refused += refused.len();
+        let grown = self.size + self.size / 8 + 1;
+        let is_whole = self.size == 0 || grown > common.policy.rows_max;
+        self.size = if is_whole { 0 } else { grown };
+        Ok(())
+    }
+}
+
+/// Rows that the store refuses for themselves, each with its words.
+type Odd = Vec<(Sample, String)>;
+
+fn put_aside(refused: &Odd, common: &Common) -> Result<(), Error> {
+    let Some((sample, why)) = refused.first() else { return Ok(()) };
+    common.refused.keep(refused)?;
+    add(&common.gauges.refused, refused.len());
+    let (item, rows) = (sample.item, refused.len());
+    tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
+    Ok(())
+}
+
+/// Finds what the store refuses by halves; there is room for so many of these.
+fn put_samples(
+    driver: &mut dyn Driver,
+    samples: &[Sample],
+    (refused, room): (&mut Odd, usize),
+) -> Result<(), Error> {
+    if samples.is_empty() {
+        return Ok(());
+    }
+    let Err(error) = driver.write(samples) else { return Ok(()) };
+    if error.retry || error.fault != Fault::Us {
+        return Err(error);
+    }
+    if let [sample] = samples {
+        if refused.len() >= room {
+            let why = error.message;
+            let message = format!("the store refuses too many rows to blame them: {why}");
+            return Err(Error { fault: Fault::Storage, retry: true, message });
+        }
+        refused.push((sample.clone(), error.message));
+        return Ok(());
+    }
+    let (left, right) = samples.split_at(samples.len() / 2);
+    put_samples(driver, left, (&mut *refused, room))?;
+    put_samples(driver, right, (refused, room))
+}

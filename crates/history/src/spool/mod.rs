@@ -1,0 +1,217 @@
+//! Copying what the embedded engine has acknowledged to other stores.
+//!
+//! The engine's log of writes is the spool: each store has a *feeder*, a thread that reads the logs
+//! of all shards from where it stopped, makes large batches of them, and hands these to *lanes*,
+//! threads that own a driver each. An item always takes the same lane, so that its rows keep
+//! their order. When a batch and all before it are written, the positions behind it are saved in
+//! one small file, synced, and the engine may forget what lies before. So a store that is away
+//! costs disk, and a crash costs repetition: everything acknowledged arrives at least once, and a
+//! store keeps one row a key.
+//!
+//! - The store's fault (away, full, overloaded, wrong password) is waited out, for ever. Each time the
+//!   rest of the batch is tried in smaller parts: a store behind a slow line takes these in time.
+//! - A row that the store refuses for itself is found by halving its batch, counted, and kept in a
+//!   file for people.
+//! - Clearing items waits until every log has come to that point, since each shard tells it. A log
+//!   that tells it later clears nothing that another one has brought since.
+//!
+//! In memory are at most three batches, however slow the store.
+
+mod batch;
+mod cursors;
+mod deletions;
+mod feeder;
+mod gauges;
+mod lane;
+mod refused;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use stdx::clock::SharedClock;
+use tsdb::{Disk, Tail};
+
+use self::cursors::Cursors;
+use self::feeder::{Feeder, Log};
+pub use self::gauges::{Gauges, Reading};
+use crate::{Error, Fault, Store};
+
+/// One policy for all stores.
+#[derive(Debug, Clone, Copy)]
+pub struct Policy {
+    /// Rows of a batch.
+    pub rows_max: usize,
+    /// Bytes of texts of a batch.
+    pub text_bytes_max: usize,
+    /// A batch leaves when its oldest row has waited so long.
+    pub age_max: Duration,
+    /// Rows of the smallest part of a batch that is tried: parts get smaller where writing fails,
+    /// as a store may be too slow for the whole.
+    pub part_min: usize,
+    /// Threads that write at the same time.
+    pub lanes: usize,
+    /// First pause after something failed; each next one is twice as long.
+    pub pause_min: Duration,
+    /// Longest pause.
+    pub pause_max: Duration,
+    /// So long a deletion of items waits for logs that do not tell it.
+    pub patience: Duration,
+    /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
+    /// something else is wrong then.
+    pub refused_bytes_max: u64,
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self {
+            rows_max: 50_000,
+            text_bytes_max: 8 << 20,
+            part_min: 50,
+            age_max: Duration::from_secs(1),
+            lanes: 2,
+            pause_min: Duration::from_millis(100),
+            pause_max: Duration::from_secs(10),
+            patience: Duration::from_secs(5),
+            refused_bytes_max: 64 << 20,
+        }
+    }
+}
+
+/// Stores whose feeders are not started yet: engines are opened with what these want to read.
+pub struct Spools {
+    dir: PathBuf,
+    stores: Vec<(Arc<dyn Store>, Cursors)>,
+    /// Of stores for which the log is kept as it is.
+    held: Vec<Cursors>,
+    bytes_max: u64,
+    /// By the name of the engine's directory.
+    logs: Mutex<BTreeMap<String, Arc<tsdb::Spool>>>,
+}
+
+impl std::fmt::Debug for Spools {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<String> = self.stores.iter().map(|(store, _)| store.name()).collect();
+        f.debug_struct("Spools").field("stores", &names).finish_non_exhaustive()
+    }
+}
+
+impl Spools {
+    /// Reads from `dir` how far each store is. The log of one shard may be `bytes_max` ahead of
+    /// the slowest store; then it takes no more values.
+    pub fn open(dir: &Path, stores: Vec<Arc<dyn Store>>, bytes_max: u64) -> Result<Self, Error> {
+        if !stores.is_empty() {
+            std::fs::create_dir_all(dir).map_err(|cause| file_error("create", dir, &cause))?;
+        }
+        let mut with_cursors = Vec::new();
+        for store in stores {
+            let name = store.name();
+            if with_cursors.iter().any(|(other, _): &(Arc<dyn Store>, _)| other.name() == name) {
+                let message = format!("the history store {name} is named twice");
+                return Err(Error { fault: Fault::Config, retry: false, message });
+            }
+            let cursors = Cursors::load(&dir.join(format!("{name}.cursors")))?;
+            with_cursors.push((store, cursors));
+        }
+        let (dir, logs) = (dir.to_owned(), Mutex::default());
+        Ok(Self { dir, stores: with_cursors, held: Vec::new(), bytes_max, logs })
+    }
+
+    /// For commands that open the engines while no server does: no store is fed, and what any
+    /// store has not confirmed stays in the logs.
+    pub fn held(dir: &Path) -> Result<Self, Error> {
+        let (dir, held) = (dir.to_owned(), Cursors::load_all(dir)?);
+        Ok(Self { dir, stores: Vec::new(), held, bytes_max: u64::MAX, logs: Mutex::default() })
+    }
+
+    /// What the engine in a directory of this name is to be opened with.
+    pub fn of_log(&self, name: &str) -> Option<Arc<tsdb::Spool>> {
+        if self.stores.is_empty() && self.held.is_empty() {
+            return None;
+        }
+        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let spool = logs.entry(name.to_owned()).or_insert_with(|| {
+            let cursors = self.stores.iter().map(|(_, cursors)| cursors).chain(&self.held);
+            let starts: Vec<_> = cursors.map(|cursors| cursors.position(name)).collect();
+            Arc::new(tsdb::Spool::new(&starts, self.bytes_max))
+        });
+        Some(Arc::clone(spool))
+    }
+
+    /// Starts the feeders, once all engines below `root` are open.
+    pub fn start(
+        self,
+        root: &Path,
+        disk: &Arc<dyn Disk>,
+        policy: Policy,
+        clock: &SharedClock,
+    ) -> Result<Vec<Feeding>, Error> {
+        let logs = self.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let mut all = Vec::new();
+        for (reader, (store, cursors)) in self.stores.into_iter().enumerate() {
+            let of_log = |(name, spool): (&String, &Arc<tsdb::Spool>)| {
+                let (disk, spool) = (Arc::clone(disk), Arc::clone(spool));
+                let tail = Tail::open(&root.join(name), disk, spool, reader);
+                Log::new(name.clone(), tail)
+            };
+            let name = store.name();
+            let spools = logs.values().map(Arc::clone).collect();
+            let gauges = Arc::new(Gauges::new(&name, spools, reader));
+            let stop = Arc::new(AtomicBool::new(false));
+            let feeder = Feeder::new(
+                &store,
+                (logs.iter().map(of_log).collect(), cursors),
+                (&gauges, &stop),
+                (policy, clock, &self.dir.join(format!("{name}.refused"))),
+            )?;
+            let thread = spawn("history-feed", move || feeder.run())?;
+            all.push(Feeding { gauges, stop, thread: Some(thread) });
+        }
+        Ok(all)
+    }
+}
+
+/// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next
+/// start.
+#[derive(Debug)]
+pub struct Feeding {
+    gauges: Arc<Gauges>,
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Feeding {
+    /// Figures for self-monitoring.
+    pub fn gauges(&self) -> &Arc<Gauges> {
+        &self.gauges
+    }
+}
+
+impl Drop for Feeding {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = self.thread.take() {
+            thread.thread().unpark();
+            drop(thread.join());
+        }
+    }
+}
+
+fn spawn(
+    name: &'static str,
+    body: impl FnOnce() + Send + 'static,
+) -> Result<JoinHandle<()>, Error> {
+    std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(|cause| {
+        let message = format!("cannot start the thread {name}: {cause}; raise the user's limit");
+        Error { fault: Fault::Config, retry: false, message }
+    })
+}
+
+fn file_error(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Error {
+    let message =
+        format!("cannot {what} {path:?}: {cause}; check that the disk is healthy and has space");
+    Error { fault: Fault::Storage, retry: true, message }
+}

@@ -1,0 +1,260 @@
+//! Two tiers: the newest days from the embedded engine, what is older from a store.
+//!
+//! The embedded engine is always asked, as it may have kept more than the newest days. A store is
+//! asked only for time before them, so that newest values, and everything that trigger functions
+//! and open pages need, never wait for one. Trends stay embedded as long as they are kept at all:
+//! they are a hundredth of the values.
+
+use std::sync::Arc;
+
+use model::{ItemId, Sample, Trend};
+use stdx::clock::SharedClock;
+
+use crate::{Error, Order, RangeQuery, Reader, Span, Store, range_of};
+
+const DAY_S: u32 = 86_400;
+
+/// Reads from both tiers.
+pub struct Tiers {
+    newest: Arc<dyn Reader>,
+    store: Arc<dyn Store>,
+    days: u16,
+    clock: SharedClock,
+}
+
+impl std::fmt::Debug for Tiers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Tiers").field("store", &self.store.name()).finish_non_exhaustive()
+    }
+}
+
+impl Tiers {
+    /// Values of the newest `days` whole days, and today's, are all in `newest`.
+    pub fn new(
+        newest: Arc<dyn Reader>,
+        store: Arc<dyn Store>,
+        days: u16,
+        clock: SharedClock,
+    ) -> Self {
+        Self { newest, store, days, clock }
+    }
+
+    /// The first second of which the embedded engine has everything.
+    fn border(&self) -> u32 {
+        let today = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX) / DAY_S;
+        today.saturating_sub(self.days.into()) * DAY_S
+    }
+
+    fn old(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
+        let span = Span::new(query.span.from, query.span.till.min(border - 1));
+        let view = self.store.driver().view(&[query.item], span);
+        range_of(view.as_ref(), &RangeQuery { span, ..*query }).map_err(|error| Error {
+            message: format!(
+                "values before {border} (Unix time) are in a history store that cannot be read \
+                 now, while younger ones can: {error}"
+            ),
+            ..error
+        })
+    }
+}
+
+impl Reader for Tiers {
+    fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
+        let border = self.border();
+        let recent = self.newest.range(query)?;
+        if query.span.from >= border || query.span.from > query.span.till {
+            return Ok(recent);
+        }
+        if query.order == Order::NewestFirst {
+            let young = recent.iter().take_while(|sample| sample.at.clock >= border).count();
+            if query.limit.is_some_and(|limit| young >= limit) {
+                return Ok(recent);
+            }
+        }
+        let old = self.old(query, border)?;
+        Ok(merged(recent, old, query))
+    }
+
+    fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {
+        self.newest.newest(items, n)
+    }
+
+    fn trends(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
+        self.newest.trends(items, span)
+    }
+}
+
+/// Both in one order; what is in both counts once.
+fn merged(recent: Vec<Sample>, old: Vec<Sample>, query: &RangeQuery) -> Vec<Sample> {
+    if old.is_empty() {
+        return recent;
+    }
+    // Stable: of equal moments the embedded value is first, and stays.
+    let mut all = recent;
+    all.extend(old);
+    match query.order {
+        Order::OldestFirst => all.sort_by_key(|sample| sample.at),
+        Order::NewestFirst => all.sort_by_key(|sample| std::cmp::Reverse(sample.at)),
+    }
+    all.dedup_by_key(|sample| sample.at);
+    all.truncate(query.limit.unwrap_or(usize::MAX));
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Mutex;
+    use std::time::Duration;
+
+    use model::{SampleValue, Timestamp, ValueType};
+    use stdx::clock::SimClock;
+
+    use super::*;
+    use crate::{Class, Driver, Memory, View};
+
+    const NOW: u32 = 20_000 * DAY_S + 7;
+    const ITEM: ItemId = ItemId(3);
+
+    fn sample(days_ago: u32, ns: u32, value: u64) -> Sample {
+        let at = Timestamp { clock: NOW - days_ago * DAY_S, ns };
+        Sample { item: ITEM, at, value: SampleValue::Unsigned(value) }
+    }
+
+    /// The embedded side: a store of its own, read directly.
+    struct Embedded(Mutex<Memory>);
+
+    impl Reader for Embedded {
+        fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
+            range_of(self.0.lock().unwrap().view(&[query.item], query.span).as_ref(), query)
+        }
+        fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {
+            crate::newest_of(self.0.lock().unwrap().view_newest(items, n).as_ref(), items, n)
+        }
+        fn trends(&self, _: &[ItemId], _: Span) -> Result<Vec<Trend>, Error> {
+            Ok(Vec::new())
+        }
+    }
+
+    /// A store that may be away, and counts who asks.
+    struct Old {
+        samples: Vec<Sample>,
+        away: bool,
+        asked: Arc<Mutex<Vec<Span>>>,
+    }
+
+    struct OldView(Vec<Sample>, bool);
+
+    impl View for OldView {
+        fn samples(&self, _: ItemId, _: crate::Kinds) -> Result<Vec<Sample>, Error> {
+            if self.1 { Err(Error::storage_away("gone")) } else { Ok(self.0.clone()) }
+        }
+        fn trends(&self, _: ItemId) -> Result<Vec<Trend>, Error> {
+            Ok(Vec::new())
+        }
+    }
+
+    struct OldDriver(Vec<Sample>, bool, Arc<Mutex<Vec<Span>>>);
+
+    impl Driver for OldDriver {
+        fn write(&mut self, _: &[Sample]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn sync(&mut self) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn maintain(&mut self) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
+            self.2.lock().unwrap().push(span);
+            let inside = self.0.iter().filter(|sample| span.has(sample.at.clock));
+            Box::new(OldView(inside.cloned().collect(), self.1))
+        }
+        fn view_newest(&self, _: &[ItemId], _: usize) -> Box<dyn View> {
+            unreachable!()
+        }
+        fn drop_before(&mut self, _: Class, _: crate::Day) -> Result<u64, Error> {
+            unreachable!()
+        }
+        fn classes(&self) -> Vec<Class> {
+            Vec::new()
+        }
+        fn describe(&self) -> crate::DriverInfo {
+            unreachable!()
+        }
+        fn counters(&self) -> crate::Counters {
+            crate::Counters::default()
+        }
+    }
+
+    impl Store for Old {
+        fn name(&self) -> String {
+            "old".to_owned()
+        }
+        fn driver(&self) -> Box<dyn Driver> {
+            Box::new(OldDriver(self.samples.clone(), self.away, Arc::clone(&self.asked)))
+        }
+    }
+
+    /// Three days embedded and a fourth that is still there; the store has all.
+    fn tiers(away: bool) -> (Tiers, Arc<Mutex<Vec<Span>>>) {
+        let mut memory = Memory::new(Arc::new(Class(31)));
+        let recent: Vec<Sample> = (0..5).map(|day| sample(day, 0, day.into())).collect();
+        memory.write(&recent).unwrap();
+        memory.write(&[sample(6, 1, 61)]).unwrap();
+        let asked = Arc::default();
+        let samples = (0..9).rev().map(|day| sample(day, 0, day.into())).collect();
+        let store = Arc::new(Old { samples, away, asked: Arc::clone(&asked) });
+        let clock = SimClock::at(Duration::from_secs(NOW.into()));
+        (Tiers::new(Arc::new(Embedded(Mutex::new(memory))), store, 3, clock), asked)
+    }
+
+    fn query(from_days: u32, till_days: u32, limit: Option<usize>, order: Order) -> RangeQuery {
+        let span = Span::new(NOW - from_days * DAY_S, NOW - till_days * DAY_S);
+        RangeQuery { item: ITEM, value_type: ValueType::Unsigned, span, limit, order }
+    }
+
+    #[test]
+    fn both_tiers_are_one() {
+        use Order::{NewestFirst as New, OldestFirst as Old};
+        for (from, till, limit, order, expected, asks) in [
+            (3, 0, None, Old, vec![3, 2, 1, 0], 0),
+            (8, 0, None, Old, vec![8, 7, 6, 61, 5, 4, 3, 2, 1, 0], 1),
+            (8, 0, None, New, vec![0, 1, 2, 3, 4, 5, 61, 6, 7, 8], 1),
+            (8, 0, Some(2), Old, vec![8, 7], 1),
+            (8, 0, Some(4), New, vec![0, 1, 2, 3], 0),
+            (8, 0, Some(6), New, vec![0, 1, 2, 3, 4, 5], 1),
+            (8, 6, None, Old, vec![8, 7, 6, 61], 1),
+            (5, 4, Some(1), New, vec![4], 1),
+            (0, 3, None, Old, vec![], 0),
+        ] {
+            let (tiers, asked) = tiers(false);
+            let query = query(from, till, limit, order);
+            let got: Vec<f64> =
+                tiers.range(&query).unwrap().iter().map(|s| s.value.as_f64().unwrap()).collect();
+            let expected: Vec<f64> = expected.into_iter().map(f64::from).collect();
+            assert_eq!(got, expected, "{query:?}");
+            let asked = asked.lock().unwrap();
+            assert_eq!(asked.len(), asks, "{query:?}");
+            let border = (NOW / DAY_S - 3) * DAY_S;
+            assert!(asked.iter().all(|span| span.till < border), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn a_store_that_is_away_fails_only_what_is_old() {
+        let (tiers, asked) = tiers(true);
+        assert_eq!(tiers.range(&query(3, 0, None, Order::OldestFirst)).unwrap().len(), 4);
+        assert_eq!(tiers.range(&query(9, 0, Some(2), Order::NewestFirst)).unwrap().len(), 2);
+        assert_eq!(tiers.newest(&[ITEM], 9).unwrap()[0].len(), 6);
+        assert!(asked.lock().unwrap().is_empty());
+        let error = tiers.range(&query(9, 0, None, Order::OldestFirst)).unwrap_err();
+        assert!(error.retry && error.message.contains("younger ones can: gone"), "{error}");
+    }
+}
