@@ -8,7 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store, Tiers,
+    Class, ClickHouse, Driver, Kind, Memory, MySql, Null, Options, PostgreSql, Reader, Retention,
+    Store, Tiers,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -151,7 +152,12 @@ fn stores(text: &str, config: &Arc<Config>) -> anyhow::Result<Vec<Arc<dyn Store>
         let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
         match kind {
             "clickhouse" => stores.push(Arc::new(ClickHouse::new(url, retention)?)),
-            other => bail!("parameter history-store: \"{other}\" is no store; known: clickhouse"),
+            "mysql" => stores.push(Arc::new(MySql::new(url, retention)?)),
+            "postgresql" => stores.push(Arc::new(PostgreSql::new(url, retention)?)),
+            other => bail!(
+                "parameter history-store: \"{other}\" is no store; known: clickhouse, mysql, \
+                 postgresql"
+            ),
         }
     }
     Ok(stores)
