@@ -34,6 +34,15 @@ def signal_all(pid, number):
             pass
 
 
+def answer_of(command, folder="/"):
+    """What a program writes; an OSError with what it complains of when it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+                          check=False)
+    if done.returncode:
+        raise OSError("%s: %s" % (command[0], done.stderr.decode(errors="replace")))
+    return done.stdout
+
+
 class Postgres:
     """A cluster of its own, run by the user postgres when this is root."""
 
@@ -57,7 +66,7 @@ class Postgres:
         command = [os.path.join(self.bin, program)] + list(arguments)
         if os.getuid() == 0:
             command = ["runuser", "-u", "postgres", "--"] + command
-        return subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=self.folder).stdout
+        return answer_of(command, self.folder)
 
     def start(self):
         options = "-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s" % (
@@ -131,13 +140,11 @@ class MariaDb:
         subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-e", sql],
                        check=True)
 
-    def query(self, sql, database=""):
+    def query(self, sql, database="", user="root"):
         """Rows of a statement, as lists of texts."""
-        answer = subprocess.run(
-            ["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-N", "-B", "-r",
-             "-e", sql] + ([database] if database else []),
-            check=True, stdout=subprocess.PIPE).stdout.decode()
-        return [line.split("\t") for line in answer.splitlines()]
+        answer = answer_of(["mariadb", "--no-defaults", "-S", self.socket, "-u", user, "-N", "-B",
+                            "-r", "-e", sql] + ([database] if database else []))
+        return [line.split("\t") for line in answer.decode().splitlines()]
 
     def url(self, name="", user="root"):
         return "mysql://%s@127.0.0.1:%d/%s" % (user, self.port, name)
