@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use history::{Class, Driver, Kinds, MySql, PostgreSql, Span, Store};
+use history::{Class, Driver, Kinds, Span, Store, open_mysql, open_postgresql};
 use model::{ItemId, Sample, SampleValue, Timestamp};
 
 const ITEMS: u64 = 4_500;
@@ -17,11 +17,11 @@ const START: u32 = 19_675 * 86_400;
 const READS: u64 = 200;
 
 /// A store by the scheme of its address.
-fn store(url: &str) -> Box<dyn Store> {
+fn store(url: &str) -> Arc<dyn Store> {
     let retention = Arc::new(Class(31));
     match url.split_once(':').unwrap().0 {
-        "postgresql" => Box::new(PostgreSql::new(url, retention).unwrap()),
-        "mysql" => Box::new(MySql::new(url, retention).unwrap()),
+        "postgresql" => open_postgresql(url, retention).unwrap(),
+        "mysql" => open_mysql(url, retention).unwrap(),
         other => panic!("{other} is no store"),
     }
 }
@@ -105,5 +105,6 @@ fn main() {
     } else {
         write(driver.as_mut(), batches)
     };
-    writeln!(std::io::stdout(), "{values} {}", spent as f64 / 100.0).unwrap();
+    let mut out = std::io::stdout();
+    writeln!(out, "{values} {}", spent as f64 / 100.0).unwrap();
 }

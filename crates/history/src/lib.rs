@@ -26,10 +26,10 @@ pub use drivers::clickhouse::ClickHouse;
 pub use drivers::embedded::{Embedded, open_shards};
 pub use drivers::memory::Memory;
 #[cfg(feature = "sql")]
-pub use drivers::mysql::MySql;
+pub use drivers::mysql::open_mysql;
 pub use drivers::null::Null;
 #[cfg(feature = "sql")]
-pub use drivers::postgresql::PostgreSql;
+pub use drivers::postgresql::open_postgresql;
 pub use error::{Error, Fault};
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
 pub use store::Store;

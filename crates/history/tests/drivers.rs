@@ -70,11 +70,11 @@ fn stores() -> Vec<Case> {
     }
     if let Ok(server) = std::env::var("VEDETTE_POSTGRESQL") {
         let url = format!("{server}/{database}");
-        add(POSTGRESQL, &history::PostgreSql::new(&url, Arc::new(Classes)).unwrap());
+        add(POSTGRESQL, history::open_postgresql(&url, Arc::new(Classes)).unwrap().as_ref());
     }
     if let Ok(server) = std::env::var("VEDETTE_MYSQL") {
         let url = format!("{server}/{database}");
-        add(MYSQL, &history::MySql::new(&url, Arc::new(Classes)).unwrap());
+        add(MYSQL, history::open_mysql(&url, Arc::new(Classes)).unwrap().as_ref());
     }
     assert!(!cases.is_empty(), "scripts/suites/stores tells which servers there are");
     cases

@@ -8,8 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Class, ClickHouse, Driver, Kind, Memory, MySql, Null, Options, PostgreSql, Reader, Retention,
-    Store, Tiers,
+    Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store, Tiers,
+    open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -152,8 +152,8 @@ fn stores(text: &str, config: &Arc<Config>) -> anyhow::Result<Vec<Arc<dyn Store>
         let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
         match kind {
             "clickhouse" => stores.push(Arc::new(ClickHouse::new(url, retention)?)),
-            "mysql" => stores.push(Arc::new(MySql::new(url, retention)?)),
-            "postgresql" => stores.push(Arc::new(PostgreSql::new(url, retention)?)),
+            "mysql" => stores.push(open_mysql(url, retention)?),
+            "postgresql" => stores.push(open_postgresql(url, retention)?),
             other => bail!(
                 "parameter history-store: \"{other}\" is no store; known: clickhouse, mysql, \
                  postgresql"

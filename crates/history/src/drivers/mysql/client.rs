@@ -7,6 +7,7 @@ use mysql::{Conn, OptsBuilder, Params, Row, SslOpts};
 
 use crate::drivers::sql::address::{Address, Tls};
 use crate::drivers::sql::odd_answer;
+use crate::drivers::sql::session::Health;
 use crate::{Error, Fault};
 
 /// A server that does not even accept a connection is away.
@@ -33,12 +34,7 @@ const NO_DATABASE: u16 = 1049;
 pub(crate) struct Client {
     conn: Conn,
     location: String,
-    /// Not to be used again.
-    pub(crate) broken: bool,
-    /// The server has ended it.
-    pub(crate) ended: bool,
-    /// Something that we knew was not there.
-    pub(crate) stale: bool,
+    pub(crate) health: Health,
     /// Bytes of the longest statement that the server takes.
     pub(crate) packet_max: usize,
 }
@@ -67,8 +63,7 @@ impl Client {
             .write_timeout(Some(ANSWER_WITHIN))
             .ssl_opts(tls);
         let conn = Conn::new(options).map_err(|cause| failed(&location, &cause))?;
-        let mut client =
-            Self { conn, location, broken: false, ended: false, stale: false, packet_max: 0 };
+        let mut client = Self { conn, location, health: Health::default(), packet_max: 0 };
         for statement in FIRST {
             client.run(statement)?;
         }
@@ -94,7 +89,11 @@ impl Client {
     }
 
     /// Rows of a question.
-    pub(crate) fn ask(&mut self, sql: &str, params: impl Into<Params>) -> Result<Vec<Row>, Error> {
+    pub(crate) fn query(
+        &mut self,
+        sql: &str,
+        params: impl Into<Params>,
+    ) -> Result<Vec<Row>, Error> {
         self.conn.exec(sql, params).map_err(|cause| self.noticed(&cause))
     }
 
@@ -104,7 +103,7 @@ impl Client {
         sql: &str,
         params: impl Into<Params>,
     ) -> Result<T, Error> {
-        let found = self.ask(sql, params)?;
+        let found = self.query(sql, params)?;
         let value = found.first().and_then(|row| row.get_opt(0)?.ok());
         value.ok_or_else(|| self.odd_answer("a single value"))
     }
@@ -136,7 +135,7 @@ impl Client {
         match work(self).and_then(|done| self.run("COMMIT").map(|()| done)) {
             Ok(done) => Ok(done),
             Err(error) => {
-                self.broken |= !self.broken && self.run("ROLLBACK").is_err();
+                self.health.broken |= !self.health.broken && self.run("ROLLBACK").is_err();
                 Err(error)
             }
         }
@@ -144,12 +143,12 @@ impl Client {
 
     fn noticed(&mut self, cause: &mysql::Error) -> Error {
         match code(cause) {
-            Some(code) => self.stale |= STALE_CODES.contains(&code),
-            None => self.broken = true,
+            Some(code) => self.health.stale |= STALE_CODES.contains(&code),
+            None => self.health.broken = true,
         }
         if let mysql::Error::IoError(why) = cause {
             use std::io::ErrorKind as K;
-            self.ended = !matches!(why.kind(), K::WouldBlock | K::TimedOut);
+            self.health.ended = !matches!(why.kind(), K::WouldBlock | K::TimedOut);
         }
         failed(&self.location, cause)
     }

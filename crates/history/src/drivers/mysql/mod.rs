@@ -15,80 +15,36 @@ use model::{Sample, Trend};
 use self::client::Client;
 use self::schema::Known;
 use super::sql::address::Address;
-use super::sql::driver::Database;
+use super::sql::driver::open;
 use super::sql::rows::Row;
-use super::sql::session::{Question, Session};
-use super::sql::tables::{Part, Table};
-use crate::{Class, Day, Driver, Error, Retention, Store};
+use super::sql::session::{Health, Session};
+use super::sql::tables::{Set, Table};
+use crate::{Error, Retention, Store};
 
 /// Items of one deletion, and rows that it takes at a time.
 const ITEMS_MAX: usize = 1_000;
 const DELETE_ROWS: u32 = 20_000;
 
-/// A MySQL or MariaDB database. Makes drivers, each with a connection of its own.
-pub struct MySql(Arc<Database<Client>>);
-
-impl std::fmt::Debug for MySql {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("MySql").field(&self.0.address.location()).finish()
-    }
-}
-
-impl MySql {
-    /// The database that a URL such as `mysql://user:password@host:3306/database` names. Nothing
-    /// is asked yet; tables are made with the first write.
-    pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
-        Ok(Self(Database::new(url, retention)?))
-    }
-}
-
-impl Store for MySql {
-    fn name(&self) -> String {
-        self.0.address.name()
-    }
-
-    fn driver(&self) -> Box<dyn Driver> {
-        self.0.driver()
-    }
+/// The database that a URL such as `mysql://user:password@host:3306/database` names. Nothing is asked
+/// yet; tables are made with the first write.
+pub fn open_mysql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn Store>, Error> {
+    open::<Client>(url, retention)
 }
 
 impl Session for Client {
     const NAME: &'static str = "mysql";
     const PORT: u16 = 3306;
-    type Known = Known;
+    type Schema = Known;
     /// Statements.
     type Load = Vec<String>;
+    type Found = mysql::Row;
 
     fn connect(address: &Address) -> Result<Self, Error> {
         Self::open(address)
     }
 
-    fn is_fit(&self) -> bool {
-        !self.broken
-    }
-
-    fn is_closed(&self) -> bool {
-        self.ended
-    }
-
-    fn is_stale(&self) -> bool {
-        self.stale
-    }
-
-    fn prepare(&mut self, location: &str) -> Result<Known, Error> {
-        schema::prepare(self, location)
-    }
-
-    fn tables(known: &Known) -> Vec<Table> {
-        known.tables.keys().copied().collect()
-    }
-
-    fn place(&mut self, known: &mut Known, part: &Part) -> Result<(), Error> {
-        known.place(self, part)
-    }
-
-    fn drop_before(&mut self, known: &mut Known, class: Class, day: Day) -> Result<u64, Error> {
-        known.drop_before(self, class, day)
+    fn health(&self) -> Health {
+        self.health
     }
 
     fn samples(&self, _: &Known, rows: &[Row<&Sample>]) -> Result<Vec<String>, Error> {
@@ -116,28 +72,19 @@ impl Session for Client {
         Ok(())
     }
 
-    fn read_samples(&mut self, question: &Question) -> Result<Vec<Sample>, Error> {
-        let set = question.table.set;
-        let found = self.answer(question)?;
-        let read = |row| rows::sample(row, question.item, set);
-        let samples: Option<Vec<Sample>> = found.into_iter().map(read).collect();
-        samples.ok_or_else(|| self.odd_answer("a row of values"))
+    fn columns(set: Set) -> &'static [&'static str] {
+        rows::columns(set)
     }
 
-    fn read_trends(&mut self, question: &Question) -> Result<Vec<Trend>, Error> {
-        let set = question.table.set;
-        let found = self.answer(question)?;
-        let read = |row| rows::trend(row, question.item, set);
-        let trends: Option<Vec<Trend>> = found.into_iter().map(read).collect();
-        trends.ok_or_else(|| self.odd_answer("a row of trends"))
+    fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {
+        self.query(sql, ())
     }
-}
 
-impl Client {
-    fn answer(&mut self, question: &Question) -> Result<Vec<mysql::Row>, Error> {
-        // With parameters, the server prepares it once.
-        let sql = question.sql(rows::columns(question.table.set), ["?"; 3]);
-        let (from, till) = question.moments;
-        self.ask(&sql, (question.item.0, from, till))
+    fn sample(found: &Self::Found, set: Set) -> Option<Sample> {
+        rows::sample(found, set)
+    }
+
+    fn trend(found: &Self::Found, set: Set) -> Option<Trend> {
+        rows::trend(found, set)
     }
 }

@@ -5,9 +5,9 @@
 
 use std::fmt::Write;
 
-use model::{ItemId, LogMeta, Sample, SampleValue, Trend, TrendValues};
+use model::{CompactString, ItemId, LogMeta, Sample, SampleValue, Trend, TrendValues};
 use mysql::Row as Found;
-use mysql::prelude::FromRow;
+use mysql::prelude::FromValue;
 
 use crate::Error;
 use crate::drivers::sql::row_error;
@@ -127,55 +127,53 @@ fn put_text(sql: &mut String, text: &str) {
     sql.push('\'');
 }
 
-/// A sample from a row of moment and columns.
-pub(crate) fn sample(row: Found, item: ItemId, set: Set) -> Option<Sample> {
-    let (moment, value) = match set {
+/// A sample from item, moment and columns.
+pub(crate) fn sample(row: &Found, set: Set) -> Option<Sample> {
+    let value = match set {
         Set::Float => {
-            let (moment, value, bits): (i64, Option<f64>, Option<u64>) = read(row)?;
-            (moment, SampleValue::Float(value.or(bits.map(f64::from_bits))?))
+            let bits = || Some(f64::from_bits(get::<Option<u64>>(row, 3)??));
+            SampleValue::Float(get::<Option<f64>>(row, 2)?.or_else(bits)?)
         }
-        Set::Text => {
-            let (moment, text): (i64, String) = read(row)?;
-            (moment, SampleValue::Text(text.into()))
-        }
+        Set::Text => SampleValue::Text(text(row, 2)?),
         Set::Log => {
-            let (moment, text, timestamp, source, severity, eventid): LogRow = read(row)?;
-            let meta = LogMeta { timestamp, source: source.into(), severity, eventid };
-            (moment, SampleValue::Log(Box::new((text.into(), meta))))
+            let meta = LogMeta {
+                timestamp: get(row, 3)?,
+                source: text(row, 4)?,
+                severity: get(row, 5)?,
+                eventid: get(row, 6)?,
+            };
+            SampleValue::Log(Box::new((text(row, 2)?, meta)))
         }
-        _ => {
-            let (moment, value): (i64, u64) = read(row)?;
-            (moment, SampleValue::Unsigned(value))
-        }
+        _ => SampleValue::Unsigned(get(row, 2)?),
     };
-    Some(Sample { item, at: timestamp(moment)?, value })
+    Some(Sample { item: ItemId(get(row, 0)?), at: timestamp(get(row, 1)?)?, value })
 }
 
-type LogRow = (i64, String, u32, String, u32, u32);
-type FloatTrendRow = (i64, u32, Option<f64>, Option<f64>, Option<f64>, Option<Vec<u8>>);
-
-/// A trend from a row of moment and columns.
-pub(crate) fn trend(row: Found, item: ItemId, set: Set) -> Option<Trend> {
-    let (moment, num, values) = if set == Set::FloatTrends {
-        let (moment, num, min, avg, max, bits): FloatTrendRow = read(row)?;
-        let figure = |index: usize, plain: Option<f64>| match &bits {
+/// A trend from item, moment and columns.
+pub(crate) fn trend(row: &Found, set: Set) -> Option<Trend> {
+    let values = if set == Set::FloatTrends {
+        let bits: Option<Vec<u8>> = get(row, 6)?;
+        let figure = |index: usize| match &bits {
             Some(bits) => {
                 let bytes = bits.get(index * 8..index * 8 + 8)?.try_into().ok()?;
                 Some(f64::from_bits(u64::from_be_bytes(bytes)))
             }
-            None => plain,
+            None => get(row, index + 3),
         };
-        let (min, avg, max) = (figure(0, min)?, figure(1, avg)?, figure(2, max)?);
-        (moment, num, TrendValues::Float { min, avg, max })
+        TrendValues::Float { min: figure(0)?, avg: figure(1)?, max: figure(2)? }
     } else {
-        let (moment, num, min, avg, max): (i64, u32, u64, u64, u64) = read(row)?;
-        (moment, num, TrendValues::Unsigned { min, avg, max })
+        TrendValues::Unsigned { min: get(row, 3)?, avg: get(row, 4)?, max: get(row, 5)? }
     };
-    Some(Trend { item, hour: timestamp(moment)?.clock, num, values })
+    let hour = timestamp(get(row, 1)?)?.clock;
+    Some(Trend { item: ItemId(get(row, 0)?), hour, num: get(row, 2)?, values })
 }
 
-fn read<T: FromRow>(row: Found) -> Option<T> {
-    mysql::from_row_opt(row).ok()
+fn get<T: FromValue>(row: &Found, index: usize) -> Option<T> {
+    row.get_opt(index)?.ok()
+}
+
+fn text(row: &Found, index: usize) -> Option<CompactString> {
+    get::<String>(row, index).map(CompactString::from)
 }
 
 #[cfg(test)]

@@ -5,46 +5,27 @@
 //! such days are *gaps*: partitions without rows, since a row of a gap would have had it cut
 //! first. Only gaps are ever cut, which costs next to nothing.
 
+use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
+use crate::drivers::sql::session::Schema;
 use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
 use crate::drivers::sql::{newer_error, row_error};
 use crate::{Class, Day, Error};
 
-/// Version of everything here. A later one adds a step to [`prepare`] for what it finds.
+/// Version of everything here. A later one adds a step to `prepare` for what it finds.
 const VERSION: i64 = 1;
 
 /// Bounds of the partitions of each table. Beyond the last there is one more, `pmax`.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) tables: BTreeMap<Table, BTreeSet<i64>>,
-}
-
-/// Looks what is there; makes the version table and the views if nothing is.
-pub(crate) fn prepare(client: &mut Client, location: &str) -> Result<Known, Error> {
-    client.run(
-        "CREATE TABLE IF NOT EXISTS vedette_schema (version BIGINT NOT NULL PRIMARY KEY, \
-         applied TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB",
-    )?;
-    let sql = "SELECT CAST(COALESCE(MAX(version), 0) AS SIGNED) FROM vedette_schema";
-    let done: i64 = client.ask_one(sql, ())?;
-    if done > VERSION {
-        return Err(newer_error(location, done, VERSION));
-    }
-    let known = look(client)?;
-    if done < VERSION {
-        for set in Set::ALL {
-            client.run(&view(set, &known))?;
-        }
-        client.run(&format!("REPLACE INTO vedette_schema (version) VALUES ({VERSION})"))?;
-    }
-    Ok(known)
+    tables: BTreeMap<Table, BTreeSet<i64>>,
 }
 
 fn look(client: &mut Client) -> Result<Known, Error> {
     let mut known = Known::default();
-    let found = client.ask(
+    let found = client.query(
         "SELECT TABLE_NAME, PARTITION_DESCRIPTION FROM information_schema.PARTITIONS \
          WHERE TABLE_SCHEMA = DATABASE() AND PARTITION_NAME IS NOT NULL",
         (),
@@ -61,13 +42,36 @@ fn look(client: &mut Client) -> Result<Known, Error> {
     Ok(known)
 }
 
-impl Known {
-    /// Makes the table, and the partition of these rows, if they are missing.
-    pub(crate) fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
+impl Schema<Client> for Known {
+    fn prepare(client: &mut Client, location: &str) -> Result<Self, Error> {
+        client.run(
+            "CREATE TABLE IF NOT EXISTS vedette_schema (version BIGINT NOT NULL PRIMARY KEY, \
+             applied TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP) ENGINE = InnoDB",
+        )?;
+        let sql = "SELECT CAST(COALESCE(MAX(version), 0) AS SIGNED) FROM vedette_schema";
+        let done: i64 = client.ask_one(sql, ())?;
+        if done > VERSION {
+            return Err(newer_error(location, done, VERSION));
+        }
+        let known = look(client)?;
+        if done < VERSION {
+            for set in Set::ALL {
+                client.run(&view(set, &known))?;
+            }
+            client.run(&format!("REPLACE INTO vedette_schema (version) VALUES ({VERSION})"))?;
+        }
+        Ok(known)
+    }
+
+    fn tables(&self) -> Vec<Table> {
+        self.tables.keys().copied().collect()
+    }
+
+    fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
         let table = part.table;
-        if !self.tables.contains_key(&table) {
+        if let Entry::Vacant(vacant) = self.tables.entry(table) {
             client.run(&create(table))?;
-            self.tables.insert(table, BTreeSet::new());
+            vacant.insert(BTreeSet::new());
             client.run(&view(table.set, self))?;
         }
         let bounds = self.tables.entry(table).or_default();
@@ -84,13 +88,7 @@ impl Known {
         Ok(())
     }
 
-    /// Drops the partitions of a class that end before a day; gives the bytes given back.
-    pub(crate) fn drop_before(
-        &mut self,
-        client: &mut Client,
-        class: Class,
-        day: Day,
-    ) -> Result<u64, Error> {
+    fn drop_before(&mut self, client: &mut Client, class: Class, day: Day) -> Result<u64, Error> {
         let border = start_of(day);
         let mut bytes = 0;
         for (table, bounds) in self.tables.iter_mut().filter(|(table, _)| table.class == class) {

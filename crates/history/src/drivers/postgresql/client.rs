@@ -15,6 +15,7 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 
 use crate::drivers::sql::address::{Address, Tls};
+use crate::drivers::sql::session::Health;
 use crate::drivers::sql::{config_error, odd_answer};
 use crate::{Error, Fault};
 
@@ -53,9 +54,7 @@ pub(crate) struct Client {
     /// Only taken when dropped.
     runtime: Option<Runtime>,
     location: String,
-    broken: bool,
-    /// Something that we knew was not there.
-    pub(crate) stale: bool,
+    health: Health,
     /// Temporary tables that were made.
     pub(crate) stages: Vec<&'static str>,
 }
@@ -120,19 +119,14 @@ impl Client {
         };
         let runtime = Some(runtime);
         let mut session =
-            Self { client, runtime, location, broken: false, stale: false, stages: Vec::new() };
+            Self { client, runtime, location, health: Health::default(), stages: Vec::new() };
         session.run(FIRST)?;
         Ok(session)
     }
 
-    /// May it be used again?
-    pub(crate) fn is_whole(&self) -> bool {
-        !self.broken && !self.is_ended()
-    }
-
-    /// Has the server ended it?
-    pub(crate) fn is_ended(&self) -> bool {
-        self.client.is_closed()
+    /// What has become of it.
+    pub(crate) fn health(&self) -> Health {
+        Health { ended: self.client.is_closed(), ..self.health }
     }
 
     /// What was answered cannot be read.
@@ -141,12 +135,8 @@ impl Client {
     }
 
     /// Rows of a question.
-    pub(crate) fn ask(
-        &mut self,
-        sql: &str,
-        params: &[&(dyn ToSql + Sync)],
-    ) -> Result<Vec<Row>, Refusal> {
-        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.query(sql, params));
+    pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Refusal> {
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.query(sql, &[]));
         self.checked(ended)
     }
 
@@ -187,7 +177,7 @@ impl Client {
             Err(refusal) => {
                 // A temporary table made in this transaction goes with it.
                 self.stages.clear();
-                self.broken |= self.is_whole() && self.run("ROLLBACK").is_err();
+                self.health.broken |= self.health().is_good() && self.run("ROLLBACK").is_err();
                 Err(refusal)
             }
         }
@@ -196,8 +186,9 @@ impl Client {
     fn checked<T>(&mut self, ended: Ended<T>) -> Result<T, Refusal> {
         ended.map_err(|cause| {
             let refusal = failed(&self.location, cause.as_ref());
-            self.broken |= refusal.code.is_none();
-            self.stale |= refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            self.health.broken |= refusal.code.is_none();
+            self.health.stale |=
+                refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
             refusal
         })
     }

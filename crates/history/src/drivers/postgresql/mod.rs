@@ -19,37 +19,16 @@ use tokio_postgres::error::SqlState;
 use self::client::{Client, Refusal};
 use self::schema::Known;
 use super::sql::address::Address;
-use super::sql::driver::Database;
+use super::sql::driver::open;
 use super::sql::rows::Row;
-use super::sql::session::{Question, Session};
-use super::sql::tables::{Part, Set, Table};
-use crate::{Class, Day, Driver, Error, Retention, Store};
+use super::sql::session::{Health, Session};
+use super::sql::tables::{Set, Table};
+use crate::{Error, Retention, Store};
 
-/// A PostgreSQL database. Makes drivers, each with a connection of its own.
-pub struct PostgreSql(Arc<Database<Client>>);
-
-impl std::fmt::Debug for PostgreSql {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("PostgreSql").field(&self.0.address.location()).finish()
-    }
-}
-
-impl PostgreSql {
-    /// The database that a URL such as `postgresql://user:password@host:5432/database` names.
-    /// Nothing is asked yet; tables are made with the first write.
-    pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
-        Ok(Self(Database::new(url, retention)?))
-    }
-}
-
-impl Store for PostgreSql {
-    fn name(&self) -> String {
-        self.0.address.name()
-    }
-
-    fn driver(&self) -> Box<dyn Driver> {
-        self.0.driver()
-    }
+/// The database that a URL such as `postgresql://user:password@host:5432/database` names. Nothing is
+/// asked yet; tables are made with the first write.
+pub fn open_postgresql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn Store>, Error> {
+    open::<Client>(url, retention)
 }
 
 /// Rows of one partition, ready to be sent.
@@ -71,39 +50,16 @@ impl Load {
 impl Session for Client {
     const NAME: &'static str = "postgresql";
     const PORT: u16 = 5432;
-    type Known = Known;
+    type Schema = Known;
     type Load = Load;
+    type Found = tokio_postgres::Row;
 
     fn connect(address: &Address) -> Result<Self, Error> {
         Self::open(address)
     }
 
-    fn is_fit(&self) -> bool {
-        self.is_whole()
-    }
-
-    fn is_closed(&self) -> bool {
-        self.is_ended()
-    }
-
-    fn is_stale(&self) -> bool {
-        self.stale
-    }
-
-    fn prepare(&mut self, location: &str) -> Result<Known, Error> {
-        schema::prepare(self, location)
-    }
-
-    fn tables(known: &Known) -> Vec<Table> {
-        known.tables.keys().copied().collect()
-    }
-
-    fn place(&mut self, known: &mut Known, part: &Part) -> Result<(), Error> {
-        known.place(self, part)
-    }
-
-    fn drop_before(&mut self, known: &mut Known, class: Class, day: Day) -> Result<u64, Error> {
-        known.drop_before(self, class, day)
+    fn health(&self) -> Health {
+        self.health()
     }
 
     fn samples(&self, known: &Known, rows: &[Row<&Sample>]) -> Result<Load, Error> {
@@ -134,32 +90,20 @@ impl Session for Client {
         Ok(self.delete_rows(&sql, items)?)
     }
 
-    fn read_samples(&mut self, question: &Question) -> Result<Vec<Sample>, Error> {
-        let set = question.table.set;
-        let found = self.answer(question)?;
-        let read = |row| rows::sample(row, question.item, set);
-        let samples: Option<Vec<Sample>> = found.iter().map(read).collect();
-        samples.ok_or_else(|| self.odd_answer("a row of values"))
+    fn columns(set: Set) -> &'static [&'static str] {
+        rows::columns(set)
     }
 
-    fn read_trends(&mut self, question: &Question) -> Result<Vec<Trend>, Error> {
-        let set = question.table.set;
-        let found = self.answer(question)?;
-        let read = |row| rows::trend(row, question.item, set);
-        let trends: Option<Vec<Trend>> = found.iter().map(read).collect();
-        trends.ok_or_else(|| self.odd_answer("a row of trends"))
+    fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {
+        Ok(self.query(sql)?)
     }
-}
 
-impl Client {
-    fn answer(&mut self, question: &Question) -> Result<Vec<tokio_postgres::Row>, Error> {
-        let Ok(item) = i64::try_from(question.item.0) else { return Ok(Vec::new()) };
-        // With the numbers in the statement, partitions of other times are not even looked at.
-        let (from, till) = question.moments;
-        let values = [item, from, till].map(|number| number.to_string());
-        let sql =
-            question.sql(rows::columns(question.table.set), values.each_ref().map(String::as_str));
-        Ok(self.ask(&sql, &[])?)
+    fn sample(found: &Self::Found, set: Set) -> Option<Sample> {
+        rows::sample(found, set)
+    }
+
+    fn trend(found: &Self::Found, set: Set) -> Option<Trend> {
+        rows::trend(found, set)
     }
 }
 

@@ -112,35 +112,39 @@ fn put_text(out: &mut BytesMut, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A sample from a row of moment and columns.
-pub(crate) fn sample(row: &Found, item: ItemId, set: Set) -> Option<Sample> {
+/// A sample from item, moment and columns.
+pub(crate) fn sample(row: &Found, set: Set) -> Option<Sample> {
     let value = match set {
-        Set::Float => SampleValue::Float(get(row, 1)?),
+        Set::Float => SampleValue::Float(get(row, 2)?),
         Set::Text => SampleValue::Text(text(row)?.into()),
         Set::Log => {
             let meta = LogMeta {
-                timestamp: number(row, 3)?,
-                source: get::<&str>(row, 4)?.into(),
-                severity: number(row, 5)?,
-                eventid: number(row, 6)?,
+                timestamp: number(row, 4)?,
+                source: get::<&str>(row, 5)?.into(),
+                severity: number(row, 6)?,
+                eventid: number(row, 7)?,
             };
             SampleValue::Log(Box::new((text(row)?.into(), meta)))
         }
-        _ => SampleValue::Unsigned(get::<i64>(row, 1)?.cast_unsigned()),
+        _ => SampleValue::Unsigned(get::<i64>(row, 2)?.cast_unsigned()),
     };
-    Some(Sample { item, at: timestamp(get(row, 0)?)?, value })
+    Some(Sample { item: item(row)?, at: timestamp(get(row, 1)?)?, value })
 }
 
-/// A trend from a row of moment and columns.
-pub(crate) fn trend(row: &Found, item: ItemId, set: Set) -> Option<Trend> {
-    let hour = timestamp(get(row, 0)?)?.clock;
+/// A trend from item, moment and columns.
+pub(crate) fn trend(row: &Found, set: Set) -> Option<Trend> {
+    let hour = timestamp(get(row, 1)?)?.clock;
     let values = if set == Set::FloatTrends {
-        TrendValues::Float { min: get(row, 2)?, avg: get(row, 3)?, max: get(row, 4)? }
+        TrendValues::Float { min: get(row, 3)?, avg: get(row, 4)?, max: get(row, 5)? }
     } else {
         let figure = |index| get::<i64>(row, index).map(i64::cast_unsigned);
-        TrendValues::Unsigned { min: figure(2)?, avg: figure(3)?, max: figure(4)? }
+        TrendValues::Unsigned { min: figure(3)?, avg: figure(4)?, max: figure(5)? }
     };
-    Some(Trend { item, hour, num: number(row, 1)?, values })
+    Some(Trend { item: item(row)?, hour, num: number(row, 2)?, values })
+}
+
+fn item(row: &Found) -> Option<ItemId> {
+    u64::try_from(get::<i64>(row, 0)?).ok().map(ItemId)
 }
 
 fn get<'a, T: FromSql<'a>>(row: &'a Found, index: usize) -> Option<T> {
@@ -152,9 +156,9 @@ fn number(row: &Found, index: usize) -> Option<u32> {
 }
 
 fn text(row: &Found) -> Option<&str> {
-    match get::<Option<&[u8]>>(row, 2)? {
+    match get::<Option<&[u8]>>(row, 3)? {
         Some(raw) => str::from_utf8(raw).ok(),
-        None => get(row, 1),
+        None => get(row, 2),
     }
 }
 

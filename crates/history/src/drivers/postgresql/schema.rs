@@ -3,11 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
+use crate::drivers::sql::session::Schema;
 use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
 use crate::drivers::sql::{config_error, newer_error, row_error};
 use crate::{Class, Day, Error};
 
-/// Version of everything here. A later one adds a step to [`prepare`] for what it finds.
+/// Version of everything here. A later one adds a step to `prepare` for what it finds.
 const VERSION: i32 = 1;
 
 /// How a table is split by time.
@@ -22,52 +23,17 @@ pub(crate) enum Split {
 /// What is there.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
-    pub(crate) tables: BTreeMap<Table, Split>,
+    tables: BTreeMap<Table, Split>,
     parts: BTreeSet<Part>,
     timescale: bool,
 }
 
-/// Looks what is there; makes the version table and the views if nothing is.
-pub(crate) fn prepare(client: &mut Client, location: &str) -> Result<Known, Error> {
-    let encoding = client.ask("SELECT current_setting('server_encoding')", &[])?;
-    if encoding.first().and_then(|row| row.try_get(0).ok()) != Some("UTF8") {
-        return Err(config_error(format!(
-            "the database {location} is not encoded in UTF8: create one that is"
-        )));
-    }
-    client.run(
-        "CREATE TABLE IF NOT EXISTS vedette_schema \
-         (version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
-    )?;
-    let done = client.ask("SELECT coalesce(max(version), 0) FROM vedette_schema", &[])?;
-    let done: i32 = done
-        .first()
-        .and_then(|row| row.try_get(0).ok())
-        .ok_or_else(|| client.odd_answer("the version of the tables"))?;
-    if done > VERSION {
-        return Err(newer_error(location, done.into(), VERSION.into()));
-    }
-    let known = look(client)?;
-    if done < VERSION {
-        client.transaction(|client| {
-            for set in Set::ALL {
-                client.run(&view(set, &known))?;
-            }
-            client.run(&format!(
-                "INSERT INTO vedette_schema (version) VALUES ({VERSION}) ON CONFLICT DO NOTHING"
-            ))
-        })?;
-    }
-    Ok(known)
-}
-
 fn look(client: &mut Client) -> Result<Known, Error> {
-    let timescale = client.ask("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'", &[])?;
+    let timescale = client.query("SELECT 1 FROM pg_extension WHERE extname = 'timescaledb'")?;
     let mut known = Known { timescale: !timescale.is_empty(), ..Known::default() };
-    let found = client.ask(
+    let found = client.query(
         "SELECT relname::text, relkind = 'p' FROM pg_class \
          WHERE relnamespace = current_schema()::regnamespace AND relkind IN ('p', 'r')",
-        &[],
     )?;
     for row in found {
         let odd = |_| client.odd_answer("the names of the tables");
@@ -83,17 +49,45 @@ fn look(client: &mut Client) -> Result<Known, Error> {
     Ok(known)
 }
 
-impl Known {
-    /// Where rows of a partition are written to.
-    pub(crate) fn target(&self, part: &Part) -> String {
-        match self.tables.get(&part.table) {
-            Some(Split::Chunks) => part.table.name(),
-            _ => part.name(),
+impl Schema<Client> for Known {
+    fn prepare(client: &mut Client, location: &str) -> Result<Self, Error> {
+        let encoding = client.query("SELECT current_setting('server_encoding')")?;
+        if encoding.first().and_then(|row| row.try_get(0).ok()) != Some("UTF8") {
+            return Err(config_error(format!(
+                "the database {location} is not encoded in UTF8: create one that is"
+            )));
         }
+        client.run(
+            "CREATE TABLE IF NOT EXISTS vedette_schema \
+             (version integer PRIMARY KEY, applied timestamptz NOT NULL DEFAULT now())",
+        )?;
+        let done = client.query("SELECT coalesce(max(version), 0) FROM vedette_schema")?;
+        let done: i32 = done
+            .first()
+            .and_then(|row| row.try_get(0).ok())
+            .ok_or_else(|| client.odd_answer("the version of the tables"))?;
+        if done > VERSION {
+            return Err(newer_error(location, done.into(), VERSION.into()));
+        }
+        let known = look(client)?;
+        if done < VERSION {
+            client.transaction(|client| {
+                for set in Set::ALL {
+                    client.run(&view(set, &known))?;
+                }
+                client.run(&format!(
+                    "INSERT INTO vedette_schema (version) VALUES ({VERSION}) ON CONFLICT DO NOTHING"
+                ))
+            })?;
+        }
+        Ok(known)
     }
 
-    /// Makes the table and the partition if they are missing.
-    pub(crate) fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
+    fn tables(&self) -> Vec<Table> {
+        self.tables.keys().copied().collect()
+    }
+
+    fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
         let table = part.table;
         let split = match self.tables.get(&table) {
             Some(&split) => split,
@@ -120,26 +114,7 @@ impl Known {
         Ok(())
     }
 
-    fn make(&mut self, client: &mut Client, table: Table) -> Result<Split, Error> {
-        let split = if self.timescale { Split::Chunks } else { Split::Partitions };
-        let mut tables = self.tables.clone();
-        tables.insert(table, split);
-        let known = Self { tables, ..Self::default() };
-        client.transaction(|client| {
-            client.run(&create(table, split))?;
-            client.run(&view(table.set, &known))
-        })?;
-        self.tables = known.tables;
-        Ok(split)
-    }
-
-    /// Drops the partitions of a class that end before a day; gives the bytes given back.
-    pub(crate) fn drop_before(
-        &mut self,
-        client: &mut Client,
-        class: Class,
-        day: Day,
-    ) -> Result<u64, Error> {
+    fn drop_before(&mut self, client: &mut Client, class: Class, day: Day) -> Result<u64, Error> {
         let border = start_of(day);
         let mut bytes = 0;
         let of_class = self.tables.iter().filter(|(table, _)| table.class == class);
@@ -161,15 +136,38 @@ impl Known {
     }
 }
 
+impl Known {
+    /// Where rows of a partition are written to.
+    pub(crate) fn target(&self, part: &Part) -> String {
+        match self.tables.get(&part.table) {
+            Some(Split::Chunks) => part.table.name(),
+            _ => part.name(),
+        }
+    }
+
+    fn make(&mut self, client: &mut Client, table: Table) -> Result<Split, Error> {
+        let split = if self.timescale { Split::Chunks } else { Split::Partitions };
+        let mut tables = self.tables.clone();
+        tables.insert(table, split);
+        let known = Self { tables, ..Self::default() };
+        client.transaction(|client| {
+            client.run(&create(table, split))?;
+            client.run(&view(table.set, &known))
+        })?;
+        self.tables = known.tables;
+        Ok(split)
+    }
+}
+
 fn drop_chunks(client: &mut Client, table: &str, border: i64) -> Result<u64, Error> {
     let sql = format!("SELECT hypertable_size('{table}')");
     let before = size(client, &sql)?;
-    client.ask(&format!("SELECT drop_chunks('{table}', older_than => {border}::bigint)"), &[])?;
+    client.query(&format!("SELECT drop_chunks('{table}', older_than => {border}::bigint)"))?;
     Ok(before.saturating_sub(size(client, &sql)?))
 }
 
 fn size(client: &mut Client, sql: &str) -> Result<u64, Error> {
-    let found = client.ask(sql, &[])?;
+    let found = client.query(sql)?;
     let bytes: Option<i64> = found.first().and_then(|row| row.try_get(0).ok());
     Ok(bytes.and_then(|bytes| u64::try_from(bytes).ok()).unwrap_or(0))
 }

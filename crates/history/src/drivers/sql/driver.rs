@@ -5,50 +5,63 @@ use std::sync::{Arc, Mutex};
 use model::{ItemId, Sample, Trend};
 
 use super::address::Address;
-use super::lock;
 use super::rows::{self, Row, moments};
-use super::session::{Question, Session};
+use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
+use super::{lock, odd_answer};
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span, View,
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span,
+    Store, View,
 };
 
 /// Connections that readers leave open for each other.
 const IDLE_MAX: usize = 4;
 
 /// A database, shared by drivers and readers.
-pub(crate) struct Database<S: Session> {
-    pub(crate) address: Address,
+struct Database<S: Session> {
+    address: Address,
     retention: Arc<dyn Retention>,
     /// `None` = to be looked up.
-    known: Mutex<Option<S::Known>>,
+    known: Mutex<Option<S::Schema>>,
     /// Of readers.
     idle: Mutex<Vec<S>>,
 }
 
-impl<S: Session> Database<S> {
-    /// Nothing is asked yet.
-    pub(crate) fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<Self>, Error> {
-        let address = Address::parse(url, S::NAME, S::PORT)?;
-        Ok(Arc::new(Self { address, retention, known: Mutex::default(), idle: Mutex::default() }))
+/// A store over the database that a URL names. Nothing is asked yet.
+pub(crate) fn open<S: Session>(
+    url: &str,
+    retention: Arc<dyn Retention>,
+) -> Result<Arc<dyn Store>, Error> {
+    Ok(Arc::new(Database::<S>::new(url, retention)?))
+}
+
+impl<S: Session> Store for Arc<Database<S>> {
+    fn name(&self) -> String {
+        self.address.name()
     }
 
-    /// A driver, which connects when it is first used.
-    pub(crate) fn driver(self: &Arc<Self>) -> Box<dyn Driver> {
-        let database = Arc::clone(self);
+    fn driver(&self) -> Box<dyn Driver> {
+        let database = Self::clone(self);
         Box::new(Connection { database, session: None, doubt: true, counters: Counters::default() })
+    }
+}
+
+impl<S: Session> Database<S> {
+    fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<Self>, Error> {
+        let address = Address::parse(url, S::NAME, S::PORT)?;
+        Ok(Arc::new(Self { address, retention, known: Mutex::default(), idle: Mutex::default() }))
     }
 
     /// Calls with what is there. After a failure that is looked up anew.
     fn with_known<T>(
         &self,
         session: &mut S,
-        with: impl FnOnce(&mut S, &mut S::Known) -> Result<T, Error>,
+        with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut guard = lock(&self.known);
         let known = match &mut *guard {
             Some(known) => known,
-            none => none.insert(session.prepare(&self.address.location())?),
+            none => none.insert(S::Schema::prepare(session, &self.address.location())?),
         };
         let done = with(session, known);
         if done.is_err() {
@@ -59,7 +72,7 @@ impl<S: Session> Database<S> {
 
     /// Somebody else may have dropped what we knew.
     fn checked<T>(&self, session: &S, done: Result<T, Error>) -> Result<T, Error> {
-        if done.is_err() && session.is_stale() {
+        if done.is_err() && session.health().stale {
             *lock(&self.known) = None;
         }
         done
@@ -67,11 +80,11 @@ impl<S: Session> Database<S> {
 
     /// Calls with a connection for readers.
     fn with_idle<T>(&self, work: impl Fn(&mut S) -> Result<T, Error>) -> Result<T, Error> {
-        let idle = lock(&self.idle).pop().filter(Session::is_fit);
+        let idle = lock(&self.idle).pop().filter(|session| session.health().is_good());
         if let Some(mut session) = idle {
             let done = work(&mut session);
             // A server that was restarted has closed what we left open: not worth an error.
-            if done.is_ok() || !session.is_closed() {
+            if done.is_ok() || !session.health().ended {
                 return self.left(session, done);
             }
             lock(&self.idle).clear();
@@ -84,7 +97,7 @@ impl<S: Session> Database<S> {
     fn left<T>(&self, session: S, done: Result<T, Error>) -> Result<T, Error> {
         let done = self.checked(&session, done);
         let mut idle = lock(&self.idle);
-        if session.is_fit() && !session.is_stale() && idle.len() < IDLE_MAX {
+        if session.health().is_good() && idle.len() < IDLE_MAX {
             idle.push(session);
         }
         done
@@ -92,9 +105,9 @@ impl<S: Session> Database<S> {
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
         if let Some(known) = lock(&self.known).as_ref() {
-            return Ok(S::tables(known));
+            return Ok(known.tables());
         }
-        self.with_idle(|session| self.with_known(session, |_, known| Ok(S::tables(known))))
+        self.with_idle(|session| self.with_known(session, |_, known| Ok(known.tables())))
     }
 }
 
@@ -112,7 +125,7 @@ impl<S: Session> Connection<S> {
         &mut self,
         work: impl FnOnce(&Database<S>, &mut S) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let open = self.session.take().filter(|session| session.is_fit() && !session.is_stale());
+        let open = self.session.take().filter(|session| session.health().is_good());
         let mut session = match open {
             Some(session) => session,
             None => S::connect(&self.database.address)?,
@@ -127,14 +140,14 @@ impl<S: Session> Connection<S> {
     fn store<T>(
         &mut self,
         rows: &[Row<T>],
-        load: impl Fn(&S, &S::Known, &[Row<T>]) -> Result<S::Load, Error>,
+        load: impl Fn(&S, &S::Schema, &[Row<T>]) -> Result<S::Load, Error>,
     ) -> Result<(), Error> {
         let doubt = std::mem::replace(&mut self.doubt, true);
         let stored = self.with_session(|database, session| {
             let mut loads = Vec::new();
             for of_part in rows.chunk_by(|a, b| a.part == b.part) {
                 loads.push(database.with_known(session, |session, known| {
-                    session.place(known, &of_part[0].part)?;
+                    known.place(session, &of_part[0].part)?;
                     load(session, known, of_part)
                 })?);
             }
@@ -176,7 +189,7 @@ impl<S: Session> Driver for Connection<S> {
             return Ok(());
         }
         self.with_session(|database, session| {
-            let tables = database.with_known(session, |_, known| Ok(S::tables(known)))?;
+            let tables = database.with_known(session, |_, known| Ok(known.tables()))?;
             tables.iter().try_for_each(|table| session.delete(table, &ids))
         })
     }
@@ -199,7 +212,7 @@ impl<S: Session> Driver for Connection<S> {
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
         self.with_session(|database, session| {
-            database.with_known(session, |session, known| session.drop_before(known, class, day))
+            database.with_known(session, |session, known| known.drop_before(session, class, day))
         })
     }
 
@@ -233,72 +246,85 @@ struct Within<S: Session> {
 }
 
 impl<S: Session> Within<S> {
-    fn questions(
+    /// Reads a set in all classes.
+    fn read<T>(
         &self,
         set: Set,
-        item: ItemId,
-        newest_first: bool,
-        n: Option<usize>,
-    ) -> Result<Vec<Question>, Error> {
-        let tables = self.database.tables()?.into_iter().filter(|table| table.set == set);
-        let moments = moments(self.span);
-        Ok(tables.map(|table| Question { table, item, moments, newest_first, n }).collect())
+        question: &Question<'_>,
+        read: impl Fn(&S::Found, Set) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        let mut all = Vec::new();
+        for table in self.database.tables()?.iter().filter(|table| table.set == set) {
+            let sql = question.sql(table, S::columns(set));
+            for row in self.database.with_idle(|session| session.ask(&sql))? {
+                let odd = || odd_answer(&self.database.address.location(), "a row");
+                all.push(read(&row, set).ok_or_else(odd)?);
+            }
+        }
+        Ok(all)
     }
 
-    fn read(
+    fn question<'a>(
         &self,
-        item: ItemId,
-        kinds: Kinds,
+        items: &'a [ItemId],
         newest_first: bool,
-        n: Option<usize>,
-    ) -> Result<Vec<Sample>, Error> {
-        let mut all = Vec::new();
-        for kind in Kind::VALUES.into_iter().filter(|&kind| kinds.has(kind)) {
-            let mut of_kind = Vec::new();
-            for question in self.questions(Set::of(kind), item, newest_first, n)? {
-                let ask = |session: &mut S| session.read_samples(&question);
-                of_kind.extend(self.database.with_idle(ask)?);
-            }
-            // An item whose retention was changed, and that was sent the same moment again.
-            of_kind.sort_by_key(|sample| sample.at);
-            of_kind.dedup_by_key(|sample| sample.at);
-            all.extend(of_kind);
+        limit: Option<usize>,
+    ) -> Question<'a> {
+        Question { items, moments: moments(self.span), newest_first, limit }
+    }
+
+    /// Samples of all kinds asked for, in order of item and time.
+    fn samples_by(&self, question: &Question<'_>, kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        let mut all: Vec<Sample> = Vec::new();
+        if question.items.is_empty() {
+            return Ok(all);
         }
-        all.sort_by_key(|sample| sample.at);
-        if newest_first {
+        for kind in Kind::VALUES.into_iter().filter(|&kind| kinds.has(kind)) {
+            let mut of_kind = self.read(Set::of(kind), question, S::sample)?;
+            // An item whose retention was changed, and that was sent the same moment again.
+            of_kind.sort_by_key(|sample| (sample.item, sample.at));
+            of_kind.dedup_by_key(|sample| (sample.item, sample.at));
+            all.append(&mut of_kind);
+        }
+        all.sort_by_key(|sample| (sample.item, sample.at));
+        if question.newest_first {
             all.reverse();
         }
-        all.truncate(n.unwrap_or(usize::MAX));
+        all.truncate(question.limit.unwrap_or(usize::MAX));
+        Ok(all)
+    }
+
+    /// Trends in order of item and time.
+    fn trends_by(&self, items: &[ItemId]) -> Result<Vec<Trend>, Error> {
+        let mut all: Vec<Trend> = Vec::new();
+        if items.is_empty() {
+            return Ok(all);
+        }
+        for set in [Set::FloatTrends, Set::UnsignedTrends] {
+            let mut of_set = self.read(set, &self.question(items, false, None), S::trend)?;
+            of_set.sort_by_key(|trend| (trend.item, trend.hour));
+            of_set.dedup_by_key(|trend| (trend.item, trend.hour));
+            all.append(&mut of_set);
+        }
+        all.sort_by_key(|trend| (trend.item, trend.hour));
         Ok(all)
     }
 }
 
 impl<S: Session> View for Within<S> {
     fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error> {
-        self.read(item, kinds, false, None)
+        self.samples_by(&self.question(&[item], false, None), kinds)
     }
 
     fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
-        self.read(item, kinds, false, Some(n))
+        self.samples_by(&self.question(&[item], false, Some(n)), kinds)
     }
 
     fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
-        self.read(item, kinds, true, Some(n))
+        self.samples_by(&self.question(&[item], true, Some(n)), kinds)
     }
 
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
-        let mut trends = Vec::new();
-        for set in [Set::FloatTrends, Set::UnsignedTrends] {
-            let mut of_set = Vec::new();
-            for question in self.questions(set, item, false, None)? {
-                let ask = |session: &mut S| session.read_trends(&question);
-                of_set.extend(self.database.with_idle(ask)?);
-            }
-            of_set.sort_by_key(|trend| trend.hour);
-            of_set.dedup_by_key(|trend| trend.hour);
-            trends.extend(of_set);
-        }
-        trends.sort_by_key(|trend| trend.hour);
-        Ok(trends)
+        self.trends_by(&[item])
     }
 }
