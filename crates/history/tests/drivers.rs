@@ -266,6 +266,40 @@ fn trends_are_kept_by_hour_and_type_and_the_last_written_wins() {
 }
 
 #[test]
+fn many_items_are_read_as_each_of_them() {
+    let kinds = [
+        SampleValue::Float(1.5),
+        SampleValue::Unsigned(7),
+        SampleValue::Text("text".into()),
+        SampleValue::Log(Box::new(("line".into(), LogMeta::default()))),
+    ];
+    let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };
+    for mut case in keepers() {
+        for item in [9, 3, 40, 7] {
+            let samples = (0..).zip(&kinds).map(|(n, value)| {
+                let sample = at(NOW + 10 - n, n, value.clone());
+                Sample { item: ItemId(item), ..sample }
+            });
+            case.driver.write(&samples.collect::<Vec<_>>()).unwrap();
+            let trend = |hour| Trend { item: ItemId(item), hour, num: 1, values };
+            case.driver.write_trends(&[trend(NOW + 3600), trend(NOW)]).unwrap();
+        }
+        let items = [3, 7, 8, 9].map(ItemId);
+        let view = case.driver.view(&items, Span::new(NOW + 8, NOW + 3600));
+        let (samples, trends) = (view.samples_of(&items, Kinds::VALUES), view.trends_of(&items));
+        let (samples, trends) = (samples.unwrap(), trends.unwrap());
+        assert_eq!((samples.len(), trends.len()), (3 * 3, 3), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.samples(item, Kinds::VALUES).unwrap());
+        assert_eq!(samples, each.collect::<Vec<_>>(), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.trends(item).unwrap());
+        assert_eq!(trends, each.collect::<Vec<_>>(), "{}", case.name);
+        assert_eq!(view.samples_of(&items, Kind::Text.into()).unwrap().len(), 3, "{}", case.name);
+        assert_eq!(view.samples_of(&[], Kinds::VALUES).unwrap(), [], "{}", case.name);
+        assert_eq!(view.trends_of(&[]).unwrap(), [], "{}", case.name);
+    }
+}
+
+#[test]
 fn whole_days_are_dropped_by_class() {
     let short = |clock| Sample { item: ItemId(1000), ..unsigned(clock, 1) };
     for mut case in keepers() {

@@ -316,6 +316,10 @@ impl<S: Session> View for Within<S> {
         self.samples_by(&self.question(&[item], false, None), kinds)
     }
 
+    fn samples_of(&self, items: &[ItemId], kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        self.samples_by(&self.question(items, false, None), kinds)
+    }
+
     fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         self.samples_by(&self.question(&[item], false, Some(n)), kinds)
     }
@@ -326,5 +330,8 @@ impl<S: Session> View for Within<S> {
 
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
         self.trends_by(&[item])
+    }
+    fn trends_of(&self, items: &[ItemId]) -> Result<Vec<Trend>, Error> {
+        self.trends_by(items)
     }
 }

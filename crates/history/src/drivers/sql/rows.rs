@@ -1,9 +1,10 @@
 //! Rows in the order of their keys, each key once.
 
-use model::{Sample, SampleValue, Timestamp, Trend, TrendValues};
+use model::{Sample, Timestamp, Trend, TrendValues};
 
 use super::row_error;
 use super::tables::{NS_IN_S, Part, Set, Table};
+use crate::drivers::kind_of;
 use crate::{Error, Kind, Retention, Span};
 
 /// A row and where it belongs.
@@ -22,12 +23,7 @@ pub(crate) fn samples<'a>(
     retention: &dyn Retention,
 ) -> Result<Vec<Row<&'a Sample>>, Error> {
     let row = |sample: &'a Sample| {
-        let kind = match sample.value {
-            SampleValue::Float(_) => Kind::Float,
-            SampleValue::Unsigned(_) => Kind::Unsigned,
-            SampleValue::Text(_) => Kind::Text,
-            SampleValue::Log(_) => Kind::Log,
-        };
+        let kind = kind_of(&sample.value);
         let class = retention.class(sample.item, kind);
         let part = Table { set: Set::of(kind), class }.part(sample.at.clock);
         let (item, moment) = key(sample.item.0, sample.at)?;
@@ -90,7 +86,7 @@ pub(crate) fn timestamp(moment: i64) -> Option<Timestamp> {
 
 #[cfg(test)]
 mod tests {
-    use model::ItemId;
+    use model::{ItemId, SampleValue};
 
     use super::*;
     use crate::Class;
