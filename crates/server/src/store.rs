@@ -9,6 +9,7 @@ use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
     Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store, Tiers,
+    open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -155,7 +156,9 @@ pub(crate) fn store(word: &str, config: &Arc<Config>) -> anyhow::Result<Arc<dyn 
     let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
     Ok(match kind {
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
-        other => bail!("\"{other}\" is no store; known: clickhouse"),
+        "mysql" => open_mysql(url, retention)?,
+        "postgresql" => open_postgresql(url, retention)?,
+        other => bail!("\"{other}\" is no store; known: clickhouse, mysql, postgresql"),
     })
 }
 

@@ -3,7 +3,13 @@
 pub(crate) mod clickhouse;
 pub(crate) mod embedded;
 pub(crate) mod memory;
+#[cfg(feature = "sql")]
+pub(crate) mod mysql;
 pub(crate) mod null;
+#[cfg(feature = "sql")]
+pub(crate) mod postgresql;
+#[cfg(feature = "sql")]
+pub(crate) mod sql;
 
 use model::SampleValue;
 
