@@ -22,6 +22,8 @@ pub mod trends;
 pub mod value_cache;
 
 pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+#[cfg(feature = "cassandra")]
+pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;
 pub use drivers::embedded::{Embedded, open_shards};
 pub use drivers::memory::Memory;

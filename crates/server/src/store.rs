@@ -8,7 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store, Tiers,
+    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store,
+    Tiers,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -72,9 +73,13 @@ impl Opened {
 
 impl Wanted {
     /// Reads the parameters.
-    pub(crate) fn read(values: &Values, config: &Arc<Config>) -> anyhow::Result<Self> {
+    pub(crate) fn read(
+        values: &Values,
+        config: &Arc<Config>,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
         let name = values.get("history").to_owned();
-        let stores = stores(values.get("history-store"), config)?;
+        let stores = stores(values.get("history-store"), config, clock)?;
         if !stores.is_empty() && name != "embedded" {
             bail!("parameter history-store: stores are fed from the embedded history, not {name}");
         }
@@ -142,7 +147,11 @@ impl Wanted {
 }
 
 /// `clickhouse=URL`, several with blanks between. No message repeats a URL: it may hold a password.
-fn stores(text: &str, config: &Arc<Config>) -> anyhow::Result<Vec<Arc<dyn Store>>> {
+fn stores(
+    text: &str,
+    config: &Arc<Config>,
+    clock: &SharedClock,
+) -> anyhow::Result<Vec<Arc<dyn Store>>> {
     let mut stores: Vec<Arc<dyn Store>> = Vec::new();
     for word in text.split_whitespace() {
         let (kind, url) = word.split_once('=').context(
@@ -151,7 +160,12 @@ fn stores(text: &str, config: &Arc<Config>) -> anyhow::Result<Vec<Arc<dyn Store>
         let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
         match kind {
             "clickhouse" => stores.push(Arc::new(ClickHouse::new(url, retention)?)),
-            other => bail!("parameter history-store: \"{other}\" is no store; known: clickhouse"),
+            "cassandra" => {
+                stores.push(Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?));
+            }
+            other => bail!(
+                "parameter history-store: \"{other}\" is no store; known: clickhouse, cassandra"
+            ),
         }
     }
     Ok(stores)

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, SampleValue, Timestamp, Trend, TrendValues};
 
+use super::kind_of;
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span, View,
 };
@@ -36,16 +37,6 @@ impl Memory {
             trends: BTreeMap::new(),
             counters: Counters::default(),
         }
-    }
-}
-
-/// The kind in which a value is kept.
-fn kind_of(value: &SampleValue) -> Kind {
-    match value {
-        SampleValue::Float(_) => Kind::Float,
-        SampleValue::Unsigned(_) => Kind::Unsigned,
-        SampleValue::Text(_) => Kind::Text,
-        SampleValue::Log(_) => Kind::Log,
     }
 }
 
