@@ -7,6 +7,7 @@ ONE, QUORUM, ALL = 1, 4, 5
 STARTUP, AUTH_RESPONSE, QUERY = 0x01, 0x0F, 0x07
 ERROR, READY, AUTHENTICATE, RESULT, AUTH_SUCCESS = 0x00, 0x02, 0x03, 0x08, 0x10
 ASCII, BIGINT, DOUBLE, INT, VARCHAR, VARINT = 0x01, 0x02, 0x07, 0x09, 0x0D, 0x0E
+LIST, MAP, SET = 0x20, 0x21, 0x22
 
 
 class Cell:
@@ -24,6 +25,13 @@ class Cell:
 
     def text(self):
         return self.take(self.number(">H")).decode()
+
+    def kind(self):
+        """The type of a column; of collections the types inside are passed over."""
+        kind = self.number(">H")
+        for _ in range({LIST: 1, SET: 1, MAP: 2}.get(kind, 0)):
+            self.kind()
+        return kind
 
     def bytes(self):
         length = self.number(">i")
@@ -114,7 +122,7 @@ class Cql:
             if not marks & 1:
                 cells.text(), cells.text()
             cells.text()
-            kinds.append(cells.number(">H"))
+            kinds.append(cells.kind())
         for _ in range(cells.number(">i")):
             rows.append(tuple(value(kind, cells.bytes()) for kind in kinds))
         return paging

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What a store costs: fills it and prints CPU seconds per million rows and bytes per row.
 
-    tests/stores/cost.py cassandra [ROWS [ITEMS]]
+    tests/stores/cost.py cassandra|opensearch [ROWS [ITEMS]]
 """
 
 import os
@@ -13,8 +13,9 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 from cassandra import Cassandra  # noqa: E402
+from opensearch import OpenSearch  # noqa: E402
 
-STORES = {"cassandra": Cassandra}
+STORES = {"cassandra": Cassandra, "opensearch": OpenSearch}
 
 
 def cpu_s(pid):

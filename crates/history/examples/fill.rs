@@ -2,13 +2,13 @@
 //! tell what this and `tests/stores/cost.py` measured.
 //!
 //! ```sh
-//! cargo run --release -p history --features stores --example fill -- cassandra URL ROWS ITEMS
+//! cargo run --release -p history --features stores --example fill -- opensearch URL ROWS ITEMS
 //! ```
 
 use std::io::Write as _;
 use std::sync::Arc;
 
-use history::{Cassandra, Class, ClickHouse, Driver, Store};
+use history::{Cassandra, Class, ClickHouse, Driver, OpenSearch, Store};
 use model::{ItemId, Sample, SampleValue, Timestamp};
 use stdx::clock::{RealClock, SharedClock};
 
@@ -25,6 +25,7 @@ fn store(kind: &str, url: &str, clock: &SharedClock) -> Result<Box<dyn Store>, S
     Ok(match kind {
         "cassandra" => Box::new(Cassandra::new(url, retention, Arc::clone(clock)).map_err(said)?),
         "clickhouse" => Box::new(ClickHouse::new(url, retention).map_err(said)?),
+        "opensearch" => Box::new(OpenSearch::new(url, retention).map_err(said)?),
         other => return Err(format!("{other} is no store")),
     })
 }

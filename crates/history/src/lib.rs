@@ -28,6 +28,7 @@ pub use drivers::clickhouse::ClickHouse;
 pub use drivers::embedded::{Embedded, open_shards};
 pub use drivers::memory::Memory;
 pub use drivers::null::Null;
+pub use drivers::opensearch::OpenSearch;
 pub use error::{Error, Fault};
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
 pub use store::Store;

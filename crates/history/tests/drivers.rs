@@ -51,7 +51,8 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 }
 
 /// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
-/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`.
+/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`, `VEDETTE_OPENSEARCH` such as
+/// `http://127.0.0.1:9200`.
 #[cfg(feature = "stores")]
 #[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
@@ -71,6 +72,10 @@ fn stores() -> Vec<Case> {
         let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
         add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock).unwrap());
     }
+    if let Ok(server) = std::env::var("VEDETTE_OPENSEARCH") {
+        let url = format!("{server}/{database}");
+        add(OPENSEARCH, &history::OpenSearch::new(&url, Arc::new(Classes)).unwrap());
+    }
     assert!(!cases.is_empty(), "scripts/suites/stores tells which servers there are");
     cases
 }
@@ -82,11 +87,12 @@ fn stores() -> Vec<Case> {
 
 const CLICKHOUSE: &str = "clickhouse";
 const CASSANDRA: &str = "cassandra";
+const OPENSEARCH: &str = "opensearch";
 
 impl Case {
     /// Its views show the moment at which they are made; else that at which they are read.
     fn has_moments(&self) -> bool {
-        ![CLICKHOUSE, CASSANDRA].contains(&self.name)
+        ![CLICKHOUSE, CASSANDRA, OPENSEARCH].contains(&self.name)
     }
 }
 

@@ -8,8 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store,
-    Tiers,
+    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, OpenSearch, Options, Reader,
+    Retention, Store, Tiers,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -163,8 +163,10 @@ fn stores(
             "cassandra" => {
                 stores.push(Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?));
             }
+            "opensearch" => stores.push(Arc::new(OpenSearch::new(url, retention)?)),
             other => bail!(
-                "parameter history-store: \"{other}\" is no store; known: clickhouse, cassandra"
+                "parameter history-store: \"{other}\" is no store; known: clickhouse, cassandra, \
+                 opensearch"
             ),
         }
     }

@@ -4,8 +4,10 @@
 pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 pub(crate) mod embedded;
+pub(crate) mod http;
 pub(crate) mod memory;
 pub(crate) mod null;
+pub(crate) mod opensearch;
 
 use model::{SampleValue, Trend, TrendValues};
 

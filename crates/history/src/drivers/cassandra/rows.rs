@@ -259,7 +259,7 @@ mod tests {
             vec![clock(), Some(CqlValue::Int(1))],
             vec![clock(), Some(CqlValue::Int(1)), None],
             vec![clock(), Some(CqlValue::Int(-1)), Some(whole.clone())],
-            vec![Some(CqlValue::BigInt(-1)), Some(CqlValue::Int(1)), Some(whole.clone())],
+            vec![Some(CqlValue::BigInt(-1)), Some(CqlValue::Int(1)), Some(whole)],
             vec![clock(), Some(CqlValue::Int(1)), Some(CqlValue::Double(1.0))],
         ] {
             assert_eq!(sample(ItemId(1), Kind::Unsigned, row(columns.clone())), None);

@@ -20,9 +20,12 @@ const REPLICAS: usize = 3;
 /// So long a node may be away and still learn what was deleted: three days.
 const GRACE_S: u32 = 3 * 86_400;
 
+/// Names and types of columns.
+type Columns = &'static [(&'static str, &'static str)];
+
 /// Tables are one a kind and retention class, so that whatever lies in one file ends on the same
 /// day and goes with it. Of trends the mean names the table.
-const TABLES: [(Kind, &str, &[(&str, &str)]); 6] = [
+const TABLES: [(Kind, &str, Columns); 6] = [
     (Kind::Float, "history_float", &[("value", "double")]),
     (Kind::Unsigned, "history_uint", &[("value", "varint")]),
     (Kind::Text, "history_text", &[("value", "text")]),
