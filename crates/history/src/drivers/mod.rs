@@ -8,6 +8,7 @@ pub(crate) mod http;
 pub(crate) mod memory;
 pub(crate) mod null;
 pub(crate) mod opensearch;
+pub(crate) mod remote;
 
 use model::{SampleValue, Trend, TrendValues};
 

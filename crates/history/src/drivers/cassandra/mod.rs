@@ -15,7 +15,6 @@ mod moments;
 mod rows;
 mod schema;
 mod tables;
-mod view;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,11 +27,8 @@ use self::address::Address;
 use self::moments::Moments;
 use self::rows::Row;
 use self::tables::{Place, Tables};
-use self::view::View as StoreView;
-use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store,
-    View,
-};
+use super::remote::{Connection, Remote, Wanted};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
 
 /// A keyspace of a Cassandra cluster. Makes drivers that share its connections.
 pub struct Cassandra {
@@ -82,7 +78,7 @@ impl Store for Cassandra {
     }
 
     fn driver(&self) -> Box<dyn Driver> {
-        Box::new(Connection { shared: Arc::clone(&self.shared), counters: Counters::default() })
+        Connection::boxed(&self.shared)
     }
 }
 
@@ -93,12 +89,6 @@ impl Drop for Shared {
             runtime.shutdown_background();
         }
     }
-}
-
-/// A driver; requests wait for their answer.
-struct Connection {
-    shared: Arc<Shared>,
-    counters: Counters,
 }
 
 impl Shared {
@@ -118,7 +108,7 @@ impl Shared {
         Ok(opened)
     }
 
-    fn write<'a>(&self, rows: impl Iterator<Item = Row<'a>>) -> Result<(), Error> {
+    fn write_rows<'a>(&self, rows: impl Iterator<Item = Row<'a>>) -> Result<(), Error> {
         let tables = self.tables()?;
         let place = |row: Row<'_>| {
             let (kind, item) = (row.kind(), row.item());
@@ -139,79 +129,44 @@ impl Shared {
     }
 }
 
-impl Driver for Connection {
-    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
-        if samples.is_empty() {
-            return Ok(());
-        }
-        let written = self.shared.write(samples.iter().map(Row::Value));
-        self.counters.failures += u64::from(written.is_err());
-        written?;
-        self.counters.samples += samples.len() as u64;
-        self.counters.batches += 1;
-        Ok(())
-    }
-
-    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
-        if trends.is_empty() {
-            return Ok(());
-        }
-        let written = self.shared.write(trends.iter().map(Row::Trend));
-        self.counters.failures += u64::from(written.is_err());
-        written?;
-        self.counters.trends += trends.len() as u64;
-        Ok(())
-    }
-
-    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
-        if items.is_empty() {
-            return Ok(());
-        }
-        let tables = self.shared.tables()?;
-        self.shared.wait(tables.clear(items))
-    }
-
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
-        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
-    }
-
-    /// Hides it: the nodes give the space back when the rows' time has ended.
-    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
-        let tables = self.shared.tables()?;
-        self.shared.wait(tables.drop_before(class, day))?;
-        Ok(0)
-    }
-
-    fn classes(&self) -> Vec<Class> {
-        let tables = self.shared.tables();
-        let found = tables.and_then(|tables| self.shared.wait(tables.classes()));
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        found.unwrap_or_default()
-    }
-
+impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
         DriverInfo {
             name: "cassandra",
-            location: self.shared.address.location(),
+            location: self.address.location(),
             durability: Durability::GroupCommit,
             readable: true,
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn write(&self, samples: &[Sample]) -> Result<(), Error> {
+        self.write_rows(samples.iter().map(Row::Value))
+    }
+
+    fn write_trends(&self, trends: &[Trend]) -> Result<(), Error> {
+        self.write_rows(trends.iter().map(Row::Trend))
+    }
+
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        self.wait(self.tables()?.clear(items))
+    }
+
+    /// Hides it: the nodes give the space back when the rows' time has ended.
+    fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error> {
+        self.wait(self.tables()?.drop_before(class, day))?;
+        Ok(0)
+    }
+
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        self.wait(self.tables()?.classes())
+    }
+
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        self.wait(self.tables()?.samples(wanted))
+    }
+
+    fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        self.wait(self.tables()?.trends(item, span))
     }
 }
 

@@ -4,15 +4,17 @@ use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
-use model::ItemId;
+use model::{ItemId, Sample, Trend};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::{CqlValue, Row as Cells};
 
 use super::super::at_most;
+use super::super::remote::Wanted;
 use super::address::Address;
 use super::link::Link;
 use super::moments::Moments;
-use super::rows::Row;
+use super::odd_answer;
+use super::rows::{self, Row};
 use super::schema::{self, Statements};
 use crate::{Class, Day, Error, Kind, Span};
 
@@ -45,7 +47,7 @@ impl Place {
     }
 
     /// The day after its last one.
-    pub(crate) fn ends(self) -> Day {
+    fn ends(self) -> Day {
         Day(self.day.0 + if self.kind.is_trend() { schema::TREND_DAYS } else { 1 })
     }
 
@@ -53,14 +55,6 @@ impl Place {
     fn touches(self, span: Span) -> bool {
         self.day <= Day::of(span.till) && Day::of(span.from) < self.ends()
     }
-}
-
-/// Which rows of a partition.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Part {
-    pub(crate) span: Span,
-    pub(crate) newest_first: bool,
-    pub(crate) limit: usize,
 }
 
 /// A keyspace that is ready.
@@ -173,7 +167,7 @@ impl Tables {
     }
 
     /// The partitions of an item that may have rows within the span and are not dropped, by day.
-    pub(crate) async fn find(&self, item: ItemId, span: Span) -> Result<Vec<Place>, Error> {
+    async fn find(&self, item: ItemId, span: Span) -> Result<Vec<Place>, Error> {
         let mut places = self.places(item).await?;
         places.retain(|place| place.touches(span) && place.ends() > self.first_day(place.class));
         places.sort_unstable_by_key(|place| (place.day, *place));
@@ -181,14 +175,19 @@ impl Tables {
     }
 
     /// Before this day nothing of a class is shown.
-    pub(crate) fn first_day(&self, class: Class) -> Day {
+    fn first_day(&self, class: Class) -> Day {
         let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
         dropped.get(&class).copied().unwrap_or(Day(0))
     }
 
-    async fn part(&self, place: Place, part: Part) -> Result<(Place, Vec<Cells>), Error> {
+    /// Rows of a partition, in this order; at most `limit`.
+    async fn part(
+        &self,
+        place: Place,
+        span: Span,
+        (newest_first, limit): (bool, usize),
+    ) -> Result<(Place, Vec<Cells>), Error> {
         let statements = self.statements(place.kind, place.class).await?;
-        let Part { span, newest_first, limit } = part;
         let select = if newest_first { &statements.newest } else { &statements.oldest };
         let limit = i32::try_from(limit).unwrap_or(i32::MAX);
         let (from, till) = (i64::from(span.from), i64::from(span.till));
@@ -196,20 +195,55 @@ impl Tables {
         Ok((place, self.link.rows(select, values).await?))
     }
 
-    /// Rows of partitions, in their order.
-    pub(crate) async fn read(
-        &self,
-        places: &[Place],
-        part: Part,
-    ) -> Result<Vec<(Place, Vec<Cells>)>, Error> {
-        let mut asked = stream::iter(places).map(|place| self.part(*place, part)).buffered(READS);
-        let (mut all, mut rows) = (Vec::new(), 0);
-        while let Some((place, cells)) = asked.try_next().await? {
-            rows += cells.len();
-            at_most(rows)?;
-            all.push((place, cells));
+    /// Samples of an item, of partitions in the order of time, until there are enough.
+    pub(crate) async fn samples(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        let Wanted { item, kinds, span, newest_first, limit } = *wanted;
+        let mut places = self.find(item, span).await?;
+        places.retain(|place| !place.kind.is_trend() && kinds.has(place.kind));
+        if newest_first {
+            places.reverse();
         }
-        Ok(all)
+        // Who wants a few goes from day to day: each that is listed has some.
+        let together: Vec<&[Place]> = match limit {
+            usize::MAX => vec![&places],
+            _ => places.chunk_by(|a, b| a.day == b.day).collect(),
+        };
+        let mut samples = Vec::new();
+        for places in together {
+            let part = |place: &Place| self.part(*place, span, (newest_first, limit));
+            let mut parts = stream::iter(places).map(part).buffered(READS);
+            while let Some((place, cells)) = parts.try_next().await? {
+                for row in cells {
+                    let sample = rows::sample(item, place.kind, row);
+                    samples.push(sample.ok_or_else(|| odd_answer("a row of values"))?);
+                }
+                at_most(samples.len())?;
+            }
+            if samples.len() >= limit {
+                break;
+            }
+        }
+        Ok(samples)
+    }
+
+    /// Trends of an item whose hour starts within the span.
+    pub(crate) async fn trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        let mut places = self.find(item, span).await?;
+        places.retain(|place| matches!(place.kind, Kind::FloatAvg | Kind::UnsignedAvg));
+        let part = |place: &Place| self.part(*place, span, (false, usize::MAX));
+        let mut parts = stream::iter(&places).map(part).buffered(READS);
+        let mut trends = Vec::new();
+        while let Some((place, cells)) = parts.try_next().await? {
+            let first = self.first_day(place.class);
+            for row in cells {
+                let trend = rows::trend(item, place.kind, row);
+                let trend = trend.ok_or_else(|| odd_answer("a row of trends"))?;
+                if Day::of(trend.hour) >= first {
+                    trends.push(trend);
+                }
+            }
+        }
+        Ok(trends)
     }
 
     /// Deletes everything of these items. What is written afterwards is younger than this, also

@@ -9,7 +9,6 @@
 mod client;
 mod indices;
 mod rows;
-mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -18,15 +17,17 @@ use serde_json::{Value, json};
 use ureq::http::Method;
 
 use self::client::Client;
-use self::view::View as StoreView;
-use super::{kind_of, kind_of_trend};
+use self::rows::{Found, Hit, Row};
+use super::remote::{Connection, Remote, Wanted};
+use super::{at_most, kind_of, kind_of_trend};
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store,
-    View,
+    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
 };
 
 /// Bytes of one request, about: nodes refuse 100 MB.
 const BULK_BYTES: usize = 8 << 20;
+/// Rows of a page: a search gives no more.
+const PAGE: usize = 10_000;
 /// Items of one search for what is to be deleted, and documents that it finds.
 const ITEMS_MAX: usize = 1_000;
 const DELETIONS: usize = 10_000;
@@ -64,14 +65,8 @@ impl Store for OpenSearch {
     }
 
     fn driver(&self) -> Box<dyn Driver> {
-        Box::new(Connection { shared: Arc::clone(&self.shared), counters: Counters::default() })
+        Connection::boxed(&self.shared)
     }
-}
-
-/// A driver; requests wait for their answer.
-struct Connection {
-    shared: Arc<Shared>,
-    counters: Counters,
 }
 
 impl Shared {
@@ -85,7 +80,7 @@ impl Shared {
     }
 
     /// Sends documents in requests of moderate size.
-    fn write<T>(&self, rows: &[T], put: impl Fn(&mut Vec<u8>, &T)) -> Result<(), Error> {
+    fn send<T>(&self, rows: &[T], put: impl Fn(&mut Vec<u8>, &T)) -> Result<(), Error> {
         self.prepare()?;
         let mut lines = Vec::new();
         for row in rows {
@@ -96,6 +91,47 @@ impl Shared {
             }
         }
         if lines.is_empty() { Ok(()) } else { self.client.bulk(&lines) }
+    }
+
+    /// Finds rows page by page.
+    fn search<T>(
+        &self,
+        trends: bool,
+        wanted: &Wanted,
+        read: impl Fn(Row<'_>) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        self.prepare()?;
+        let client = &self.client;
+        let pattern = indices::pattern(&client.prefix, trends);
+        client.refresh(&pattern)?;
+        let way = if wanted.newest_first { "desc" } else { "asc" };
+        let kinds = Kind::VALUES.into_iter().filter(|&kind| wanted.kinds.has(kind));
+        let kinds: Vec<&str> = kinds.map(rows::name).collect();
+        let mut query = json!({
+            "track_total_hits": false,
+            "query": { "bool": { "filter": [
+                { "term": { "itemid": wanted.item.0.cast_signed() } },
+                { "terms": { "kind": kinds } },
+                { "range": { "clock": { "gte": wanted.span.from, "lte": wanted.span.till } } },
+            ] } },
+            "sort": [{ "clock": way }, { "ns": way }, { "kind": way }],
+        });
+        let mut rows = Vec::new();
+        while rows.len() < wanted.limit {
+            let size = (wanted.limit - rows.len()).min(PAGE);
+            query["size"] = size.into();
+            let answer = client.search(&pattern, query.to_string().as_bytes())?;
+            let found: Found<'_> = client.json(&answer)?;
+            let hits = found.hits.hits;
+            let Some(last) = hits.last().filter(|_| hits.len() == size).map(|hit| hit.sort) else {
+                read_all(hits, &mut rows, &read)?;
+                break;
+            };
+            query["search_after"] = client.json(last.get().as_bytes())?;
+            read_all(hits, &mut rows, &read)?;
+            at_most(rows.len())?;
+        }
+        Ok(rows)
     }
 
     /// Deletes what a search finds, page by page: a deletion by query goes on by itself when
@@ -125,97 +161,77 @@ impl Shared {
     }
 }
 
-impl Driver for Connection {
-    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
-        if samples.is_empty() {
-            return Ok(());
+impl Remote for Shared {
+    fn describe(&self) -> DriverInfo {
+        DriverInfo {
+            name: "opensearch",
+            location: self.client.location().to_owned(),
+            durability: Durability::Each,
+            readable: true,
         }
-        let shared = &self.shared;
-        let written = shared.write(samples, |lines, sample| {
-            let class = shared.retention.class(sample.item, kind_of(&sample.value));
-            rows::put_sample(lines, &shared.client.prefix, sample, class);
-        });
-        self.counters.failures += u64::from(written.is_err());
-        written?;
-        self.counters.samples += samples.len() as u64;
-        self.counters.batches += 1;
-        Ok(())
     }
 
-    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
-        if trends.is_empty() {
-            return Ok(());
-        }
-        let shared = &self.shared;
-        let written = shared.write(trends, |lines, trend| {
-            let class = shared.retention.class(trend.item, kind_of_trend(trend));
-            rows::put_trend(lines, &shared.client.prefix, trend, class);
-        });
-        self.counters.failures += u64::from(written.is_err());
-        written?;
-        self.counters.trends += trends.len() as u64;
-        Ok(())
+    fn write(&self, samples: &[Sample]) -> Result<(), Error> {
+        self.send(samples, |lines, sample| {
+            let class = self.retention.class(sample.item, kind_of(&sample.value));
+            rows::put_sample(lines, &self.client.prefix, sample, class);
+        })
     }
 
-    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
-        self.shared.prepare()?;
+    fn write_trends(&self, trends: &[Trend]) -> Result<(), Error> {
+        self.send(trends, |lines, trend| {
+            let class = self.retention.class(trend.item, kind_of_trend(trend));
+            rows::put_trend(lines, &self.client.prefix, trend, class);
+        })
+    }
+
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        self.prepare()?;
         let items: Vec<i64> = items.iter().map(|item| item.0.cast_signed()).collect();
         for some in items.chunks(ITEMS_MAX) {
-            self.shared.delete(false, some)?;
-            self.shared.delete(true, some)?;
+            self.delete(false, some)?;
+            self.delete(true, some)?;
         }
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
-        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
-    }
-
-    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
-        let client = &self.shared.client;
+    fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error> {
         let mut dropped = 0;
-        for (index, bytes) in indices::list(client)? {
+        for (index, bytes) in indices::list(&self.client)? {
             if index.class == class && index.ends() <= day {
-                client.find(Method::DELETE, &index.name(&client.prefix), b"")?;
+                self.client.find(Method::DELETE, &index.name(&self.client.prefix), b"")?;
                 dropped += bytes;
             }
         }
         Ok(dropped)
     }
 
-    fn classes(&self) -> Vec<Class> {
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let found = indices::list(&self.shared.client).unwrap_or_default();
-        let mut classes: Vec<Class> = found.into_iter().map(|(index, _)| index.class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        classes
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let found = indices::list(&self.client)?;
+        Ok(found.into_iter().map(|(index, _)| index.class).collect())
     }
 
-    fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "opensearch",
-            location: self.shared.client.location().to_owned(),
-            durability: Durability::Each,
-            readable: true,
-        }
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        let item = wanted.item;
+        self.search(false, wanted, |row| row.sample(item))
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        let (kinds, limit) = (Kinds::NUMBERS, usize::MAX);
+        let wanted = Wanted { item, kinds, span, newest_first: false, limit };
+        self.search(true, &wanted, |row| row.trend(item))
     }
+}
+
+fn read_all<T>(
+    hits: Vec<Hit<'_>>,
+    rows: &mut Vec<T>,
+    read: impl Fn(Row<'_>) -> Option<T>,
+) -> Result<(), Error> {
+    for hit in hits {
+        rows.push(read(hit.row).ok_or_else(|| odd_answer("a document"))?);
+    }
+    Ok(())
 }
 
 /// What the cluster sent cannot be what was asked for.
