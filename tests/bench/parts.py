@@ -101,7 +101,7 @@ def slow(server, quick):
     per_s = SLOW_PER_S[server.key] // (10 if quick else 1)
     items, interval = (20, 5) if per_s < 2000 else (100, 5)
     words = ["--hosts", str(max(per_s * interval // items, 1)), "--items", str(items),
-             "--interval", str(interval), "--delay", "3s", "--warm", "15s",
+             "--interval", str(interval), "--delay", "3s", "--warm", "30s",
              "--seconds", "4" if quick else "15"]
     return polled(server, quick, "slow", words)
 
@@ -113,7 +113,7 @@ def polled(server, quick, load, words):
 
 
 # Checks a second that are asked of SNMP devices: more than each server is known to make.
-SNMP_PER_S = {"vedette": 120_000, "zabbix-7.0": 60_000}
+SNMP_PER_S = {"vedette": 150_000, "zabbix-7.0": 60_000}
 
 
 def snmp(server, quick):
@@ -127,7 +127,7 @@ def snmp(server, quick):
 
 def web(server, quick):
     server.up("web", quick)
-    command, found = bench(server, ["http", "--keep", "--hosts", "20" if quick else "200",
+    command, found = bench(server, ["http", "--keep", "--hosts", "20" if quick else "250",
                                     "--items", "100", "--interval", "1", "--warm", "15s",
                                     "--seconds", "4" if quick else "15"])
     return [command], figures_of(found)
@@ -158,6 +158,24 @@ def thousands(server, quick):
 
 def million(server, quick):
     return hosts_of_3_s(server, quick, 1_000_000, 50, "60s")
+
+
+def walks(server, quick):
+    """Devices of which each minute a whole table is asked."""
+    server.up("snmp", quick)
+    command, found = bench(server, ["snmp", "--keep", "--style", "walk", "--rows", "150", "--hosts",
+                                    "400" if quick else "20000", "--items", "1", "--interval", "60",
+                                    "--warm", "60s", "--seconds", "4" if quick else "60"])
+    return [command], figures_of(found)
+
+
+def blackout(server, quick):
+    """A network goes dark, and comes back."""
+    server.up("values", quick)
+    words = ["--hosts", "1000", "--living", "100", "--interval", "10", "--before", "10s", "--dark",
+             "20s", "--after", "20s"] if quick else []
+    command, found = bench(server, ["blackout", "--keep"] + words)
+    return [command], figures_of(found)
 
 
 def overload(server, quick):
@@ -270,4 +288,6 @@ PARTS = {
     "ping": (ping, 1, ["vedette"]),
     "thousands": (thousands, 1, ["vedette"]),
     "million": (million, 1, ["vedette"]),
+    "walks": (walks, 1, ["vedette"]),
+    "blackout": (blackout, 1, ["vedette"]),
 }

@@ -89,6 +89,24 @@ def slow_cell(figures, server, part="slow"):
                 "" if part == "slow" else shown(figures.get(part, server, "rss_max_mib"), "%s MiB"))
 
 
+def walks_cell(figures, server):
+    get = figures.get
+    return join(shown(get("walks", server, "checks_per_s"), "%s walks/s"),
+                shown(get("walks", server, "server_cpu_percent"), "%s %% of the machine"))
+
+
+def blackout_cell(figures, server):
+    """Before, while most hosts are dark, and after."""
+    def phases(name, words, scale=1):
+        found = [figures.get("blackout", server, "%s_%s" % (phase, name))
+                 for phase in ("before", "dark", "after")]
+        if None in found:
+            return ""
+        return words % ", ".join(number(value * scale) for value in found)
+    return join(phases("living_per_s", "living hosts: %s checks/s"),
+                phases("cores", "cores: %s"), phases("late", "late: %s"), phases("rss_mib", "%s MiB"))
+
+
 def ping_cell(figures, server):
     """fping is what the others run for each round."""
     get = figures.get
@@ -141,6 +159,14 @@ def at_least(*wanted):
     return check
 
 
+def living_notice(figures):
+    before, dark = (figures.get("blackout", "vedette", phase + "_living_per_s")
+                    for phase in ("before", "dark"))
+    if before and dark and dark < 0.98 * before:
+        yield "checks of living hosts a second in a blackout: %s instead of %s" % (
+            number(dark), number(before))
+
+
 def goals():
     """Rows of the table: work, cell of a server, what is to be reached, its check."""
     def load(part, per_s, cpu_s):
@@ -172,6 +198,10 @@ def goals():
          load("snmp", 118_000, 7)),
         (WORK["web"], lambda f, s: rate_cell(f, "web", s, "/s"), "≥ 20,000/s",
          at_least((WORK["web"] + ", a second", "web", ["checks_per_s"], ">", 19_800))),
+        ("20,000 SNMP devices, a walk of 150 values each minute", walks_cell, "333 walks/s",
+         at_least(("walks a second", "walks", ["checks_per_s"], ">", 330))),
+        ("100,000 hosts stop answering for three minutes (before, meanwhile, after)", blackout_cell,
+         "living hosts notice nothing", living_notice),
         ("4,000 addresses pinged once", ping_cell, "every second, ≤ 0.1 CPU s",
          at_least(("seconds for 4,000 pings", "ping", ["seconds"], "<", 1),
                   ("CPU s for 4,000 pings", "ping", ["cpu_s"], "<", 0.1))),
@@ -352,10 +382,10 @@ which runs, beside `--server`, `--api`, `--user`, `--pid` and `--json` of the se
   200 items was complete.
 - **Checks**: 45,000 a second are asked of each server; agents that answer after 3 s get as many as the server is known
   to make (6.0: 400/s, as each check holds one of 1,000 processes; 7.0: 10,000/s; Vedette: 20,000/s). Items wait 10 s for an
-  answer. SNMP devices get 120,000/s (Vedette) and 60,000/s (7.0), web servers 20,000/s. 6.0 is not asked for these, nor
-  for a million hosts any but Vedette.
-- **Slow agents**: Vedette asks an interface for at most five items at one time, so hosts with a hundred slow items get
-  less than they ask for. The others have no such bound, and fewer connections in all.
+  answer. SNMP devices get 150,000/s (Vedette) and 60,000/s (7.0), web servers 25,000/s. 6.0 is not asked for these, nor
+  for a million hosts, walks and a blackout any but Vedette.
+- **Slow agents**: Vedette asks an interface for a few items at one time at first, and for more as long as that takes its
+  answers no longer.
 - **Idle items**: Vedette's are made through the API with a template. Those of the others are written into their
   database by SQL, as their front end makes some hundred a second; memory is what processes share counted once (PSS),
   after a restart with the items less that of the empty server. The database's cache is a part of it.

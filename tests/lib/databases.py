@@ -3,12 +3,8 @@
 import glob
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
-import urllib.error
-import urllib.parse
-import urllib.request
 
 import bed
 
@@ -79,89 +75,4 @@ class MariaDb:
     def stop(self):
         self.process.terminate()
         self.process.wait(timeout=30)
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-
-CLICKHOUSE_CONFIG = """<?xml version="1.0"?>
-<yandex>
-  <logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/errors</errorlog></logger>
-  <http_port>{port}</http_port><tcp_port>{tcp}</tcp_port>
-  <interserver_http_port>{inter}</interserver_http_port>
-  <listen_host>127.0.0.1</listen_host>
-  <max_concurrent_queries>50</max_concurrent_queries>
-  <uncompressed_cache_size>0</uncompressed_cache_size>
-  <mark_cache_size>67108864</mark_cache_size>
-  <path>{dir}/data/</path><tmp_path>{dir}/tmp/</tmp_path>
-  <user_files_path>{dir}/files/</user_files_path>
-  <users_config>{dir}/users.xml</users_config>
-  <default_profile>default</default_profile><default_database>default</default_database>
-  <timezone>UTC</timezone><mlock_executable>false</mlock_executable>
-</yandex>
-"""
-
-CLICKHOUSE_USERS = """<?xml version="1.0"?>
-<yandex>
-  <profiles><default><max_memory_usage>1000000000</max_memory_usage>
-    <max_threads>2</max_threads></default></profiles>
-  <users><default><password>{password}</password><networks><ip>127.0.0.0/8</ip></networks>
-    <profile>default</profile><quota>default</quota></default></users>
-  <quotas><default/></quotas>
-</yandex>
-"""
-
-
-class ClickHouse:
-    """Debian's ClickHouse server in a folder of its own."""
-
-    def __init__(self, password=""):
-        if not shutil.which("clickhouse-server"):
-            raise AssertionError("ClickHouse is missing: scripts/install-packages stores")
-        self.folder = tempfile.mkdtemp(prefix="vedette-clickhouse-")
-        self.port, self.password, self.process = bed.free_port(), password, None
-        fields = {"dir": self.folder, "port": self.port, "tcp": bed.free_port(),
-                  "inter": bed.free_port(), "password": password}
-        for name, text in (("config.xml", CLICKHOUSE_CONFIG), ("users.xml", CLICKHOUSE_USERS)):
-            with open(os.path.join(self.folder, name), "w") as file:
-                file.write(text.format(**fields))
-        self.start()
-
-    def url(self, database=""):
-        user = "default:%s@" % urllib.parse.quote(self.password) if self.password else ""
-        return "http://%s127.0.0.1:%d/%s" % (user, self.port, database)
-
-    def start(self):
-        self.process = subprocess.Popen(
-            ["clickhouse-server", "--config-file=" + os.path.join(self.folder, "config.xml")],
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.folder)
-        bed.wait_for("ClickHouse", lambda: self.query("SELECT 1") == "1", 30, pause=0.1)
-
-    def query(self, sql, timeout=30):
-        """What a statement answers, without the last line's end."""
-        request = urllib.request.Request(
-            "http://127.0.0.1:%d/" % self.port, sql.encode(),
-            {"X-ClickHouse-User": "default", "X-ClickHouse-Key": self.password})
-        try:
-            with urllib.request.urlopen(request, timeout=timeout) as answer:
-                return answer.read().decode().rstrip("\n")
-        except urllib.error.HTTPError as problem:
-            raise OSError(problem.read().decode()) from problem
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        if self.process.poll() is None:
-            self.go_on()
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                self.kill()
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -9,7 +9,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
-from databases import ClickHouse  # noqa: E402
+from clickhouses import ClickHouse  # noqa: E402
 
 DAY = 86400
 SECRET = "very-hidden-word"
@@ -171,6 +171,32 @@ class OnClickHouse(bed.Case):
         self.wait_for_rows("history_uint", items["n"], 1)
         self.wait_for_rows("history_uint", items["kept"], 50)
         self.assertEqual([row["value"] for row in self.history(items["n"], 3)], ["7"])
+
+    def test_views_of_the_documentation_show_each_row_once(self):
+        _, items = self.host("shown", [{"key_": "f", "value_type": 0}, {"key_": "u", "value_type": 3}])
+        now = int(time.time())
+        self.assertTrue(self.send([("shown", "f", "1.5", now - 9, 1), ("shown", "u", "2", now - 8, 2)]))
+        self.wait_for_rows("history_float", items["f"], 1)
+        self.wait_for_rows("history_uint", items["u"], 1)
+        # The same once more, as after an answer that got lost.
+        self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) SELECT "
+                         "itemid, clock, ns, value, keep FROM vedette.history_uint FINAL")
+        for table in ("trends_float", "trends_uint"):
+            self.store.query("INSERT INTO vedette.%s (itemid, clock, num, min, avg, max, keep) VALUES "
+                             "(%s, 3600, 4, 1, 2, 3, 372)" % (table, items["f"]))
+        with open(os.path.join(bed.ROOT, "docs", "stores", "clickhouse.md")) as page:
+            statements = [part.split("```")[0] for part in page.read().split("```sql\n")[1:]]
+        views = [sql for sql in statements if sql.startswith("CREATE VIEW")]
+        self.assertEqual(len(views), 2)
+        for sql in views:
+            self.store.query(sql)
+        both = "%s, %s" % (items["f"], items["u"])
+        self.assertEqual(self.store.query(
+            "SELECT value, ns FROM vedette.numbers WHERE itemid IN (%s) ORDER BY clock" % both),
+            "1.5\t1\n2\t2")
+        self.assertEqual(self.store.query(
+            "SELECT num, min, avg, max FROM vedette.hours WHERE itemid IN (%s)" % both),
+            "4\t1\t2\t3\n4\t1\t2\t3")
 
 
 class Refused(bed.unittest.TestCase):

@@ -128,9 +128,9 @@ async function triggers(name, host) {
 
   await step("delete trigger", async () => {
     await link("It is too warm").click();
-    await button("Delete trigger").click();
+    await button("Delete trigger…").click();
     await dialog().getByRole("button", { name: "Cancel" }).click();
-    await button("Delete trigger").click();
+    await button("Delete trigger…").click();
     await dialog().getByRole("button", { name: "Delete trigger" }).click();
     await told("It is too warm was deleted.");
   });
@@ -204,7 +204,7 @@ async function discovery() {
         "5m",
       "the override came back otherwise",
     );
-    await button("Delete discovery rule").click();
+    await button("Delete discovery rule…").click();
     await dialog().getByRole("button", { name: "Delete discovery rule" }).click();
     await told("Rooms was deleted.");
   });

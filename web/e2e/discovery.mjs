@@ -133,7 +133,7 @@ export async function discovery(group, port) {
   await step("delete discovery rule", async () => {
     await row().getByRole("link", { name }).click();
     await heading(`Edit ${name}`).waitFor();
-    await button("Delete…").click();
+    await button("Delete rule…").click();
     await dialog().getByRole("button", { name: "Delete rule" }).click();
     await page.getByText(`${name} was deleted.`).waitFor();
     await row().waitFor({ state: "detached" });

@@ -141,7 +141,7 @@ async function form(host) {
 
   await step("delete maintenance", async () => {
     await row().getByRole("link", { name }).click();
-    await button("Delete…").click();
+    await button("Delete maintenance…").click();
     await dialog().getByRole("button", { name: "Delete maintenance" }).click();
     await page.getByText(`${name} was deleted.`).waitFor();
     await heading(/^Maintenance/).waitFor();

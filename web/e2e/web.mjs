@@ -68,7 +68,7 @@ export async function webScenario(host) {
 
   await step("delete web scenario", async () => {
     await link(name).click();
-    await button("Delete…").click();
+    await button("Delete web scenario…").click();
     await dialog().getByRole("button", { name: "Delete web scenario" }).click();
     await page.getByText(`${name} was deleted.`).waitFor();
     await page.getByText("No web scenarios").waitFor();

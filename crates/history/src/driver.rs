@@ -87,7 +87,17 @@ pub trait View: Send {
     /// Samples of an item of the kinds asked for, within the view's span, oldest first.
     fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error>;
 
-    /// The newest `n` of them, newest first.
+    /// The same of many items, which come sorted: item after item. Stores that are far away are
+    /// asked once.
+    fn samples_of(&self, items: &[ItemId], kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        let mut all = Vec::new();
+        for &item in items {
+            all.append(&mut self.samples(item, kinds)?);
+        }
+        Ok(all)
+    }
+
+    /// The newest `n` samples of an item, newest first.
     fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         let mut samples = self.samples(item, kinds)?;
         samples.drain(..samples.len().saturating_sub(n));
@@ -116,6 +126,15 @@ pub trait View: Send {
     /// Hourly trends of an item whose hour starts within the view's span, oldest first. An item
     /// that changed its value type within an hour has two of that hour.
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error>;
+
+    /// The same of many items, which come sorted: item after item.
+    fn trends_of(&self, items: &[ItemId]) -> Result<Vec<Trend>, Error> {
+        let mut all = Vec::new();
+        for &item in items {
+            all.append(&mut self.trends(item)?);
+        }
+        Ok(all)
+    }
 }
 
 /// What survives a power cut.

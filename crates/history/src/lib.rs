@@ -8,8 +8,10 @@
 //! the [`trends`] folder; and [`housekeeping`], which deletes whole days.
 //!
 //! The embedded engine stays in front. What it has acknowledged is copied to any number of stores
-//! beside it by [`spool`], and [`Tiers`] reads from these what it keeps no longer.
+//! beside it by [`spool`], and [`Tiers`] reads from these what it keeps no longer. [`copy`] moves and
+//! compares what is older than that.
 
+pub mod copy;
 mod driver;
 mod drivers;
 mod error;
@@ -25,7 +27,7 @@ pub use driver::{Counters, Driver, DriverInfo, Durability, View};
 #[cfg(feature = "cassandra")]
 pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;
-pub use drivers::embedded::{Embedded, open_shards};
+pub use drivers::embedded::{Embedded, open_shards, shards_below};
 pub use drivers::memory::Memory;
 pub use drivers::null::Null;
 pub use drivers::opensearch::OpenSearch;

@@ -14,4 +14,10 @@ pub trait Store: Send + Sync {
 
     /// A driver. Nothing is asked yet; a store that is away shows with the first call.
     fn driver(&self) -> Box<dyn Driver>;
+
+    /// What is read comes back as the type that it was written as. Where not, reading one kind gives
+    /// the right values, and reading several at once may mistake one for another.
+    fn tells_types(&self) -> bool {
+        true
+    }
 }

@@ -51,8 +51,8 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 }
 
 /// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
-/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`, `VEDETTE_OPENSEARCH` such as
-/// `http://127.0.0.1:9200`.
+/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`,
+/// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`.
 #[cfg(feature = "stores")]
 #[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
@@ -262,6 +262,40 @@ fn trends_are_kept_by_hour_and_type_and_the_last_written_wins() {
         assert_eq!(view.samples(ITEM, Kinds::VALUES).unwrap(), [], "{}", case.name);
         let counters = case.driver.counters();
         assert_eq!((counters.trends, counters.samples), (5, 0), "{}", case.name);
+    }
+}
+
+#[test]
+fn many_items_are_read_as_each_of_them() {
+    let kinds = [
+        SampleValue::Float(1.5),
+        SampleValue::Unsigned(7),
+        SampleValue::Text("text".into()),
+        SampleValue::Log(Box::new(("line".into(), LogMeta::default()))),
+    ];
+    let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };
+    for mut case in keepers() {
+        for item in [9, 3, 40, 7] {
+            let samples = (0..).zip(&kinds).map(|(n, value)| {
+                let sample = at(NOW + 10 - n, n, value.clone());
+                Sample { item: ItemId(item), ..sample }
+            });
+            case.driver.write(&samples.collect::<Vec<_>>()).unwrap();
+            let trend = |hour| Trend { item: ItemId(item), hour, num: 1, values };
+            case.driver.write_trends(&[trend(NOW + 3600), trend(NOW)]).unwrap();
+        }
+        let items = [3, 7, 8, 9].map(ItemId);
+        let view = case.driver.view(&items, Span::new(NOW + 8, NOW + 3600));
+        let (samples, trends) = (view.samples_of(&items, Kinds::VALUES), view.trends_of(&items));
+        let (samples, trends) = (samples.unwrap(), trends.unwrap());
+        assert_eq!((samples.len(), trends.len()), (3 * 3, 3), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.samples(item, Kinds::VALUES).unwrap());
+        assert_eq!(samples, each.collect::<Vec<_>>(), "{}", case.name);
+        let each = items.iter().flat_map(|&item| view.trends(item).unwrap());
+        assert_eq!(trends, each.collect::<Vec<_>>(), "{}", case.name);
+        assert_eq!(view.samples_of(&items, Kind::Text.into()).unwrap().len(), 3, "{}", case.name);
+        assert_eq!(view.samples_of(&[], Kinds::VALUES).unwrap(), [], "{}", case.name);
+        assert_eq!(view.trends_of(&[]).unwrap(), [], "{}", case.name);
     }
 }
 

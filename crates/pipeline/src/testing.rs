@@ -118,7 +118,7 @@ pub(crate) fn snapshot(hosts: Vec<Host>, items: Vec<Item>, triggers: Vec<Trigger
         let names = |t: &&Trigger| t.functions.iter().any(|f| f.item == item.id);
         item.triggers = triggers.iter().filter(names).map(|t| t.id).collect();
     }
-    let dependents: Vec<(ItemId, ItemId)> = all.iter().map(|i| (i.master, i.id)).collect();
+    let dependents: Vec<(ItemId, ItemId)> = all.iter().map(|i| (i.master(), i.id)).collect();
     for item in &mut all {
         let of = dependents.iter().filter(|(master, _)| *master == item.id);
         item.dependents = of.map(|(_, id)| *id).collect();

@@ -7,6 +7,7 @@ mod capacity;
 mod discovery;
 mod first_start;
 mod folder;
+mod history_command;
 mod internals;
 mod item_test;
 mod live;
@@ -72,6 +73,7 @@ fn command() -> Command {
         .subcommand(params::add(agent, params::AGENT))
         .subcommand(get)
         .subcommand(password_command::command())
+        .subcommand(history_command::command())
         .subcommand(bench)
         .subcommand(parameters)
         .subcommand(api)
@@ -99,6 +101,7 @@ fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
             Ok(())
         }
         Some(("password", matches)) => password_command::run(matches),
+        Some(("history", matches)) => history_command::run(matches),
         Some(("bench", matches)) => bench_command::run(matches),
         Some(("parameters", _)) => {
             std::io::stdout().write_all(params::page().as_bytes())?;

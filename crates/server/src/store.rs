@@ -19,7 +19,7 @@ use crate::params::Values;
 const DAY_S: u64 = 86_400;
 
 /// How long items keep their values, by the configuration of now.
-struct ByItem(Arc<Config>);
+pub(crate) struct ByItem(pub(crate) Arc<Config>);
 
 impl Retention for ByItem {
     fn class(&self, item: ItemId, kind: Kind) -> Class {
@@ -146,31 +146,32 @@ impl Wanted {
     }
 }
 
-/// `clickhouse=URL`, several with blanks between. No message repeats a URL: it may hold a password.
+/// Stores with blanks between.
 fn stores(
     text: &str,
     config: &Arc<Config>,
     clock: &SharedClock,
 ) -> anyhow::Result<Vec<Arc<dyn Store>>> {
-    let mut stores: Vec<Arc<dyn Store>> = Vec::new();
-    for word in text.split_whitespace() {
-        let (kind, url) = word.split_once('=').context(
-            "parameter history-store: a store is named like clickhouse=http://host:8123/database",
-        )?;
-        let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
-        match kind {
-            "clickhouse" => stores.push(Arc::new(ClickHouse::new(url, retention)?)),
-            "cassandra" => {
-                stores.push(Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?));
-            }
-            "opensearch" => stores.push(Arc::new(OpenSearch::new(url, retention)?)),
-            other => bail!(
-                "parameter history-store: \"{other}\" is no store; known: clickhouse, cassandra, \
-                 opensearch"
-            ),
-        }
-    }
-    Ok(stores)
+    let each = text.split_whitespace().map(|word| store(word, config, clock));
+    each.collect::<anyhow::Result<_>>().context("parameter history-store")
+}
+
+/// A store, as `clickhouse=URL`. No message repeats a URL: it may hold a password.
+pub(crate) fn store(
+    word: &str,
+    config: &Arc<Config>,
+    clock: &SharedClock,
+) -> anyhow::Result<Arc<dyn Store>> {
+    let (kind, url) = word
+        .split_once('=')
+        .context("a store is named like clickhouse=http://host:8123/database")?;
+    let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
+    Ok(match kind {
+        "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
+        "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
+        "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
+        other => bail!("\"{other}\" is no store; known: cassandra, clickhouse, opensearch"),
+    })
 }
 
 /// A number with K, M, G or T.

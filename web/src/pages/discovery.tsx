@@ -7,16 +7,12 @@ import {
   foundHostsQuery,
   networkRulesQuery,
 } from "~/api/network";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
-import { Button } from "~/ui/button";
+import { ListPage, NoRows } from "~/shell/list-page";
 import { cx } from "~/ui/cx";
 import { SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { Dot } from "~/ui/severity";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { type Column, VirtualTable } from "~/ui/table";
-import { formatCount } from "~/util/format";
 import { useNow, useTyped } from "~/util/hooks";
 import { checkWords } from "~/util/network";
 import { formatAgo, formatClock } from "~/util/time";
@@ -186,21 +182,12 @@ export function DiscoveryPage() {
     setText("");
     change({ text: undefined, state: undefined, rule: undefined });
   };
+  const onClear = narrowed ? clear : undefined;
   return (
-    <Page
+    <ListPage
       title="Discovery"
-      heading={
-        <>
-          Discovery
-          {rows && (
-            <span className="tabular text-sm font-normal text-faint">
-              {formatCount(rows.length)}
-            </span>
-          )}
-        </>
-      }
-      filters
-      bar={
+      count={rows?.length}
+      filters={
         <>
           <SearchBox label="Search found hosts" value={text} onChange={setText} className="w-64" />
           <Segmented
@@ -219,42 +206,25 @@ export function DiscoveryPage() {
             value={search.rule ?? ""}
             onChange={(e) => change({ rule: e.target.value || undefined })}
           />
-          {narrowed && (
-            <Button look="quiet" onClick={clear}>
-              Clear filters
-            </Button>
-          )}
         </>
       }
+      onClear={onClear}
+      query={{ error, refetch }}
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!rows ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <VirtualTable
-              label="Found hosts"
-              columns={columns}
-              count={rows.length}
-              rowAt={(index) => rows[index]}
-              idOf={(host) => host.dhostid}
-              empty={
-                <Empty
-                  icon="search"
-                  title={narrowed ? "Nothing found matches these filters" : "Nothing found yet"}
-                  action={narrowed ? <Button onClick={clear}>Clear filters</Button> : undefined}
-                >
-                  {narrowed
-                    ? "Loosen a filter."
-                    : "Discovery rules look through the network; what they find shows here."}
-                </Empty>
-              }
-            />
-          )}
-        </Sheet>
+      {rows && (
+        <VirtualTable
+          label="Found hosts"
+          columns={columns}
+          count={rows.length}
+          rowAt={(index) => rows[index]}
+          idOf={(host) => host.dhostid}
+          empty={
+            <NoRows icon="search" word="found host" onClear={onClear} action={undefined}>
+              Discovery rules look through the network; what they find shows here.
+            </NoRows>
+          }
+        />
       )}
-    </Page>
+    </ListPage>
   );
 }

@@ -7,15 +7,12 @@ import { hostStatesQuery } from "~/api/triggers";
 import { useVisible, useWindows } from "~/api/windows";
 import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SilenceDialog, useMaintenances } from "~/parts/silence";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
-import { Button, buttonClass } from "~/ui/button";
+import { ListPage, NoRows } from "~/shell/list-page";
+import { buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
-import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { parseTagFilters } from "~/util/tags";
@@ -86,28 +83,20 @@ export function HostsPage() {
       template: undefined,
     });
   };
+  const onClear = narrowed ? clear : undefined;
+  const create = (
+    <Link to="/hosts/new" className={buttonClass("primary")}>
+      <Icon name="plus" size={15} />
+      Create host
+    </Link>
+  );
 
   return (
-    <Page
+    <ListPage
       title="Hosts"
-      heading={
-        <>
-          Hosts
-          {ids && (
-            <span className="tabular text-sm font-normal text-faint">
-              {formatCount(ids.length)}
-            </span>
-          )}
-        </>
-      }
-      actions={
-        <Link to="/hosts/new" className={buttonClass("primary")}>
-          <Icon name="plus" size={15} />
-          Create host
-        </Link>
-      }
-      filters
-      bar={
+      count={ids?.length}
+      actions={create}
+      filters={
         <>
           <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />
           <HostGroupPicker
@@ -135,71 +124,48 @@ export function HostsPage() {
               ["1", "Not monitored"],
             ]}
           />
-          {narrowed && (
-            <Button look="quiet" onClick={clear}>
-              Clear filters
-            </Button>
-          )}
         </>
       }
+      onClear={onClear}
+      query={{ error, refetch }}
+      beside={
+        silencing && (
+          <SilenceDialog
+            target={{ hosts: [silencing] }}
+            running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
+            onClose={() => setSilencing(null)}
+          />
+        )
+      }
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!ids ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <VirtualTable
-              label="Hosts"
-              columns={columns}
-              count={ids.length}
-              rowAt={rowAt}
-              idOf={(row) => row.hostid}
-              onVisible={onVisible}
-              onOpen={(row) =>
-                void navigate({ to: "/hosts/$hostid", params: { hostid: row.hostid }, search: {} })
-              }
-              onKey={(key, row) => {
-                if (key !== "s" || !maySilence()) return false;
-                setSilencing(row);
-                return true;
-              }}
-              sort={{ id: filter.sort ?? "name", desc: filter.desc ?? false }}
-              onSort={({ id, desc }) =>
-                change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
-              }
-              rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
-              empty={
-                <Empty
-                  icon="hosts"
-                  title={narrowed ? "No host matches these filters" : "No hosts yet"}
-                  action={
-                    narrowed ? (
-                      <Button onClick={clear}>Clear filters</Button>
-                    ) : (
-                      <Link to="/hosts/new" className={buttonClass("primary")}>
-                        Create host
-                      </Link>
-                    )
-                  }
-                >
-                  {narrowed
-                    ? "Loosen a filter."
-                    : "Create a host with an agent's address and link a template to it."}
-                </Empty>
-              }
-            />
-          )}
-        </Sheet>
-      )}
-      {silencing && (
-        <SilenceDialog
-          target={{ hosts: [silencing] }}
-          running={silencing.maintenance_status === "1" ? [silencing.maintenanceid] : []}
-          onClose={() => setSilencing(null)}
+      {ids && (
+        <VirtualTable
+          label="Hosts"
+          columns={columns}
+          count={ids.length}
+          rowAt={rowAt}
+          idOf={(row) => row.hostid}
+          onVisible={onVisible}
+          onOpen={(row) =>
+            void navigate({ to: "/hosts/$hostid", params: { hostid: row.hostid }, search: {} })
+          }
+          onKey={(key, row) => {
+            if (key !== "s" || !maySilence()) return false;
+            setSilencing(row);
+            return true;
+          }}
+          sort={{ id: filter.sort ?? "name", desc: filter.desc ?? false }}
+          onSort={({ id, desc }) =>
+            change({ sort: id === "name" ? undefined : id, desc: desc ? "yes" : undefined })
+          }
+          rowClass={(row) => (row.status === "1" ? "opacity-60" : undefined)}
+          empty={
+            <NoRows icon="hosts" word="host" onClear={onClear} action={create}>
+              Create a host with an agent's address and link a template to it.
+            </NoRows>
+          }
         />
       )}
-    </Page>
+    </ListPage>
   );
 }

@@ -4,13 +4,11 @@ import { useCallback, useMemo, useState } from "react";
 import { ITEM_IDS_MAX, type ItemFilter, type ItemRow, itemIdsQuery } from "~/api/items";
 import { ItemTable } from "~/parts/item-table";
 import { HostGroupPicker, HostPicker } from "~/parts/pickers";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { formatCount, plural } from "~/util/format";
 import { useTyped } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
@@ -66,21 +64,16 @@ export function LatestPage() {
       state: undefined,
     });
   };
+  const onClear = narrowed ? clear : undefined;
   const full = ids?.length === ITEM_IDS_MAX;
   return (
-    <Page
+    <ListPage
       title="Latest data"
-      heading={
-        <>
-          Latest data
-          {ids && (
-            <span className="tabular text-sm font-normal text-faint">
-              {full
-                ? `first ${formatCount(ids.length)}: narrow the search to see others`
-                : plural(ids.length, "item")}
-            </span>
-          )}
-        </>
+      count={
+        ids &&
+        (full
+          ? `first ${formatCount(ids.length)}: narrow the search to see others`
+          : plural(ids.length, "item"))
       }
       actions={
         selected.size > 0 && (
@@ -100,8 +93,7 @@ export function LatestPage() {
           </>
         )
       }
-      filters
-      bar={
+      filters={
         <>
           <SearchBox
             label="Search names and keys"
@@ -131,51 +123,35 @@ export function LatestPage() {
               ["1", "Not supported"],
             ]}
           />
-          {narrowed && (
-            <Button look="quiet" onClick={clear}>
-              Clear filters
-            </Button>
-          )}
         </>
       }
+      onClear={onClear}
+      query={{ error, refetch }}
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!ids ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <ItemTable
-              ids={ids}
-              withHost
-              selected={selected}
-              onSelect={setSelected}
-              onOpen={open}
-              onTag={onTag}
-              empty={
-                <Empty
-                  icon="latest"
-                  title={narrowed ? "No item matches this search" : "No items yet"}
-                  action={
-                    narrowed ? (
-                      <Button onClick={clear}>Clear filters</Button>
-                    ) : (
-                      <Link to="/hosts" className={buttonClass("primary")}>
-                        Go to hosts
-                      </Link>
-                    )
-                  }
-                >
-                  {narrowed
-                    ? "Try part of the name or of the key."
-                    : "Link a template to a host, and its values appear here."}
-                </Empty>
+      {ids && (
+        <ItemTable
+          ids={ids}
+          withHost
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={open}
+          onTag={onTag}
+          empty={
+            <NoRows
+              icon="latest"
+              word="item"
+              onClear={onClear}
+              action={
+                <Link to="/hosts" className={buttonClass("primary")}>
+                  Go to hosts
+                </Link>
               }
-            />
-          )}
-        </Sheet>
+            >
+              Link a template to a host, and its values appear here.
+            </NoRows>
+          }
+        />
       )}
-    </Page>
+    </ListPage>
   );
 }

@@ -12,14 +12,12 @@ import {
 import { useVisible, useWindows } from "~/api/windows";
 import { HostGroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
@@ -125,19 +123,11 @@ export function MaintenancePage() {
     setText("");
     change({ text: undefined, state: undefined, host: undefined, group: undefined });
   };
+  const onClear = narrowed ? clear : undefined;
   return (
-    <Page
+    <ListPage
       title="Maintenance"
-      heading={
-        <>
-          Maintenance
-          {ids && (
-            <span className="tabular text-sm font-normal text-faint">
-              {formatCount(ids.length)}
-            </span>
-          )}
-        </>
-      }
+      count={ids?.length}
       actions={
         <>
           {chosen.length > 0 && (
@@ -148,8 +138,7 @@ export function MaintenancePage() {
           {maySilence() && <CreateLink />}
         </>
       }
-      filters
-      bar={
+      filters={
         <>
           <SearchBox label="Search maintenance" value={text} onChange={setText} className="w-64" />
           <Segmented
@@ -160,58 +149,40 @@ export function MaintenancePage() {
           />
           <HostGroupPicker values={of.groupids} onChange={(v) => change({ group: listTo(v) })} />
           <HostPicker values={of.hostids} onChange={(v) => change({ host: listTo(v) })} />
-          {narrowed && (
-            <Button look="quiet" onClick={clear}>
-              Clear filters
-            </Button>
-          )}
         </>
       }
+      onClear={onClear}
+      query={{ error, refetch }}
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!ids ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <VirtualTable
-              label="Maintenance"
-              columns={columns}
-              count={ids.length}
-              rowAt={rowAt}
-              idOf={(row) => row.maintenanceid}
-              onVisible={onVisible}
-              selected={maySilence() ? selected : undefined}
-              onSelect={maySilence() ? setSelected : undefined}
-              allIds={ids}
-              onOpen={({ maintenanceid }) =>
-                void navigate({
-                  to: "/maintenance/$maintenanceid/edit",
-                  params: { maintenanceid },
-                  search: {},
-                })
-              }
-              rowClass={(row) =>
-                states.get(row.maintenanceid)?.is === "over" ? "opacity-60" : undefined
-              }
-              empty={
-                <Empty
-                  icon="wrench"
-                  title={narrowed ? "No maintenance matches these filters" : "No maintenance yet"}
-                  action={
-                    narrowed ? <Button onClick={clear}>Clear filters</Button> : <CreateLink />
-                  }
-                >
-                  {narrowed
-                    ? "Loosen a filter."
-                    : "Plan when hosts are worked on: their problems are then hidden and not notified. To silence something at once, use the crossed bell in its row."}
-                </Empty>
-              }
-            />
-          )}
-        </Sheet>
+      {ids && (
+        <VirtualTable
+          label="Maintenance"
+          columns={columns}
+          count={ids.length}
+          rowAt={rowAt}
+          idOf={(row) => row.maintenanceid}
+          onVisible={onVisible}
+          selected={maySilence() ? selected : undefined}
+          onSelect={maySilence() ? setSelected : undefined}
+          allIds={ids}
+          onOpen={({ maintenanceid }) =>
+            void navigate({
+              to: "/maintenance/$maintenanceid/edit",
+              params: { maintenanceid },
+              search: {},
+            })
+          }
+          rowClass={(row) =>
+            states.get(row.maintenanceid)?.is === "over" ? "opacity-60" : undefined
+          }
+          empty={
+            <NoRows icon="wrench" word="maintenance" onClear={onClear} action={<CreateLink />}>
+              Plan when hosts are worked on: their problems are then hidden and not notified. To
+              silence something at once, use the crossed bell in its row.
+            </NoRows>
+          }
+        />
       )}
-    </Page>
+    </ListPage>
   );
 }

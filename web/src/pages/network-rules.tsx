@@ -8,12 +8,10 @@ import {
   networkRulesQuery,
 } from "~/api/network";
 import { EnableTable, Switch, useSwitches } from "~/parts/enable-table";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
-import { Button, buttonClass } from "~/ui/button";
+import { ListPage, NoRows } from "~/shell/list-page";
+import { buttonClass } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
-import { Empty, SkeletonRows } from "~/ui/state";
 import type { Column } from "~/ui/table";
 import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
@@ -128,59 +126,44 @@ export function NetworkRulesPage() {
     remove: deleteNetworkRules,
   });
   const chosen = [...selected].filter((id) => rows?.some((rule) => rule.druleid === id));
+  const onClear = search.text ? () => setText("") : undefined;
   return (
-    <Page
+    <ListPage
       title="Discovery rules"
+      count={rows?.length}
       actions={
         <>
           {buttons(chosen)}
           <CreateLink />
         </>
       }
-      filters
-      bar={<SearchBox label="Search rules" value={text} onChange={setText} className="w-64" />}
+      filters={<SearchBox label="Search rules" value={text} onChange={setText} className="w-64" />}
+      onClear={onClear}
+      query={{ error, refetch }}
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!rows ? (
-            <SkeletonRows rows={6} />
-          ) : (
-            <EnableTable
-              label="Discovery rules"
-              columns={COLUMNS}
-              rows={rows}
-              idOf={idOf}
-              selected={selected}
-              onSelect={setSelected}
-              onOpen={({ druleid }) =>
-                void navigate({
-                  to: "/discovery-rules/$druleid/edit",
-                  params: { druleid },
-                  search: {},
-                })
-              }
-              empty={
-                <Empty
-                  icon="search"
-                  title={search.text ? "No rule matches" : "No discovery rule yet"}
-                  action={
-                    search.text ? (
-                      <Button onClick={() => setText("")}>Clear filter</Button>
-                    ) : (
-                      <CreateLink />
-                    )
-                  }
-                >
-                  A rule looks through addresses for agents, SNMP devices and services. Discovery
-                  actions make hosts of what it finds.
-                </Empty>
-              }
-            />
-          )}
-        </Sheet>
+      {rows && (
+        <EnableTable
+          label="Discovery rules"
+          columns={COLUMNS}
+          rows={rows}
+          idOf={idOf}
+          selected={selected}
+          onSelect={setSelected}
+          onOpen={({ druleid }) =>
+            void navigate({
+              to: "/discovery-rules/$druleid/edit",
+              params: { druleid },
+              search: {},
+            })
+          }
+          empty={
+            <NoRows icon="search" word="discovery rule" onClear={onClear} action={<CreateLink />}>
+              A rule looks through addresses for agents, SNMP devices and services. Discovery
+              actions make hosts of what it finds.
+            </NoRows>
+          }
+        />
       )}
-    </Page>
+    </ListPage>
   );
 }

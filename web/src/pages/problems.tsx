@@ -12,7 +12,7 @@ import {
 import { useVisible, useWindows } from "~/api/windows";
 import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { Count, Page, Sheet } from "~/shell/page";
 import { Button } from "~/ui/button";
 import { Icon } from "~/ui/icon";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -103,11 +103,7 @@ export function ProblemsPage() {
       heading={
         <>
           Problems
-          {ids && (
-            <span className="tabular text-sm font-normal text-faint">
-              {complete ? formatCount(ids.length) : "counting…"}
-            </span>
-          )}
+          {ids && <Count>{complete ? formatCount(ids.length) : "counting…"}</Count>}
           <Hidden search={search} onChange={change} />
         </>
       }

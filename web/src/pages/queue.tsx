@@ -6,7 +6,7 @@ import { DETAILS_MAX, delayedItemsQuery, proxyNamesQuery, queueOverviewQuery } f
 import { PlainTable } from "~/parts/config-tables";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { Count, Page } from "~/shell/page";
 import { Card, Stat } from "~/ui/card";
 import { Segmented } from "~/ui/segmented";
 import { Empty } from "~/ui/state";
@@ -162,10 +162,10 @@ export function QueuePage() {
         <>
           Queue
           {total !== undefined && (
-            <span className="tabular text-sm font-normal text-faint">
+            <Count>
               {plural(total, "item")} overdue
               {listed >= DETAILS_MAX && `, the ${formatCount(DETAILS_MAX)} latest are shown`}
-            </span>
+            </Count>
           )}
         </>
       }

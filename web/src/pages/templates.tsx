@@ -4,12 +4,10 @@ import { useCallback, useMemo, useState } from "react";
 import { fetchTemplateRows, type TemplateRow, templateIdsQuery } from "~/api/templates";
 import { useVisible, useWindows } from "~/api/windows";
 import { TemplateGroupPicker } from "~/parts/pickers";
-import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { ListPage, NoRows } from "~/shell/list-page";
 import { Button } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { type Column, VirtualTable } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
@@ -107,24 +105,20 @@ export function TemplatesPage() {
     change({ text: value || undefined }),
   );
   const narrowed = Boolean(search.text || search.group || search.linked);
+  const clear = () => {
+    setText("");
+    change({ text: undefined, group: undefined, linked: undefined });
+  };
+  const onClear = narrowed ? clear : undefined;
   const importButton = (
     <Button look="primary" icon="upload" onClick={() => setImporting(true)}>
       Import
     </Button>
   );
   return (
-    <Page
+    <ListPage
       title="Templates"
-      heading={
-        <>
-          Templates
-          {ids && (
-            <span className="tabular text-sm font-normal text-faint">
-              {formatCount(ids.length)}
-            </span>
-          )}
-        </>
-      }
+      count={ids?.length}
       actions={
         <>
           <Button icon="plus" onClick={() => setCreating(true)}>
@@ -133,8 +127,7 @@ export function TemplatesPage() {
           {importButton}
         </>
       }
-      filters
-      bar={
+      filters={
         <>
           <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
           <TemplateGroupPicker
@@ -152,66 +145,45 @@ export function TemplatesPage() {
           />
         </>
       }
-    >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : (
-        <Sheet>
-          {!ids ? (
-            <SkeletonRows rows={12} />
-          ) : (
-            <VirtualTable
-              label="Templates"
-              columns={COLUMNS}
-              count={ids.length}
-              rowAt={rowAt}
-              idOf={(row) => row.templateid}
-              onVisible={onVisible}
-              onOpen={(row) =>
-                void navigate({
-                  to: "/templates/$templateid",
-                  params: { templateid: row.templateid },
-                  search: {},
-                })
+      onClear={onClear}
+      query={{ error, refetch }}
+      beside={
+        <>
+          {creating && (
+            <TemplateDialog
+              template={null}
+              onSaved={(templateid) =>
+                void navigate({ to: "/templates/$templateid", params: { templateid }, search: {} })
               }
-              empty={
-                <Empty
-                  icon="templates"
-                  title={narrowed ? "No template matches these filters" : "No templates yet"}
-                  action={
-                    narrowed ? (
-                      <Button
-                        onClick={() => {
-                          setText("");
-                          change({ text: undefined, group: undefined, linked: undefined });
-                        }}
-                      >
-                        Clear filters
-                      </Button>
-                    ) : (
-                      importButton
-                    )
-                  }
-                >
-                  {narrowed
-                    ? "Loosen a filter."
-                    : "Import a YAML, XML or JSON file that another server exported."}
-                </Empty>
-              }
+              onClose={() => setCreating(false)}
             />
           )}
-        </Sheet>
-      )}
-      {creating && (
-        <TemplateDialog
-          template={null}
-          onSaved={(templateid) =>
-            void navigate({ to: "/templates/$templateid", params: { templateid }, search: {} })
+          {importing && <ImportDialog onClose={() => setImporting(false)} />}
+        </>
+      }
+    >
+      {ids && (
+        <VirtualTable
+          label="Templates"
+          columns={COLUMNS}
+          count={ids.length}
+          rowAt={rowAt}
+          idOf={(row) => row.templateid}
+          onVisible={onVisible}
+          onOpen={(row) =>
+            void navigate({
+              to: "/templates/$templateid",
+              params: { templateid: row.templateid },
+              search: {},
+            })
           }
-          onClose={() => setCreating(false)}
+          empty={
+            <NoRows icon="templates" word="template" onClear={onClear} action={importButton}>
+              Import a YAML, XML or JSON file that another server exported.
+            </NoRows>
+          }
         />
       )}
-      {importing && <ImportDialog onClose={() => setImporting(false)} />}
-    </Page>
+    </ListPage>
   );
 }

@@ -66,6 +66,11 @@ export function Page(props: PageProps) {
   );
 }
 
+/** A number, or words of one, beside the title of a page. */
+export function Count({ children }: { children: ReactNode }) {
+  return <span className="tabular text-sm font-normal text-faint">{children}</span>;
+}
+
 /** A surface that fills what is left of the page, for tables. */
 export function Sheet({ children }: { children: ReactNode }) {
   return (

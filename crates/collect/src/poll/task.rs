@@ -34,7 +34,7 @@ impl Poller {
     async fn ask(&self, lane: usize, item: &Item, timeout: Duration) -> AgentReply {
         let host = self.schedule.borrow().host_of(item).cloned();
         let Some(host) = host else { return AgentReply::Nothing };
-        let interface = host.interface(item.interface).cloned();
+        let interface = host.interface(item.interface()).cloned();
         match (item.kind, &interface) {
             (ItemType::Agent, Some(interface)) => {
                 self.ask_agent(lane, &host, interface, &item.key, timeout).await

@@ -134,7 +134,7 @@ impl Schedule {
     ) -> (Box<[u32]>, Vec<usize>) {
         let mut retired = Vec::new();
         let mut needed: Vec<InterfaceId> =
-            wanted.values().filter(|i| needs_interface(i)).map(|i| i.interface).collect();
+            wanted.values().filter(|i| needs_interface(i)).map(|i| i.interface()).collect();
         needed.sort_unstable();
         needed.dedup();
         let mut lanes = Vec::with_capacity(needed.len());

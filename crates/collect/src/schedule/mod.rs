@@ -292,7 +292,7 @@ impl Schedule {
             return shared;
         }
         let from = self.lane_ref(lane);
-        if from.host.is_some() && from.interface == item.interface {
+        if from.host.is_some() && from.interface == item.interface() {
             return lane;
         }
         let lanes = self.hosts.get(&item.host).map(|e| &*e.lanes).unwrap_or_default();
@@ -327,7 +327,7 @@ impl Schedule {
 /// packets serves them all.
 fn seed(item: &Item) -> u64 {
     let ping = item.kind == ItemType::Simple && crate::poll::simple::is_ping(&item.key);
-    if ping && item.interface.0 != 0 { item.interface.0 } else { item.id.0 }
+    if ping && item.interface().0 != 0 { item.interface().0 } else { item.id.0 }
 }
 
 /// The zone of the settings; unknown names and "system" mean the machine's.

@@ -316,7 +316,7 @@ pub(super) fn needs_interface(item: &Item) -> bool {
 
 /// The one of a host's lanes that is the item's interface's.
 pub(super) fn interface_lane(all: &[Lane], item: &Item, lanes: &[u32]) -> usize {
-    let of = |at: &&u32| all.get(**at as usize).is_some_and(|l| l.interface == item.interface);
+    let of = |at: &&u32| all.get(**at as usize).is_some_and(|l| l.interface == item.interface());
     // Each interface that an item names has a lane.
     lanes.iter().find(of).map_or(INTERNAL, |at| *at as usize)
 }
@@ -347,7 +347,7 @@ fn whom(group: Group, item: &Item) -> u64 {
     } else if let Some(key) = ItemKey::parse(&item.key).ok().filter(|_| !params.is_empty()) {
         params.iter().for_each(|number| key.param(*number).hash(&mut hasher));
         if key.param(1).is_none_or(|address| address.is_empty()) {
-            (item.host, item.interface).hash(&mut hasher);
+            (item.host, item.interface()).hash(&mut hasher);
         }
     } else {
         item.host.hash(&mut hasher);

@@ -292,7 +292,7 @@ fn pings_of_an_interface_are_due_together() {
     let item = |id: u64, key: &str, kind: ItemType| {
         let mut item = with_delay(id, "30");
         (item.kind, item.key) = (kind, key.into());
-        item.interface = InterfaceId(7);
+        item.poll_at(InterfaceId(7));
         item
     };
     let (simple, agent) = (ItemType::Simple, ItemType::Agent);

@@ -94,7 +94,7 @@ fn by_address(snapshot: &Snapshot) -> HashMap<Box<str>, Vec<Place>> {
 }
 
 fn takes_traps(item: &Item, interface: InterfaceId) -> bool {
-    item.kind == ItemType::SnmpTrap && item.enabled && item.interface == interface
+    item.kind == ItemType::SnmpTrap && item.enabled && item.interface() == interface
 }
 
 /// An item, and what is wrong with its pattern.

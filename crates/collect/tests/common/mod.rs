@@ -61,7 +61,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
     for item in &mut items {
         item.host = HostId(id);
         if item.kind == ItemType::Agent {
-            item.interface = InterfaceId(id);
+            item.poll_at(InterfaceId(id));
         }
     }
     items.sort_by(|a, b| a.key.cmp(&b.key));

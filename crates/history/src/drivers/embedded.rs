@@ -233,6 +233,12 @@ fn read_layout(path: &Path) -> Result<Option<Layout>, Error> {
     Ok(Some(Layout { shards: shards.unwrap_or(0), mixed: mixed || shards.is_none() }))
 }
 
+/// How many shards wrote last below `root`; `None` = nobody has, or the file is damaged.
+pub fn shards_below(root: &Path) -> Result<Option<usize>, Error> {
+    let layout = read_layout(&root.join("shards"))?;
+    Ok(layout.map(|layout| layout.shards).filter(|&shards| shards > 0))
+}
+
 fn write_layout(path: &Path, layout: Layout) -> Result<(), Error> {
     let mixed = if layout.mixed { " mixed" } else { "" };
     let temporary = path.with_extension("tmp");

@@ -4,7 +4,6 @@
 //! behind all of them or before all.
 
 use std::collections::BTreeMap;
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use tsdb::Position;
@@ -44,6 +43,22 @@ impl Cursors {
         Ok(Self { path: path.to_owned(), positions: positions.ok_or_else(damaged)? })
     }
 
+    /// Of all stores that were ever fed from a data folder, named now or not.
+    pub(crate) fn load_all(dir: &Path) -> Result<Vec<Self>, Error> {
+        let entries = match std::fs::read_dir(dir) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            entries => entries.map_err(|error| file_error("list", dir, &error))?,
+        };
+        let mut all = Vec::new();
+        for entry in entries {
+            let path = entry.map_err(|error| file_error("list", dir, &error))?.path();
+            if path.extension().is_some_and(|extension| extension == "cursors") {
+                all.push(Self::load(&path)?);
+            }
+        }
+        Ok(all)
+    }
+
     /// Where the store goes on in a log; `None` = it has read nothing of it.
     pub(crate) fn position(&self, log: &str) -> Option<Position> {
         self.positions.get(log).copied()
@@ -69,15 +84,8 @@ impl Cursors {
             text += &format!("{log} {file} {offset}\n");
         }
         text += END;
-        let temporary = self.path.with_extension("cursors.tmp");
-        let write = || {
-            let mut file = std::fs::File::create(&temporary)?;
-            file.write_all(text.as_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&temporary, &self.path)?;
-            std::fs::File::open(self.path.parent().unwrap_or(Path::new(".")))?.sync_all()
-        };
-        write().map_err(|error: std::io::Error| file_error("write", &self.path, &error))
+        stdx::file::replace(&self.path, text.as_bytes())
+            .map_err(|error| file_error("write", &self.path, &error))
     }
 }
 

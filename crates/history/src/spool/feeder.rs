@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::time::Duration;
 
 use model::ItemId;
@@ -14,6 +14,7 @@ use tsdb::{Block, Position, Tail};
 use super::Policy;
 use super::batch::{Batch, split};
 use super::cursors::Cursors;
+use super::deletions::Deletions;
 use super::gauges::{Gauges, add};
 use super::lane::{Common, Lane};
 use super::refused::Refused;
@@ -82,6 +83,7 @@ pub(crate) struct Feeder {
     next_number: u64,
     /// When the first log was held.
     holding: Option<Duration>,
+    deletions: Deletions,
     next_housekeeping: Duration,
 }
 
@@ -122,6 +124,7 @@ impl Feeder {
             under_way: VecDeque::new(),
             next_number: 0,
             holding: None,
+            deletions: Deletions::default(),
             next_housekeeping: clock.monotonic() + FIRST_HOUSEKEEPING,
             clock: Arc::clone(clock),
         })
@@ -135,7 +138,8 @@ impl Feeder {
             let held = self.is_held(now);
             let read = !held && self.fill();
             let room = self.under_way.len() < UNDER_WAY_MAX;
-            if room && (held || self.batch.is_due(&self.common.policy, now)) {
+            let due = held || self.batch.is_due(&self.common.policy, now);
+            if room && due && self.batch.rows.len() > 0 {
                 self.send();
             }
             // With nothing new, or no room for it, there is time.
@@ -167,6 +171,7 @@ impl Feeder {
                         let gauges = &self.common.gauges;
                         add(&gauges.rows_read, block.samples.len() + block.trends.len());
                         gauges.bytes_read.fetch_add(block.bytes, Ordering::Relaxed);
+                        self.deletions.saw(number, &block);
                         self.batch.add(number, block, now);
                         more = true;
                     }
@@ -217,10 +222,7 @@ impl Feeder {
             }
             self.done.try_recv().ok()
         } else {
-            match self.done.recv_timeout(wait) {
-                Ok(number) => Some(number),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => None,
-            }
+            self.done.recv_timeout(wait).ok()
         };
         while let Some(number) = next {
             if let Some(batch) = self.under_way.iter_mut().find(|batch| batch.number == number) {
@@ -284,15 +286,21 @@ impl Feeder {
         let Some(first) = held.map(|block| block.cleared_at.clock).min() else { return };
         let patience_s = u32::try_from(self.common.policy.patience.as_secs()).unwrap_or(u32::MAX);
         let last = first.saturating_add(patience_s);
-        let is_now = |log: &&Log| log.held.as_ref().is_some_and(|b| b.cleared_at.clock <= last);
-        let told = self.logs.iter().filter(is_now).filter_map(|log| log.held.as_ref());
-        let mut items: Vec<ItemId> = told.flat_map(|block| block.clears.clone()).collect();
+        let is_now = |log: &Log| log.held.as_ref().is_some_and(|b| b.cleared_at.clock <= last);
+        let mut items: Vec<ItemId> = Vec::new();
+        for (number, log) in self.logs.iter().enumerate().filter(|(_, log)| is_now(log)) {
+            let clears = log.held.as_ref().map_or(&[][..], |block| block.clears.as_slice());
+            items.extend(self.deletions.of(number, clears));
+        }
         items.sort_unstable();
         items.dedup();
         let common = self.common.clone();
-        if !common.until_done(self.driver.as_mut(), |driver| driver.clear(&items)) {
+        if !items.is_empty()
+            && !common.until_done(self.driver.as_mut(), |driver| driver.clear(&items))
+        {
             return;
         }
+        self.deletions.done(&items);
         let end = |log: &Log| {
             let told = log.held.as_ref().filter(|block| block.cleared_at.clock <= last);
             told.map(|block| block.end)

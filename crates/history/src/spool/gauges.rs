@@ -44,6 +44,8 @@ pub struct Reading {
     pub behind_bytes: u64,
     /// Rows that wait, about.
     pub behind_rows: u64,
+    /// Rows in memory: read from the log, and not written yet.
+    pub in_hand: u64,
     /// Age of the newest row of the oldest batch that waits, in seconds; 0 = nothing waits.
     pub lag_s: u64,
     /// What failed last; empty = the last call succeeded.
@@ -84,9 +86,12 @@ impl Gauges {
         // As many rows in a byte as there were in what was read.
         let rows = u128::from(behind_bytes) * u128::from(of(&self.rows_read));
         let rows = rows / u128::from(of(&self.bytes_read).max(1));
+        // In this order: what is written was read.
+        let written = of(&self.written);
         Reading {
             name: self.name.clone(),
-            written: of(&self.written),
+            written,
+            in_hand: of(&self.rows_read).saturating_sub(written),
             batches: of(&self.batches),
             errors: of(&self.errors),
             retries: of(&self.retries),

@@ -45,8 +45,16 @@ impl Lane {
     ) -> Result<Self, Error> {
         let (work, todo): (_, Receiver<(u64, Rows)>) = sync_channel(1);
         let thread = spawn("history-lane", move || {
+            let mut part = Part::default();
             while let Ok((number, rows)) = todo.recv() {
-                let put = |driver: &mut dyn Driver| put(driver, &rows, &common);
+                part.start();
+                while part.written < rows.samples.len() {
+                    let put = |driver: &mut dyn Driver| part.put(driver, &rows.samples, &common);
+                    if !common.until_done(driver.as_mut(), put) {
+                        return;
+                    }
+                }
+                let put = |driver: &mut dyn Driver| driver.write_trends(&rows.trends);
                 if !common.until_done(driver.as_mut(), put) {
                     return;
                 }
@@ -115,25 +123,69 @@ impl Common {
     }
 }
 
-/// Writes everything but what the store refuses for itself.
-fn put(driver: &mut dyn Driver, rows: &Rows, common: &Common) -> Result<(), Error> {
-    let mut refused = Vec::new();
-    put_samples(driver, &rows.samples, &mut refused)?;
-    driver.write_trends(&rows.trends)?;
-    if !refused.is_empty() {
-        common.refused.keep(&refused)?;
-        add(&common.gauges.refused, refused.len());
-        let (sample, why) = &refused[0];
-        let (item, rows) = (sample.item, refused.len());
-        tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
+/// How far a batch is written, and in parts of which size.
+#[derive(Debug, Default)]
+struct Part {
+    /// Samples of the batch that are written.
+    written: usize,
+    /// Of these the store refused so many.
+    refused: usize,
+    /// Samples of the next part; 0 = all.
+    size: usize,
+}
+
+impl Part {
+    /// A new batch. What was too much for the store before is too much for it now.
+    fn start(&mut self) {
+        (self.written, self.refused) = (0, 0);
     }
+
+    /// Writes the next part but for what the store refuses for itself. A failure makes the next
+    /// parts smaller, each success lets them grow a little.
+    fn put(
+        &mut self,
+        driver: &mut dyn Driver,
+        samples: &[Sample],
+        common: &Common,
+    ) -> Result<(), Error> {
+        let left = &samples[self.written..];
+        let size = if self.size == 0 { left.len() } else { self.size.min(left.len()) };
+        let mut refused = Vec::new();
+        let room = REFUSED_MAX - self.refused;
+        let put = put_samples(driver, &left[..size], (&mut refused, room));
+        if let Err(error) = put.and_then(|()| put_aside(&refused, common)) {
+            // One that refuses row after row is not too slow.
+            if refused.len() < room {
+                self.size = (size / 2).max(common.policy.part_min);
+            }
+            return Err(error);
+        }
+        self.written += size;
+        self.refused += refused.len();
+        let grown = self.size + self.size / 8 + 1;
+        let is_whole = self.size == 0 || grown > common.policy.rows_max;
+        self.size = if is_whole { 0 } else { grown };
+        Ok(())
+    }
+}
+
+/// Rows that the store refuses for themselves, each with its words.
+type Odd = Vec<(Sample, String)>;
+
+fn put_aside(refused: &Odd, common: &Common) -> Result<(), Error> {
+    let Some((sample, why)) = refused.first() else { return Ok(()) };
+    common.refused.keep(refused)?;
+    add(&common.gauges.refused, refused.len());
+    let (item, rows) = (sample.item, refused.len());
+    tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
     Ok(())
 }
 
+/// Finds what the store refuses by halves; there is room for so many of these.
 fn put_samples(
     driver: &mut dyn Driver,
     samples: &[Sample],
-    refused: &mut Vec<(Sample, String)>,
+    (refused, room): (&mut Odd, usize),
 ) -> Result<(), Error> {
     if samples.is_empty() {
         return Ok(());
@@ -143,15 +195,15 @@ fn put_samples(
         return Err(error);
     }
     if let [sample] = samples {
-        refused.push((sample.clone(), error.message));
-        if refused.len() > REFUSED_MAX {
-            let [.., (_, why)] = refused.as_slice() else { return Ok(()) };
+        if refused.len() >= room {
+            let why = error.message;
             let message = format!("the store refuses too many rows to blame them: {why}");
             return Err(Error { fault: Fault::Storage, retry: true, message });
         }
+        refused.push((sample.clone(), error.message));
         return Ok(());
     }
     let (left, right) = samples.split_at(samples.len() / 2);
-    put_samples(driver, left, refused)?;
-    put_samples(driver, right, refused)
+    put_samples(driver, left, (&mut *refused, room))?;
+    put_samples(driver, right, (refused, room))
 }

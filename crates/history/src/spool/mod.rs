@@ -8,13 +8,18 @@
 //! costs disk, and a crash costs repetition: everything acknowledged arrives at least once, and a
 //! store keeps one row a key.
 //!
-//! - The store's fault (away, full, overloaded, wrong password) is waited out, for ever.
+//! - The store's fault (away, full, overloaded, wrong password) is waited out, for ever. Each time the
+//!   rest of the batch is tried in smaller parts: a store behind a slow line takes these in time.
 //! - A row that the store refuses for itself is found by halving its batch, counted, and kept in a
 //!   file for people.
-//! - Clearing items waits until every log has come to that point, since each shard tells it.
+//! - Clearing items waits until every log has come to that point, since each shard tells it. A log
+//!   that tells it later clears nothing that another one has brought since.
+//!
+//! In memory are at most three batches, however slow the store.
 
 mod batch;
 mod cursors;
+mod deletions;
 mod feeder;
 mod gauges;
 mod lane;
@@ -44,6 +49,9 @@ pub struct Policy {
     pub text_bytes_max: usize,
     /// A batch leaves when its oldest row has waited so long.
     pub age_max: Duration,
+    /// Rows of the smallest part of a batch that is tried: parts get smaller where writing fails,
+    /// as a store may be too slow for the whole.
+    pub part_min: usize,
     /// Threads that write at the same time.
     pub lanes: usize,
     /// First pause after something failed; each next one is twice as long.
@@ -62,6 +70,7 @@ impl Default for Policy {
         Self {
             rows_max: 50_000,
             text_bytes_max: 8 << 20,
+            part_min: 50,
             age_max: Duration::from_secs(1),
             lanes: 2,
             pause_min: Duration::from_millis(100),
@@ -76,6 +85,8 @@ impl Default for Policy {
 pub struct Spools {
     dir: PathBuf,
     stores: Vec<(Arc<dyn Store>, Cursors)>,
+    /// Of stores for which the log is kept as it is.
+    held: Vec<Cursors>,
     bytes_max: u64,
     /// By the name of the engine's directory.
     logs: Mutex<BTreeMap<String, Arc<tsdb::Spool>>>,
@@ -106,17 +117,25 @@ impl Spools {
             with_cursors.push((store, cursors));
         }
         let (dir, logs) = (dir.to_owned(), Mutex::default());
-        Ok(Self { dir, stores: with_cursors, bytes_max, logs })
+        Ok(Self { dir, stores: with_cursors, held: Vec::new(), bytes_max, logs })
+    }
+
+    /// For commands that open the engines while no server does: no store is fed, and what any
+    /// store has not confirmed stays in the logs.
+    pub fn held(dir: &Path) -> Result<Self, Error> {
+        let (dir, held) = (dir.to_owned(), Cursors::load_all(dir)?);
+        Ok(Self { dir, stores: Vec::new(), held, bytes_max: u64::MAX, logs: Mutex::default() })
     }
 
     /// What the engine in a directory of this name is to be opened with.
     pub fn of_log(&self, name: &str) -> Option<Arc<tsdb::Spool>> {
-        if self.stores.is_empty() {
+        if self.stores.is_empty() && self.held.is_empty() {
             return None;
         }
         let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
         let spool = logs.entry(name.to_owned()).or_insert_with(|| {
-            let starts: Vec<_> = self.stores.iter().map(|(_, c)| c.position(name)).collect();
+            let cursors = self.stores.iter().map(|(_, cursors)| cursors).chain(&self.held);
+            let starts: Vec<_> = cursors.map(|cursors| cursors.position(name)).collect();
             Arc::new(tsdb::Spool::new(&starts, self.bytes_max))
         });
         Some(Arc::clone(spool))

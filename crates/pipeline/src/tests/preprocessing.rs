@@ -11,11 +11,12 @@ fn rig() -> Rig {
     let mut rule = item(6, 1, "rule", ValueType::Text);
     rule.discovery_rule = true;
     let mut part = item(8, 1, "part", ValueType::Unsigned);
-    part.master = ItemId(7);
+    part.depend_on(ItemId(7));
     let mut deep = item(9, 1, "deep", ValueType::Float);
-    deep.master = ItemId(8);
+    deep.depend_on(ItemId(8));
     let mut rule_of = item(10, 1, "rule of", ValueType::Text);
-    (rule_of.master, rule_of.discovery_rule) = (ItemId(7), true);
+    rule_of.depend_on(ItemId(7));
+    rule_of.discovery_rule = true;
     let items = vec![
         item(1, 1, "unsigned", ValueType::Unsigned),
         item(2, 1, "float", ValueType::Float),
@@ -237,7 +238,7 @@ fn steps_run_and_remember() {
     rate.steps = steps(vec![step(10, "", 0, ""), step(1, "8", 0, "")]);
     let mut json = item(2, 1, "json", ValueType::Float);
     json.steps = steps(vec![step(12, "$.a", 0, "")]);
-    json.master = ItemId(3);
+    json.depend_on(ItemId(3));
     let mut throttled = item(4, 1, "throttled", ValueType::Char);
     throttled.steps = steps(vec![step(19, "", 0, "")]);
     let mut forgiving = item(5, 1, "forgiving", ValueType::Char);

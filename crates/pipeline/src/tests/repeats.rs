@@ -123,7 +123,7 @@ fn items_without_history_are_known_by_their_dependents() {
     master.history_days = 0;
     master.trends_days = 0;
     let mut dependent = item(2, 1, "l", ValueType::Unsigned);
-    dependent.master = ItemId(1);
+    dependent.depend_on(ItemId(1));
     let mut rig = Rig::new(snapshot(vec![host(1)], vec![master, dependent], Vec::new()));
     rig.take(vec![value(1, "1", 1, 0)]);
     let (mut parts, waiter) = ack::split_doubtful(1);

@@ -23,7 +23,7 @@ fn rig() -> Rig {
     let mut endless = item(3, 1, "endless", ValueType::Text);
     endless.steps = steps(&[(JAVASCRIPT, "while (value == 'x') {} return value")]);
     let mut part = item(4, 1, "part", ValueType::Unsigned);
-    part.master = model::ItemId(2);
+    part.depend_on(model::ItemId(2));
     part.steps = steps(&[(JAVASCRIPT, "return value + '0'")]);
     let mut refused = item(5, 1, "refused", ValueType::Text);
     refused.steps = steps(&[(JAVASCRIPT, "return new HttpRequest().get('no address')")]);

@@ -1,6 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { createHostGroup } from "~/api/groups";
 import { saveHost } from "~/api/host-changes";
@@ -8,32 +7,26 @@ import type { Host } from "~/api/hosts";
 import { FormBar } from "~/forms/form-bar";
 import { InterfacesEditor, newInterface } from "~/forms/interfaces-editor";
 import { MacrosEditor } from "~/forms/macros-editor";
+import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
+import { useDraft } from "~/forms/use-draft";
 import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
 import { ask } from "~/ui/confirm";
 import { Checkbox, Field, Input, Textarea } from "~/ui/field";
 import { toast } from "~/ui/toast";
-import {
-  draftOf,
-  type HostDraft,
-  hostParams,
-  problemsOf,
-  unlinkedTemplates,
-  usesIpmi,
-} from "./draft";
+import { draftOf, hostParams, problemsOf, unlinkedTemplates, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
 import { TlsFields } from "./tls";
 
 /** Creates or edits a host. */
 export function HostForm({ host }: { host: Host | null }) {
-  const [draft, setDraft] = useState(() => draftOf(host, newInterface("1", true)));
-  const [tried, setTried] = useState(false);
+  const { draft, set, problems, check } = useDraft(
+    () => draftOf(host, newInterface("1", true)),
+    (draft) => problemsOf(draft, host === null),
+  );
   const client = useQueryClient();
   const navigate = useNavigate();
-  const set = (next: Partial<HostDraft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft, host === null);
-  const shown = tried ? problems : {};
   const save = useMutation({
     mutationFn: (clear: boolean) => saveHost(host?.hostid ?? null, hostParams(draft, host, clear)),
     onSuccess: ({ hostids }) => {
@@ -52,8 +45,7 @@ export function HostForm({ host }: { host: Host | null }) {
     onError: (error) => toast(explain(error).what, "bad"),
   });
   const submit = async () => {
-    setTried(true);
-    if (Object.keys(problems).length > 0) return;
+    if (!check()) return;
     const unlinked = unlinkedTemplates(draft, host);
     if (unlinked.length === 0) return save.mutate(false);
     const choice = await ask({
@@ -77,19 +69,13 @@ export function HostForm({ host }: { host: Host | null }) {
   const names = new Map(host?.parentTemplates.map((t) => [t.templateid, t.name]));
 
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        void submit();
-      }}
-    >
+    <FormCard onSubmit={() => void submit()}>
       <FormSection
         title="Host"
         note="The host name is what agents send; the visible name is what people read."
       >
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Host name" required error={shown.host}>
+          <Field label="Host name" required error={problems.host}>
             {(id) => (
               <Input
                 id={id}
@@ -110,7 +96,7 @@ export function HostForm({ host }: { host: Host | null }) {
             )}
           </Field>
         </div>
-        <Field label="Host groups" required error={shown.groups}>
+        <Field label="Host groups" required error={problems.groups}>
           {(id) => (
             <HostGroupPicker
               id={id}
@@ -172,14 +158,14 @@ export function HostForm({ host }: { host: Host | null }) {
         <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
       </FormSection>
       <FormSection title="Encryption" note="Between Vedette and this host's agent.">
-        <TlsFields draft={draft} set={set} isNew={host === null} error={shown.psk} />
+        <TlsFields draft={draft} set={set} isNew={host === null} error={problems.psk} />
       </FormSection>
       <FormBar
         save={host ? "Save host" : "Create host"}
         busy={save.isPending}
         error={save.error}
-        problems={shown}
+        problems={problems}
       />
-    </form>
+    </FormCard>
   );
 }

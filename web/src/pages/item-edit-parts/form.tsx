@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { lazy, Suspense, useState } from "react";
 import {
@@ -9,13 +9,12 @@ import {
 } from "~/api/item-config";
 import type { Owner } from "~/api/owners";
 import { valueMapsQuery } from "~/api/valuemaps";
-import { FormBar } from "~/forms/form-bar";
+import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
+import { useDraft } from "~/forms/use-draft";
 import { Button } from "~/ui/button";
-import { confirmed } from "~/ui/confirm";
 import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
-import { toast } from "~/ui/toast";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
 import { RULE_STEPS } from "~/util/preprocessing";
 import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./draft";
@@ -96,61 +95,47 @@ function ValueFields({
 
 /** Creates or edits an item, an item prototype or a discovery rule. */
 export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(item));
-  const [tried, setTried] = useState(false);
+  const drafting = useDraft(
+    () => draftOf(item),
+    (draft) => problemsOf(draft, owner.template ? null : owner.interfaces),
+  );
   const [testing, setTesting] = useState(false);
   const client = useQueryClient();
   const inherited = item !== null && item.templateid !== "0";
-  const set = (next: Partial<ItemDraft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft, owner.template ? null : owner.interfaces);
-  const errors = tried ? problems : {};
+  const { draft, set, problems: errors } = drafting;
   const word = WORDS[kind];
-  const save = useMutation({
-    mutationFn: () => {
-      const params = itemParams(draft, owner.interfaces, inherited, kind, item);
-      const place = item
-        ? {}
-        : { hostid: owner.id, ruleid: kind === "prototype" ? ruleid : undefined };
-      return saveConfigItem(kind, item?.itemid ?? null, { ...place, ...params });
-    },
-    onSuccess: ({ itemids }) => {
-      toast(item ? `${draft.name} was saved.` : `${draft.name} was created.`);
-      void client.invalidateQueries();
-      onDone(itemids[0] ?? item?.itemid ?? "");
-    },
-  });
-  const remove = useMutation({
-    mutationFn: () => deleteConfigItem(kind, item?.itemid ?? ""),
-    onSuccess: () => {
-      toast(`${draft.name} was deleted.`);
-      void client.invalidateQueries();
-      onDeleted();
-    },
-  });
-  const types = kind === "rule" ? ITEM_TYPES.filter(([type]) => !NOT_RULES.has(type)) : ITEM_TYPES;
-  const onDelete = async () => {
-    const loss =
-      kind === "item"
-        ? "Its history and the triggers that use it go with it."
-        : "What it made on hosts goes with it.";
-    if (
-      await confirmed(
-        `Delete ${draft.name}?`,
-        <p>{loss} This cannot be undone.</p>,
-        `Delete ${word}`,
-      )
-    )
-      remove.mutate();
+  const id = item?.itemid ?? null;
+  const params = () => {
+    const place = { hostid: owner.id, ruleid: kind === "prototype" ? ruleid : undefined };
+    const members = itemParams(draft, owner.interfaces, inherited, kind, item);
+    return id === null ? { ...place, ...members } : members;
   };
-
+  const types = kind === "rule" ? ITEM_TYPES.filter(([type]) => !NOT_RULES.has(type)) : ITEM_TYPES;
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
+    <ObjectForm
+      word={word}
+      drafting={drafting}
+      isNew={id === null}
+      save={() => saveConfigItem(kind, id, params())}
+      onSaved={({ itemids }) => {
+        void client.invalidateQueries();
+        onDone(itemids[0] ?? id ?? "");
       }}
+      remove={inherited ? undefined : () => deleteConfigItem(kind, id ?? "")}
+      onDeleted={() => {
+        void client.invalidateQueries();
+        onDeleted();
+      }}
+      loss={
+        kind === "item"
+          ? "Its history and the triggers that use it go with it."
+          : "What it made on hosts goes with it."
+      }
+      buttons={
+        <Button icon="flask" onClick={() => setTesting(true)}>
+          Test
+        </Button>
+      }
     >
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
@@ -291,24 +276,11 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       )}
-      <FormBar
-        save={item ? `Save ${word}` : `Create ${word}`}
-        busy={save.isPending}
-        error={save.error ?? remove.error}
-        problems={errors}
-        onDelete={item && !inherited ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel={`Delete ${word}`}
-      >
-        <Button icon="flask" onClick={() => setTesting(true)}>
-          Test
-        </Button>
-      </FormBar>
       {testing && (
         <Suspense>
           <TestDialog draft={draft} kind={kind} owner={owner} onClose={() => setTesting(false)} />
         </Suspense>
       )}
-    </form>
+    </ObjectForm>
   );
 }

@@ -1,16 +1,12 @@
-import { useMutation } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { explain } from "~/api/errors";
 import { deleteMaintenances, type MaintenanceDetail, saveMaintenance } from "~/api/maintenance";
-import { FormBar } from "~/forms/form-bar";
+import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
+import { useDraft } from "~/forms/use-draft";
 import { HostGroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
-import { confirmed } from "~/ui/confirm";
 import { Field, Input, Textarea } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
-import { toast } from "~/ui/toast";
 import { useNow } from "~/util/hooks";
 import { formatMoment, nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
 import { formatClock, formatDate, zoneName } from "~/util/time";
@@ -65,51 +61,31 @@ interface FormProps {
 
 /** Creates or edits a maintenance. */
 export function MaintenanceForm({ maintenance, hostids }: FormProps) {
-  const [draft, setDraft] = useState(() =>
-    draftOf(maintenance, Math.floor(Date.now() / 1000), hostids),
+  const drafting = useDraft(
+    () => draftOf(maintenance, Math.floor(Date.now() / 1000), hostids),
+    problemsOf,
   );
-  const [tried, setTried] = useState(false);
+  const { draft, set, problems } = drafting;
   const navigate = useNavigate();
   const follow = useFollow();
-  const set = (next: Partial<Draft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft);
-  const shown = tried ? problems : {};
   const leave = () => {
     follow();
     void navigate({ to: "/maintenance" });
   };
-  const save = useMutation({
-    mutationFn: () => saveMaintenance(maintenance?.maintenanceid ?? null, paramsOf(draft)),
-    onSuccess: () => {
-      toast(maintenance ? `${draft.name} was saved.` : `${draft.name} was created.`);
-      leave();
-    },
-  });
-  const remove = useMutation({
-    mutationFn: () => deleteMaintenances([maintenance?.maintenanceid ?? ""]),
-    onSuccess: () => {
-      toast(`${maintenance?.name} was deleted.`);
-      leave();
-    },
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
-  const onDelete = async () => {
-    const body = <p>What it covers leaves maintenance at once. This cannot be undone.</p>;
-    if (await confirmed(`Delete ${maintenance?.name}?`, body, "Delete maintenance")) {
-      remove.mutate();
-    }
-  };
+  const id = maintenance?.maintenanceid ?? null;
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
-      }}
+    <ObjectForm
+      word="maintenance"
+      drafting={drafting}
+      isNew={id === null}
+      save={() => saveMaintenance(id, paramsOf(draft))}
+      onSaved={leave}
+      remove={() => deleteMaintenances([id ?? ""])}
+      onDeleted={leave}
+      loss="What it covers leaves maintenance at once."
     >
       <FormSection title="Maintenance" note="While it runs, problems are hidden and not notified.">
-        <Field label="Name" required error={shown.name}>
+        <Field label="Name" required error={problems.name}>
           {(id) => (
             <Input
               id={id}
@@ -148,7 +124,7 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
         </Field>
       </FormSection>
       <FormSection title="Covers" note="Subgroups come along with their group.">
-        <Field label="Host groups" error={shown.covers}>
+        <Field label="Host groups" error={problems.covers}>
           {(id) => (
             <HostGroupPicker
               id={id}
@@ -182,7 +158,7 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
               />
             )}
           </Field>
-          <Field label="Active till" required error={shown.till}>
+          <Field label="Active till" required error={problems.till}>
             {(id) => (
               <Input
                 id={id}
@@ -196,19 +172,10 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
         <PeriodsEditor
           periods={draft.periods}
           onChange={(periods) => set({ periods })}
-          tried={tried}
+          tried={Object.keys(problems).length > 0}
         />
         <Preview draft={draft} />
       </FormSection>
-      <FormBar
-        save={maintenance ? "Save maintenance" : "Create maintenance"}
-        busy={save.isPending}
-        error={save.error}
-        problems={shown}
-        onDelete={maintenance ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel="Delete…"
-      />
-    </form>
+    </ObjectForm>
   );
 }

@@ -1,58 +1,41 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useState } from "react";
-import { explain } from "~/api/errors";
 import { deleteNetworkRules, type NetworkRule, saveNetworkRule } from "~/api/network";
-import { FormBar } from "~/forms/form-bar";
+import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
-import { confirmed } from "~/ui/confirm";
+import { useDraft } from "~/forms/use-draft";
 import { Checkbox, Field, Input, Select } from "~/ui/field";
-import { toast } from "~/ui/toast";
 import { checkWords, hasValue } from "~/util/network";
 import { ChecksEditor } from "./checks-editor";
-import { type RuleDraft, ruleDraft, ruleParams, ruleProblems, withoutCheck } from "./rule-draft";
+import { ruleDraft, ruleParams, ruleProblems, withoutCheck } from "./rule-draft";
 
 /** Creates or edits a rule of network discovery. */
 export function RuleForm({ rule }: { rule: NetworkRule | null }) {
-  const [draft, setDraft] = useState(() => ruleDraft(rule));
-  const [tried, setTried] = useState(false);
+  const drafting = useDraft(() => ruleDraft(rule), ruleProblems);
+  const { draft, set, problems } = drafting;
   const navigate = useNavigate();
   const client = useQueryClient();
-  const set = (next: Partial<RuleDraft>) => setDraft({ ...draft, ...next });
-  const problems = ruleProblems(draft);
-  const shown = tried ? problems : {};
-  const leave = (text: string) => {
-    toast(text);
+  const leave = () => {
     void client.invalidateQueries({ queryKey: ["network"] });
     void navigate({ to: "/discovery-rules" });
   };
-  const save = useMutation({
-    mutationFn: () => saveNetworkRule(rule?.druleid ?? null, ruleParams(draft)),
-    onSuccess: () => leave(`${draft.name} was ${rule ? "saved" : "created"}.`),
-  });
-  const remove = useMutation({
-    mutationFn: () => deleteNetworkRules([rule?.druleid ?? ""]),
-    onSuccess: () => leave(`${rule?.name} was deleted.`),
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
-  const onDelete = async () => {
-    const body = <p>What it found goes with it; hosts that were made of it stay.</p>;
-    if (await confirmed(`Delete ${rule?.name}?`, body, "Delete rule")) remove.mutate();
-  };
+  const id = rule?.druleid ?? null;
   const valued = draft.checks.flatMap((check, at) =>
     hasValue(check.type) ? [[String(at), `Value of ${checkWords(check)}`] as const] : [],
   );
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
-      }}
+    <ObjectForm
+      word="rule"
+      drafting={drafting}
+      isNew={id === null}
+      save={() => saveNetworkRule(id, ruleParams(draft))}
+      onSaved={leave}
+      remove={() => deleteNetworkRules([id ?? ""])}
+      onDeleted={leave}
+      loss="What it found goes with it; hosts that were made of it stay."
     >
       <FormSection title="Rule" note="Where it looks, and how often.">
-        <Field label="Name" required error={shown.name}>
+        <Field label="Name" required error={problems.name}>
           {(id) => (
             <Input
               id={id}
@@ -66,7 +49,7 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
         <Field
           label="Addresses"
           required
-          error={shown.iprange}
+          error={problems.iprange}
           hint="Addresses, ranges and networks, separated by commas; each at most 65,536 addresses."
         >
           {(id) => (
@@ -79,14 +62,14 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           )}
         </Field>
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Look every" required error={shown.delay}>
+          <Field label="Look every" required error={problems.delay}>
             {(id) => (
               <Input id={id} value={draft.delay} onChange={(e) => set({ delay: e.target.value })} />
             )}
           </Field>
           <Field
             label="Addresses at one time"
-            error={shown.concurrency}
+            error={problems.concurrency}
             hint="0: as many as go without delaying other checks."
           >
             {(id) => (
@@ -108,8 +91,8 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
         <ChecksEditor
           checks={draft.checks}
           onChange={(checks) => set({ checks })}
-          onRemove={(at) => setDraft(withoutCheck(draft, at))}
-          problems={shown}
+          onRemove={(at) => set(withoutCheck(draft, at))}
+          problems={problems}
         />
       </FormSection>
       <FormSection title="Hosts" note="What discovery actions make of what is found.">
@@ -146,15 +129,6 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           </Field>
         </div>
       </FormSection>
-      <FormBar
-        save={rule ? "Save rule" : "Create rule"}
-        busy={save.isPending}
-        error={save.error}
-        problems={shown}
-        onDelete={rule ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel="Delete…"
-      />
-    </form>
+    </ObjectForm>
   );
 }

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
 import type { Owner } from "~/api/owners";
@@ -8,14 +8,13 @@ import {
   saveTrigger,
   triggerSearchQuery,
 } from "~/api/trigger-config";
-import { FormBar } from "~/forms/form-bar";
+import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
-import { confirmed } from "~/ui/confirm";
+import { useDraft } from "~/forms/use-draft";
 import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Segmented } from "~/ui/segmented";
-import { toast } from "~/ui/toast";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
@@ -192,45 +191,27 @@ function Words({ draft, set, errors, inherited }: PartProps) {
 
 /** Creates or edits a trigger or a trigger prototype. */
 export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(trigger));
-  const [tried, setTried] = useState(false);
+  const drafting = useDraft(() => draftOf(trigger), problemsOf);
   const client = useQueryClient();
   const inherited = trigger !== null && trigger.templateid !== "0";
-  const set = (next: Partial<TriggerDraft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft);
-  const errors = tried ? problems : {};
+  const { draft, set, problems: errors } = drafting;
   const word = prototype ? "trigger prototype" : "trigger";
-  const done = (what: string) => {
-    toast(`${draft.name} was ${what}.`);
+  const done = () => {
     void client.invalidateQueries();
     onDone();
   };
-  const save = useMutation({
-    mutationFn: () =>
-      saveTrigger(
-        prototype,
-        trigger?.triggerid ?? null,
-        triggerParams(draft, inherited, prototype),
-      ),
-    onSuccess: () => done(trigger ? "saved" : "created"),
-  });
-  const remove = useMutation({
-    mutationFn: () => deleteTrigger(prototype, trigger?.triggerid ?? ""),
-    onSuccess: () => done("deleted"),
-  });
-  const onDelete = async () => {
-    const body = <p>Its open problems go with it. This cannot be undone.</p>;
-    if (await confirmed(`Delete ${draft.name}?`, body, `Delete ${word}`)) remove.mutate();
-  };
+  const id = trigger?.triggerid ?? null;
   const part = { draft, set, owner, errors, inherited };
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
-      }}
+    <ObjectForm
+      word={word}
+      drafting={drafting}
+      isNew={id === null}
+      save={() => saveTrigger(prototype, id, triggerParams(draft, inherited, prototype))}
+      onSaved={done}
+      remove={inherited ? undefined : () => deleteTrigger(prototype, id ?? "")}
+      onDeleted={done}
+      loss="Its open problems go with it."
     >
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
@@ -317,15 +298,6 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
           </Field>
         </div>
       </FormSection>
-      <FormBar
-        save={trigger ? `Save ${word}` : `Create ${word}`}
-        busy={save.isPending}
-        error={save.error ?? remove.error}
-        problems={errors}
-        onDelete={trigger && !inherited ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel={`Delete ${word}`}
-      />
-    </form>
+    </ObjectForm>
   );
 }

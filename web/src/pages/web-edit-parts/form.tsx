@@ -1,16 +1,14 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
+import { useQueryClient } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
-import { explain } from "~/api/errors";
 import type { Owner } from "~/api/owners";
 import { deleteWebScenario, saveWebScenario, type WebScenarioDetail } from "~/api/web-scenarios";
-import { FormBar } from "~/forms/form-bar";
+import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
+import { useDraft } from "~/forms/use-draft";
 import { useLeave } from "~/parts/owner";
 import { Button } from "~/ui/button";
-import { confirmed } from "~/ui/confirm";
 import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
-import { toast } from "~/ui/toast";
 import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
 import { WebStepsEditor } from "./steps-editor";
 
@@ -152,58 +150,39 @@ interface WebFormProps {
   scenario: WebScenarioDetail | null;
 }
 
-function useChanges({ owner, scenario }: WebFormProps, draft: WebDraft, inherited: boolean) {
+/** Creates or edits a web scenario. */
+export function WebForm({ owner, scenario }: WebFormProps) {
+  const drafting = useDraft(() => draftOf(scenario), problemsOf);
+  const [testing, setTesting] = useState(false);
   const client = useQueryClient();
   const goBack = useLeave();
+  const inherited = scenario !== null && scenario.templateid !== "0";
+  const { draft, set, problems } = drafting;
+  const part = { draft, set, problems };
   const leave = () => {
     void client.invalidateQueries();
     goBack(owner, "web");
   };
-  const save = useMutation({
-    mutationFn: () => {
-      const place = scenario ? {} : { hostid: owner.id };
-      const params = { ...place, ...paramsOf(draft, inherited) };
-      return saveWebScenario(scenario?.httptestid ?? null, params);
-    },
-    onSuccess: () => {
-      toast(scenario ? `${draft.name} was saved.` : `${draft.name} was created.`);
-      leave();
-    },
+  const id = scenario?.httptestid ?? null;
+  const params = () => ({
+    ...(id === null ? { hostid: owner.id } : {}),
+    ...paramsOf(draft, inherited),
   });
-  const remove = useMutation({
-    mutationFn: () => deleteWebScenario(scenario?.httptestid ?? ""),
-    onSuccess: () => {
-      toast(`${scenario?.name} was deleted.`);
-      leave();
-    },
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
-  return { save, remove };
-}
-
-/** Creates or edits a web scenario. */
-export function WebForm({ owner, scenario }: WebFormProps) {
-  const [draft, setDraft] = useState(() => draftOf(scenario));
-  const [tried, setTried] = useState(false);
-  const [testing, setTesting] = useState(false);
-  const inherited = scenario !== null && scenario.templateid !== "0";
-  const { save, remove } = useChanges({ owner, scenario }, draft, inherited);
-  const set = (next: Partial<WebDraft>) => setDraft({ ...draft, ...next });
-  const problems = problemsOf(draft);
-  const shown = tried ? problems : {};
-  const part = { draft, set, problems: shown };
-  const onDelete = async () => {
-    const body = <p>Its items and their history go with it. This cannot be undone.</p>;
-    if (await confirmed(`Delete ${scenario?.name}?`, body, "Delete web scenario")) remove.mutate();
-  };
   return (
-    <form
-      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setTried(true);
-        if (Object.keys(problems).length === 0) save.mutate();
-      }}
+    <ObjectForm
+      word="web scenario"
+      drafting={drafting}
+      isNew={id === null}
+      save={() => saveWebScenario(id, params())}
+      onSaved={leave}
+      remove={inherited ? undefined : () => deleteWebScenario(id ?? "")}
+      onDeleted={leave}
+      loss="Its items and their history go with it."
+      buttons={
+        <Button icon="flask" onClick={() => setTesting(true)}>
+          Test
+        </Button>
+      }
     >
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
@@ -215,7 +194,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
       >
         <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
-          <Field label="Name" required error={shown.name}>
+          <Field label="Name" required error={problems.name}>
             {(id) => (
               <Input
                 id={id}
@@ -240,7 +219,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
           <WebStepsEditor
             steps={draft.steps}
             onChange={(steps) => set({ steps })}
-            problems={shown}
+            problems={problems}
           />
         </FormSection>
         <Common {...part} />
@@ -249,24 +228,11 @@ export function WebForm({ owner, scenario }: WebFormProps) {
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       </fieldset>
-      <FormBar
-        save={scenario ? "Save web scenario" : "Create web scenario"}
-        busy={save.isPending}
-        error={save.error}
-        problems={shown}
-        onDelete={scenario && !inherited ? () => void onDelete() : undefined}
-        deleting={remove.isPending}
-        deleteLabel="Delete…"
-      >
-        <Button icon="flask" onClick={() => setTesting(true)}>
-          Test
-        </Button>
-      </FormBar>
       {testing && (
         <Suspense>
           <WebTestDialog draft={draft} owner={owner} onClose={() => setTesting(false)} />
         </Suspense>
       )}
-    </form>
+    </ObjectForm>
   );
 }

@@ -17,7 +17,8 @@ const TIMEOUT: Duration = Duration::from_secs(6);
 fn of_kind(id: u64, kind: ItemType) -> Item {
     let mut item = item(id);
     item.interval = Some(Arc::new(UpdateInterval::parse("30s").unwrap()));
-    (item.kind, item.interface) = (kind, InterfaceId(0));
+    item.kind = kind;
+    item.poll_at(InterfaceId(0));
     item
 }
 
@@ -148,7 +149,9 @@ fn the_slow_have_their_share() {
 fn a_lane_has_a_part_of_the_places() {
     let external = |id| of_kind(id, ItemType::External);
     let mut items: Vec<Item> = (1..=100).map(external).collect();
-    items.push(Item { interface: InterfaceId(1), ..of_kind(200, ItemType::Agent) });
+    let mut agent = of_kind(200, ItemType::Agent);
+    agent.poll_at(InterfaceId(1));
+    items.push(agent);
     let mut schedule = with_hosts(vec![host(1, items)]);
     let start = |schedule: &mut Schedule, now| {
         schedule.tick(now);
@@ -218,7 +221,10 @@ fn who_is_asked() {
         item.key = key.into();
         item
     };
-    let other_host = |item: Item| Item { host: HostId(9), ..item };
+    let other_host = |mut item: Item| {
+        item.host = HostId(9);
+        item
+    };
     let (ssh, simple, odbc) = (ItemType::Ssh, ItemType::Simple, ItemType::Database);
     let service = |params: &str| key(simple, &format!("net.tcp.service[{params}]"));
     for (one, other, same) in [

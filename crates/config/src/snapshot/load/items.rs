@@ -300,8 +300,7 @@ impl Around {
         Some(Item {
             id: ItemId(id),
             host: host.id,
-            interface,
-            master: ItemId(if shape.kind == ItemType::Dependent { row.id(3) } else { 0 }),
+            origin: if shape.kind == ItemType::Dependent { row.id(3) } else { interface.0 },
             dependents: self.dependents.of(id).iter().copied().collect(),
             triggers: self.triggers.of(id).iter().copied().collect(),
             shape,

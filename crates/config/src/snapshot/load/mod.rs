@@ -96,7 +96,7 @@ fn widen(
     let mut items = touched.items.clone();
     items.extend(items::masters(connection, &touched.items)?);
     for id in &touched.items {
-        items.extend(before.items.get(id).map(|item| item.master).filter(|id| id.0 != 0));
+        items.extend(before.items.get(id).map(|item| item.master()).filter(|id| id.0 != 0));
     }
     items.extend(triggers::named(connection, &touched.triggers)?);
     for id in &touched.triggers {

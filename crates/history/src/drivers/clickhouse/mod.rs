@@ -4,8 +4,13 @@
 //! spool makes. A row's key is item, second and nanosecond: `ReplacingMergeTree` keeps the row that
 //! was inserted last, and reading asks for `FINAL`, so that a batch that is sent twice is there
 //! once. Days are dropped by partition: each has the rows of one retention class and day.
+//!
+//! Over a cluster rows are spread by item: `Distributed` tables write and read, and what concerns
+//! tables as such (making them, deletions, dropping) is asked of each server.
 
+mod address;
 mod http;
+mod legacy;
 mod rows;
 mod schema;
 mod view;
@@ -13,10 +18,13 @@ mod view;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
+use model::{ItemId, Sample, Trend, TrendValues};
 
+use self::address::Address;
 use self::http::Client;
+use self::legacy::Legacy;
 use self::view::View as StoreView;
+use super::kind_of;
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Retention, Span,
     Store, View,
@@ -49,10 +57,11 @@ impl std::fmt::Debug for ClickHouse {
 }
 
 impl ClickHouse {
-    /// The database that a URL such as `http://user:password@host:8123/database` names. Nothing is
-    /// asked yet; tables are made with the first write.
+    /// The database that a URL such as `http://user:password@host:8123/database` names; with
+    /// `?cluster=name` hosts with commas between, with `?legacy=table` the table that patches of other
+    /// servers use. Nothing is asked yet; tables are made with the first write.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
-        let client = Client::new(url)?;
+        let client = Client::new(Address::parse(url)?);
         Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
     }
 }
@@ -63,7 +72,15 @@ impl Store for ClickHouse {
     }
 
     fn driver(&self) -> Box<dyn Driver> {
-        Box::new(Connection { shared: Arc::clone(&self.shared), counters: Counters::default() })
+        let (shared, counters) = (Arc::clone(&self.shared), Counters::default());
+        match shared.client.address.legacy.clone() {
+            Some(table) => Box::new(Legacy { shared, table, counters }),
+            None => Box::new(Connection { shared, counters }),
+        }
+    }
+
+    fn tells_types(&self) -> bool {
+        self.shared.client.address.legacy.is_none()
     }
 }
 
@@ -77,7 +94,10 @@ impl Shared {
     fn prepare(&self) -> Result<(), Error> {
         let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
         if !*prepared {
-            schema::prepare(&self.client)?;
+            match &self.client.address.legacy {
+                Some(table) => legacy::prepare(self, table)?,
+                None => schema::prepare(&self.client)?,
+            }
             *prepared = true;
         }
         Ok(())
@@ -112,24 +132,33 @@ impl Shared {
         Ok(())
     }
 
-    /// Runs a deletion in one table and waits until no reader sees these items any more.
-    fn delete(&self, table: &str, items: &str) -> Result<(), Error> {
+    /// Runs a deletion in one table of a server and waits until no reader sees these items any more.
+    fn delete(&self, server: usize, table: &str, items: &str) -> Result<(), Error> {
+        // One that was given up waiting for is not asked for once more beside itself.
+        self.wait_for_deletions(server, table)?;
         let any = format!("SELECT 1 FROM {table} WHERE itemid IN ({items}) LIMIT 1");
-        if self.client.ask(&any)?.is_empty() {
+        if self.client.ask_at(server, &any)?.is_empty() {
             return Ok(());
         }
-        self.client.ask(&format!("ALTER TABLE {table} DELETE WHERE itemid IN ({items})"))?;
+        let sql = format!("ALTER TABLE {table} DELETE WHERE itemid IN ({items})");
+        self.client.ask_at(server, &sql)?;
+        self.wait_for_deletions(server, table)
+    }
+
+    fn wait_for_deletions(&self, server: usize, table: &str) -> Result<(), Error> {
         let open = format!(
             "SELECT count() FROM system.mutations \
              WHERE database = currentDatabase() AND table = '{table}' AND is_done = 0"
         );
         for _ in 0..LOOKS_MAX {
-            if self.client.ask(&open)?.trim_ascii() == b"0" {
+            if self.client.ask_at(server, &open)?.trim_ascii() == b"0" {
                 return Ok(());
             }
             std::thread::sleep(LOOK_EVERY);
         }
-        Err(Error::storage_away(format!("a deletion in {table} does not end; trying again")))
+        Err(Error::storage_away(format!(
+            "a deletion in {table} does not end; trying again, see system.mutations"
+        )))
     }
 }
 
@@ -144,15 +173,11 @@ impl Driver for Connection {
         self.shared.prepare()?;
         let mut kinds: [Vec<(Partition, &Sample)>; 4] = Default::default();
         for sample in samples {
-            let (place, kind) = match sample.value {
-                SampleValue::Float(_) => (0, Kind::Float),
-                SampleValue::Unsigned(_) => (1, Kind::Unsigned),
-                SampleValue::Text(_) => (2, Kind::Text),
-                SampleValue::Log(_) => (3, Kind::Log),
-            };
+            let kind = kind_of(&sample.value);
             let class = self.shared.retention.class(sample.item, kind);
             let partition = (class, Day::of(sample.at.clock).0);
-            kinds[place].push((partition, sample));
+            // Numbers of kinds of values are their places among the tables.
+            kinds[usize::from(kind.number())].push((partition, sample));
         }
         for (table, rows) in schema::VALUES.iter().zip(kinds) {
             let put = |body: &mut Vec<u8>, class, sample: &&Sample| {
@@ -197,10 +222,12 @@ impl Driver for Connection {
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
         self.shared.prepare()?;
         for some in items.chunks(ITEMS_MAX) {
-            let list: Vec<String> = some.iter().map(|item| item.0.to_string()).collect();
-            let list = list.join(",");
+            let list = list(some);
             for table in schema::tables() {
-                self.shared.delete(table.name, &list)?;
+                let table = table.local(self.shared.client.address.cluster.is_some());
+                for server in self.shared.client.servers() {
+                    self.shared.delete(server, &table, &list)?;
+                }
             }
         }
         Ok(())
@@ -224,26 +251,34 @@ impl Driver for Connection {
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
         self.shared.prepare()?;
+        let client = &self.shared.client;
         let mut bytes = 0;
-        for part in schema::partitions(&self.shared.client)? {
-            let table = schema::tables().find(|table| table.name == part.table);
-            let Some(table) = table.filter(|table| part.class == class && table.ends(&part) <= day)
-            else {
-                continue;
-            };
-            let (name, number) = (table.name, part.number);
-            let sql = format!("ALTER TABLE {name} DROP PARTITION ({},{number})", class.0);
-            self.shared.client.ask(&sql)?;
-            bytes += part.bytes;
+        for server in client.servers() {
+            for part in schema::partitions(client, server)? {
+                let table = schema::tables().find(|table| table.name == part.table);
+                let Some(table) =
+                    table.filter(|table| part.class == class && table.ends(&part) <= day)
+                else {
+                    continue;
+                };
+                let name = table.local(client.address.cluster.is_some());
+                let (class, number) = (class.0, part.number);
+                let sql = format!("ALTER TABLE {name} DROP PARTITION ({class},{number})");
+                client.ask_at(server, &sql)?;
+                bytes += part.bytes;
+            }
         }
         Ok(bytes)
     }
 
     fn classes(&self) -> Vec<Class> {
-        let found = self.shared.prepare().and_then(|()| schema::partitions(&self.shared.client));
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let mut classes: Vec<Class> =
-            found.unwrap_or_default().into_iter().map(|part| part.class).collect();
+        let client = &self.shared.client;
+        // Who asks drops what is old; a server that is away is asked again in an hour.
+        let parts = client
+            .servers()
+            .map(|server| self.shared.prepare().and_then(|()| schema::partitions(client, server)));
+        let parts = parts.flat_map(Result::unwrap_or_default);
+        let mut classes: Vec<Class> = parts.map(|part| part.class).collect();
         classes.sort_unstable();
         classes.dedup();
         classes
@@ -261,6 +296,11 @@ impl Driver for Connection {
     fn counters(&self) -> Counters {
         self.counters
     }
+}
+
+/// Items as SQL has them, with commas between.
+fn list(items: &[ItemId]) -> String {
+    items.iter().map(|item| item.0.to_string()).collect::<Vec<_>>().join(",")
 }
 
 /// What ClickHouse sent cannot be what was asked for.

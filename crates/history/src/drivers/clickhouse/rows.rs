@@ -39,7 +39,8 @@ pub(crate) fn put_trend(out: &mut Vec<u8>, trend: &Trend, class: Class) {
     out.extend_from_slice(&class.0.to_le_bytes());
 }
 
-fn put_text(out: &mut Vec<u8>, text: &str) {
+/// Appends a text.
+pub(crate) fn put_text(out: &mut Vec<u8>, text: &str) {
     let mut len = text.len();
     while len >= 0x80 {
         out.push((len & 0x7f) as u8 | 0x80);
@@ -52,31 +53,31 @@ fn put_text(out: &mut Vec<u8>, text: &str) {
 /// Columns of a table of values as [`samples`] wants them.
 pub(crate) fn value_columns(kind: Kind) -> &'static str {
     match kind {
-        Kind::Log => "toUInt32(clock),ns,value,timestamp,source,severity,eventid",
-        _ => "toUInt32(clock),ns,value",
+        Kind::Log => "itemid,toUInt32(clock),ns,value,timestamp,source,severity,eventid",
+        _ => "itemid,toUInt32(clock),ns,value",
     }
 }
 
 /// Columns of a table of trends as [`trends`] wants them.
-pub(crate) const TREND_COLUMNS: &str = "toUInt32(clock),num,min,avg,max";
+pub(crate) const TREND_COLUMNS: &str = "itemid,toUInt32(clock),num,min,avg,max";
 
-/// Reads rows of one item and kind.
-pub(crate) fn samples(bytes: &[u8], item: ItemId, kind: Kind) -> Result<Vec<Sample>, Error> {
+/// Reads rows of one kind.
+pub(crate) fn samples(bytes: &[u8], kind: Kind) -> Result<Vec<Sample>, Error> {
     let mut rows = Rows(bytes);
     let mut samples = Vec::new();
     while !rows.0.is_empty() {
-        let sample = rows.sample(item, kind).ok_or_else(|| odd_answer("a row of values"))?;
+        let sample = rows.sample(kind).ok_or_else(|| odd_answer("a row of values"))?;
         samples.push(sample);
     }
     Ok(samples)
 }
 
-/// Reads trends of one item.
-pub(crate) fn trends(bytes: &[u8], item: ItemId, unsigned: bool) -> Result<Vec<Trend>, Error> {
+/// Reads trends of one type.
+pub(crate) fn trends(bytes: &[u8], unsigned: bool) -> Result<Vec<Trend>, Error> {
     let mut rows = Rows(bytes);
     let mut trends = Vec::new();
     while !rows.0.is_empty() {
-        let trend = rows.trend(item, unsigned).ok_or_else(|| odd_answer("a row of trends"))?;
+        let trend = rows.trend(unsigned).ok_or_else(|| odd_answer("a row of trends"))?;
         trends.push(trend);
     }
     Ok(trends)
@@ -105,7 +106,8 @@ impl Rows<'_> {
         None
     }
 
-    fn sample(&mut self, item: ItemId, kind: Kind) -> Option<Sample> {
+    fn sample(&mut self, kind: Kind) -> Option<Sample> {
+        let item = ItemId(self.u64()?);
         let at = Timestamp { clock: self.u32()?, ns: self.u32()? };
         let value = match kind {
             Kind::Float => SampleValue::Float(f64::from_bits(self.u64()?)),
@@ -121,7 +123,8 @@ impl Rows<'_> {
         Some(Sample { item, at, value })
     }
 
-    fn trend(&mut self, item: ItemId, unsigned: bool) -> Option<Trend> {
+    fn trend(&mut self, unsigned: bool) -> Option<Trend> {
+        let item = ItemId(self.u64()?);
         let (hour, num) = (self.u32()?, self.u32()?);
         let figures = [self.u64()?, self.u64()?, self.u64()?];
         let values = if unsigned {
@@ -139,9 +142,9 @@ impl Rows<'_> {
 mod tests {
     use super::*;
 
-    /// What a server sends back of a row: no item in front, no class behind.
+    /// What a server sends back of a row: no class behind.
     fn sent(row: &[u8]) -> &[u8] {
-        &row[8..row.len() - 2]
+        &row[..row.len() - 2]
     }
 
     #[test]
@@ -160,9 +163,9 @@ mod tests {
             let mut row = Vec::new();
             put_sample(&mut row, &sample, Class(31));
             let two = [sent(&row), sent(&row)].concat();
-            assert_eq!(samples(&two, item, kind).unwrap(), [sample.clone(), sample]);
+            assert_eq!(samples(&two, kind).unwrap(), [sample.clone(), sample]);
             for len in [1, 7, sent(&row).len() - 1] {
-                assert!(samples(&sent(&row)[..len], item, kind).is_err(), "{kind:?} {len}");
+                assert!(samples(&sent(&row)[..len], kind).is_err(), "{kind:?} {len}");
             }
         }
         for (unsigned, values) in [
@@ -172,8 +175,8 @@ mod tests {
             let trend = Trend { item, hour: 3600, num: 9, values };
             let mut row = Vec::new();
             put_trend(&mut row, &trend, Class(365));
-            assert_eq!(trends(sent(&row), item, unsigned).unwrap(), [trend]);
-            assert!(trends(&sent(&row)[1..], item, unsigned).is_err());
+            assert_eq!(trends(sent(&row), unsigned).unwrap(), [trend]);
+            assert!(trends(&sent(&row)[1..], unsigned).is_err());
         }
     }
 }

@@ -4,6 +4,8 @@ use super::http::Client;
 use super::odd_answer;
 use crate::{Class, Day, Error, Fault};
 
+/// What the names of a server's own tables end with, in a cluster.
+const LOCAL: &str = "_local";
 /// Days of trends that share a partition.
 pub(crate) const TREND_DAYS: u32 = 31;
 
@@ -80,8 +82,28 @@ impl Table {
         Day((part.number + 1).saturating_mul(days))
     }
 
-    /// The statement that makes it. Servers before 20 know neither codecs nor syncing.
-    fn create(&self, major: u32) -> String {
+    /// The table that holds the rows of a server; in a cluster the name is that of all together.
+    pub(crate) fn local(&self, cluster: bool) -> String {
+        let local = if cluster { LOCAL } else { "" };
+        format!("{}{local}", self.name)
+    }
+
+    /// The statements that make it. Servers before 20 know neither codecs nor syncing.
+    fn create(&self, place: &Place) -> Vec<String> {
+        let mut statements = vec![self.create_local(place)];
+        if let Some(cluster) = &place.cluster {
+            let (name, database) = (self.name, &place.database);
+            // By item, so that the rows of one key meet on one server.
+            statements.push(format!(
+                "CREATE TABLE IF NOT EXISTS {name} AS {database}.{name}{LOCAL} \
+                 ENGINE = Distributed({cluster}, {database}, {name}{LOCAL}, itemid)"
+            ));
+        }
+        statements
+    }
+
+    fn create_local(&self, place: &Place) -> String {
+        let major = place.major;
         let codec = |codec: &'static str| if major < 20 { "" } else { codec };
         let days = if self.trends { TREND_DAYS } else { 1 };
         let (ns, key) = if self.trends {
@@ -100,7 +122,7 @@ impl Table {
             "CREATE TABLE IF NOT EXISTS {} (itemid UInt64 {}, clock DateTime('UTC') {}, {ns}{values}\
              keep UInt16 {}) ENGINE = ReplacingMergeTree() \
              PARTITION BY (keep, intDiv(toUInt32(clock), {})) ORDER BY ({key}){settings}",
-            self.name,
+            self.local(place.cluster.is_some()),
             codec("CODEC(Delta,ZSTD(1))"),
             codec("CODEC(DoubleDelta,ZSTD(1))"),
             codec("CODEC(ZSTD(1))"),
@@ -109,43 +131,72 @@ impl Table {
     }
 }
 
+/// Where tables are made.
+struct Place {
+    /// Release of the server.
+    major: u32,
+    database: String,
+    cluster: Option<String>,
+}
+
 /// Steps from one version of the tables to the next, the oldest first. What a step once did it
 /// does for ever: change tables by a new one.
-const MIGRATIONS: [fn(u32) -> Vec<String>; 1] =
-    [|major| tables().map(|table| table.create(major)).collect()];
+const MIGRATIONS: [fn(&Place) -> Vec<String>; 1] =
+    [|place| tables().flat_map(|table| table.create(place)).collect()];
 
 /// Makes the database and its tables, or brings those that are there up to date.
 pub(crate) fn prepare(client: &Client) -> Result<(), Error> {
-    // First of all: whatever names a database that is missing is refused.
-    client.make_database()?;
-    let version = client.ask("SELECT version()")?;
-    let version = String::from_utf8_lossy(&version);
-    let major = version.trim().split('.').next().and_then(|n| n.parse().ok());
-    let major: u32 = major.ok_or_else(|| odd_answer("its version"))?;
-    client.ask(
-        "CREATE TABLE IF NOT EXISTS vedette_schema (version UInt32, applied DateTime) \
-         ENGINE = MergeTree() ORDER BY version",
-    )?;
-    let done = client.ask("SELECT toUInt32(max(version)) FROM vedette_schema")?;
-    let done: usize = String::from_utf8_lossy(&done)
-        .trim()
-        .parse()
-        .map_err(|_| odd_answer("the version of the tables"))?;
-    if done > MIGRATIONS.len() {
+    let versions: Vec<_> = client.servers().map(|server| version(client, server)).collect();
+    let newest = versions.iter().flatten().copied().max().unwrap_or(0);
+    if newest > MIGRATIONS.len() {
         let message = format!(
-            "the tables in {} have version {done}, this release knows {}: run the newer release",
+            "the tables in {} have version {newest}, this release knows {}: run the newer release",
             client.location(),
             MIGRATIONS.len()
         );
         return Err(Error { fault: Fault::Config, retry: false, message });
     }
-    for (number, step) in MIGRATIONS.iter().enumerate().skip(done) {
-        for statement in step(major) {
-            client.ask(&statement)?;
+    // A server says so only when all have the tables: others may be away now.
+    if newest == MIGRATIONS.len() {
+        return Ok(());
+    }
+    let versions = versions.into_iter().collect::<Result<Vec<usize>, Error>>()?;
+    for (number, step) in MIGRATIONS.iter().enumerate() {
+        let older = || client.servers().filter(|&server| versions[server] <= number);
+        for server in older() {
+            for statement in step(&place(client, server)?) {
+                client.ask_at(server, &statement)?;
+            }
         }
-        client.ask(&format!("INSERT INTO vedette_schema VALUES ({}, now())", number + 1))?;
+        for server in older() {
+            let sql = format!("INSERT INTO vedette_schema VALUES ({}, now())", number + 1);
+            client.ask_at(server, &sql)?;
+        }
     }
     Ok(())
+}
+
+/// The version of a server's tables; 0 = there are none.
+fn version(client: &Client, server: usize) -> Result<usize, Error> {
+    // First of all: whatever names a database that is missing is refused.
+    client.make_database(server)?;
+    client.ask_at(
+        server,
+        "CREATE TABLE IF NOT EXISTS vedette_schema (version UInt32, applied DateTime) \
+         ENGINE = MergeTree() ORDER BY version",
+    )?;
+    let done = client.ask_at(server, "SELECT toUInt32(max(version)) FROM vedette_schema")?;
+    let done = String::from_utf8_lossy(&done).trim().parse();
+    done.map_err(|_| odd_answer("the version of the tables"))
+}
+
+fn place(client: &Client, server: usize) -> Result<Place, Error> {
+    let version = client.ask_at(server, "SELECT version()")?;
+    let version = String::from_utf8_lossy(&version);
+    let major = version.trim().split('.').next().and_then(|n| n.parse().ok());
+    let major = major.ok_or_else(|| odd_answer("its version"))?;
+    let (database, cluster) = (client.address.database.clone(), client.address.cluster.clone());
+    Ok(Place { major, database, cluster })
 }
 
 /// A partition of a table: rows of one class and day, or span of days.
@@ -157,21 +208,24 @@ pub(crate) struct Part {
     pub(crate) bytes: u64,
 }
 
-/// All partitions.
-pub(crate) fn partitions(client: &Client) -> Result<Vec<Part>, Error> {
-    let answer = client.ask(
+/// All partitions of a server.
+pub(crate) fn partitions(client: &Client, server: usize) -> Result<Vec<Part>, Error> {
+    let answer = client.ask_at(
+        server,
         "SELECT table, partition, sum(bytes_on_disk) FROM system.parts \
          WHERE active AND database = currentDatabase() GROUP BY table, partition \
          FORMAT TabSeparated",
     )?;
     let text = String::from_utf8_lossy(&answer).into_owned();
-    Ok(text.lines().filter_map(partition).collect())
+    let cluster = client.address.cluster.is_some();
+    Ok(text.lines().filter_map(|line| partition(line, cluster)).collect())
 }
 
-/// `history_float	(31,19675)	1234`; others are not ours.
-fn partition(line: &str) -> Option<Part> {
+/// Name, partition as `(31,19675)`, bytes, with tabs between; others are not ours.
+fn partition(line: &str, cluster: bool) -> Option<Part> {
     let mut columns = line.split('\t');
-    let table = columns.next()?.to_owned();
+    let table = columns.next()?;
+    let table = if cluster { table.strip_suffix(LOCAL)? } else { table }.to_owned();
     let (class, number) = columns.next()?.strip_prefix('(')?.strip_suffix(')')?.split_once(',')?;
     Some(Part {
         table,
@@ -200,8 +254,10 @@ mod tests {
             ("other\t20231114\t4", None),
             ("", None),
         ] {
-            assert_eq!(partition(line), expected, "{line}");
+            assert_eq!(partition(line, false), expected, "{line}");
         }
+        assert_eq!(partition("history_float_local\t(31,5)\t1", true), Some(part(5, 1)));
+        assert_eq!(partition("history_float\t(31,5)\t1", true), None);
         assert_eq!(VALUES[0].ends(&part(19675, 0)), Day(19676));
         assert_eq!(TRENDS[0].ends(&part(2, 0)), Day(93));
     }
@@ -209,7 +265,15 @@ mod tests {
     #[test]
     fn old_servers_get_no_codecs() {
         for table in tables() {
-            let (old, new) = (table.create(18), table.create(26));
+            let at = |major, cluster: Option<&str>| Place {
+                major,
+                database: "db".to_owned(),
+                cluster: cluster.map(str::to_owned),
+            };
+            let old = table.create(&at(18, None)).join(";");
+            let new = table.create(&at(26, None)).join(";");
+            let cluster = table.create(&at(18, Some("two")));
+            assert!(cluster[0].contains("_local (") && cluster[1].contains("(two, db, "));
             assert!(!old.contains("CODEC") && !old.contains("SETTINGS"), "{old}");
             assert!(new.contains("CODEC(ZSTD(1))") && new.contains("fsync_after_insert"), "{new}");
             for column in table.columns().split(',') {

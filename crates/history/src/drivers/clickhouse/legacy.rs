@@ -1,0 +1,178 @@
+//! The table that patches of other servers for ClickHouse use: read and written, never made.
+//!
+//! One table for all: `history(day Date, itemid UInt64, clock DateTime, ns UInt32, value Int64,
+//! value_dbl Float64, value_str String)`. A row does not say its type, so that a reader has to ask
+//! for one; it has no room for what a log line is more than its text, nor for numbers above
+//! `i64::MAX`; trends are its own materialized views, if it has any. Rows that are sent again are
+//! there twice, and reading passes over one of them.
+
+use std::sync::Arc;
+
+use model::{ItemId, Sample, SampleValue, Trend};
+
+use super::view::View as StoreView;
+use super::{ITEMS_MAX, Shared, list, rows};
+use crate::{
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Span, View,
+};
+
+const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
+
+/// Finds out whether the table is there and is one.
+pub(crate) fn prepare(shared: &Shared, table: &str) -> Result<(), Error> {
+    let sql = format!("SELECT {COLUMNS} FROM {table} LIMIT 0 FORMAT TabSeparated");
+    shared.client.ask(&sql).map(drop).map_err(|error| Error {
+        message: format!("{table} is not a history table with the columns {COLUMNS}: {error}"),
+        ..error
+    })
+}
+
+/// The statement for rows of a kind. Of all kinds together numbers that are 0 count as whole.
+pub(crate) fn select(table: &str, kind: Kind, kinds: Kinds, key: &str, order: &str) -> String {
+    let alone = Kind::VALUES.iter().filter(|&&kind| kinds.has(kind)).count() == 1;
+    let (value, rows) = match (kind, alone) {
+        (Kind::Float, true) => ("value_dbl", "value = 0 AND value_str = ''"),
+        (Kind::Float, false) => ("value_dbl", "value_dbl != 0"),
+        (Kind::Text, true) => ("value_str", "value = 0 AND value_dbl = 0"),
+        (Kind::Text, false) => ("value_str", "value_str != ''"),
+        (Kind::Log, true) => {
+            ("value_str,toUInt32(0),'',toUInt32(0),toUInt32(0)", "value = 0 AND value_dbl = 0")
+        }
+        // Texts have been read as such.
+        (Kind::Log, false) => ("value_str,toUInt32(0),'',toUInt32(0),toUInt32(0)", "0"),
+        _ => ("toUInt64(value)", "value_dbl = 0 AND value_str = ''"),
+    };
+    format!(
+        "SELECT itemid,toUInt32(clock),ns,{value} FROM {table} WHERE {key} AND {rows} \
+         ORDER BY {order} LIMIT 1 BY itemid,clock,ns"
+    )
+}
+
+/// Appends a row.
+fn put(out: &mut Vec<u8>, sample: &Sample) -> Result<(), Error> {
+    // No stamp of 32 bits is beyond a Date of 16.
+    let day = u16::try_from(Day::of(sample.at.clock).0).unwrap_or(u16::MAX);
+    let (mut whole, mut float, mut text) = (0_i64, 0.0_f64, "");
+    match &sample.value {
+        SampleValue::Float(value) => float = *value,
+        SampleValue::Unsigned(value) => {
+            whole = i64::try_from(*value).map_err(|_| Error {
+                fault: Fault::Us,
+                retry: false,
+                message: format!("{value} is more than the legacy table can hold"),
+            })?;
+        }
+        SampleValue::Text(value) => text = value,
+        SampleValue::Log(log) => text = &log.0,
+    }
+    out.extend_from_slice(&day.to_le_bytes());
+    out.extend_from_slice(&sample.item.0.to_le_bytes());
+    out.extend_from_slice(&sample.at.clock.to_le_bytes());
+    out.extend_from_slice(&sample.at.ns.to_le_bytes());
+    out.extend_from_slice(&whole.to_le_bytes());
+    out.extend_from_slice(&float.to_bits().to_le_bytes());
+    rows::put_text(out, text);
+    Ok(())
+}
+
+/// A driver over such a table.
+pub(crate) struct Legacy {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) table: String,
+    pub(crate) counters: Counters,
+}
+
+impl Driver for Legacy {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        self.shared.prepare()?;
+        let mut body = Vec::with_capacity(samples.len() * 48);
+        samples.iter().try_for_each(|sample| put(&mut body, sample))?;
+        let sql = format!("INSERT INTO {} ({COLUMNS}) FORMAT RowBinary", self.table);
+        let written = self.shared.client.insert(&sql, &body);
+        self.counters.failures += u64::from(written.is_err());
+        written?;
+        self.counters.samples += samples.len() as u64;
+        self.counters.batches += 1;
+        Ok(())
+    }
+
+    fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        self.shared.prepare()?;
+        for some in items.chunks(ITEMS_MAX) {
+            self.shared.delete(0, &self.table, &list(some))?;
+        }
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn maintain(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
+        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
+    }
+
+    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
+        self.view(items, Span::ALL)
+    }
+
+    /// Whoever made the table drops its months.
+    fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn classes(&self) -> Vec<Class> {
+        Vec::new()
+    }
+
+    fn describe(&self) -> DriverInfo {
+        DriverInfo {
+            name: "clickhouse-legacy",
+            location: self.shared.client.location().to_owned(),
+            durability: Durability::GroupCommit,
+            readable: true,
+        }
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+
+    #[test]
+    fn a_row_has_its_value_in_one_column_and_large_numbers_are_refused() {
+        let row = |value| {
+            let at = Timestamp { clock: 86_400 * 3 + 5, ns: 9 };
+            let mut out = Vec::new();
+            put(&mut out, &Sample { item: ItemId(7), at, value }).map(|()| out)
+        };
+        let key = [&[3, 0, 7, 0, 0, 0, 0, 0, 0, 0][..], &259_205_u32.to_le_bytes(), &[9, 0, 0, 0]];
+        let key = key.concat();
+        let zero = [0; 8];
+        let float = row(SampleValue::Float(1.5)).unwrap();
+        assert_eq!(float, [&key[..], &zero, &1.5_f64.to_le_bytes(), &[0]].concat());
+        let whole = row(SampleValue::Unsigned(i64::MAX as u64)).unwrap();
+        assert_eq!(whole, [&key[..], &i64::MAX.to_le_bytes(), &zero, &[0]].concat());
+        let text = row(SampleValue::Text("ab".into())).unwrap();
+        assert_eq!(text, [&key[..], &zero, &zero, b"\x02ab"].concat());
+        let error = row(SampleValue::Unsigned(1 << 63)).unwrap_err();
+        assert!(error.fault == Fault::Us && !error.retry, "{error}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Deletions while positions move, positions that a crash or a backup set back, slow stores, and
+//! numbers that are none.
+
+use std::time::Duration;
+
+use history::spool::Policy;
+use history::{Driver, Kinds, Span};
+use model::{ItemId, Sample, SampleValue};
+
+use crate::world::{Fake, ITEMS, Mood, World, Written};
+use crate::world::{check, policy, sample, wait_for, write};
+
+/// The store has what the embedded engine has, no more and no less.
+fn check_embedded(world: &mut World, fake: &Fake, what: &str) {
+    for item in 0..ITEMS {
+        let view = world.of(item).view(&[ItemId(item)], Span::ALL);
+        let embedded = view.samples(ItemId(item), Kinds::VALUES).unwrap();
+        assert_eq!(fake.samples(item), embedded, "{what}: item {item}");
+    }
+}
+
+/// Of two shards the second one owns item 3.
+const ITEM: u64 = 3;
+
+#[test]
+fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
+    for (first, second) in [(1, 0), (0, 1)] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.drivers[first].clear(&[ItemId(ITEM)]).unwrap();
+        // All waits until the other shard could have told it.
+        world.wait();
+        write(&mut world, 5..9, &mut written);
+        world.wait();
+        world.drivers[second].clear(&[ItemId(ITEM)]).unwrap();
+        write(&mut world, 9..12, &mut written);
+        world.wait();
+        let left = if first == 1 { 5 } else { 9 };
+        written.get_mut(&ITEM).unwrap().drain(..left);
+        check(&fake, &written, "late");
+        check_embedded(&mut world, &fake, "late");
+    }
+}
+
+#[test]
+fn deletions_between_values_of_a_moody_store_and_restarts_stay_in_their_place() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    for round in 0..6u32 {
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        fake.set(if round % 3 == 0 { Mood::Away } else { Mood::Moody });
+        for step in 0..4 {
+            let first = round * 40 + step * 10;
+            write(&mut world, first..first + 10, &mut written);
+            let items = [ItemId(u64::from(round + step) % ITEMS), ItemId(9)];
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&items).unwrap());
+        }
+        // The server ends while the store is anywhere.
+        if round % 2 == 0 {
+            wait_for("some of it", || world.reading(0).written > 0 || round % 3 == 0);
+        }
+    }
+    fake.set(Mood::Well);
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    world.wait();
+    check_embedded(&mut world, &fake, "in the end");
+    assert_eq!((fake.samples(9).len(), world.reading(0).missed), (0, 0));
+}
+
+#[test]
+fn positions_that_were_set_back_send_again_and_change_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let (fake, mut other) = (Fake::new(), Fake::new());
+    other.1 = "fake-2";
+    // The log keeps everything for the other one.
+    other.set(Mood::Away);
+    let cursors = dir.path().join("stores/fake-1.cursors");
+    let mut before = Vec::new();
+    let mut written = Written::new();
+    for round in 0..3 {
+        let mut world = World::start(dir.path(), 2, &[&fake, &other], u64::MAX, policy());
+        for part in 0..2 {
+            let first = round * 40 + part * 20;
+            write(&mut world, first..first + 20, &mut written);
+            wait_for("the first store", || world.reading(0).behind_bytes == 0);
+            before.push(std::fs::read(&cursors).unwrap());
+            world.drivers.iter_mut().for_each(|d| d.clear(&[ItemId(ITEM)]).unwrap());
+        }
+        wait_for("the first store", || world.reading(0).behind_bytes == 0);
+    }
+    for back in before {
+        std::fs::write(&cursors, back).unwrap();
+        let taken = fake.state().taken;
+        let mut world = World::start(dir.path(), 2, &[&fake, &other], u64::MAX, policy());
+        wait_for("the first store", || world.reading(0).behind_bytes == 0);
+        check_embedded(&mut world, &fake, "again");
+        assert_eq!((fake.samples(ITEM).len(), world.reading(0).missed), (0, 0));
+        // All but the newest position are before rows that come again.
+        let again = fake.state().taken - taken;
+        assert!(again % (20 * ITEMS) == 0 && again <= 100 * ITEMS, "{again}");
+    }
+}
+
+#[test]
+fn a_store_that_is_too_slow_for_batches_gets_smaller_ones() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Stuck);
+    let policy = Policy { part_min: 3, rows_max: 1_000, ..policy() };
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy);
+    let mut written = Written::new();
+    write(&mut world, 0..120, &mut written);
+    fake.set(Mood::Slow(7));
+    world.wait();
+    check(&fake, &written, "in small parts");
+    assert!(fake.state().largest <= 7 && world.reading(0).retries > 0);
+    // Nothing was sent twice: a part that was taken stays taken.
+    assert_eq!(fake.state().taken, 120 * ITEMS);
+    fake.set(Mood::Stuck);
+    write(&mut world, 120..400, &mut written);
+    fake.set(Mood::Well);
+    world.wait();
+    check(&fake, &written, "well again");
+    assert!(fake.state().largest > 7, "parts grow again");
+}
+
+#[test]
+fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Stuck);
+    let policy = Policy { age_max: Duration::ZERO, ..policy() };
+    let mut world = World::start(dir.path(), 1, &[&fake], u64::MAX, policy);
+    let mut written = Written::new();
+    for number in 0..300 {
+        // Blocks of ten values, as the test may have one block more than the policy's rows.
+        let samples: Vec<Sample> = (0..ITEMS).map(|item| sample(item, number)).collect();
+        world.drivers[0].write(&samples).unwrap();
+        samples.into_iter().for_each(|s| written.entry(s.item.0).or_default().push(s));
+        let in_hand = world.reading(0).in_hand;
+        assert!(in_hand <= 3 * (40 + ITEMS), "{in_hand}");
+    }
+    wait_for("the feeder has what it may have", || world.reading(0).in_hand >= 40);
+    assert_eq!(world.reading(0).written, 0);
+    fake.set(Mood::Well);
+    world.wait();
+    check(&fake, &written, "all");
+    assert_eq!(world.reading(0).in_hand, 0);
+}
+
+#[test]
+fn what_is_no_number_arrives_bit_by_bit() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut world = World::start(dir.path(), 1, &[&fake], u64::MAX, policy());
+    let bits = [0x7ff8_0000_0000_0001, 0xfff8_0000_dead_beef, 0x7ff0_0000_0000_0000, 1 << 63];
+    for (number, &bits) in (0..).zip(&bits) {
+        let value = SampleValue::Float(f64::from_bits(bits));
+        world.of(1).write(&[Sample { value, ..sample(1, number) }]).unwrap();
+    }
+    world.wait();
+    let bits_of = |sample: &Sample| match sample.value {
+        SampleValue::Float(value) => value.to_bits(),
+        _ => 0,
+    };
+    assert_eq!(fake.samples(1).iter().map(bits_of).collect::<Vec<_>>(), bits);
+}

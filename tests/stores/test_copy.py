@@ -1,0 +1,140 @@
+#!/usr/bin/env python3
+"""`vedette history copy` and `check` between a data folder and a ClickHouse, and back into another
+data folder."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+from clickhouses import ClickHouse  # noqa: E402
+
+DAY = 86400
+DAYS = "60"
+SECRET = "very-hidden-word"
+KINDS = {"float": 0, "log": 2, "unsigned": 3, "text": 4}
+
+
+class Copy(bed.unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.store = ClickHouse(SECRET)
+        cls.addClassCleanup(cls.store.stop)
+        cls.server = bed.Server()
+        cls.addClassCleanup(cls.server.clean)
+        cls.server.start()
+        case = bed.Case()
+        case.api = cls.api = cls.server.api()
+        _, cls.items = case.host("copied", [
+            {"key_": key, "value_type": kind, "history": "90d"} for key, kind in KINDS.items()])
+        cls.values = cls.send()
+        cls.seen = cls.history(cls.api)
+        cls.server.stop()
+
+    @classmethod
+    def send(cls):
+        """Two values of each item on each of 20 days."""
+        now, rows = int(time.time()), []
+        for day in range(20):
+            for n, key in enumerate(KINDS):
+                for ns in (1, 999999999):
+                    value = "%d" % (day * 10 + n) if n % 2 == 0 else "'%d\t\u20ac" % day
+                    value = {"text": "t" + value, "log": "l" + value}.get(key, "%d" % (day + n))
+                    rows.append({"host": "copied", "key": key, "value": value,
+                                 "clock": now - 60 - day * DAY, "ns": ns})
+        answer = bed.send(cls.server.address, {"request": "sender data", "data": rows})
+        assert answer["info"].startswith("processed: %d; failed: 0;" % len(rows)), answer
+        return len(rows)
+
+    @classmethod
+    def history(cls, api):
+        return {key: api.call("history.get", history=kind, itemids=cls.items[key],
+                              sortfield=["clock", "ns"], output="extend")
+                for key, kind in KINDS.items()}
+
+    def vedette(self, command, first, second, folder=None):
+        """The command's exit code and what it said."""
+        data = folder or os.path.join(self.server.folder, "data")
+        environment = dict(os.environ, VEDETTE_HISTORY_STORE="clickhouse=" + self.store.url("copy"))
+        done = subprocess.run(
+            [bed.BINARY, "history", command, "--from", first, "--to", second, "--data", data,
+             "--days", DAYS], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            timeout=300, check=False)
+        self.assertNotIn(SECRET, done.stdout)
+        return done.returncode, done.stdout
+
+    def test_1_interrupted_it_goes_on_and_everything_is_there(self):
+        data = os.path.join(self.server.folder, "data")
+        command = [bed.BINARY, "history", "copy", "--from", "embedded", "--to", "store", "--data",
+                   data, "--days", DAYS]
+        environment = dict(os.environ, VEDETTE_HISTORY_STORE="clickhouse=" + self.store.url("copy"))
+        first = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
+        stores = os.path.join(data, "history", "stores")
+
+        def is_on_its_way():
+            return any(name.endswith(".place") for name in os.listdir(stores))
+        bed.wait_for("the first step", is_on_its_way, pause=0.01)
+        first.kill()
+        first.wait()
+        code, said = self.vedette("copy", "embedded", "store")
+        self.assertEqual(code, 0, said)
+        self.assertIn("going on after", said)
+        self.assertFalse([name for name in os.listdir(stores) if name.endswith(".place")])
+        code, said = self.vedette("check", "embedded", "store")
+        self.assertEqual(code, 0, said)
+        self.assertIn("the same: ", said)
+        rows = [self.store.query("SELECT count() FROM copy.%s FINAL WHERE itemid IN (%s)" % (
+            table, ",".join(self.items.values())))
+            for table in ("history_float", "history_uint", "history_text", "history_log")]
+        self.assertEqual(rows, ["40"] * 4)
+
+    def test_2_differences_are_found_and_mended(self):
+        item = self.items["unsigned"]
+        self.store.query("ALTER TABLE copy.history_uint DELETE WHERE itemid = %s AND ns = 1" % item)
+        self.store.query("INSERT INTO copy.history_float (itemid, clock, ns, value, keep) VALUES "
+                         "(%s, now() - 100, 3, 1, 31)" % self.items["float"])
+
+        gone = "SELECT count() FROM system.mutations WHERE is_done = 0"
+        bed.wait_for("the deletion", lambda: self.store.query(gone) == "0")
+        code, said = self.vedette("check", "embedded", "store")
+        self.assertEqual(code, 1, said)
+        self.assertIn("differ: 20 rows only in embedded, 1 only in clickhouse", said)
+        code, said = self.vedette("copy", "embedded", "store")
+        self.assertEqual(code, 0, said)
+        code, said = self.vedette("check", "embedded", "store")
+        self.assertIn("differ: 0 rows only in embedded, 1 only in clickhouse", said)
+        self.store.query("ALTER TABLE copy.history_float DELETE WHERE ns = 3")
+        bed.wait_for("the deletion", lambda: self.store.query(gone) == "0")
+
+    def test_3_another_data_folder_gets_it_back(self):
+        other = bed.Server()
+        self.addCleanup(other.clean)
+        folder = os.path.join(other.folder, "data")
+        os.makedirs(folder)
+        shutil.copy(os.path.join(self.server.folder, "data", "config.db"), folder)
+        code, said = self.vedette("copy", "store", "embedded", folder=folder)
+        self.assertEqual(code, 0, said)
+        other.start()
+        self.assertEqual(self.history(other.api()), self.seen)
+        # A running server's folder is nobody else's.
+        code, said = self.vedette("check", "embedded", "store", folder=folder)
+        self.assertEqual(code, 1)
+        self.assertIn("in use by another vedette server", said)
+
+    def test_4_wrong_words_are_told(self):
+        for first, second, expected in (
+            ("embedded", "embedded", "name two"),
+            ("store", "store", "name two"),
+            ("store", "clickhouse", "is named like"),
+            ("mongo=http://x", "embedded", "is no store"),
+        ):
+            code, said = self.vedette("copy", first, second)
+            self.assertEqual(code, 1)
+            self.assertIn(expected, said)
+
+
+if __name__ == "__main__":
+    bed.main()

@@ -1,0 +1,84 @@
+import { useMutation } from "@tanstack/react-query";
+import type { ReactNode } from "react";
+import { confirmed } from "~/ui/confirm";
+import { toast } from "~/ui/toast";
+import { FormBar } from "./form-bar";
+import type { Drafting } from "./use-draft";
+
+interface FormCardProps {
+  onSubmit: () => void;
+  children: ReactNode;
+}
+
+/** The sheet on which the sections of a form and its bar lie. */
+export function FormCard({ onSubmit, children }: FormCardProps) {
+  return (
+    <form
+      className="rounded-lg border bg-surface px-4 shadow-card sm:px-6"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSubmit();
+      }}
+    >
+      {children}
+    </form>
+  );
+}
+
+interface ObjectFormProps<R> {
+  /** What is written, such as "web scenario". */
+  word: string;
+  drafting: Pick<Drafting<{ name: string }>, "draft" | "problems" | "check">;
+  /** It is not there yet. */
+  isNew: boolean;
+  save: () => Promise<R>;
+  onSaved: (answer: R) => void;
+  /** Absent where it cannot be deleted. */
+  remove?: () => Promise<unknown>;
+  onDeleted?: () => void;
+  /** What else goes or stays when it is deleted. */
+  loss?: string;
+  /** Beside Save: Test. */
+  buttons?: ReactNode;
+  children: ReactNode;
+}
+
+/** Creates, changes or deletes one object, and says what became of it. */
+export function ObjectForm<R>(props: ObjectFormProps<R>) {
+  const { word, drafting, isNew } = props;
+  const { name } = drafting.draft;
+  const save = useMutation({
+    mutationFn: props.save,
+    onSuccess: (answer) => {
+      toast(`${name} was ${isNew ? "created" : "saved"}.`);
+      props.onSaved(answer);
+    },
+  });
+  const remove = useMutation({
+    mutationFn: async () => props.remove?.(),
+    onSuccess: () => {
+      toast(`${name} was deleted.`);
+      props.onDeleted?.();
+    },
+  });
+  const onDelete = async () => {
+    const body = <p>{props.loss} This cannot be undone.</p>;
+    if (await confirmed(`Delete ${name}?`, body, `Delete ${word}`)) remove.mutate();
+  };
+  return (
+    <FormCard onSubmit={() => drafting.check() && save.mutate()}>
+      {props.children}
+      <FormBar
+        save={`${isNew ? "Create" : "Save"} ${word}`}
+        busy={save.isPending}
+        error={save.error ?? remove.error}
+        problems={drafting.problems}
+        onDelete={!isNew && props.remove ? () => void onDelete() : undefined}
+        deleting={remove.isPending}
+        deleteLabel={`Delete ${word}…`}
+      >
+        {props.buttons}
+      </FormBar>
+    </FormCard>
+  );
+}

@@ -1,0 +1,85 @@
+import type { ReactNode } from "react";
+import { Button } from "~/ui/button";
+import type { IconName } from "~/ui/icon";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { formatCount } from "~/util/format";
+import { QueryError } from "./fallback";
+import { Count, Page, Sheet } from "./page";
+
+interface ListPageProps {
+  title: string;
+  /** Beside the title: how many rows there are, or what else is to be said of their number. */
+  count?: ReactNode;
+  actions?: ReactNode;
+  filters: ReactNode;
+  /** Takes all filters away; present while one narrows the list. */
+  onClear?: () => void;
+  query: { error: Error | null; refetch: () => unknown };
+  /** Dialogs of the page. */
+  beside?: ReactNode;
+  /** The table; nothing while its rows are on their way. */
+  children: ReactNode;
+}
+
+/** The frame of a page that is one table: its filters, and what is shown before it has rows. */
+export function ListPage(props: ListPageProps) {
+  const { title, count, query, onClear } = props;
+  const words = typeof count === "number" ? formatCount(count) : count;
+  return (
+    <Page
+      title={title}
+      heading={
+        <>
+          {title}
+          {words !== undefined && <Count>{words}</Count>}
+        </>
+      }
+      actions={props.actions}
+      filters
+      bar={
+        <>
+          {props.filters}
+          {onClear && (
+            <Button look="quiet" onClick={onClear}>
+              Clear filters
+            </Button>
+          )}
+        </>
+      }
+    >
+      {query.error ? (
+        <QueryError error={query.error} onRetry={() => void query.refetch()} />
+      ) : (
+        <Sheet>{props.children || <SkeletonRows rows={12} />}</Sheet>
+      )}
+      {props.beside}
+    </Page>
+  );
+}
+
+interface NoRowsProps {
+  icon: IconName;
+  /** What the rows are, such as "host". */
+  word: string;
+  onClear?: () => void;
+  /** How to get the first one. */
+  action?: ReactNode;
+  children: ReactNode;
+}
+
+/** A list without rows: because of its filters, or because nothing is there yet. */
+export function NoRows({ icon, word, onClear, action, children }: NoRowsProps) {
+  return onClear ? (
+    <Empty
+      icon={icon}
+      title={`No ${word} matches these filters`}
+      action={<Button onClick={onClear}>Clear filters</Button>}
+    >
+      Loosen a filter.
+    </Empty>
+  ) : (
+    <Empty icon={icon} title={`No ${word} yet`} action={action}>
+      {children}
+    </Empty>
+  );
+}
