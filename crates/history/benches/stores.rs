@@ -6,8 +6,10 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use history::{Class, Driver, Kinds, Span, Store, open_mysql, open_postgresql};
+use history::{Cassandra, Class, Driver, Kinds, OpenSearch, Span, Store};
+use history::{open_mysql, open_postgresql};
 use model::{ItemId, Sample, SampleValue, Timestamp};
+use stdx::clock::RealClock;
 
 const ITEMS: u64 = 4_500;
 const EVERY_S: u32 = 60;
@@ -16,10 +18,11 @@ const ROUNDS_A_BATCH: u32 = 10;
 const START: u32 = 19_675 * 86_400;
 const READS: u64 = 200;
 
-/// A store by the scheme of its address.
-fn store(url: &str) -> Arc<dyn Store> {
+fn store(kind: &str, url: &str) -> Arc<dyn Store> {
     let retention = Arc::new(Class(31));
-    match url.split_once(':').unwrap().0 {
+    match kind {
+        "cassandra" => Arc::new(Cassandra::new(url, retention, RealClock::shared()).unwrap()),
+        "opensearch" => Arc::new(OpenSearch::new(url, retention).unwrap()),
         "postgresql" => open_postgresql(url, retention).unwrap(),
         "mysql" => open_mysql(url, retention).unwrap(),
         other => panic!("{other} is no store"),
@@ -83,12 +86,14 @@ fn write(driver: &mut dyn Driver, batches: u32) -> (u64, u64) {
     (values, spent)
 }
 
-/// `URL write|again|read BATCHES`: writes; writes the same again; reads the last hour of items.
+/// `KIND URL write|again|read BATCHES`: writes; writes the same again; reads the last hour of items.
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let [url, what, batches] = args.as_slice() else { panic!("URL write|read BATCHES") };
+    let [kind, url, what, batches] = args.as_slice() else {
+        panic!("KIND URL write|again|read BATCHES")
+    };
     let batches: u32 = batches.parse().unwrap();
-    let store = store(url);
+    let store = store(kind, url);
     let mut driver = store.driver();
     // The first batch of a connection is written as one that may be there already.
     driver.write(&batch(batches, &mut Random(1))[..1]).unwrap();

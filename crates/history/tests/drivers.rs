@@ -51,8 +51,9 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 }
 
 /// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
-/// `http://127.0.0.1:8123`, `VEDETTE_POSTGRESQL` such as `postgresql://postgres@127.0.0.1:5432`,
-/// `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
+/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`,
+/// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`, `VEDETTE_POSTGRESQL` such as
+/// `postgresql://postgres@127.0.0.1:5432`, `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
 #[cfg(feature = "stores")]
 #[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
@@ -76,6 +77,14 @@ fn stores() -> Vec<Case> {
         let url = format!("{server}/{database}");
         add(MYSQL, history::open_mysql(&url, Arc::new(Classes)).unwrap().as_ref());
     }
+    if let Ok(server) = std::env::var("VEDETTE_CASSANDRA") {
+        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
+        add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock).unwrap());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_OPENSEARCH") {
+        let url = format!("{server}/{database}");
+        add(OPENSEARCH, &history::OpenSearch::new(&url, Arc::new(Classes)).unwrap());
+    }
     assert!(!cases.is_empty(), "scripts/suites/stores tells which servers there are");
     cases
 }
@@ -88,11 +97,13 @@ fn stores() -> Vec<Case> {
 const CLICKHOUSE: &str = "clickhouse";
 const POSTGRESQL: &str = "postgresql";
 const MYSQL: &str = "mysql";
+const CASSANDRA: &str = "cassandra";
+const OPENSEARCH: &str = "opensearch";
 
 impl Case {
     /// Its views show the moment at which they are made; else that at which they are read.
     fn has_moments(&self) -> bool {
-        ![CLICKHOUSE, POSTGRESQL, MYSQL].contains(&self.name)
+        ![CLICKHOUSE, CASSANDRA, OPENSEARCH, POSTGRESQL, MYSQL].contains(&self.name)
     }
 }
 
