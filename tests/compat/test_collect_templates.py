@@ -19,7 +19,7 @@ PATIENCE = 75
 PAUSE = 4
 NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 #: Types of items that a server asks by itself; texts of those that are fed by others follow them.
-ASKED = {"3", "11", "15", "19", "20"}
+ASKED = {"0", "3", "11", "15", "19", "20"}
 #: The same error, in words of their own.
 NO_DATA = "not enough data"
 PARTS = ("template_groups", "templates", "items", "discoveryRules", "triggers", "graphs", "valueMaps")
@@ -176,7 +176,7 @@ def main():
     parser.add_argument("--base-port", type=int, help="use a reference that runs already")
     parser.add_argument("only", nargs="?", default="", help="templates with this in their names")
     options = parser.parse_args()
-    peers = templatepeers.Peers()
+    peers = templatepeers.Peers(reference.program("agent2"))
     server = real = None
     count, problems = 0, []
     try:

@@ -127,12 +127,14 @@ def send(address, message, compress=False, timeout=30):
 class Server:
     """A running `vedette server`."""
 
-    def __init__(self, folder=None, arguments=(), agent="off", environment=None):
+    def __init__(self, folder=None, arguments=(), agent="off", environment=None, through=()):
+        """`through` = a command that becomes the server: the server's own command follows it."""
         self.folder = folder or tempfile.mkdtemp(prefix="vedette-test-")
         self.own_folder = folder is None
         self.http, self.trapper = free_port(), free_port()
         self.arguments = ["--agent", agent] + list(arguments)
         self.environment = environment or {}
+        self.through = list(through)
         self.process = None
         self.log_path = os.path.join(self.folder, "server.log")
         self.url = "http://127.0.0.1:%d/api_jsonrpc.php" % self.http
@@ -141,7 +143,7 @@ class Server:
     def launch(self):
         """Starts it without waiting."""
         environment = dict(os.environ, VEDETTE_ADMIN_PASSWORD=PASSWORD, **self.environment)
-        command = [
+        command = self.through + [
             BINARY, "server", "--data", os.path.join(self.folder, "data"),
             "--http", "127.0.0.1:%d" % self.http, "--trapper", "127.0.0.1:%d" % self.trapper,
         ] + self.arguments

@@ -61,14 +61,15 @@ def udp_port():
 
 
 class Snmpd:
-    """A running snmpd with its files in a folder."""
+    """A running snmpd with its files in a folder, on loopback's address and `more` of that network."""
 
-    def __init__(self, folder, port=None):
+    def __init__(self, folder, port=None, more=()):
         self.folder = os.path.join(folder, "snmpd")
         os.makedirs(self.folder, exist_ok=True)
         self.port = port or udp_port()
         self.process = None
-        lines = ["agentaddress udp:127.0.0.1:%d" % self.port, "rocommunity public",
+        at = ",".join("udp:%s:%d" % (ip, self.port) for ip in ("127.0.0.1", *more))
+        lines = ["agentaddress " + at, "rocommunity public",
                  'sysLocation Nowhere "here"', "sysContact Me <me@example.org>", "sysName tester",
                  "createUser noauth", "rouser noauth noauth"]
         for name, (auth, _), (privacy, _) in USERS:

@@ -8,6 +8,8 @@ import tempfile
 
 import bed
 import databases
+import dockerd
+import peers
 import snmpd
 
 NGINX = """daemon off; master_process off; pid {folder}/pid; error_log stderr;
@@ -90,9 +92,11 @@ def http(prefix, port, path, name):
 
 
 class Peers:
-    """All of them: `watched` = template, macros and interface of a host for each."""
+    """All of them: `watched` = template, macros and interface of a host for each. `agent2` = the program
+    that watches Docker."""
 
-    def __init__(self):
+    def __init__(self, agent2):
+        self.agent2 = agent2
         self.started, self.watched = [], []
         self.folder = tempfile.mkdtemp(prefix="vedette-templates-")
         self.odbc_ini = os.path.join(self.folder, "odbc.ini")
@@ -115,6 +119,9 @@ class Peers:
         postgres = self._own(databases.Postgres())
         mariadb = self._own(databases.MariaDb())
         agent = self._own(snmpd.Snmpd(self.folder).start())
+        docker = self._own(dockerd.Dockerd(self.folder))
+        agent2 = self._own(peers.Agent(self.folder, "docker", self.agent2, options=[
+            "Plugins.Docker.Endpoint=unix://" + docker.path]).start())
         mariadb.run("create user monitor@'%' identified by 'secret';"
                     " grant usage, replication client, slave monitor, process, show databases, show view on *.*"
                     " to monitor@'%'; create database shop; create table shop.t (a int)")
@@ -136,6 +143,7 @@ class Peers:
                                "{$MYSQL.PASSWORD}": "secret"}, None),
             ("Network Generic Device by SNMP", everything, agent.interface()),
             ("Linux by SNMP", everything, agent.interface()),
+            ("Docker by Zabbix agent 2", {}, agent2.interface()),
         ]
 
     def stop(self):

@@ -2,40 +2,17 @@
 """Network discovery and agents that announce themselves: real peers become hosts by actions."""
 
 import os
-import socket
 import sys
-import threading
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import listeners  # noqa: E402
 import peers  # noqa: E402
 import snmpd  # noqa: E402
 
 #: Nobody listens there; a /16 takes a minute.
 NETWORK = os.environ.get("VEDETTE_DISCOVERY_NETWORK", "127.77.0.0/20")
-
-
-class Service:
-    """Accepts connections on an address of loopback until it is stopped."""
-
-    def __init__(self, ip):
-        self.socket = socket.socket()
-        self.socket.bind((ip, 0))
-        self.socket.listen(64)
-        self.port = self.socket.getsockname()[1]
-        threading.Thread(target=self.serve, daemon=True).start()
-
-    def serve(self):
-        while True:
-            try:
-                self.socket.accept()[0].close()
-            except OSError:
-                return
-
-    def stop(self):
-        self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
 
 
 class Scene(bed.Case):
@@ -95,7 +72,7 @@ class Network(Scene):
         agent = peers.Agent(self.server.folder, "web-1", options=["HostMetadata=x"])
         self.addCleanup(agent.stop)
         agent.start()
-        service = Service("127.0.0.1")
+        service = listeners.Service("127.0.0.1")
         rule = self.rule("lab", "127.0.0.1-3", [
             {"type": 9, "ports": str(agent.port), "key_": "agent.hostname", "host_source": 3},
             {"type": 8, "ports": "%d,1" % service.port}])

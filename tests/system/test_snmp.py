@@ -7,6 +7,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import baddevice  # noqa: E402
 import snmpd  # noqa: E402
 
 NAME = "1.3.6.1.2.1.1.5.0"
@@ -203,6 +204,53 @@ class Snmp(bed.Case):
                 self.assertEqual((have[key]["state"], have[key]["error"]), ("1", why))
         state = self.api.call("hostinterface.get", hostids=hostid, output=["available", "error"])[0]
         self.assertEqual((state["available"], state["error"]), ("1", ""))
+
+
+class Misbehaving(bed.Case):
+    """Devices that answer badly, beside one that does not: each check ends as it should."""
+
+    #: What comes of the value of each: a text, or the interface is away.
+    WAYS = {"never": None, "late": "right", "twice": "right", "truncated": None, "second": "right",
+            "elsewhere": None, "another": None, "junk": "right", "long": "x" * 60_000}
+
+    def test_each_value_is_right_or_none(self):
+        group = self.api.call("hostgroup.create", name="Bad")["groupids"][0]
+        hosts, devices = {}, {}
+        for way in self.WAYS:
+            devices[way] = baddevice.Device(way, late=1.3)
+            self.addCleanup(devices[way].stop)
+            interface = {"type": 2, "main": 1, "useip": 1, "ip": "127.0.0.1", "dns": "",
+                         "port": str(devices[way].port), "details": snmpd.v2()}
+            hosts[way] = self.api.call("host.create", host=way, groups=[{"groupid": group}],
+                                       interfaces=[interface])["hostids"][0]
+            interface = self.api.call("hostinterface.get", hostids=hosts[way])[0]["interfaceid"]
+            self.api.call("item.create", [
+                {"hostid": hosts[way], "interfaceid": interface, "name": oid, "key_": "k%d" % n, "type": 20,
+                 "value_type": 4, "delay": "1s", "timeout": "2s", "snmp_oid": oid}
+                for n, oid in enumerate((NAME, "get[1.3.6.1.2.1.1.6.0]"))])
+        memory = self.server.memory_kib()
+
+        def told(way):
+            rows = self.api.call("item.get", hostids=hosts[way], output=["lastvalue", "lastclock"])
+            state = self.api.call("hostinterface.get", hostids=hosts[way], output=["errors_from"])[0]
+            values = {row["lastvalue"] for row in rows if row["lastclock"] != "0"}
+            return len(rows), values, state["errors_from"] == "0"
+        for way, value in self.WAYS.items():
+            with self.subTest(way):
+                if value is None:
+                    bed.wait_for("an interface with errors", lambda way=way: not told(way)[2], 30)
+                    self.assertEqual(told(way)[1], set())
+                else:
+                    bed.wait_for("the value of both", lambda way=way, value=value: told(way) == (
+                        2, {value}, True), 30)
+        for way, value in self.WAYS.items():
+            bed.wait_for("more requests", lambda way=way: devices[way].heard > 3, 90)
+            if value is None:
+                self.assertEqual(told(way)[1], set())
+            else:
+                rows = self.api.call("history.get", hostids=hosts[way], history=4, output=["value"])
+                self.assertEqual({row["value"] for row in rows}, {value}, way)
+        self.assertLess(self.server.memory_kib() - memory, 60_000)
 
 
 if __name__ == "__main__":

@@ -88,11 +88,45 @@ async function actions(group) {
   });
 }
 
+async function settings() {
+  const key = "0123456789abcdef".repeat(2);
+  const save = async () => {
+    await button("Save settings").click();
+    await page.getByText("The settings of autoregistration were saved.").first().waitFor();
+  };
+
+  await step("autoregistration settings", async () => {
+    await link("Autoregistration").click();
+    await heading("Autoregistration").waitFor();
+    await page.getByLabel("No encryption").uncheck();
+    await button("Save settings").click();
+    await page.getByText("Choose at least one way.").first().waitFor();
+    await page.getByLabel("Pre-shared key").check();
+    await page.getByLabel("PSK identity").fill("e2e");
+    await page.getByLabel("PSK", { exact: false }).last().fill("0123");
+    await button("Save settings").click();
+    await page
+      .getByText(/^A key has 32 to 512 hexadecimal digits/)
+      .first()
+      .waitFor();
+    await page.getByLabel("PSK", { exact: false }).last().fill(key);
+    await save();
+    await page.reload();
+    await page.getByText("Empty keeps the stored one.").first().waitFor();
+    expect(await page.getByLabel("Pre-shared key").isChecked(), "the key is not accepted");
+    expect(!(await page.getByLabel("No encryption").isChecked()), "no encryption is accepted");
+    await page.getByLabel("No encryption").check();
+    await page.getByLabel("Pre-shared key").uncheck();
+    await save();
+  });
+}
+
 /** `group` is a host group that exists; `port` one on which the server listens on 127.0.0.1. */
 export async function discovery(group, port) {
   const name = `E2E net ${stamp}`;
   const row = () => dataRows("Discovery rules").filter({ hasText: name });
   await actions(group);
+  await settings();
 
   await step("create discovery rule", async () => {
     await link("Discovery rules").click();

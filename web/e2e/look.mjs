@@ -16,6 +16,7 @@ const PAGES = [
   ["create discovery rule", "/discovery-rules/new", /^Create discovery rule/],
   ["actions", "/actions", /^Discovery actions/],
   ["create action", "/actions/new", /^Create discovery action/],
+  ["autoregistration", "/autoregistration", /^Autoregistration/],
   ["queue", "/queue", /^Queue/],
   ["health", "/health", /health/],
   ["capacity", "/capacity", /^Capacity/],

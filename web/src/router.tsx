@@ -238,6 +238,12 @@ const actionEdit = createRoute({
   component: lazyRouteComponent(() => import("~/pages/action-edit"), "ActionEditPage"),
 });
 
+const autoregistration = createRoute({
+  getParentRoute: () => inside,
+  path: "/autoregistration",
+  component: lazyRouteComponent(() => import("~/pages/autoregistration"), "AutoregistrationPage"),
+});
+
 const queue = createRoute({
   getParentRoute: () => inside,
   path: "/queue",
@@ -295,6 +301,7 @@ const pages = [
   actions,
   actionNew,
   actionEdit,
+  autoregistration,
   queue,
   health,
   capacity,

@@ -18,6 +18,7 @@ use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
 use crate::poll::{self, Command, Reply, Sockets};
+use crate::resolver::Resolver;
 use crate::settings::CollectorConfig;
 use crate::sink::Sink;
 use crate::status::Shared;
@@ -118,6 +119,7 @@ impl Collector {
         let runtime = tokio::runtime::Handle::current();
         let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
+        let resolver = Resolver::new(Arc::clone(&deps.clock));
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -129,6 +131,7 @@ impl Collector {
             sessions: Sessions::default(),
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),
+            resolver,
             tls,
             pinger,
             simple: Simple::default(),

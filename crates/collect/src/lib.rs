@@ -25,6 +25,7 @@ mod internal;
 mod outbox;
 mod peers;
 mod poll;
+mod resolver;
 mod schedule;
 mod settings;
 mod sink;

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use wire::peers::{PeerList, same};
 
+use crate::resolver::Resolver;
+
 /// Most names kept; beyond, the table starts afresh.
 const NAMES_MAX: usize = 10_000;
 /// How long the addresses of a name are believed.
@@ -68,13 +70,10 @@ impl PeerNames {
     }
 
     /// Resolves names for the next question; what does not resolve has no address for a while.
-    pub(crate) async fn resolve(&self, names: Vec<String>, now: Duration) {
+    pub(crate) async fn resolve(&self, names: Vec<String>, resolver: &Resolver, now: Duration) {
         for name in names {
-            let lookup = tokio::net::lookup_host((name.as_str(), 0));
-            let ips = match tokio::time::timeout(RESOLVE_TIMEOUT, lookup).await {
-                Ok(Ok(found)) => found.map(|address| address.ip()).collect(),
-                _ => Vec::new(),
-            };
+            let lookup = tokio::time::timeout(RESOLVE_TIMEOUT, resolver.find(&name)).await;
+            let ips = lookup.ok().and_then(Result::ok).unwrap_or_default();
             let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
             if known.len() >= NAMES_MAX {
                 known.clear();
@@ -108,7 +107,9 @@ mod tests {
         let now = Duration::from_secs(1);
         let verdict = names.allowed("10.0.0.1,localhost", peer, now);
         assert_eq!(verdict, Verdict::Names(vec!["localhost".into()]));
-        names.resolve(vec!["localhost".into(), "no-such-name.invalid".into()], now).await;
+        let resolver = Resolver::new(stdx::clock::RealClock::shared());
+        let asked = vec!["localhost".into(), "no-such-name.invalid".into()];
+        names.resolve(asked, &resolver, now).await;
         assert_eq!(names.allowed("localhost", peer, now), Verdict::Yes);
         assert_eq!(names.allowed("no-such-name.invalid", peer, now), Verdict::No);
         let later = now + Duration::from_secs(120);

@@ -20,6 +20,7 @@ use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
 use crate::poll::{Check, Command, Reply, probe};
+use crate::resolver::Resolver;
 use crate::schedule::QueueReport;
 use crate::settings::{CollectorConfig, Remembered};
 use crate::sink::Sink;
@@ -41,6 +42,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
+    pub(crate) resolver: Resolver,
     pub(crate) tls: TlsContexts,
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
@@ -210,7 +212,7 @@ impl Status {
         let now = self.0.deps.clock.monotonic();
         let (mut results, missing) = self.match_pushed(&snapshot, &values, client, may, now);
         if !missing.is_empty() {
-            self.0.names.resolve(missing, now).await;
+            self.0.names.resolve(missing, &self.0.resolver, now).await;
             (results, _) = self.match_pushed(&snapshot, &values, client, may, now);
         }
         let mut split = self.0.sink.split();

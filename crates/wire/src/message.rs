@@ -20,6 +20,9 @@ pub enum MessageError {
     /// A member holds what it must not.
     #[error("invalid value of \"{0}\"")]
     Invalid(&'static str),
+    /// A number that no port has.
+    #[error("\"{0}\" is not a valid port")]
+    Port(String),
     /// A session token must have 32 characters.
     #[error("invalid session token length {0}")]
     SessionLength(usize),

@@ -5,6 +5,7 @@ import type { Tag } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 import { session } from "./session-store";
+import { serverZone } from "./zone";
 
 /** `operator`: 0 equals, 2 contains. */
 export interface MaintenanceTag extends Tag {
@@ -66,7 +67,7 @@ function periodOf(raw: RawPeriod): Period {
   };
 }
 
-function detailOf(raw: Raw): MaintenanceDetail {
+function detailOf(raw: Raw, zone?: string): MaintenanceDetail {
   return {
     maintenanceid: raw.maintenanceid,
     name: raw.name,
@@ -79,6 +80,7 @@ function detailOf(raw: Raw): MaintenanceDetail {
     anyTag: raw.tags_evaltype === "2",
     hosts: raw.hosts ?? [],
     groups: raw.hostgroups ?? [],
+    zone,
   };
 }
 
@@ -89,18 +91,18 @@ const COVERED = { selectHosts: ["hostid", "name"], selectHostGroups: ["groupid",
 export const maintenancesQuery = (of: { hostids?: string[]; groupids?: string[] } = {}) =>
   queryOptions({
     queryKey: ["maintenances", "all", of],
-    queryFn: async ({ signal }): Promise<Maintenance[]> => {
-      const raw = await rpc<Raw[]>(
-        "maintenance.get",
-        {
-          ...SCHEDULE,
-          hostids: of.hostids?.length ? of.hostids : undefined,
-          groupids: of.groupids?.length ? of.groupids : undefined,
-          sortfield: "name",
-        },
-        signal,
-      );
-      return raw.map(detailOf);
+    queryFn: async ({ signal, client }): Promise<Maintenance[]> => {
+      const params = {
+        ...SCHEDULE,
+        hostids: of.hostids?.length ? of.hostids : undefined,
+        groupids: of.groupids?.length ? of.groupids : undefined,
+        sortfield: "name",
+      };
+      const [raw, zone] = await Promise.all([
+        rpc<Raw[]>("maintenance.get", params, signal),
+        serverZone(client),
+      ]);
+      return raw.map((one) => detailOf(one, zone));
     },
     staleTime: 5_000,
     refetchInterval: pollInterval,
@@ -113,7 +115,7 @@ export async function fetchMaintenances(
   signal?: AbortSignal,
 ): Promise<MaintenanceDetail[]> {
   const params = { ...SCHEDULE, ...COVERED, maintenanceids };
-  return (await rpc<Raw[]>("maintenance.get", params, signal)).map(detailOf);
+  return (await rpc<Raw[]>("maintenance.get", params, signal)).map((raw) => detailOf(raw));
 }
 
 export const maintenanceQuery = (maintenanceid: string) =>

@@ -119,3 +119,16 @@ export const foundHostsQuery = (druleid: string | undefined) =>
     },
     refetchInterval: 10_000,
   });
+
+/** Over which connections agents may announce themselves: bits, 1 unencrypted, 2 with a key. */
+export const autoregistrationQuery = () =>
+  queryOptions({
+    queryKey: ["network", "autoregistration"],
+    queryFn: async ({ signal }) =>
+      Number((await rpc<{ tls_accept: string }>("autoregistration.get", {}, signal)).tls_accept),
+    meta: { live: "config" },
+  });
+
+export function saveAutoregistration(members: object): Promise<unknown> {
+  return rpc("autoregistration.update", members);
+}

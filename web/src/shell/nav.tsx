@@ -19,6 +19,7 @@ export interface Destination {
     | "/discovery"
     | "/discovery-rules"
     | "/actions"
+    | "/autoregistration"
     | "/queue"
     | "/health"
     | "/capacity"
@@ -48,6 +49,7 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
       { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w" },
       { to: "/discovery-rules", label: "Discovery rules", icon: "filter", key: "r" },
       { to: "/actions", label: "Actions", icon: "play", key: "a" },
+      { to: "/autoregistration", label: "Autoregistration", icon: "key", key: "e" },
     ],
   },
   {

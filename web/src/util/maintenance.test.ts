@@ -122,6 +122,27 @@ describe("periodWords", () => {
   it.each(cases)("%j", (more, words) => expect(periodWords(period(more))).toBe(words));
 });
 
+describe("the server's time zone", () => {
+  const utc = (text: string) => Date.parse(`${text}Z`) / 1000;
+  const daily = (zone: string): Schedule => ({
+    since: utc("2026-03-27T00:00:00"),
+    till: utc("2026-04-27T00:00:00"),
+    periods: [period({ startTime: 3 * 3600 + 1800 })],
+    zone,
+  });
+  it.each([
+    ["UTC", ["2026-03-28T03:30", "2026-03-29T03:30", "2026-03-30T03:30"]],
+    // The clocks skip from 03:00 to 04:00 on the 29th.
+    ["Europe/Riga", ["2026-03-28T01:30", "2026-03-29T01:30", "2026-03-30T00:30"]],
+    ["America/New_York", ["2026-03-28T07:30", "2026-03-29T07:30", "2026-03-30T07:30"]],
+  ])("says when periods start: %s", (zone, starts) => {
+    const runs = nextRuns(daily(zone), utc("2026-03-27T12:00:00"), 3);
+    expect(runs.map((run) => run.start)).toEqual(starts.map((text) => utc(`${text}:00`)));
+    expect(runsUntil(daily(zone), utc(`${starts[1]}:00`))).toBe(utc(`${starts[1]}:00`) + 3600);
+    expect(runsUntil(daily(zone), utc(`${starts[1]}:00`) - 1)).toBeNull();
+  });
+});
+
 describe("lengths and times", () => {
   const lengths: [string, number | null, string?][] = [
     ["2h", 7200],

@@ -1,4 +1,5 @@
 import { formatDate } from "./time";
+import { clockAt, wallAt } from "./zone";
 
 const DAY_S = 86_400;
 /** A start is looked for this far ahead, as the server does. */
@@ -31,6 +32,8 @@ export interface Schedule {
   since: number;
   till: number;
   periods: readonly Period[];
+  /** The server's time zone, which says when a day begins; the browser's where it is not known. */
+  zone?: string;
 }
 
 interface Day {
@@ -39,19 +42,19 @@ interface Day {
   date: number;
 }
 
-function dayAt(clock: number, plus: number): Day {
-  const d = new Date(clock * 1000);
-  const moved = new Date(d.getFullYear(), d.getMonth(), d.getDate() + plus);
-  return { year: moved.getFullYear(), month: moved.getMonth(), date: moved.getDate() };
+function dayAt(clock: number, plus: number, zone?: string): Day {
+  const { year, month, date } = wallAt(clock, zone);
+  const moved = new Date(Date.UTC(year, month, date + plus));
+  return { year: moved.getUTCFullYear(), month: moved.getUTCMonth(), date: moved.getUTCDate() };
 }
 
 const dayNumber = ({ year, month, date }: Day) => Date.UTC(year, month, date) / (DAY_S * 1000);
 // Day 0 was a Thursday.
 const weekdayOf = (number: number) => (number + 3) % 7;
 
-function startsOn(period: Period, day: Day, since: number): boolean {
+function startsOn(period: Period, day: Day, { since, zone }: Schedule): boolean {
   const number = dayNumber(day);
-  const first = dayNumber(dayAt(since, 0));
+  const first = dayNumber(dayAt(since, 0, zone));
   const weekday = weekdayOf(number);
   if (period.repeat === "2") return number >= first && (number - first) % period.every === 0;
   if (period.repeat === "3") {
@@ -60,7 +63,7 @@ function startsOn(period: Period, day: Day, since: number): boolean {
   }
   if (((period.months >> day.month) & 1) === 0) return false;
   if (period.weekdays === 0) return day.date === period.day;
-  const last = day.date + 7 > new Date(day.year, day.month + 1, 0).getDate();
+  const last = day.date + 7 > new Date(Date.UTC(day.year, day.month + 1, 0)).getUTCDate();
   const nth = Math.floor((day.date - 1) / 7) + 1;
   return (
     ((period.weekdays >> weekday) & 1) === 1 && (period.every === 5 ? last : nth === period.every)
@@ -68,22 +71,23 @@ function startsOn(period: Period, day: Day, since: number): boolean {
 }
 
 /** Its start on a day; a time that the clocks skip comes as late as they were moved. */
-function startOn(period: Period, day: Day, since: number): number | null {
-  if (!startsOn(period, day, since)) return null;
-  const start = new Date(day.year, day.month, day.date, 0, 0, period.startTime).getTime() / 1000;
-  return start >= since ? start : null;
+function startOn(period: Period, day: Day, schedule: Schedule): number | null {
+  if (!startsOn(period, day, schedule)) return null;
+  const start = clockAt({ ...day, seconds: period.startTime }, schedule.zone);
+  return start >= schedule.since ? start : null;
 }
 
-function latestStart(period: Period, since: number, now: number): number | null {
+function latestStart(period: Period, schedule: Schedule, now: number): number | null {
   if (period.repeat === "0") return period.startDate <= now ? period.startDate : null;
   for (let back = 0; back <= Math.floor(period.length / DAY_S) + 2; back++) {
-    const start = startOn(period, dayAt(now, -back), since);
+    const start = startOn(period, dayAt(now, -back, schedule.zone), schedule);
     if (start !== null && start <= now) return start;
   }
   return null;
 }
 
-function nextStart(period: Period, { since, till }: Schedule, after: number): number | null {
+function nextStart(period: Period, schedule: Schedule, after: number): number | null {
+  const { since, till, zone } = schedule;
   if (period.repeat === "0") {
     const start = Math.max(period.startDate, since);
     const over = Math.min(period.startDate + period.length, till);
@@ -91,9 +95,9 @@ function nextStart(period: Period, { since, till }: Schedule, after: number): nu
   }
   const from = Math.max(after, since - 1);
   for (let ahead = -1; ahead < AHEAD_DAYS_MAX; ahead++) {
-    const day = dayAt(from, ahead);
-    if (ahead > 1 && new Date(day.year, day.month, day.date).getTime() / 1000 >= till) return null;
-    const start = startOn(period, day, since);
+    const day = dayAt(from, ahead, zone);
+    if (ahead > 1 && clockAt({ ...day, seconds: 0 }, zone) >= till) return null;
+    const start = startOn(period, day, schedule);
     if (start !== null && start >= till) return null;
     if (start !== null && start > from) return start;
   }
@@ -105,7 +109,7 @@ export function runsUntil(schedule: Schedule, now: number): number | null {
   if (now < schedule.since || now >= schedule.till) return null;
   let until: number | null = null;
   for (const period of schedule.periods) {
-    const start = latestStart(period, schedule.since, now);
+    const start = latestStart(period, schedule, now);
     const end = start === null ? now : start + period.length;
     if (end > now && end > (until ?? 0)) until = end;
   }

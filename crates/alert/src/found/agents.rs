@@ -26,7 +26,14 @@ pub(super) fn agent(
     let id = match rows.first() {
         Some(row) => {
             let id = row.id("autoreg_hostid");
-            let same = columns.iter().all(|(name, value)| row.get(name) == Some(value));
+            // Where the agent has not chosen its address, another one is no news.
+            let told = |name: &str| match seen.interface {
+                0 => ["host_metadata", "flags"].contains(&name),
+                1 => name != "listen_dns" && name != "tls_accepted",
+                _ => name != "tls_accepted",
+            };
+            let mut told = columns.iter().filter(|(name, _)| told(name));
+            let same = told.all(|(name, value)| row.get(name) == Some(value));
             if same && known(edit, &seen.host)? {
                 return Ok(());
             }

@@ -1,5 +1,7 @@
 //! The host that an event is about: found, or made with its name, interfaces and group.
 
+use std::collections::BTreeMap;
+
 use config::Edit;
 use config::db::{DbResult, Row, Value};
 use config::objects::new_uuid;
@@ -54,6 +56,8 @@ pub(super) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
             make(edit, &name, &visible, Vec::new())?
         }
     };
+    // Of each kind the last one counts.
+    let mut interfaces = BTreeMap::new();
     for service in &services {
         let (kind, port) = match service.int("type") {
             9 => (1, service.int("port")),
@@ -68,7 +72,10 @@ pub(super) fn add(edit: &mut Edit<'_>, event: &Event) -> DbResult<Option<u64>> {
             port,
             details: if kind == 2 { snmp_details(service) } else { String::new() },
         };
-        add_interface(edit, host, &interface, false)?;
+        interfaces.insert(kind, interface);
+    }
+    for interface in interfaces.values() {
+        keep_interface(edit, host, interface)?;
     }
     Ok(Some(host))
 }
@@ -106,8 +113,7 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
         }
         None => {
             let encryption = if row.int("tls_accepted") == PSK { psk(edit)? } else { Vec::new() };
-            let visible = free_name(edit, "name", name)?;
-            make(edit, name, &visible, encryption)?
+            make(edit, name, name, encryption)?
         }
     };
     let named = row.int("flags");
@@ -119,7 +125,7 @@ fn add_agent(edit: &mut Edit<'_>, id: u64) -> DbResult<Option<u64>> {
         port: row.int("listen_port"),
         details: String::new(),
     };
-    add_interface(edit, host, &interface, named != 0)?;
+    keep_interface(edit, host, &interface)?;
     Ok(Some(host))
 }
 
@@ -199,12 +205,12 @@ fn names(edit: &mut Edit<'_>, first: &Row, found: u64) -> DbResult<(String, Stri
         ))
     };
     let host = match told("host_source")? {
-        (3, value) if !value.trim().is_empty() => technical(&value),
-        (2, _) => technical(ip),
-        _ => technical(by_name),
+        (3, value) if !value.trim().is_empty() => named(&value),
+        (2, _) => named(ip),
+        _ => named(by_name),
     };
     let visible = match told("name_source")? {
-        (3, value) => shown(&value),
+        (3, value) if !value.trim().is_empty() => named(&value),
         (2, _) => ip.to_owned(),
         (1, _) => by_name.to_owned(),
         _ => String::new(),
@@ -214,17 +220,11 @@ fn names(edit: &mut Edit<'_>, first: &Row, found: u64) -> DbResult<(String, Stri
     Ok((host, visible))
 }
 
-/// A text as a technical name: other characters than those of names become `_`.
-fn technical(text: &str) -> String {
-    let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
-    let name: String = text.trim().chars().map(|c| if fits(c) { c } else { '_' }).collect();
-    name.chars().take(NAME_MAX).collect::<String>().trim().to_owned()
-}
-
-/// A text as a visible name: on one line.
-fn shown(text: &str) -> String {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    words.join(" ").chars().take(NAME_MAX).collect()
+/// A text as a name: bytes that names cannot have become `_`.
+fn named(text: &str) -> String {
+    let fits = |b: &u8| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'_' | b' ');
+    let name = text.bytes().map(|b| if fits(&b) { char::from(b) } else { '_' });
+    name.take(NAME_MAX).collect()
 }
 
 /// The name, or the name with a number that nobody has.
@@ -259,44 +259,37 @@ struct Interface<'a> {
     details: String,
 }
 
-/// Adds the interface unless the host has it. With `chosen` the agent has said how it wants to be
-/// reached: then the main interface of its kind changes instead.
-fn add_interface(
-    edit: &mut Edit<'_>,
-    host: u64,
-    wanted: &Interface<'_>,
-    chosen: bool,
-) -> DbResult<()> {
+/// What was found last is how the host is reached: its main interface of that kind becomes that, one
+/// is added where there is none. A port that is a macro stays.
+fn keep_interface(edit: &mut Edit<'_>, host: u64, wanted: &Interface<'_>) -> DbResult<()> {
     let rows = edit.query(
-        "SELECT interfaceid, main, useip, ip, dns, port FROM interfaces \
-         WHERE hostid = ? AND type = ? ORDER BY interfaceid",
+        "SELECT * FROM interfaces WHERE hostid = ? AND type = ? AND main = 1",
         &[host.into(), wanted.kind.into()],
     )?;
-    let port = wanted.port.to_string();
-    let is_same = |row: &Row| {
-        let address =
-            if wanted.use_ip { row.text("ip") == wanted.ip } else { row.text("dns") == wanted.dns };
-        row.int("useip") == i64::from(wanted.use_ip) && address && row.text("port") == port
-    };
-    if rows.iter().any(is_same) {
-        return Ok(());
-    }
-    let main = rows.iter().find(|row| row.int("main") == 1);
     let mut columns = vec![
         ("useip", Value::from(wanted.use_ip)),
         ("ip", wanted.ip.into()),
         ("dns", wanted.dns.into()),
-        ("port", port.into()),
+        ("port", wanted.port.to_string().into()),
+        ("details", wanted.details.as_str().into()),
     ];
-    if let (Some(row), true) = (main, chosen) {
+    if let Some(row) = rows.first() {
+        columns.retain(|(name, value)| {
+            let stays = match *name {
+                "port" => row.text("port").starts_with('{'),
+                // Reached by its name.
+                "ip" => wanted.ip.is_empty(),
+                _ => false,
+            };
+            !stays && row.get(name) != Some(value)
+        });
+        if columns.is_empty() {
+            return Ok(());
+        }
         edit.update("interfaces", row.id("interfaceid"), &columns)?;
     } else {
-        columns.extend([
-            ("hostid", host.into()),
-            ("main", main.is_none().into()),
-            ("type", wanted.kind.into()),
-            ("details", wanted.details.as_str().into()),
-        ]);
+        let own = [("hostid", host.into()), ("main", true.into()), ("type", wanted.kind.into())];
+        columns.extend(own);
         edit.insert_new("interfaces", &columns)?;
     }
     edit.touch_host(host);

@@ -70,8 +70,9 @@ pub(super) fn run(
     if !later.add_tags.is_empty() || !later.remove_tags.is_empty() {
         tags(edit, event, &later)?;
     }
-    // A template that is to be linked as well stays.
+    // A template that is to be linked as well stays, a group that is to be given too.
     later.unlink.retain(|id| !later.link.contains(id));
+    later.remove_groups.retain(|id| !later.add_groups.contains(id));
     if !later.unlink.is_empty()
         && let Some(host) = hosts::find(edit, event)?
     {
@@ -80,14 +81,7 @@ pub(super) fn run(
     if !later.link.is_empty()
         && let Some(host) = hosts::add(edit, event)?
     {
-        let templates: Vec<u64> = later.link.into_iter().collect();
-        match link_templates(edit, &[host], &templates) {
-            Ok(()) => {}
-            Err(LinkError::Db(error)) => return Err(error),
-            Err(LinkError::Conflict(why)) => {
-                tracing::warn!("action \"{action}\" cannot link its templates: {why}");
-            }
-        }
+        link(edit, action, host, &later.link)?;
     }
     if !later.add_groups.is_empty()
         && let Some(host) = hosts::add(edit, event)?
@@ -151,6 +145,22 @@ fn tags(edit: &mut Edit<'_>, event: &Event, later: &Gathered<'_>) -> DbResult<()
         edit.insert_new("host_tags", &row)?;
     }
     edit.touch_host(host);
+    Ok(())
+}
+
+/// All of them, or none where they do not go together.
+fn link(edit: &mut Edit<'_>, action: &str, host: u64, templates: &BTreeSet<u64>) -> DbResult<()> {
+    let templates = Vec::from_iter(templates.iter().copied());
+    edit.execute("SAVEPOINT links", &[])?;
+    match link_templates(edit, &[host], &templates) {
+        Ok(()) => {}
+        Err(LinkError::Db(error)) => return Err(error),
+        Err(LinkError::Conflict(why)) => {
+            tracing::warn!("action \"{action}\" cannot link its templates: {why}");
+            edit.execute("ROLLBACK TO SAVEPOINT links", &[])?;
+        }
+    }
+    edit.execute("RELEASE SAVEPOINT links", &[])?;
     Ok(())
 }
 

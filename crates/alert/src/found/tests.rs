@@ -1,5 +1,7 @@
 //! Sightings in, rows, events and hosts out, on an SQLite file.
 
+mod conditions;
+
 use std::sync::{Arc, Mutex};
 
 use config::Config;
@@ -265,10 +267,10 @@ fn actions_make_a_host_once() {
     assert_eq!(world.rows(groups), ["Discovered hosts", "Web"]);
     assert_eq!(world.rows("SELECT tag, value FROM host_tags"), ["site a"]);
     assert_eq!(world.rows("SELECT key_, templateid FROM items WHERE hostid <> 50"), ["k 500"]);
-    // A service that is no agent stands for an agent at the usual port.
+    // A service that is no agent stands for an agent at the usual port, and the last one counts.
     let interfaces = "SELECT type, main, useip, ip, port FROM interfaces ORDER BY interfaceid";
     let first = world.rows(interfaces);
-    assert_eq!(first[0], "1 1 1 10.0.0.7 10055");
+    assert_eq!(first, ["1 1 1 10.0.0.7 10050"]);
     let revision = world.config.snapshot().revision;
     assert!(world.config.snapshot().host_by_name("web 1_x").is_some());
     world.look("10.0.0.7", &up);
@@ -322,7 +324,8 @@ fn a_host_keeps_a_group() {
     let group: u64 = world.rows("SELECT groupid FROM host_groups")[0].parse().unwrap();
     for (id, operations, expected) in [
         (2, vec![(5, Some(group), None, None)], vec![group]),
-        (3, vec![(4, Some(5), None, None), (5, Some(group), None, None)], vec![5]),
+        (3, vec![(5, Some(5), None, None), (4, Some(5), None, None)], vec![5, group]),
+        (4, vec![(5, Some(group), None, None)], vec![5]),
     ] {
         world.action(id, 1, &[(21, 0, "1")], &operations);
         world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
@@ -330,6 +333,41 @@ fn a_host_keeps_a_group() {
         assert_eq!(world.rows("SELECT groupid FROM host_groups"), expected, "{id}");
         world.run("UPDATE actions SET status = 1 WHERE actionid > 1");
     }
+}
+
+#[test]
+fn templates_that_clash_are_all_left_out() {
+    let mut world = World::new();
+    for (id, key) in [(51_u64, "other"), (52, "k")] {
+        let name = format!("T{id}");
+        world.put(
+            "hosts",
+            &[
+                ("hostid", id.into()),
+                ("kind", Value::from(1)),
+                ("host", name.as_str().into()),
+                ("name", name.as_str().into()),
+            ],
+        );
+        let item = [
+            ("itemid", (id * 10).into()),
+            ("hostid", id.into()),
+            ("key_", key.into()),
+            ("type", Value::from(2)),
+        ];
+        world.put("items", &item);
+    }
+    let link = |template| (6, None, Some(template), None);
+    world.action(1, 1, &[(21, 0, "1")], &[link(50), link(51), link(52)]);
+    world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
+    assert_eq!(world.hosts(), ["10.0.0.1"]);
+    let links = "SELECT templateid FROM host_templates ORDER BY templateid";
+    assert!(world.rows(links).is_empty());
+    assert_eq!(world.rows("SELECT COUNT(*) FROM items WHERE hostid > 99"), ["0"]);
+    world.run("UPDATE actions SET status = 1");
+    world.action(2, 1, &[(21, 0, "1")], &[link(50), link(51)]);
+    world.look("10.0.0.1", &[(AGENT, 10_050, Some("v"))]);
+    assert_eq!(world.rows(links), ["50", "51"]);
 }
 
 #[test]
@@ -346,8 +384,10 @@ fn agents_announce_themselves() {
     assert_eq!(world.rows(interfaces), ["1 1 10.0.0.1  10055"]);
     assert_eq!(world.rows("SELECT key_ FROM items WHERE hostid <> 50"), ["k"]);
     world.events();
-    // Nothing new: no event. Something new: one, and no second host.
+    // Nothing new, or another address that the agent has not chosen: no event. Something new: one,
+    // and no second host.
     world.agent("web1", "a linux box", "10.0.0.1", 0);
+    world.agent("web1", "a linux box", "10.0.0.9", 0);
     assert!(world.events().is_empty());
     world.agent("web1", "a linux box", "10.0.0.2", 1);
     assert_eq!(world.events(), ["3 1"]);
@@ -355,7 +395,10 @@ fn agents_announce_themselves() {
     world.agent("web1", "a linux box", "10.0.0.3", 2);
     assert_eq!(world.rows(interfaces), ["1 0 10.0.0.3 agent.example 10055"]);
     world.agent("web1", "a linux box", "10.0.0.3", 0);
-    assert_eq!(world.rows(interfaces), ["1 0 10.0.0.3 agent.example 10055", "0 1 10.0.0.3  10055"]);
+    assert_eq!(world.rows(interfaces), ["1 1 10.0.0.3  10055"]);
+    world.run("UPDATE interfaces SET port = '{$PORT}'");
+    world.agent("web1", "linux", "10.0.0.3", 0);
+    assert_eq!(world.rows(interfaces), ["1 1 10.0.0.3  {$PORT}"]);
     assert_eq!(world.hosts(), ["web1"]);
     // A host that was deleted comes back.
     world.run("DELETE FROM hosts WHERE kind = 0");
@@ -364,116 +407,4 @@ fn agents_announce_themselves() {
     // A template has that name.
     world.agent("T", "linux", "10.0.0.9", 0);
     assert_eq!(world.hosts(), ["web1"]);
-}
-
-#[test]
-fn conditions() {
-    let mut world = World::new();
-    world.look("10.0.0.5", &[(AGENT, 10_050, Some("alpha")), (TCP, 80, Some(""))]);
-    world.events();
-    // Conditions and whether they are met by the next event "up" of the agent, of the host.
-    for (n, (kind, operator, value, service, host)) in [
-        (7, 0, "10.0.0.1-9", true, true),
-        (7, 0, "10.1.0.0/16", false, false),
-        (7, 1, "10.1.0.0/8", false, false),
-        (7, 1, "192.168.0.0/16", true, true),
-        (8, 0, "9", true, false),
-        (8, 1, "8", true, false),
-        (8, 1, "9", false, false),
-        (9, 0, "22,10000-11000", true, false),
-        (9, 1, "22,10000-11000", false, false),
-        (10, 0, "0", true, true),
-        (10, 0, "1", false, false),
-        (11, 5, "60", true, true),
-        (11, 5, "6000", false, false),
-        (11, 6, "6000", true, true),
-        (12, 0, "alpha", true, false),
-        (12, 1, "alpha", false, false),
-        (12, 2, "lph", true, false),
-        (12, 3, "lph", false, false),
-        (12, 5, "al", true, false),
-        (12, 6, "al", false, false),
-        (18, 0, "1", true, true),
-        (18, 1, "1", false, false),
-        (19, 0, "11", true, false),
-        (19, 0, "12", false, false),
-        (21, 0, "2", true, false),
-        (21, 0, "1", false, true),
-        (20, 0, "1", false, false),
-        (20, 1, "1", true, true),
-    ]
-    .into_iter()
-    .enumerate()
-    {
-        let id = n as u64 + 1;
-        // What it is about tells the two apart.
-        for (action, object) in [(id * 10, "2"), (id * 10 + 1, "1")] {
-            let tag = if object == "2" { "service" } else { "host" };
-            let operations = [(13, None, None, Some((tag, "")))];
-            world.action(action, 1, &[(kind, operator, value), (21, 0, object)], &operations);
-            // All of them, also two of one kind.
-            world.run(&format!("UPDATE actions SET evaltype = 1 WHERE actionid = {action}"));
-        }
-        world.look("10.0.0.5", &[(AGENT, 10_050, Some("alpha"))]);
-        let mut expected = Vec::new();
-        if host {
-            expected.push("host ");
-        }
-        if service {
-            expected.push("service ");
-        }
-        let case = (kind, operator, value);
-        assert_eq!(
-            world.rows("SELECT tag, value FROM host_tags ORDER BY tag"),
-            expected,
-            "{case:?}"
-        );
-        world.run("DELETE FROM actions");
-        world.run("DELETE FROM hosts WHERE kind = 0");
-    }
-}
-
-#[test]
-fn how_conditions_are_joined() {
-    let mut world = World::new();
-    world.look("10.0.0.5", &[(AGENT, 10_050, Some("v"))]);
-    // Of the host's event: A and B are of one kind, A is met; C is met; D is not.
-    let conditions = [(7, 0, "10.0.0.5"), (7, 0, "10.0.0.6"), (18, 0, "1"), (10, 0, "1")];
-    for (evaltype, formula, of, expected) in [
-        (0, "", &conditions[..3], true),
-        (0, "", &conditions[..], false),
-        (0, "", &conditions[..0], true),
-        (1, "", &conditions[..3], false),
-        (1, "", &conditions[2..3], true),
-        (2, "", &conditions[..], true),
-        (2, "", &conditions[3..], false),
-        (3, "A and not B", &conditions[..2], true),
-        (3, "(A or B) and not (C and D)", &conditions[..], true),
-        (3, "A and (B or D)", &conditions[..], false),
-        (3, "A and", &conditions[..], false),
-    ] {
-        world.action(1, 1, of, &[(2, None, None, None)]);
-        for (n, letter) in ["A", "B", "C", "D"].iter().enumerate() {
-            let set = format!(
-                "UPDATE action_conditions SET formulaid = '{letter}' WHERE sortorder = {n}"
-            );
-            world.run(&set);
-        }
-        world.run(&format!("UPDATE actions SET evaltype = {evaltype}, formula = '{formula}'"));
-        world.look("10.0.0.5", &[(AGENT, 10_050, Some("v"))]);
-        let case = (evaltype, formula, of.len());
-        assert_eq!(!world.hosts().is_empty(), expected, "{case:?}");
-        world.run("DELETE FROM actions");
-        world.run("DELETE FROM hosts WHERE kind = 0");
-    }
-}
-
-#[test]
-fn rules_tell_what_keeps_them_from_working() {
-    let world = World::new();
-    for error in ["no such range", "no such range", ""] {
-        let round = Sighting::Round { rule: RULE, error: error.to_owned() };
-        world.sightings.write(&[round]).unwrap();
-        assert_eq!(world.rows("SELECT error FROM drules"), [error]);
-    }
 }

@@ -1,18 +1,57 @@
-//! `apiinfo.version`: the dialect that is spoken here.
+//! `apiinfo.version`: the dialect that is spoken here. `apiinfo.timezone` is ours.
 
-use crate::call::{Call, Json, Method};
+use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
 
-pub(crate) const METHODS: &[Method] =
-    &[Method { name: "apiinfo.version", lowest: None, run: version }];
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "apiinfo.timezone", lowest: Some(UserType::User), run: timezone },
+    Method { name: "apiinfo.version", lowest: None, run: version },
+];
 
 /// The API version whose answers these are; clients compare its first two numbers.
 const VERSION: &str = "7.0.22";
 
 fn version(_call: &Call<'_>, params: &Json) -> ApiResult<Json> {
+    nothing(params)?;
+    Ok(VERSION.into())
+}
+
+/// The IANA name of the time zone in which times of day are meant, such as starts of maintenance;
+/// empty where the machine does not know the name of its own.
+fn timezone(call: &Call<'_>, params: &Json) -> ApiResult<Json> {
+    nothing(params)?;
+    let zone = call.config().snapshot().settings.time_zone();
+    let name = if zone.is_unknown() { Some("UTC") } else { zone.iana_name() };
+    Ok(name.unwrap_or_default().into())
+}
+
+fn nothing(params: &Json) -> ApiResult<()> {
     match params {
-        Json::Array(values) if values.is_empty() => Ok(VERSION.into()),
-        Json::Object(members) if members.is_empty() => Ok(VERSION.into()),
+        Json::Array(values) if values.is_empty() => Ok(()),
+        Json::Object(members) if members.is_empty() => Ok(()),
         _ => Err(ApiError::at("/", "should be empty")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use crate::testing::Server;
+
+    #[test]
+    fn whose_times_of_day_are_meant() {
+        let server = Server::start();
+        for (zone, shown) in [("Europe/Riga", "Europe/Riga"), ("UTC", "UTC")] {
+            let set =
+                format!("INSERT INTO settings (name, value) VALUES ('default_timezone', '{zone}')");
+            let clear = "DELETE FROM settings WHERE name = 'default_timezone'";
+            server.write_sql(&[clear, &set]);
+            // A change by a method is what the snapshot hears of.
+            server.call("autoregistration.update", &json!({ "tls_accept": 1 })).unwrap();
+            server.answers(&[("apiinfo.timezone", json!([]), json!(shown))]);
+        }
+        server.refuses(&[("apiinfo.timezone", json!(["x"]), -32602, "should be empty")]);
+        assert!(server.call_as(None, "apiinfo.timezone", &json!([])).is_err());
     }
 }

@@ -1,19 +1,23 @@
 //! `task.create` of type 6: check items and discovery rules now. It is done at once, so that
-//! nothing is kept that another method could show.
+//! nothing is kept that `task.get` could show.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::ItemId;
-use serde_json::{Map, json};
+use serde_json::json;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
+use crate::get::Output;
 use crate::params;
 use crate::permission::{Need, action_allowed, on_hosts};
+use crate::write::only;
 
-pub(crate) const METHODS: &[Method] =
-    &[Method { name: "task.create", lowest: Some(UserType::User), run: create }];
+pub(crate) const METHODS: &[Method] = &[
+    Method { name: "task.create", lowest: Some(UserType::User), run: create },
+    Method { name: "task.get", lowest: Some(UserType::SuperAdmin), run: get },
+];
 
 /// The type of a task that checks an item now.
 const CHECK_NOW: i64 = 6;
@@ -66,14 +70,31 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(json!({ "taskids": ids }))
 }
 
+/// Members of tasks, as `output` may name them.
+const FIELDS: &[&str] =
+    &["taskid", "type", "status", "clock", "ttl", "proxyid", "request", "result"];
+
+/// Tasks that are kept until they are done: none is, so none is found.
+fn get(_call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let Json::Object(members) = input else { return Ok(json!([])) };
+    only(members, "/", &["taskids", "output", "preservekeys"])?;
+    params::ids(input, "taskids")?;
+    let output = input.get("output").map(|wanted| Output::parse(wanted, "/output")).transpose()?;
+    if let Some(Some(Output::Fields(names))) = output
+        && let Some(at) = names.iter().position(|name| !FIELDS.contains(&name.as_str()))
+    {
+        let path = format!("/output/{}", at + 1);
+        let names: Vec<String> = FIELDS.iter().map(|name| format!("\"{name}\"")).collect();
+        let text = format!("value must be one of {}", names.join(", "));
+        return Err(ApiError::at(&path, text));
+    }
+    Ok(json!([]))
+}
+
 /// The item that a task names.
 fn read(task: &Json, path: &str) -> ApiResult<u64> {
     let only = |object: &Json, path: &str, known: &[&str]| {
-        let names = object.as_object().into_iter().flat_map(Map::keys);
-        match names.into_iter().find(|name| !known.contains(&name.as_str())) {
-            Some(name) => Err(ApiError::at(path, format_args!("unexpected parameter \"{name}\""))),
-            None => Ok(()),
-        }
+        object.as_object().map_or(Ok(()), |members| only(members, path, known))
     };
     let member = |object: &Json, path: &str, name: &str| {
         let missing = || ApiError::at(path, format_args!("the parameter \"{name}\" is missing"));
@@ -192,6 +213,22 @@ mod tests {
         fn asked(&self) -> Vec<String> {
             std::mem::take(&mut *self.server.asked.lock().unwrap())
         }
+    }
+
+    #[test]
+    fn nothing_is_kept() {
+        let server = Server::start();
+        let fields = json!({ "output": ["taskid", "status"], "taskids": ["1"] });
+        server.answers(&[
+            ("task.get", json!({}), json!([])),
+            ("task.get", json!([]), json!([])),
+            ("task.get", fields, json!([])),
+        ]);
+        server.refuses(&[
+            ("task.get", json!({ "filter": {} }), -32602, "unexpected parameter \"filter\""),
+            ("task.get", json!({ "output": ["x"] }), -32602, "Invalid parameter \"/output/1\""),
+            ("task.get", json!({ "taskids": "x" }), -32602, "/taskids"),
+        ]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use wire::agent::passive::{self, Answer, Parsed};
 use wire::zbxd::{self, Decoder, Frame};
 
+use crate::resolver::Resolver;
 use crate::status::Shared;
 use crate::tls;
 use crate::trapper::read_some;
@@ -262,7 +263,7 @@ pub(super) fn understand(text: &str, dialect: passive::Dialect, ip: IpAddr) -> A
 }
 
 /// The address of an interface: as it is, or by its name.
-pub(crate) async fn resolve(interface: &Interface) -> Result<IpAddr, String> {
+pub(crate) async fn resolve(resolver: &Resolver, interface: &Interface) -> Result<IpAddr, String> {
     if interface.use_ip {
         let ip = &*interface.ip;
         return ip
@@ -275,10 +276,8 @@ pub(crate) async fn resolve(interface: &Interface) -> Result<IpAddr, String> {
     if name.is_empty() {
         return Err(failed("the interface has no DNS name"));
     }
-    let mut found = tokio::net::lookup_host((name, interface.port))
-        .await
-        .map_err(|error| failed(&error.to_string()))?;
-    found.next().map(|address| address.ip()).ok_or_else(|| failed("no address"))
+    let found = resolver.find(name).await.map_err(|why| failed(&why))?;
+    found.first().copied().ok_or_else(|| failed("no address"))
 }
 
 /// One check outside the schedule, in whatever dialect the agent speaks.
@@ -289,7 +288,7 @@ pub(crate) async fn get_once(
     key: &str,
     limit: Duration,
 ) -> AgentReply {
-    let ip = match timeout(limit, resolve(interface)).await {
+    let ip = match timeout(limit, resolve(&shared.resolver, interface)).await {
         Ok(Ok(ip)) => ip,
         Ok(Err(why)) => {
             return AgentReply::NetworkError(format!("Get value from agent failed: {why}"));

@@ -78,11 +78,9 @@ pub(super) async fn connect(shared: &Shared, place: &Place) -> Result<TcpStream,
         return Err("the item has neither an address in its key nor an interface".to_owned());
     }
     let unknown = |why: &str| format!("cannot resolve [{host}]: {why}");
-    let addresses = tokio::net::lookup_host((host.as_str(), *port)).await;
     let mut failed = unknown("no address");
-    let addresses: Vec<SocketAddr> = addresses.map_err(|e| unknown(&e.to_string()))?.collect();
-    for address in addresses {
-        match agent::connect(shared, address).await {
+    for ip in shared.resolver.find(host).await.map_err(|why| unknown(&why))? {
+        match agent::connect(shared, SocketAddr::new(ip, *port)).await {
             Ok(stream) => return Ok(stream),
             Err(error) => {
                 let why = agent::os_error(&error);

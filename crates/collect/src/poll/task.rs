@@ -94,7 +94,8 @@ impl Poller {
         {
             return Ok(ip);
         }
-        let resolving = tokio::time::timeout(timeout, agent::resolve(interface));
+        let resolving = agent::resolve(&self.shared.resolver, interface);
+        let resolving = tokio::time::timeout(timeout, resolving);
         let ip = resolving.await.unwrap_or_else(|_| {
             let (name, port) = (&interface.dns, interface.port);
             Err(format!("Cannot resolve address: [[{name}]:{port}]: timed out"))

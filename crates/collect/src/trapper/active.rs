@@ -6,12 +6,14 @@ use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
 
 use config::Snapshot;
 use config::snapshot::{GlobalRegexp, Host, Item, ItemType};
 use eval::interval::{Scheduling, UpdateInterval};
 use eval::key::ItemKey;
 use model::{HostId, ItemId};
+use tokio::sync::Semaphore;
 use wire::agent::active as wire_active;
 use wire::agent::active::{ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat};
 
@@ -19,6 +21,12 @@ use super::matching::Peer;
 use crate::deps::Autoregistration;
 use crate::status::Shared;
 use crate::tls;
+
+/// Agents that announce themselves whose addresses are looked up at one time; of others no name is
+/// kept.
+const NAMING_MAX: usize = 32;
+/// How long a name of an address may take.
+const NAME_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// How far an active agent has read a log file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -40,12 +48,25 @@ struct Told {
 }
 
 /// What the server remembers of active agents.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct ActiveAgents {
     told: Mutex<HashMap<HostId, Told>>,
     positions: Mutex<HashMap<ItemId, LogPosition>>,
     /// What agents of known hosts told of themselves last, as a digest.
     announced: Mutex<HashMap<HostId, u64>>,
+    /// Places for lookups of names of addresses.
+    naming: Arc<Semaphore>,
+}
+
+impl Default for ActiveAgents {
+    fn default() -> Self {
+        Self {
+            told: Mutex::default(),
+            positions: Mutex::default(),
+            announced: Mutex::default(),
+            naming: Arc::new(Semaphore::new(NAMING_MAX)),
+        }
+    }
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -116,6 +137,9 @@ fn revision(snapshot: &Snapshot) -> u64 {
 
 /// Answers `active checks`.
 pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -> String {
+    if let Some(why) = wire_active::wrong_name(&request.host) {
+        return ActiveAnswer::Failed(why.into()).encode(request.version());
+    }
     let snapshot = shared.deps.snapshots.load();
     let answer = match find(shared, &snapshot, &request.host, peer) {
         Ok(host) => {
@@ -133,6 +157,15 @@ pub(crate) fn checks(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer) -
         Err(Refusal::Unknown) => {
             autoregister(shared, request, peer, false);
             ActiveAnswer::Failed(wire_active::host_not_found(&request.host).into())
+        }
+        Err(Refusal::Off(host)) => {
+            if snapshot.discovery.autoregisters
+                && peer.identity.allowed_for(host).is_ok()
+                && shared.active.announces(host.id, request, peer.ip)
+            {
+                autoregister(shared, request, peer, true);
+            }
+            ActiveAnswer::Failed(not_monitored(&host.host).into())
         }
         Err(Refusal::Reason(reason)) => ActiveAnswer::Failed(reason.into()),
     };
@@ -157,15 +190,24 @@ pub(crate) fn heartbeat(shared: &Shared, beat: &Heartbeat<'_>, peer: &Peer) {
         Err(Refusal::Unknown) => {
             tracing::debug!("heartbeat of unknown host [{}] from {}", beat.host, peer.ip);
         }
+        Err(Refusal::Off(host)) => {
+            tracing::debug!("heartbeat from {} refused: {}", peer.ip, not_monitored(&host.host));
+        }
         Err(Refusal::Reason(reason)) => {
             tracing::debug!("heartbeat from {} refused: {reason}", peer.ip);
         }
     }
 }
 
-enum Refusal {
+enum Refusal<'s> {
     Unknown,
+    /// The host is switched off.
+    Off(&'s Arc<Host>),
     Reason(String),
+}
+
+fn not_monitored(host: &str) -> String {
+    format!("host \"{host}\" not monitored")
 }
 
 fn find<'s>(
@@ -173,10 +215,10 @@ fn find<'s>(
     snapshot: &'s Snapshot,
     name: &str,
     peer: &Peer,
-) -> Result<&'s Arc<Host>, Refusal> {
+) -> Result<&'s Arc<Host>, Refusal<'s>> {
     let host = snapshot.host_by_name(name).ok_or(Refusal::Unknown)?;
     if !host.monitored {
-        return Err(Refusal::Reason(format!("host \"{name}\" not monitored")));
+        return Err(Refusal::Off(host));
     }
     peer.identity.allowed_for(host).map_err(Refusal::Reason)?;
     Ok(host)
@@ -200,10 +242,12 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer, known:
     let is_ip = interface.parse::<IpAddr>().is_ok();
     let ip = match (interface, request.ip.as_ref()) {
         (address, _) if is_ip => address.to_owned(),
-        (_, address) if !address.is_empty() => address.to_owned(),
-        _ => peer.ip.to_string(),
+        ("", "") => peer.ip.to_string(),
+        ("", address) => address.to_owned(),
+        // It is reached by its name.
+        _ => String::new(),
     };
-    shared.deps.backend.autoregister(Autoregistration {
+    let seen = Autoregistration {
         host: request.host.clone().into_owned(),
         metadata: request.host_metadata.clone().into_owned(),
         ip,
@@ -215,6 +259,27 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer, known:
             _ => 2,
         },
         tls: peer.identity.kind.max(tls::NONE),
+    };
+    tell(shared, seen);
+}
+
+/// Tells it with the name of the agent's address, if that is found in time.
+fn tell(shared: &Shared, mut seen: Autoregistration) {
+    let room = Arc::clone(&shared.active.naming).try_acquire_owned();
+    let runtime = tokio::runtime::Handle::try_current();
+    let (Ok(ip), Ok(room), Ok(runtime)) = (seen.ip.parse::<IpAddr>(), room, runtime) else {
+        return shared.deps.backend.autoregister(seen);
+    };
+    let backend = Arc::clone(&shared.deps.backend);
+    runtime.spawn(async move {
+        let asked = tokio::task::spawn_blocking(move || {
+            let name = stdx::sys::name_of(ip);
+            drop(room);
+            name
+        });
+        let name = tokio::time::timeout(NAME_TIMEOUT, asked).await;
+        seen.dns = name.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        backend.autoregister(seen);
     });
 }
 

@@ -73,7 +73,7 @@ impl Trapper {
         let (frame, peer) = (Arc::new(frame), Arc::new(peer));
         let mut prepared = self.prepare(&frame, &peer, now).await?;
         if let Prepared::Names(names) = prepared {
-            shared.names.resolve(names, start).await;
+            shared.names.resolve(names, &shared.resolver, start).await;
             prepared = self.prepare(&frame, &peer, now).await?;
         }
         let text = match prepared {
@@ -197,7 +197,7 @@ impl Trapper {
         if !list.is_empty() {
             verdict = shared.names.allowed(list, peer.ip, now);
             if let Verdict::Names(names) = verdict {
-                shared.names.resolve(names, now).await;
+                shared.names.resolve(names, &shared.resolver, now).await;
                 verdict = shared.names.allowed(list, peer.ip, now);
             }
         }

@@ -44,7 +44,7 @@ impl<'a> ActiveChecks<'a> {
             host_metadata: of("host_metadata"),
             interface: of("interface"),
             ip: of("ip"),
-            port: members.number("port").and_then(|port| u16::try_from(port).ok()),
+            port: port(&members)?,
             config_revision: members.number("config_revision").unwrap_or(0),
             session: of("session"),
             version: of("version"),
@@ -84,6 +84,14 @@ impl<'a> ActiveChecks<'a> {
         json["version"] = json!(self.version);
         json["variant"] = json!(self.variant);
         json.to_string()
+    }
+}
+
+fn port(members: &Members<'_>) -> Result<Option<u16>, MessageError> {
+    let Some(text) = members.text("port") else { return Ok(None) };
+    match text.parse() {
+        Ok(0) | Err(_) => Err(MessageError::Port(text.into_owned())),
+        Ok(port) => Ok(Some(port)),
     }
 }
 
@@ -171,6 +179,13 @@ pub fn is_unchanged(request: &ActiveChecks<'_>, known_session: &str, list_revisi
         && request.session == known_session
         && request.config_revision != 0
         && request.config_revision >= list_revision
+}
+
+/// Why that is no name of a host.
+pub fn wrong_name(host: &str) -> Option<String> {
+    let fits = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ' ');
+    let wrong = host.chars().find(|c| !fits(c))?;
+    Some(format!("invalid host name [{host}]: name contains invalid character '{wrong}'"))
 }
 
 /// The info of a refusal because of an unknown host.

@@ -115,13 +115,13 @@ export function periodOf(draft: PeriodDraft): Period | string {
   return day ? { ...timed, months: draft.months, day } : "Day of the month: 1 to 31.";
 }
 
-/** When the draft would run; periods that cannot be read are left out. */
-export function scheduleOf(draft: Draft): Schedule | null {
+/** When the draft would run by the clocks of a zone; periods that cannot be read are left out. */
+export function scheduleOf(draft: Draft, zone?: string): Schedule | null {
   const since = moment(draft.since);
   const till = moment(draft.till);
   if (since === null || till === null || since >= till) return null;
   const periods = draft.periods.map(periodOf).filter((one) => typeof one !== "string");
-  return { since, till, periods };
+  return { since, till, periods, zone };
 }
 
 /** What is wrong with a draft, by field; the server has the last word on the rest. */

@@ -1,5 +1,7 @@
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { deleteMaintenances, type MaintenanceDetail, saveMaintenance } from "~/api/maintenance";
+import { serverZoneQuery } from "~/api/zone";
 import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { useDraft } from "~/forms/use-draft";
@@ -19,7 +21,8 @@ const PREVIEWED = 5;
 /** When the draft would run next. */
 function Preview({ draft }: { draft: Draft }) {
   const now = Math.floor(useNow() / 60) * 60;
-  const schedule = scheduleOf(draft);
+  const { data: zone } = useQuery(serverZoneQuery());
+  const schedule = scheduleOf(draft, zone);
   if (!schedule) return null;
   const until = runsUntil(schedule, now);
   const runs = nextRuns(schedule, now, PREVIEWED);
@@ -46,8 +49,8 @@ function Preview({ draft }: { draft: Draft }) {
         ))}
       </ol>
       <p className="pt-1 text-xs text-faint">
-        In this browser's time zone, {zoneName()}. Days and times of repeating periods count in the
-        server's zone.
+        In this browser's time zone, {zoneName()}. Days and times of repeating periods are those of
+        the server's{zone ? `, ${zone}` : ""}.
       </p>
     </section>
   );

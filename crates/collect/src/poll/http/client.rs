@@ -9,10 +9,11 @@ use wire::http::cookies::Jar;
 use wire::http::{Answer, Asked, Decoder, Progress, Url, content, request};
 use wire::http_auth::{self, digest, ntlm};
 
-use super::connect::{Names, Proxy, Way};
+use super::connect::{Proxy, Way};
 use super::failure::{Failure, REDIRECTS_MAX, Stage, Track};
 use super::pool::{Pool, Stream};
 use super::tls::{Contexts, TlsWish};
+use crate::resolver::Resolver;
 use crate::settings::WebFiles;
 use crate::trapper::read_some;
 
@@ -81,7 +82,7 @@ pub(crate) struct Fetched {
 pub(crate) struct Client {
     pub(super) clock: SharedClock,
     pub(super) source_ip: Option<IpAddr>,
-    pub(super) names: Names,
+    pub(super) resolver: Resolver,
     pub(super) contexts: Contexts,
     pool: Pool,
 }
@@ -102,12 +103,17 @@ struct Hop<'a> {
 }
 
 impl Client {
-    pub(crate) fn new(clock: SharedClock, source_ip: Option<IpAddr>, files: WebFiles) -> Self {
+    pub(crate) fn new(
+        clock: SharedClock,
+        resolver: Resolver,
+        source_ip: Option<IpAddr>,
+        files: WebFiles,
+    ) -> Self {
         Self {
             contexts: Contexts::new(files, clock.clone()),
             clock,
             source_ip,
-            names: Names::default(),
+            resolver,
             pool: Pool::default(),
         }
     }

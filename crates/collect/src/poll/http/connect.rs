@@ -1,13 +1,10 @@
 //! The way to a web server: names, proxies, TLS.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::time::Duration;
 
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpSocket, TcpStream};
-use tokio::sync::watch;
 use wire::http::{Asked, Url};
 use wire::http_auth;
 
@@ -17,12 +14,6 @@ use super::pool::Stream;
 use super::tls::TlsWish;
 use crate::poll::agent::is_local;
 
-/// How long the addresses of a name are believed.
-const FRESH: Duration = Duration::from_secs(60);
-/// How much longer they are used while the name is looked up again.
-const STALE: Duration = Duration::from_secs(60);
-/// Names remembered at one time.
-const NAMES_MAX: usize = 16_384;
 /// How long an address may take while another is left to try.
 const TRY_FOR: Duration = Duration::from_millis(300);
 /// The port of proxies that name none.
@@ -68,81 +59,6 @@ impl Proxy {
     }
 }
 
-/// What a lookup brings: nothing yet, or the addresses, none of them if there are none.
-type Answer = Option<Vec<IpAddr>>;
-
-#[derive(Debug, Default)]
-struct Known {
-    addresses: Vec<IpAddr>,
-    /// Until when they are believed.
-    until: Duration,
-    /// A lookup that is running, or has ended unseen.
-    lookup: Option<watch::Receiver<Answer>>,
-}
-
-/// Addresses of names, kept for a while. A name is looked up once, however many ask: each lookup
-/// holds a thread, and one in vain holds it for long. While it is looked up again, those who ask
-/// use the addresses that were good a moment ago.
-#[derive(Debug, Default)]
-pub(super) struct Names(RefCell<HashMap<String, Known>>);
-
-impl Names {
-    async fn find(&self, name: &str, now: Duration) -> Option<Vec<IpAddr>> {
-        if let Ok(address) = name.parse() {
-            return Some(vec![address]);
-        }
-        let mut lookup = match self.known(name, now) {
-            Ok(addresses) => return Some(addresses),
-            Err(lookup) => lookup,
-        };
-        let found = lookup.wait_for(Option::is_some).await.ok()?.clone();
-        self.learn(name, found.clone().unwrap_or_default(), now);
-        found.filter(|found| !found.is_empty())
-    }
-
-    /// What is known, or the lookup that will tell.
-    fn known(&self, name: &str, now: Duration) -> Result<Vec<IpAddr>, watch::Receiver<Answer>> {
-        let mut names = self.0.borrow_mut();
-        if names.len() >= NAMES_MAX && !names.contains_key(name) {
-            names.clear();
-        }
-        let known = names.entry(name.to_owned()).or_default();
-        if let Some(found) = known.lookup.as_ref().and_then(|lookup| lookup.borrow().clone()) {
-            *known = Known { addresses: found, until: now + FRESH, lookup: None };
-        }
-        if now < known.until && !known.addresses.is_empty() {
-            return Ok(known.addresses.clone());
-        }
-        let lookup = match &known.lookup {
-            Some(lookup) if lookup.has_changed().is_ok() => lookup.clone(),
-            _ => known.lookup.insert(look_up(name.to_owned())).clone(),
-        };
-        match now < known.until + STALE && !known.addresses.is_empty() {
-            true => Ok(known.addresses.clone()),
-            false => Err(lookup),
-        }
-    }
-
-    fn learn(&self, name: &str, addresses: Vec<IpAddr>, now: Duration) {
-        if let Some(known) = self.0.borrow_mut().get_mut(name) {
-            *known = Known { addresses, until: now + FRESH, lookup: None };
-        }
-    }
-}
-
-/// Looks a name up, whoever still waits for it.
-fn look_up(name: String) -> watch::Receiver<Answer> {
-    let (told, lookup) = watch::channel(None);
-    tokio::spawn(async move {
-        let found = tokio::net::lookup_host((name.as_str(), 0)).await;
-        let mut found: Vec<IpAddr> =
-            found.map(|found| found.map(|address| address.ip()).collect()).unwrap_or_default();
-        found.dedup();
-        told.send_replace(Some(found));
-    });
-    lookup
-}
-
 /// Whom to reach, and how.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Way<'a> {
@@ -165,8 +81,8 @@ impl Client {
         };
         let begin = self.clock.monotonic();
         track.at(Stage::Resolve);
-        let found = self.names.find(name, begin).await;
-        let found = found.ok_or_else(|| Failure::Resolve { what, name: name.to_owned() })?;
+        let found = self.resolver.find(name).await;
+        let found = found.map_err(|_| Failure::Resolve { what, name: name.to_owned() })?;
         track.at(Stage::Connect);
         let stream = match self.dial(&found, port).await {
             Ok(stream) => stream,

@@ -41,7 +41,9 @@ pub(crate) fn client(shared: &Arc<Shared>) -> Rc<Client> {
         }
         let config = &shared.config;
         let clock = shared.deps.clock.clone();
-        let client = Rc::new(Client::new(clock, config.source_ip, config.web.clone()));
+        let resolver = shared.resolver.clone();
+        let client = Client::new(clock, resolver, config.source_ip, config.web.clone());
+        let client = Rc::new(client);
         *known = Some((Arc::downgrade(shared), Rc::clone(&client)));
         client
     })

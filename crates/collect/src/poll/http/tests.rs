@@ -6,6 +6,7 @@ use stdx::clock::RealClock;
 
 use super::testing::server;
 use super::*;
+use crate::resolver::Resolver;
 use crate::settings::WebFiles;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
@@ -27,7 +28,9 @@ fn call<'a>(url: &'a str, auth: Auth<'a>) -> Call<'a> {
 
 fn run<R>(work: impl AsyncFnOnce(&Client) -> R) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
-    let client = Client::new(RealClock::shared(), None, WebFiles::default());
+    let clock = RealClock::shared();
+    let resolver = Resolver::new(clock.clone());
+    let client = Client::new(clock, resolver, None, WebFiles::default());
     runtime.block_on(work(&client))
 }
 

@@ -24,6 +24,7 @@ pub(crate) use params::{Ping, seconds};
 pub use series::{Outcome, Series};
 
 use crate::counters::Busy;
+use crate::resolver::Resolver;
 use engine::Request;
 
 /// Requests that wait for the thread; who finds the queue full waits.
@@ -91,12 +92,13 @@ impl Pinger {
 }
 
 /// The address of a target: as it is, or by its name. `None` = it has none, or none in time.
-pub(crate) async fn lookup(target: &str, limit: Duration) -> Option<SocketAddr> {
-    if let Ok(ip) = target.parse() {
-        return Some(SocketAddr::new(ip, 0));
-    }
-    let found = tokio::time::timeout(limit, tokio::net::lookup_host((target, 0))).await;
-    found.ok()?.ok()?.next()
+pub(crate) async fn lookup(
+    resolver: &Resolver,
+    target: &str,
+    limit: Duration,
+) -> Option<SocketAddr> {
+    let found = tokio::time::timeout(limit, resolver.find(target)).await;
+    Some(SocketAddr::new(*found.ok()?.ok()?.first()?, 0))
 }
 
 #[cfg(test)]

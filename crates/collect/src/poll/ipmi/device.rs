@@ -56,7 +56,7 @@ impl Device {
     /// A socket to the device; nothing is sent yet.
     pub(super) async fn connect(interface: &Interface, shared: &Shared) -> Result<Self, Failure> {
         static NOBODY: std::sync::LazyLock<Ipmi> = std::sync::LazyLock::new(Ipmi::default);
-        let ip = agent::resolve(interface).await.map_err(Failure::Refused)?;
+        let ip = agent::resolve(&shared.resolver, interface).await.map_err(Failure::Refused)?;
         let login = login(interface.ipmi.as_deref().unwrap_or(&NOBODY));
         let address = SocketAddr::new(ip, interface.port);
         Ok(Self {

@@ -11,6 +11,7 @@ use super::agent::AgentReply;
 use super::icmp::{Ping, PingError, lookup};
 use super::probe::Check;
 use params::ServiceCheck;
+use service::Asker;
 
 /// Connections to services at one time, of all pollers together; who comes later waits.
 const CONNECTIONS_MAX: usize = 8_000;
@@ -61,7 +62,7 @@ async fn ping(check: &Check<'_>, key: &ItemKey) -> AgentReply {
             "Ping item must have target or host interface specified.",
         ));
     };
-    let result = match lookup(target, check.timeout).await {
+    let result = match lookup(&check.shared.resolver, target, check.timeout).await {
         Some(to) => check.shared.pinger.ping(ping.series(to)).await,
         None => Err(PingError::Unsendable),
     };
@@ -80,9 +81,13 @@ async fn ask(check: &Check<'_>, service: &ServiceCheck) -> AgentReply {
     };
     // Closed by nobody: there is always a permit in the end.
     let _room = check.shared.simple.connections.acquire().await;
-    let source = check.shared.config.source_ip;
-    let clock = &*check.shared.deps.clock;
-    match service::ask(service, target, source, check.timeout, clock).await {
+    let shared = check.shared;
+    let asker = Asker {
+        resolver: &shared.resolver,
+        source: shared.config.source_ip,
+        clock: &*shared.deps.clock,
+    };
+    match service::ask(service, target, check.timeout, &asker).await {
         Ok(took) => AgentReply::Value(service.value(took)),
         Err(why) => AgentReply::LocalError(why),
     }

@@ -18,6 +18,7 @@ use wire::services::{Service, Talk, Verdict, ntp};
 
 use super::params::ServiceCheck;
 use crate::poll::agent::is_local;
+use crate::resolver::Resolver;
 
 /// Bytes read at once.
 const READ_BYTES: usize = 4 << 10;
@@ -29,26 +30,34 @@ const FAREWELL: Duration = Duration::from_millis(100);
 /// How a service was found; `None` = it does not work.
 type Found = Option<Duration>;
 
+/// Who asks.
+pub(super) struct Asker<'a> {
+    pub(super) resolver: &'a Resolver,
+    /// The address to ask from.
+    pub(super) source: Option<IpAddr>,
+    pub(super) clock: &'a dyn Clock,
+}
+
 /// Where to connect, and from where.
 struct Where<'a> {
     host: &'a str,
     port: u16,
-    source: Option<IpAddr>,
+    asker: &'a Asker<'a>,
 }
 
 /// Asks a service; the error is this machine's, not the service's.
 pub(super) async fn ask(
     check: &ServiceCheck,
     target: &str,
-    source: Option<IpAddr>,
     limit: Duration,
-    clock: &dyn Clock,
+    asker: &Asker<'_>,
 ) -> Result<Found, String> {
+    let clock = asker.clock;
     let (host, path) = match check.service {
         Service::Https => web_parts(target),
         _ => (target, ""),
     };
-    let place = Where { host, port: check.port, source };
+    let place = Where { host, port: check.port, asker };
     let begin = clock.monotonic();
     let since = |end: Duration| end.saturating_sub(begin);
     let asked = async {
@@ -91,10 +100,8 @@ impl Where<'_> {
     }
 
     async fn addresses(&self) -> io::Result<Vec<SocketAddr>> {
-        if let Ok(ip) = self.host.parse::<IpAddr>() {
-            return Ok(vec![SocketAddr::new(ip, self.port)]);
-        }
-        Ok(tokio::net::lookup_host((self.host, self.port)).await?.collect())
+        let found = self.asker.resolver.find(self.host).await.map_err(io::Error::other)?;
+        Ok(found.into_iter().map(|ip| SocketAddr::new(ip, self.port)).collect())
     }
 
     /// Connects to the first address that takes it.
@@ -121,7 +128,7 @@ impl Where<'_> {
     }
 
     fn source_of(&self, address: SocketAddr) -> Option<IpAddr> {
-        self.source.filter(|source| source.is_ipv4() == address.is_ipv4())
+        self.asker.source.filter(|source| source.is_ipv4() == address.is_ipv4())
     }
 }
 

@@ -22,6 +22,7 @@ use crate::poll::probe::Check;
 use crate::poll::together::TOGETHER_MAX;
 use crate::poll::{Poller, RESOLVED_FOR, Tally};
 use crate::schedule::Lane;
+use crate::status::Shared;
 
 /// Pause of a poller that asks many devices and hears little at a time: how late answers may be
 /// taken. With connections of agents to move there is none.
@@ -118,7 +119,7 @@ impl Poller {
         timeout: Duration,
         jobs: Vec<Job>,
     ) {
-        match resolve(&interface, timeout).await {
+        match resolve(&self.shared, &interface, timeout).await {
             Ok(ip) => {
                 {
                     let mut schedule = self.schedule.borrow_mut();
@@ -186,8 +187,12 @@ impl Poller {
     }
 }
 
-async fn resolve(interface: &Interface, timeout: Duration) -> Result<IpAddr, AgentReply> {
-    match tokio::time::timeout(timeout, agent::resolve(interface)).await {
+async fn resolve(
+    shared: &Shared,
+    interface: &Interface,
+    timeout: Duration,
+) -> Result<IpAddr, AgentReply> {
+    match tokio::time::timeout(timeout, agent::resolve(&shared.resolver, interface)).await {
         Ok(Ok(ip)) => Ok(ip),
         Ok(Err(why)) => Err(AgentReply::NetworkError(why)),
         Err(_) => {
@@ -207,7 +212,7 @@ pub(crate) async fn check_once(check: &Check<'_>) -> AgentReply {
         Ok(plan) => plan,
         Err(why) => return AgentReply::ConfigError(why),
     };
-    let ip = match resolve(interface, check.timeout).await {
+    let ip = match resolve(check.shared, interface, check.timeout).await {
         Ok(ip) => ip,
         Err(reply) => return reply,
     };

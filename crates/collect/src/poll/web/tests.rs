@@ -2,6 +2,7 @@ use stdx::clock::RealClock;
 
 use super::*;
 use crate::poll::http::testing::server;
+use crate::resolver::Resolver;
 use crate::settings::WebFiles;
 
 fn text(text: &str) -> String {
@@ -29,7 +30,9 @@ fn run(change: impl FnOnce(&mut Scenario), answers: &'static [&'static str]) -> 
         ..Scenario::default()
     };
     change(&mut scenario);
-    let client = Client::new(RealClock::shared(), None, WebFiles::default());
+    let clock = RealClock::shared();
+    let resolver = Resolver::new(clock.clone());
+    let client = Client::new(clock, resolver, None, WebFiles::default());
     let mut run = Run {
         scenario: &scenario,
         client: &client,

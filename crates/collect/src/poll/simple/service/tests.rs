@@ -26,7 +26,9 @@ fn of(service: &str, port: u16) -> ServiceCheck {
 
 async fn asked(service: &str, host: &str, port: u16, limit: Duration) -> bool {
     let clock = RealClock::shared();
-    ask(&of(service, port), host, None, limit, &*clock).await.unwrap().is_some()
+    let resolver = Resolver::new(clock.clone());
+    let asker = Asker { resolver: &resolver, source: None, clock: &*clock };
+    ask(&of(service, port), host, limit, &asker).await.unwrap().is_some()
 }
 
 /// Greets the first who comes, and gives what was said to it until the end.
@@ -124,7 +126,10 @@ fn addresses_of_the_web() {
     ] {
         assert_eq!(web_parts(target), (host, path), "{target}");
     }
-    let place = |host, port| Where { host, port, source: None };
+    let clock = RealClock::shared();
+    let resolver = Resolver::new(clock.clone());
+    let asker = Asker { resolver: &resolver, source: None, clock: &*clock };
+    let place = |host, port| Where { host, port, asker: &asker };
     assert_eq!(place("h", 443).host_header(), "h");
     assert_eq!(place("::1", 444).host_header(), "[::1]:444");
 }
