@@ -23,7 +23,7 @@ class StoreCase(bed.Case):
 
     @classmethod
     def make_store(cls):
-        """A server with `stop`, and for faults `kill`, `start`, `pause`, `go_on`."""
+        """A server that will be stopped, with `kill`, `start`, `pause`, `go_on` for faults."""
         raise NotImplementedError
 
     @classmethod
@@ -42,7 +42,6 @@ class StoreCase(bed.Case):
     @classmethod
     def setUpClass(cls):
         cls.store = cls.make_store()
-        cls.addClassCleanup(cls.store.stop)
         cls.server = bed.Server(arguments=["--history-embedded-days", "2"],
                                 environment={"VEDETTE_HISTORY_STORE": cls.parameter()})
         cls.addClassCleanup(cls.server.clean)
