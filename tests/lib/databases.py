@@ -3,6 +3,7 @@
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
@@ -130,7 +131,7 @@ class MariaDb:
              "--pid-file=%s/pid" % self.folder, "--skip-log-bin", "--performance-schema=OFF"]
             + ["--" + setting for setting in self.settings] + self.user,
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        bed.wait_for("MariaDB", lambda: bed.listens(self.port), 30, pause=0.1)
+        bed.wait_for("MariaDB", lambda: self.query("SELECT 1"), 30, pause=0.1)
 
     def run(self, sql):
         subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-e", sql],

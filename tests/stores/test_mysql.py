@@ -28,6 +28,7 @@ class OnMariaDb(storecase.StoreCase):
     def make_store(cls):
         store = MariaDb(("innodb-buffer-pool-size=32M", "innodb-flush-log-at-trx-commit=2",
                          "max-allowed-packet=64K"))
+        cls.addClassCleanup(store.stop)
         store.run("CREATE DATABASE vedette CHARACTER SET utf8mb4; "
                   "CREATE USER vedette IDENTIFIED BY '%s'; "
                   "GRANT ALL ON vedette.* TO vedette" % SECRET)

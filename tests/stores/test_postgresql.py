@@ -21,7 +21,9 @@ SECOND = 10**9
 class OnPostgreSql(storecase.StoreCase):
     @classmethod
     def make_store(cls):
-        return Postgres()
+        store = Postgres()
+        cls.addClassCleanup(store.stop)
+        return store
 
     @classmethod
     def parameter(cls):
