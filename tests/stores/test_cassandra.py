@@ -40,6 +40,7 @@ class OnOneNode(storecase.StoreCase):
             "authenticator: PasswordAuthenticator", "authorizer: CassandraAuthorizer",
             "column_value_size_fail_threshold: 40KiB",
         ), user=("cassandra", "cassandra"))
+        cls.addClassCleanup(store.stop)
         for cql in (
             "CREATE ROLE vedette WITH LOGIN = true AND PASSWORD = '%s'" % SECRET,
             "CREATE KEYSPACE vedette WITH replication = "
@@ -99,7 +100,9 @@ class OnThreeNodes(storecase.StoreCase):
 
     @classmethod
     def make_store(cls):
-        return Cassandra(size=3)
+        store = Cassandra(size=3)
+        cls.addClassCleanup(store.stop)
+        return store
 
     @classmethod
     def parameter(cls):

@@ -18,7 +18,9 @@ KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
 class OnOpenSearch(storecase.StoreCase):
     @classmethod
     def make_store(cls):
-        return OpenSearch()
+        store = OpenSearch()
+        cls.addClassCleanup(store.stop)
+        return store
 
     @classmethod
     def parameter(cls):
