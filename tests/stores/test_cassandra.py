@@ -40,7 +40,6 @@ class OnOneNode(storecase.StoreCase):
             "authenticator: PasswordAuthenticator", "authorizer: CassandraAuthorizer",
             "column_value_size_fail_threshold: 40KiB",
         ), user=("cassandra", "cassandra"))
-        cls.addClassCleanup(store.stop)
         for cql in (
             "CREATE ROLE vedette WITH LOGIN = true AND PASSWORD = '%s'" % SECRET,
             "CREATE KEYSPACE vedette WITH replication = "
@@ -100,9 +99,7 @@ class OnThreeNodes(storecase.StoreCase):
 
     @classmethod
     def make_store(cls):
-        store = Cassandra(size=3)
-        cls.addClassCleanup(store.stop)
-        return store
+        return Cassandra(size=3)
 
     @classmethod
     def parameter(cls):

@@ -18,9 +18,7 @@ KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
 class OnOpenSearch(storecase.StoreCase):
     @classmethod
     def make_store(cls):
-        store = OpenSearch()
-        cls.addClassCleanup(store.stop)
-        return store
+        return OpenSearch()
 
     @classmethod
     def parameter(cls):

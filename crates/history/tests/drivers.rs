@@ -52,7 +52,8 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 
 /// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
 /// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`,
-/// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`.
+/// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`, `VEDETTE_POSTGRESQL` such as
+/// `postgresql://postgres@127.0.0.1:5432`, `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
 #[cfg(feature = "stores")]
 #[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
@@ -67,6 +68,14 @@ fn stores() -> Vec<Case> {
     if let Ok(server) = std::env::var("VEDETTE_CLICKHOUSE") {
         let url = format!("{server}/{database}");
         add(CLICKHOUSE, &history::ClickHouse::new(&url, Arc::new(Classes)).unwrap());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_POSTGRESQL") {
+        let url = format!("{server}/{database}");
+        add(POSTGRESQL, history::open_postgresql(&url, Arc::new(Classes)).unwrap().as_ref());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_MYSQL") {
+        let url = format!("{server}/{database}");
+        add(MYSQL, history::open_mysql(&url, Arc::new(Classes)).unwrap().as_ref());
     }
     if let Ok(server) = std::env::var("VEDETTE_CASSANDRA") {
         let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
@@ -86,13 +95,15 @@ fn stores() -> Vec<Case> {
 }
 
 const CLICKHOUSE: &str = "clickhouse";
+const POSTGRESQL: &str = "postgresql";
+const MYSQL: &str = "mysql";
 const CASSANDRA: &str = "cassandra";
 const OPENSEARCH: &str = "opensearch";
 
 impl Case {
     /// Its views show the moment at which they are made; else that at which they are read.
     fn has_moments(&self) -> bool {
-        ![CLICKHOUSE, CASSANDRA, OPENSEARCH].contains(&self.name)
+        ![CLICKHOUSE, CASSANDRA, OPENSEARCH, POSTGRESQL, MYSQL].contains(&self.name)
     }
 }
 

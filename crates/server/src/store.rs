@@ -9,7 +9,7 @@ use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
     Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, OpenSearch, Options, Reader,
-    Retention, Store, Tiers,
+    Retention, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -169,8 +169,12 @@ pub(crate) fn store(
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
+        "mysql" => open_mysql(url, retention)?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
-        other => bail!("\"{other}\" is no store; known: cassandra, clickhouse, opensearch"),
+        "postgresql" => open_postgresql(url, retention)?,
+        other => bail!(
+            "\"{other}\" is no store; known: cassandra, clickhouse, mysql, opensearch, postgresql"
+        ),
     })
 }
 

@@ -6,9 +6,15 @@ pub(crate) mod clickhouse;
 pub(crate) mod embedded;
 pub(crate) mod http;
 pub(crate) mod memory;
+#[cfg(feature = "sql")]
+pub(crate) mod mysql;
 pub(crate) mod null;
 pub(crate) mod opensearch;
+#[cfg(feature = "sql")]
+pub(crate) mod postgresql;
 pub(crate) mod remote;
+#[cfg(feature = "sql")]
+pub(crate) mod sql;
 
 use model::{SampleValue, Trend, TrendValues};
 
