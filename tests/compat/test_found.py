@@ -184,13 +184,10 @@ class Bench:
         kind, *more = check.pop("listen")
         port = self.snmp.port
         if kind != "snmp":
-            port = 0
-            for last in more[0] if isinstance(more[0], tuple) else more[:1]:
-                ip = "%s.%d.%d" % (cases.NET, number, last)
-                peer = (listeners.PassiveAgent(ip, more[1], port) if kind == "agent"
-                        else listeners.Service(ip, port))
-                port = peer.port
-                self.peers.setdefault(case, []).append(peer)
+            ip = "%s.%d.%d" % (cases.NET, number, more[0])
+            peer = listeners.PassiveAgent(ip, more[1]) if kind == "agent" else listeners.Service(ip)
+            port = peer.port
+            self.peers.setdefault(case, []).append(peer)
         return dict(check, ports=str(port))
 
     def prepare(self):

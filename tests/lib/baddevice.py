@@ -103,9 +103,6 @@ class Device:
                 time.sleep(0.001)
         send(answer(request))
 
-    def _long(self, request, send, peer):
-        send(answer(request, b"x" * 60_000))
-
     def stop(self):
         for one in (self.socket, self.other):
             one.close()

@@ -91,18 +91,18 @@ class Snmpsim:
             self.process = subprocess.Popen(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
                                             env=dict(os.environ, TMPDIR=self.folder, HOME=self.folder))
         try:
-            bed.wait_for("snmpsim to listen", self._listens, 60, pause=0.2)
+            bed.wait_for("snmpsim to listen", lambda: self._listens(addresses[-1]), 60, pause=0.2)
         except BaseException:
             self.stop()
             raise
 
-    def _listens(self):
+    def _listens(self, ip):
         if self.process.poll() is not None:
             with open(os.path.join(self.folder, "log"), errors="replace") as f:
                 raise AssertionError("snmpsim ended: " + f.read()[-2000:])
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
             try:
-                s.bind(("127.0.0.1", self.port))
+                s.bind((ip, self.port))
             except OSError:
                 return True
         return False

@@ -74,8 +74,8 @@ class Network(Scene):
         agent.start()
         service = listeners.Service("127.0.0.1")
         rule = self.rule("lab", "127.0.0.1-3", [
-            {"type": 9, "ports": str(agent.port), "key_": "agent.hostname", "host_source": 3},
-            {"type": 8, "ports": "%d,1" % service.port}])
+            {"type": 8, "ports": "%d,1" % service.port},
+            {"type": 9, "ports": str(agent.port), "key_": "agent.hostname", "host_source": 3}])
         of_rule = (18, 0, rule)
         self.action("add", 1, [of_rule, (8, 0, "9")], self.everything())
         self.action("off", 1, [of_rule, (21, 0, "1"), (10, 0, "3")], [{"operationtype": 9}])
@@ -120,8 +120,9 @@ class Devices(Scene):
         port = str(device.port)
         name = {"key_": "1.3.6.1.2.1.1.5.0", "ports": port}
         rule = self.rule("devices", "127.0.0.1", [
+            dict(name, type=13, **user),
             dict(name, type=11, snmp_community="public", uniq=1, name_source=3),
-            dict(name, type=13, **user), dict(name, type=10, snmp_community="wrong")])
+            dict(name, type=10, snmp_community="wrong")])
         self.action("devices", 1, [(18, 0, rule)], [{"operationtype": 2}])
         row = bed.wait_for("the device", lambda: self.dhost(rule, "0"), 30)[0]
         self.assertEqual(len({s["value"] for s in row["dservices"]}), 1)

@@ -211,7 +211,7 @@ class Misbehaving(bed.Case):
 
     #: What comes of the value of each: a text, or the interface is away.
     WAYS = {"never": None, "late": "right", "twice": "right", "truncated": None, "second": "right",
-            "elsewhere": None, "another": None, "junk": "right", "long": "x" * 60_000}
+            "elsewhere": None, "another": None, "junk": "right"}
 
     def test_each_value_is_right_or_none(self):
         group = self.api.call("hostgroup.create", name="Bad")["groupids"][0]
@@ -227,7 +227,7 @@ class Misbehaving(bed.Case):
             self.api.call("item.create", [
                 {"hostid": hosts[way], "interfaceid": interface, "name": oid, "key_": "k%d" % n, "type": 20,
                  "value_type": 4, "delay": "1s", "timeout": "2s", "snmp_oid": oid}
-                for n, oid in enumerate((NAME, "get[1.3.6.1.2.1.1.6.0]"))])
+                for n, oid in enumerate(("get[%s]" % NAME, "get[1.3.6.1.2.1.1.6.0]"))])
         memory = self.server.memory_kib()
 
         def told(way):
@@ -244,10 +244,10 @@ class Misbehaving(bed.Case):
                     bed.wait_for("the value of both", lambda way=way, value=value: told(way) == (
                         2, {value}, True), 30)
         for way, value in self.WAYS.items():
-            bed.wait_for("more requests", lambda way=way: devices[way].heard > 3, 90)
             if value is None:
                 self.assertEqual(told(way)[1], set())
             else:
+                bed.wait_for("more requests", lambda way=way: devices[way].heard > 5, 30)
                 rows = self.api.call("history.get", hostids=hosts[way], history=4, output=["value"])
                 self.assertEqual({row["value"] for row in rows}, {value}, way)
         self.assertLess(self.server.memory_kib() - memory, 60_000)

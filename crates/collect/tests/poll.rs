@@ -205,7 +205,7 @@ async fn many_slow_agents_are_asked_at_the_same_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_interface_gets_five_connections() {
+async fn one_interface_gets_few_connections_at_first() {
     let agent = FakeAgent::start(Behaviour {
         delay: Duration::from_millis(20),
         values: values(&[]),
@@ -217,7 +217,9 @@ async fn one_interface_gets_five_connections() {
     for id in 1..=60 {
         rig.shards.wait_for(id, |v| !v.is_empty()).await;
     }
-    assert_eq!(agent.open_max.load(Ordering::SeqCst), 5);
+    // Five, and one more for each answer that came at once.
+    let most = agent.open_max.load(Ordering::SeqCst);
+    assert!((5..50).contains(&most), "{most} of 60");
 }
 
 #[tokio::test(flavor = "multi_thread")]

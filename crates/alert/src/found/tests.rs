@@ -408,3 +408,13 @@ fn agents_announce_themselves() {
     world.agent("T", "linux", "10.0.0.9", 0);
     assert_eq!(world.hosts(), ["web1"]);
 }
+
+#[test]
+fn rules_tell_what_keeps_them_from_working() {
+    let world = World::new();
+    for error in ["no such range", "no such range", ""] {
+        let round = Sighting::Round { rule: RULE, error: error.to_owned() };
+        world.sightings.write(&[round]).unwrap();
+        assert_eq!(world.rows("SELECT error FROM drules"), [error]);
+    }
+}
