@@ -19,12 +19,12 @@ class Flows(bed.Case):
         hosts = self.api.call("host.get", output=["host"], selectItems="count")
         machine = [h["host"] for h in hosts if h["host"] != "Vedette"][0]
         self.host("trouble", [{"key_": "load", "value_type": 0}])
-        self.api.call("trigger.create", description="Load is high", priority=4, manual_close=1,
+        self.api.call("trigger.create", description="Coolant is low", priority=4, manual_close=1,
                       expression="last(/trouble/load)>5",
                       tags=[{"tag": "scope", "value": "load"}])
         bed.send(self.server.address, {
             "request": "sender data", "data": [{"host": "trouble", "key": "load", "value": "9"}]})
-        bed.wait_for("the problem", lambda: self.api.call("problem.get", search={"name": "Load is high"}))
+        bed.wait_for("the problem", lambda: self.api.call("problem.get", search={"name": "Coolant is low"}))
 
         def measured():
             rows = self.api.call("item.get", host=machine, output=["lastclock"],
@@ -36,7 +36,7 @@ class Flows(bed.Case):
         environment = dict(
             os.environ, BASE_URL="http://127.0.0.1:%d" % self.server.http, USER="Admin",
             PASSWORD=bed.PASSWORD, OUT=PICTURES, HOST=machine, TROUBLE="trouble",
-            PROBLEM="Load is high")
+            PROBLEM="Coolant is low")
         done = subprocess.run(["npm", "run", "--silent", "e2e"], cwd=os.path.join(bed.ROOT, "web"),
                               env=environment, timeout=1800)
         self.assertEqual(done.returncode, 0, "see the flows above and the pictures in " + PICTURES)

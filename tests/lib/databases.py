@@ -3,16 +3,47 @@
 import glob
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
 
 import bed
 
 
+def processes(pid):
+    """A process and those that it started, by their ids."""
+    found = [pid]
+    try:
+        with open("/proc/%d/task/%d/children" % (pid, pid)) as file:
+            for child in file.read().split():
+                found += processes(int(child))
+    except FileNotFoundError:
+        pass
+    return found
+
+
+def signal_all(pid, number):
+    """Sends a signal to a process and those that it started."""
+    for each in processes(pid):
+        try:
+            os.kill(each, number)
+        except ProcessLookupError:
+            pass
+
+
+def answer_of(command, folder="/"):
+    """What a program writes; an OSError with what it complains of when it fails."""
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=folder,
+                          check=False)
+    if done.returncode:
+        raise OSError("%s: %s" % (command[0], done.stderr.decode(errors="replace")))
+    return done.stdout
+
+
 class Postgres:
     """A cluster of its own, run by the user postgres when this is root."""
 
-    def __init__(self):
+    def __init__(self, settings=("fsync=off",)):
         found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
         if not found:
             raise AssertionError("PostgreSQL is missing: scripts/install-packages test")
@@ -20,25 +51,56 @@ class Postgres:
         self.folder = tempfile.mkdtemp(prefix="vedette-postgres-")
         os.chmod(self.folder, 0o755)
         self.data = os.path.join(self.folder, "data")
-        self.port = bed.free_port()
+        self.port, self.settings = bed.free_port(), settings
         if os.getuid() == 0:
             shutil.chown(self.folder, "postgres")
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "--no-sync",
                  "-E", "UTF8", "--locale=C")
-        options = "-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s -c fsync=off" % (
-            self.port, self.folder)
-        self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"),
-                 "-o", options, "start")
+        self.start()
 
     def run(self, program, *arguments):
+        """What a program of PostgreSQL answers."""
         command = [os.path.join(self.bin, program)] + list(arguments)
         if os.getuid() == 0:
             command = ["runuser", "-u", "postgres", "--"] + command
-        subprocess.run(command, check=True, stdout=subprocess.DEVNULL, cwd=self.folder)
+        return answer_of(command, self.folder)
+
+    def start(self):
+        options = "-p %d -c listen_addresses=127.0.0.1 -c unix_socket_directories=%s" % (
+            self.port, self.folder)
+        for setting in self.settings:
+            options += " -c " + setting
+        self.run("pg_ctl", "-D", self.data, "-w", "-l", os.path.join(self.folder, "log"),
+                 "-o", options, "start")
 
     def create(self, name):
         self.run("createdb", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres", name)
-        return "postgresql://postgres@127.0.0.1:%d/%s" % (self.port, name)
+        return self.url(name)
+
+    def url(self, name="", user="postgres"):
+        return "postgresql://%s@127.0.0.1:%d/%s" % (user, self.port, name)
+
+    def query(self, sql, database="postgres"):
+        """What a statement answers, without the last line's end."""
+        answer = self.run("psql", "-h", "127.0.0.1", "-p", str(self.port), "-U", "postgres",
+                          "-d", database, "-X", "-A", "-t", "-q", "-c", sql)
+        return answer.decode().rstrip("\n")
+
+    def pid(self):
+        with open(os.path.join(self.data, "postmaster.pid")) as file:
+            return int(file.readline())
+
+    def kill(self):
+        pids = processes(self.pid())
+        signal_all(pids[0], signal.SIGKILL)
+        bed.wait_for("the end of PostgreSQL",
+                     lambda: not any(os.path.exists("/proc/%d" % pid) for pid in pids), pause=0.05)
+
+    def pause(self):
+        signal_all(self.pid(), signal.SIGSTOP)
+
+    def go_on(self):
+        signal_all(self.pid(), signal.SIGCONT)
 
     def stop(self):
         self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
@@ -48,29 +110,54 @@ class Postgres:
 class MariaDb:
     """A server of its own, run by the user mysql when this is root."""
 
-    def __init__(self):
+    def __init__(self, settings=("innodb-buffer-pool-size=32M",
+                                 "innodb-flush-log-at-trx-commit=0")):
         self.folder = tempfile.mkdtemp(prefix="vedette-mariadb-")
         os.chmod(self.folder, 0o755)
         self.data, self.socket = os.path.join(self.folder, "data"), os.path.join(self.folder, "s")
-        self.port = bed.free_port()
-        user = []
+        self.port, self.settings, self.user = bed.free_port(), settings, []
         if os.getuid() == 0:
             shutil.chown(self.folder, "mysql")
-            user = ["--user=mysql"]
+            self.user = ["--user=mysql"]
         subprocess.run(["mariadb-install-db", "--no-defaults", "--datadir=" + self.data,
-                        "--auth-root-authentication-method=normal", "--skip-test-db"] + user,
+                        "--auth-root-authentication-method=normal", "--skip-test-db"] + self.user,
                        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.start()
+
+    def start(self):
         self.process = subprocess.Popen(
             ["/usr/sbin/mariadbd", "--no-defaults", "--datadir=" + self.data,
              "--port=%d" % self.port, "--bind-address=127.0.0.1", "--socket=" + self.socket,
-             "--pid-file=%s/pid" % self.folder, "--innodb-buffer-pool-size=32M",
-             "--innodb-flush-log-at-trx-commit=0", "--skip-log-bin", "--performance-schema=OFF"]
-            + user, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        bed.wait_for("MariaDB", lambda: os.path.exists(self.socket), 30, pause=0.1)
+             "--pid-file=%s/pid" % self.folder, "--skip-log-bin", "--performance-schema=OFF"]
+            + ["--" + setting for setting in self.settings] + self.user,
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        bed.wait_for("MariaDB", lambda: self.query("SELECT 1"), 30, pause=0.1)
 
     def run(self, sql):
         subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-e", sql],
                        check=True)
+
+    def query(self, sql, database="", user="root"):
+        """Rows of a statement, as lists of texts."""
+        answer = answer_of(["mariadb", "--no-defaults", "-S", self.socket, "-u", user, "-N", "-B",
+                            "-r", "-e", sql] + ([database] if database else []))
+        return [line.split("\t") for line in answer.decode().splitlines()]
+
+    def url(self, name="", user="root"):
+        return "mysql://%s@127.0.0.1:%d/%s" % (user, self.port, name)
+
+    def pid(self):
+        return self.process.pid
+
+    def kill(self):
+        self.process.kill()
+        self.process.wait()
+
+    def pause(self):
+        self.process.send_signal(signal.SIGSTOP)
+
+    def go_on(self):
+        self.process.send_signal(signal.SIGCONT)
 
     def stop(self):
         self.process.terminate()

@@ -50,18 +50,43 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
     Case { name, driver: Box::new(driver), _dir: Some(dir) }
 }
 
-/// A database of its own on the server that `VEDETTE_CLICKHOUSE` names, such as
-/// `http://127.0.0.1:8123`.
+/// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
+/// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`,
+/// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`, `VEDETTE_POSTGRESQL` such as
+/// `postgresql://postgres@127.0.0.1:5432`, `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
 #[cfg(feature = "stores")]
-#[expect(clippy::disallowed_methods, reason = "the script that starts the server tells where")]
+#[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
     use std::sync::atomic::{AtomicU32, Ordering};
     static NUMBER: AtomicU32 = AtomicU32::new(0);
-    let server = std::env::var("VEDETTE_CLICKHOUSE").expect("scripts/suites/stores sets it");
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let url = format!("{server}/suite_{}_{number}", std::process::id());
-    let store = history::ClickHouse::new(&url, Arc::new(Classes)).unwrap();
-    vec![Case { name: CLICKHOUSE, driver: history::Store::driver(&store), _dir: None }]
+    let database = format!("suite_{}_{number}", std::process::id());
+    let mut cases = Vec::new();
+    let mut add = |name, store: &dyn history::Store| {
+        cases.push(Case { name, driver: store.driver(), _dir: None });
+    };
+    if let Ok(server) = std::env::var("VEDETTE_CLICKHOUSE") {
+        let url = format!("{server}/{database}");
+        add(CLICKHOUSE, &history::ClickHouse::new(&url, Arc::new(Classes)).unwrap());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_POSTGRESQL") {
+        let url = format!("{server}/{database}");
+        add(POSTGRESQL, history::open_postgresql(&url, Arc::new(Classes)).unwrap().as_ref());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_MYSQL") {
+        let url = format!("{server}/{database}");
+        add(MYSQL, history::open_mysql(&url, Arc::new(Classes)).unwrap().as_ref());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_CASSANDRA") {
+        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
+        add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock).unwrap());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_OPENSEARCH") {
+        let url = format!("{server}/{database}");
+        add(OPENSEARCH, &history::OpenSearch::new(&url, Arc::new(Classes)).unwrap());
+    }
+    assert!(!cases.is_empty(), "scripts/suites/stores tells which servers there are");
+    cases
 }
 
 #[cfg(not(feature = "stores"))]
@@ -70,11 +95,15 @@ fn stores() -> Vec<Case> {
 }
 
 const CLICKHOUSE: &str = "clickhouse";
+const POSTGRESQL: &str = "postgresql";
+const MYSQL: &str = "mysql";
+const CASSANDRA: &str = "cassandra";
+const OPENSEARCH: &str = "opensearch";
 
 impl Case {
     /// Its views show the moment at which they are made; else that at which they are read.
     fn has_moments(&self) -> bool {
-        self.name != CLICKHOUSE
+        ![CLICKHOUSE, CASSANDRA, OPENSEARCH, POSTGRESQL, MYSQL].contains(&self.name)
     }
 }
 

@@ -128,7 +128,7 @@ impl Bench<'_> {
             )?,
             word => word,
         };
-        let store = store::store(word, self.config)?;
+        let store = store::store(word, self.config, self.clock)?;
         Ok((store.name(), Side::of_store(store.as_ref())))
     }
 

@@ -124,7 +124,7 @@ impl Server {
             hooks(hub.clone(), Arc::clone(&late_shards)),
         )?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let mut history = store::Wanted::read(values, &config)?.open(
+        let mut history = store::Wanted::read(values, &config, &clock)?.open(
             &data.join("history"),
             cores,
             &config,

@@ -8,7 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Class, ClickHouse, Driver, Kind, Memory, Null, Options, Reader, Retention, Store, Tiers,
+    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, OpenSearch, Options, Reader,
+    Retention, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -72,9 +73,13 @@ impl Opened {
 
 impl Wanted {
     /// Reads the parameters.
-    pub(crate) fn read(values: &Values, config: &Arc<Config>) -> anyhow::Result<Self> {
+    pub(crate) fn read(
+        values: &Values,
+        config: &Arc<Config>,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Self> {
         let name = values.get("history").to_owned();
-        let stores = stores(values.get("history-store"), config)?;
+        let stores = stores(values.get("history-store"), config, clock)?;
         if !stores.is_empty() && name != "embedded" {
             bail!("parameter history-store: stores are fed from the embedded history, not {name}");
         }
@@ -142,20 +147,34 @@ impl Wanted {
 }
 
 /// Stores with blanks between.
-fn stores(text: &str, config: &Arc<Config>) -> anyhow::Result<Vec<Arc<dyn Store>>> {
-    let each = text.split_whitespace().map(|word| store(word, config));
+fn stores(
+    text: &str,
+    config: &Arc<Config>,
+    clock: &SharedClock,
+) -> anyhow::Result<Vec<Arc<dyn Store>>> {
+    let each = text.split_whitespace().map(|word| store(word, config, clock));
     each.collect::<anyhow::Result<_>>().context("parameter history-store")
 }
 
 /// A store, as `clickhouse=URL`. No message repeats a URL: it may hold a password.
-pub(crate) fn store(word: &str, config: &Arc<Config>) -> anyhow::Result<Arc<dyn Store>> {
+pub(crate) fn store(
+    word: &str,
+    config: &Arc<Config>,
+    clock: &SharedClock,
+) -> anyhow::Result<Arc<dyn Store>> {
     let (kind, url) = word
         .split_once('=')
         .context("a store is named like clickhouse=http://host:8123/database")?;
     let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
     Ok(match kind {
+        "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
-        other => bail!("\"{other}\" is no store; known: clickhouse"),
+        "mysql" => open_mysql(url, retention)?,
+        "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
+        "postgresql" => open_postgresql(url, retention)?,
+        other => bail!(
+            "\"{other}\" is no store; known: cassandra, clickhouse, mysql, opensearch, postgresql"
+        ),
     })
 }
 

@@ -1,13 +1,36 @@
 //! The stores behind [`Driver`](crate::Driver).
 
+#[cfg(feature = "cassandra")]
+pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 pub(crate) mod embedded;
+pub(crate) mod http;
 pub(crate) mod memory;
+#[cfg(feature = "sql")]
+pub(crate) mod mysql;
 pub(crate) mod null;
+pub(crate) mod opensearch;
+#[cfg(feature = "sql")]
+pub(crate) mod postgresql;
+pub(crate) mod remote;
+#[cfg(feature = "sql")]
+pub(crate) mod sql;
 
-use model::SampleValue;
+use model::{SampleValue, Trend, TrendValues};
 
-use crate::Kind;
+use crate::{Error, Fault, Kind};
+
+/// Most rows of one question.
+const ROWS_MAX: usize = 5_000_000;
+
+/// More rows than anybody looks at would fill the memory.
+pub(crate) fn at_most(rows: usize) -> Result<(), Error> {
+    if rows <= ROWS_MAX {
+        return Ok(());
+    }
+    let message = format!("there are more than {ROWS_MAX} values of that: ask for a shorter time");
+    Err(Error { fault: Fault::Us, retry: false, message })
+}
 
 /// The kind in which a value is kept.
 pub(crate) fn kind_of(value: &SampleValue) -> Kind {
@@ -17,4 +40,18 @@ pub(crate) fn kind_of(value: &SampleValue) -> Kind {
         SampleValue::Text(_) => Kind::Text,
         SampleValue::Log(_) => Kind::Log,
     }
+}
+
+/// The kind of a trend's mean, which stands for all its figures.
+pub(crate) fn kind_of_trend(trend: &Trend) -> Kind {
+    match trend.values {
+        TrendValues::Float { .. } => Kind::FloatAvg,
+        TrendValues::Unsigned { .. } => Kind::UnsignedAvg,
+    }
+}
+
+/// An address as part of a name: see [`Store::name`](crate::Store::name).
+pub(crate) fn as_name(address: &str) -> String {
+    let fit = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
+    address.chars().map(fit).collect()
 }

@@ -1,4 +1,4 @@
-//! When an action applies to what was found.
+//! Which sightings an action is for.
 
 use super::*;
 
@@ -101,5 +101,15 @@ fn how_conditions_are_joined() {
         assert_eq!(!world.hosts().is_empty(), expected, "{case:?}");
         world.run("DELETE FROM actions");
         world.run("DELETE FROM hosts WHERE kind = 0");
+    }
+}
+
+#[test]
+fn rules_tell_what_keeps_them_from_working() {
+    let world = World::new();
+    for error in ["no such range", "no such range", ""] {
+        let round = Sighting::Round { rule: RULE, error: error.to_owned() };
+        world.sightings.write(&[round]).unwrap();
+        assert_eq!(world.rows("SELECT error FROM drules"), [error]);
     }
 }

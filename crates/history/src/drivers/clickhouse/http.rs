@@ -1,21 +1,13 @@
 //! Requests over HTTP, and what the answers mean for whoever asked.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
 
 use ureq::http::Request;
-use ureq::tls::{TlsConfig, TlsProvider};
-use ureq::{Agent, Body};
 
+use super::super::as_name;
+use super::super::http::{Answer, Http};
 use super::address::Address;
 use crate::{Error, Fault};
-
-/// A server that does not even accept a connection is away.
-const CONNECT_WITHIN: Duration = Duration::from_secs(3);
-/// Longest that a question or a batch takes: whoever reads history waits for it.
-const ANSWER_WITHIN: Duration = Duration::from_secs(20);
-/// Largest answer.
-const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
 /// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
@@ -23,7 +15,7 @@ const ROW_CODES: [u32; 11] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349];
 
 /// A database, on one server or on all of a cluster.
 pub(crate) struct Client {
-    agent: Agent,
+    http: Http,
     pub(crate) address: Address,
     /// The server that answered last.
     server: AtomicUsize,
@@ -31,17 +23,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(address: Address) -> Self {
-        let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).build();
-        let agent = Agent::config_builder()
-            .http_status_as_error(false)
-            .timeout_connect(Some(CONNECT_WITHIN))
-            .timeout_global(Some(ANSWER_WITHIN))
-            .max_redirects(0)
-            .proxy(None)
-            .tls_config(tls)
-            .build()
-            .new_agent();
-        Self { agent, address, server: AtomicUsize::new(0) }
+        Self { http: Http::new("ClickHouse"), address, server: AtomicUsize::new(0) }
     }
 
     /// Address and database, without secrets.
@@ -51,9 +33,7 @@ impl Client {
 
     /// The same for names of files.
     pub(crate) fn place(&self) -> String {
-        let place = self.location().split_once("://").map_or("", |(_, place)| place);
-        let fit = |c: char| if c.is_ascii_alphanumeric() || c == '.' { c } else { '-' };
-        place.chars().map(fit).collect()
+        as_name(self.location().split_once("://").map_or("", |(_, place)| place))
     }
 
     /// The numbers of all servers.
@@ -132,23 +112,8 @@ impl Client {
                 retry: false,
                 message: "user or password of ClickHouse are odd".to_owned(),
             })?;
-        let mut answer = self.agent.run(request).map_err(|error| self.away(&error))?;
-        let status = answer.status().as_u16();
-        let read: Result<Vec<u8>, ureq::Error> = read(answer.body_mut());
-        let bytes = read.map_err(|error| self.away(&error))?;
-        if status == 200 { Ok(bytes) } else { Err(self.refused(status, &bytes)) }
-    }
-
-    fn away(&self, error: &ureq::Error) -> Error {
-        if let ureq::Error::BodyExceedsLimit(limit) = error {
-            let message =
-                format!("ClickHouse has more than {limit} bytes of that: ask for a shorter time");
-            return Error { fault: Fault::Us, retry: false, message };
-        }
-        Error::storage_away(format!(
-            "ClickHouse at {} does not answer ({error}); is it up, and can it be reached?",
-            self.location()
-        ))
+        let Answer { status, body } = self.http.send(request, self.location())?;
+        if status == 200 { Ok(body) } else { Err(self.refused(status, &body)) }
     }
 
     fn refused(&self, status: u16, body: &[u8]) -> Error {
@@ -164,10 +129,6 @@ impl Client {
             message: format!("ClickHouse at {} refuses ({status}): {said}", self.location()),
         }
     }
-}
-
-fn read(body: &mut Body) -> Result<Vec<u8>, ureq::Error> {
-    body.with_config().limit(ANSWER_BYTES_MAX).read_to_vec()
 }
 
 /// Everything but letters and digits as `%xx`.

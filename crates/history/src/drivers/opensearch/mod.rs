@@ -1,0 +1,241 @@
+//! The driver over OpenSearch and Elasticsearch, by bulk requests.
+//!
+//! A row is a document whose id is made of kind, item, second and nanosecond, so that a batch which
+//! is sent twice is there once, and the later written of two with one id replaces the other. An
+//! index has the rows of one retention class and day, or span of days, and is deleted as a whole
+//! ([`indices`]). What was written is found by a search after a refresh: readers ask for one, who
+//! are few, and not writers, who are many.
+
+mod client;
+mod indices;
+mod rows;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::{ItemId, Sample, Trend};
+use serde_json::{Value, json};
+use ureq::http::Method;
+
+use self::client::Client;
+use self::rows::{Found, Hit, Row};
+use super::remote::{Connection, Remote, Wanted};
+use super::{at_most, kind_of, kind_of_trend};
+use crate::{
+    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
+};
+
+/// Bytes of one request, about: nodes refuse 100 MB.
+const BULK_BYTES: usize = 8 << 20;
+/// Rows of a page: a search gives no more.
+const PAGE: usize = 10_000;
+/// Items of one search for what is to be deleted, and documents that it finds.
+const ITEMS_MAX: usize = 1_000;
+const DELETIONS: usize = 10_000;
+
+/// Indices of an OpenSearch cluster. Makes drivers that share its connections.
+pub struct OpenSearch {
+    shared: Arc<Shared>,
+}
+
+struct Shared {
+    client: Client,
+    retention: Arc<dyn Retention>,
+    /// The cluster knows what our indices are like.
+    prepared: Mutex<bool>,
+}
+
+impl std::fmt::Debug for OpenSearch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("OpenSearch").field(&self.shared.client.location()).finish()
+    }
+}
+
+impl OpenSearch {
+    /// The indices whose names begin with the path of a URL such as
+    /// `http://user:password@host:9200/vedette`. Nothing is asked yet; indices are made by writing.
+    pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
+        let client = Client::new(url)?;
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+    }
+}
+
+impl Store for OpenSearch {
+    fn name(&self) -> String {
+        format!("opensearch-{}", self.shared.client.place())
+    }
+
+    fn driver(&self) -> Box<dyn Driver> {
+        Connection::boxed(&self.shared)
+    }
+}
+
+impl Shared {
+    fn prepare(&self) -> Result<(), Error> {
+        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        if !*prepared {
+            indices::prepare(&self.client)?;
+            *prepared = true;
+        }
+        Ok(())
+    }
+
+    /// Sends documents in requests of moderate size.
+    fn send<T>(&self, rows: &[T], put: impl Fn(&mut Vec<u8>, &T)) -> Result<(), Error> {
+        self.prepare()?;
+        let mut lines = Vec::new();
+        for row in rows {
+            put(&mut lines, row);
+            if lines.len() >= BULK_BYTES {
+                self.client.bulk(&lines)?;
+                lines.clear();
+            }
+        }
+        if lines.is_empty() { Ok(()) } else { self.client.bulk(&lines) }
+    }
+
+    /// Finds rows page by page.
+    fn search<T>(
+        &self,
+        trends: bool,
+        wanted: &Wanted,
+        read: impl Fn(Row<'_>) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        self.prepare()?;
+        let client = &self.client;
+        let pattern = indices::pattern(&client.prefix, trends);
+        client.refresh(&pattern)?;
+        let way = if wanted.newest_first { "desc" } else { "asc" };
+        let kinds = Kind::VALUES.into_iter().filter(|&kind| wanted.kinds.has(kind));
+        let kinds: Vec<&str> = kinds.map(rows::name).collect();
+        let mut query = json!({
+            "track_total_hits": false,
+            "query": { "bool": { "filter": [
+                { "term": { "itemid": wanted.item.0.cast_signed() } },
+                { "terms": { "kind": kinds } },
+                { "range": { "clock": { "gte": wanted.span.from, "lte": wanted.span.till } } },
+            ] } },
+            "sort": [{ "clock": way }, { "ns": way }, { "kind": way }],
+        });
+        let mut rows = Vec::new();
+        while rows.len() < wanted.limit {
+            let size = (wanted.limit - rows.len()).min(PAGE);
+            query["size"] = size.into();
+            let answer = client.search(&pattern, query.to_string().as_bytes())?;
+            let found: Found<'_> = client.json(&answer)?;
+            let hits = found.hits.hits;
+            let Some(last) = hits.last().filter(|_| hits.len() == size).map(|hit| hit.sort) else {
+                read_all(hits, &mut rows, &read)?;
+                break;
+            };
+            query["search_after"] = client.json(last.get().as_bytes())?;
+            read_all(hits, &mut rows, &read)?;
+            at_most(rows.len())?;
+        }
+        Ok(rows)
+    }
+
+    /// Deletes what a search finds, page by page: a deletion by query goes on by itself when
+    /// nobody waits for it any more, and meets what is written meanwhile.
+    fn delete(&self, trends: bool, items: &[i64]) -> Result<(), Error> {
+        let client = &self.client;
+        let pattern = indices::pattern(&client.prefix, trends);
+        let query = json!({
+            "size": DELETIONS, "_source": false, "query": { "terms": { "itemid": items } },
+        });
+        let query = query.to_string();
+        loop {
+            client.refresh(&pattern)?;
+            let answer = client.search(&pattern, query.as_bytes())?;
+            let answer: Value = client.json(&answer)?;
+            let hits = answer["hits"]["hits"].as_array();
+            let hits = hits.ok_or_else(|| odd_answer("to a search"))?;
+            if hits.is_empty() {
+                return Ok(());
+            }
+            let line = |hit: &Value| {
+                format!("{}\n", json!({ "delete": { "_index": hit["_index"], "_id": hit["_id"] } }))
+            };
+            let lines: String = hits.iter().map(line).collect();
+            client.bulk(lines.as_bytes())?;
+        }
+    }
+}
+
+impl Remote for Shared {
+    fn describe(&self) -> DriverInfo {
+        DriverInfo {
+            name: "opensearch",
+            location: self.client.location().to_owned(),
+            durability: Durability::Each,
+            readable: true,
+        }
+    }
+
+    fn write(&self, samples: &[Sample]) -> Result<(), Error> {
+        self.send(samples, |lines, sample| {
+            let class = self.retention.class(sample.item, kind_of(&sample.value));
+            rows::put_sample(lines, &self.client.prefix, sample, class);
+        })
+    }
+
+    fn write_trends(&self, trends: &[Trend]) -> Result<(), Error> {
+        self.send(trends, |lines, trend| {
+            let class = self.retention.class(trend.item, kind_of_trend(trend));
+            rows::put_trend(lines, &self.client.prefix, trend, class);
+        })
+    }
+
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        self.prepare()?;
+        let items: Vec<i64> = items.iter().map(|item| item.0.cast_signed()).collect();
+        for some in items.chunks(ITEMS_MAX) {
+            self.delete(false, some)?;
+            self.delete(true, some)?;
+        }
+        Ok(())
+    }
+
+    fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error> {
+        let mut dropped = 0;
+        for (index, bytes) in indices::list(&self.client)? {
+            if index.class == class && index.ends() <= day {
+                self.client.find(Method::DELETE, &index.name(&self.client.prefix), b"")?;
+                dropped += bytes;
+            }
+        }
+        Ok(dropped)
+    }
+
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let found = indices::list(&self.client)?;
+        Ok(found.into_iter().map(|(index, _)| index.class).collect())
+    }
+
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        let item = wanted.item;
+        self.search(false, wanted, |row| row.sample(item))
+    }
+
+    fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        let (kinds, limit) = (Kinds::NUMBERS, usize::MAX);
+        let wanted = Wanted { item, kinds, span, newest_first: false, limit };
+        self.search(true, &wanted, |row| row.trend(item))
+    }
+}
+
+fn read_all<T>(
+    hits: Vec<Hit<'_>>,
+    rows: &mut Vec<T>,
+    read: impl Fn(Row<'_>) -> Option<T>,
+) -> Result<(), Error> {
+    for hit in hits {
+        rows.push(read(hit.row).ok_or_else(|| odd_answer("a document"))?);
+    }
+    Ok(())
+}
+
+/// What the cluster sent cannot be what was asked for.
+fn odd_answer(what: &str) -> Error {
+    let message = format!("OpenSearch answered what cannot be read ({what}); is it an OpenSearch?");
+    Error { fault: Fault::Storage, retry: true, message }
+}

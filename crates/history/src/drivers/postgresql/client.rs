@@ -1,0 +1,256 @@
+//! A connection, used from one thread at a time, each call with an end.
+
+use std::future::Future;
+use std::pin::pin;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::SinkExt;
+use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
+use postgres_openssl::MakeTlsConnector;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::ToSql;
+use tokio_postgres::{Config, Row};
+
+use crate::drivers::sql::address::{Address, Tls};
+use crate::drivers::sql::session::Health;
+use crate::drivers::sql::{config_error, odd_answer};
+use crate::{Error, Fault};
+
+/// A server that does not accept a connection so soon is away.
+const CONNECT_WITHIN: Duration = Duration::from_secs(5);
+/// Longest that a question or a part of a batch takes: whoever reads history waits for it.
+const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// Longest that deleting items takes.
+const DELETE_WITHIN: Duration = Duration::from_secs(600);
+/// What each session begins with. A session that lost us in the middle of a batch must not hold
+/// its locks for long.
+const FIRST: &str = "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '15s'; \
+                     SET client_min_messages = warning";
+
+/// What we knew is gone.
+const STALE_CODES: [SqlState; 3] =
+    [SqlState::UNDEFINED_TABLE, SqlState::UNDEFINED_OBJECT, SqlState::CHECK_VIOLATION];
+
+/// Why a statement failed.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// What the server says of the kind of failure; `None` = it said nothing.
+    pub(crate) code: Option<SqlState>,
+    pub(crate) error: Error,
+}
+
+impl From<Refusal> for Error {
+    fn from(refusal: Refusal) -> Self {
+        refusal.error
+    }
+}
+
+/// A connection.
+pub(crate) struct Client {
+    client: tokio_postgres::Client,
+    /// Only taken when dropped.
+    runtime: Option<Runtime>,
+    location: String,
+    health: Health,
+    /// Temporary tables that were made.
+    pub(crate) stages: Vec<&'static str>,
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        // Whoever drops may be a task of another runtime, which must not wait.
+        if let Some(runtime) = self.runtime.take() {
+            runtime.shutdown_background();
+        }
+    }
+}
+
+impl Client {
+    /// Connects; makes the database if it is missing and we may.
+    pub(crate) fn open(address: &Address) -> Result<Self, Error> {
+        match Self::connect_to(address, &address.database) {
+            Err(refusal) if refusal.code == Some(SqlState::UNDEFINED_DATABASE) => {
+                let mut server = Self::connect_to(address, "postgres")?;
+                // Another of our connections may be making it.
+                let made = server.run(&format!("CREATE DATABASE {}", address.database));
+                match Self::connect_to(address, &address.database) {
+                    Ok(client) => Ok(client),
+                    Err(refusal) => Err(made.err().unwrap_or(refusal).error),
+                }
+            }
+            other => Ok(other?),
+        }
+    }
+
+    fn connect_to(address: &Address, database: &str) -> Result<Self, Refusal> {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|cause| refusal(config_error(format!("cannot start a runtime: {cause}"))))?;
+        let mut config = Config::new();
+        config
+            .host(&address.host)
+            .port(address.port)
+            .user(&address.user)
+            .password(&address.password)
+            .dbname(database)
+            .application_name("vedette")
+            .connect_timeout(CONNECT_WITHIN)
+            .ssl_mode(if address.tls == Tls::Off { SslMode::Disable } else { SslMode::Require });
+        let tls = connector(address.tls).map_err(refusal)?;
+        let location = address.location();
+        let opened = runtime.block_on(async {
+            let (client, connection) = tokio::time::timeout(CONNECT_WITHIN, config.connect(tls))
+                .await
+                .map_err(|_| None::<tokio_postgres::Error>)??;
+            // It ends with the client, or when the server goes away, which the client tells.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok::<_, Option<tokio_postgres::Error>>(client)
+        });
+        let client = match opened {
+            Ok(client) => client,
+            Err(cause) => {
+                runtime.shutdown_background();
+                return Err(failed(&location, cause.as_ref()));
+            }
+        };
+        let runtime = Some(runtime);
+        let mut session =
+            Self { client, runtime, location, health: Health::default(), stages: Vec::new() };
+        session.run(FIRST)?;
+        Ok(session)
+    }
+
+    /// What has become of it.
+    pub(crate) fn health(&self) -> Health {
+        Health { ended: self.client.is_closed(), ..self.health }
+    }
+
+    /// What was answered cannot be read.
+    pub(crate) fn odd_answer(&self, what: &str) -> Error {
+        odd_answer(&self.location, what)
+    }
+
+    /// Rows of a question.
+    pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Refusal> {
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.query(sql, &[]));
+        self.checked(ended)
+    }
+
+    /// Runs statements.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<(), Refusal> {
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.batch_execute(sql));
+        self.checked(ended)
+    }
+
+    /// Deletes rows.
+    pub(crate) fn delete_rows(&mut self, sql: &str, items: &[i64]) -> Result<(), Refusal> {
+        let params: &[&(dyn ToSql + Sync)] = &[&items];
+        let ended = within(self.runtime.as_ref(), DELETE_WITHIN, self.client.execute(sql, params));
+        self.checked(ended).map(drop)
+    }
+
+    /// Runs a `COPY … FROM STDIN` with its data.
+    pub(crate) fn copy(&mut self, sql: &str, data: Bytes) -> Result<(), Refusal> {
+        let client = &self.client;
+        let copying = async move {
+            let mut sink = pin!(client.copy_in::<str, Bytes>(sql).await?);
+            // What was wrong is told at the end.
+            drop(sink.send(data).await);
+            sink.finish().await
+        };
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, copying);
+        self.checked(ended).map(drop)
+    }
+
+    /// Everything that `work` does, or nothing.
+    pub(crate) fn transaction<T>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        self.run("BEGIN")?;
+        match work(self).and_then(|done| self.run("COMMIT").map(|()| done)) {
+            Ok(done) => Ok(done),
+            Err(refusal) => {
+                // A temporary table made in this transaction goes with it.
+                self.stages.clear();
+                self.health.broken |= self.health().is_good() && self.run("ROLLBACK").is_err();
+                Err(refusal)
+            }
+        }
+    }
+
+    fn checked<T>(&mut self, ended: Ended<T>) -> Result<T, Refusal> {
+        ended.map_err(|cause| {
+            let refusal = failed(&self.location, cause.as_ref());
+            self.health.broken |= refusal.code.is_none();
+            self.health.stale |=
+                refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            refusal
+        })
+    }
+}
+
+/// `None` = nothing was heard in time.
+type Ended<T> = Result<T, Option<tokio_postgres::Error>>;
+
+fn within<T>(
+    runtime: Option<&Runtime>,
+    limit: Duration,
+    work: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Ended<T> {
+    let runtime = runtime.expect("BUG: a session that was dropped is used");
+    match runtime.block_on(async { tokio::time::timeout(limit, work).await }) {
+        Ok(ended) => ended.map_err(Some),
+        Err(_) => Err(None),
+    }
+}
+
+fn connector(tls: Tls) -> Result<MakeTlsConnector, Error> {
+    let odd = |cause| config_error(format!("TLS cannot be set up: {cause}"));
+    let mut builder = SslConnector::builder(SslMethod::tls()).map_err(odd)?;
+    if tls == Tls::Unchecked {
+        builder.set_verify(SslVerifyMode::NONE);
+    }
+    let mut connector = MakeTlsConnector::new(builder.build());
+    connector.set_callback(move |config, _| {
+        config.set_verify_hostname(tls == Tls::Checked);
+        Ok(())
+    });
+    Ok(connector)
+}
+
+fn refusal(error: Error) -> Refusal {
+    Refusal { code: None, error }
+}
+
+fn failed(location: &str, cause: Option<&tokio_postgres::Error>) -> Refusal {
+    let Some(cause) = cause else {
+        return refusal(Error::storage_away(format!(
+            "PostgreSQL at {location} does not answer in time; is it overloaded or stopped?"
+        )));
+    };
+    let Some(said) = cause.as_db_error() else {
+        let why = std::error::Error::source(cause).map(|why| format!(": {why}"));
+        return refusal(Error::storage_away(format!(
+            "PostgreSQL at {location} is not reached ({cause}{}); is it up?",
+            why.unwrap_or_default()
+        )));
+    };
+    let code = said.code();
+    // Data exceptions, and what is too large for it; not its resources, rights or locks.
+    let is_row = code.code().starts_with("22") || code.code().starts_with("54");
+    let error = Error {
+        fault: if is_row { Fault::Us } else { Fault::Storage },
+        retry: !is_row,
+        message: format!(
+            "PostgreSQL at {location} refuses ({}): {}",
+            code.code(),
+            said.message().chars().take(300).collect::<String>()
+        ),
+    };
+    Refusal { code: Some(code.clone()), error }
+}

@@ -1,0 +1,188 @@
+//! What all stores over the network have in common, so that each of them is only what it alone does.
+
+use std::cmp::Reverse;
+use std::mem::discriminant;
+use std::sync::Arc;
+
+use model::{ItemId, Sample, Trend};
+
+use super::{at_most, kind_of};
+use crate::{Class, Counters, Day, Driver, DriverInfo, Error, Kinds, Span, View};
+
+/// Which samples of an item are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wanted {
+    pub(crate) item: ItemId,
+    pub(crate) kinds: Kinds,
+    /// Not empty.
+    pub(crate) span: Span,
+    pub(crate) newest_first: bool,
+    /// At most so many, at least one; `usize::MAX` = all.
+    pub(crate) limit: usize,
+}
+
+/// A store over the network. Every request waits for its answer, and any thread may make it.
+pub(crate) trait Remote: Send + Sync + 'static {
+    /// What it is.
+    fn describe(&self) -> DriverInfo;
+
+    /// Stores at least one sample; see [`Driver::write`].
+    fn write(&self, samples: &[Sample]) -> Result<(), Error>;
+
+    /// Stores at least one trend; see [`Driver::write_trends`].
+    fn write_trends(&self, trends: &[Trend]) -> Result<(), Error>;
+
+    /// Deletes everything of at least one item; see [`Driver::clear`].
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error>;
+
+    /// Deletes what is old; see [`Driver::drop_before`].
+    fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error>;
+
+    /// The retention classes in which something is stored.
+    fn classes(&self) -> Result<Vec<Class>, Error>;
+
+    /// Samples in any order: of those that are wanted at least the first `limit` in their order.
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error>;
+
+    /// Trends in any order, of a span that is not empty.
+    fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error>;
+}
+
+/// A driver over a store; it counts what went through it.
+pub(crate) struct Connection<R> {
+    remote: Arc<R>,
+    counters: Counters,
+}
+
+impl<R: Remote> Connection<R> {
+    pub(crate) fn boxed(remote: &Arc<R>) -> Box<dyn Driver> {
+        Box::new(Self { remote: Arc::clone(remote), counters: Counters::default() })
+    }
+
+    fn counted(&mut self, written: Result<(), Error>) -> Result<(), Error> {
+        self.counters.failures += u64::from(written.is_err());
+        written
+    }
+}
+
+impl<R: Remote> Driver for Connection<R> {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let written = self.remote.write(samples);
+        self.counted(written)?;
+        self.counters.samples += samples.len() as u64;
+        self.counters.batches += 1;
+        Ok(())
+    }
+
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        if trends.is_empty() {
+            return Ok(());
+        }
+        let written = self.remote.write_trends(trends);
+        self.counted(written)?;
+        self.counters.trends += trends.len() as u64;
+        Ok(())
+    }
+
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        if items.is_empty() { Ok(()) } else { self.remote.clear(items) }
+    }
+
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn maintain(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
+        Box::new(RemoteView { remote: Arc::clone(&self.remote), span })
+    }
+
+    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
+        self.view(items, Span::ALL)
+    }
+
+    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
+        self.remote.drop_before(class, day)
+    }
+
+    fn classes(&self) -> Vec<Class> {
+        // Who asks drops what is old; a store that is away is asked again in an hour.
+        let mut classes = self.remote.classes().unwrap_or_default();
+        classes.sort_unstable();
+        classes.dedup();
+        classes
+    }
+
+    fn describe(&self) -> DriverInfo {
+        self.remote.describe()
+    }
+
+    fn counters(&self) -> Counters {
+        self.counters
+    }
+}
+
+/// What the store has within a span, as of when one asks.
+struct RemoteView<R> {
+    remote: Arc<R>,
+    span: Span,
+}
+
+impl<R: Remote> RemoteView<R> {
+    fn read(
+        &self,
+        item: ItemId,
+        kinds: Kinds,
+        newest_first: bool,
+        limit: usize,
+    ) -> Result<Vec<Sample>, Error> {
+        let span = self.span;
+        if limit == 0 || span.from > span.till {
+            return Ok(Vec::new());
+        }
+        let wanted = Wanted { item, kinds, span, newest_first, limit };
+        let mut samples = self.remote.read(&wanted)?;
+        at_most(samples.len())?;
+        if newest_first {
+            samples.sort_by_key(|sample| (Reverse(sample.at), kind_of(&sample.value)));
+        } else {
+            samples.sort_by_key(|sample| (sample.at, kind_of(&sample.value)));
+        }
+        // A moment that is stored under two classes counts once: the item's retention changed
+        // before the same row was sent again.
+        samples.dedup_by_key(|sample| (sample.at, kind_of(&sample.value)));
+        samples.truncate(limit);
+        Ok(samples)
+    }
+}
+
+impl<R: Remote> View for RemoteView<R> {
+    fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        self.read(item, kinds, false, usize::MAX)
+    }
+
+    fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        self.read(item, kinds, false, n)
+    }
+
+    fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        self.read(item, kinds, true, n)
+    }
+
+    fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
+        if self.span.from > self.span.till {
+            return Ok(Vec::new());
+        }
+        let mut trends = self.remote.read_trends(item, self.span)?;
+        // Floats first, as everywhere.
+        trends.sort_by_key(|trend| (trend.hour, super::kind_of_trend(trend)));
+        trends.dedup_by_key(|trend| (trend.hour, discriminant(&trend.values)));
+        Ok(trends)
+    }
+}

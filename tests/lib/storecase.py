@@ -1,0 +1,193 @@
+"""What the whole product promises of every history store, whatever is killed.
+
+A test of a store subclasses `StoreCase` and looks into the store with eyes of its own. (Import the
+module, not the class: unittest runs every class that it finds in a file.)
+"""
+
+import glob
+import os
+import threading
+import time
+
+import bed
+
+DAY = 86400
+SECRET = "very-hidden-word"
+FLOAT, CHAR, LOG, UNSIGNED, TEXT = range(5)
+
+
+class StoreCase(bed.Case):
+    """A server with a store; values older than two days are read from it."""
+
+    longest_text = 65535
+
+    @classmethod
+    def make_store(cls):
+        """A server that will be stopped, with `kill`, `start`, `pause`, `go_on` for faults."""
+        raise NotImplementedError
+
+    @classmethod
+    def parameter(cls):
+        """What --history-store is to be."""
+        raise NotImplementedError
+
+    def rows(self, item, kind):
+        """Clock, nanoseconds and value of all rows of an item in the store, in order."""
+        raise NotImplementedError
+
+    def insert(self, item, clock, ns, value):
+        """Puts a whole number into the store, past Vedette."""
+        raise NotImplementedError
+
+    @classmethod
+    def setUpClass(cls):
+        cls.store = cls.make_store()
+        cls.server = bed.Server(arguments=["--history-embedded-days", "2"],
+                                environment={"VEDETTE_HISTORY_STORE": cls.parameter()})
+        cls.addClassCleanup(cls.server.clean)
+        cls.server.start()
+        cls.api = cls.server.api()
+
+    def send(self, rows):
+        """Rows of host, key, value, clock, nanoseconds; whether all were acknowledged."""
+        data = [dict(zip(("host", "key", "value", "clock", "ns"), row)) for row in rows]
+        try:
+            answer = bed.send(self.server.address, {"request": "sender data", "data": data})
+        except (OSError, ValueError):
+            return False
+        return bool(answer) and answer["info"].startswith("processed: %d; failed: 0;" % len(rows))
+
+    def wait_for_rows(self, item, kind, count, timeout=120):
+        """Waits until an item has so many rows in the store; returns them."""
+        bed.wait_for("%d rows" % count, lambda: len(self.rows(item, kind)) == count, timeout)
+        return self.rows(item, kind)
+
+    def history(self, item, kind, **more):
+        return self.api.call("history.get", history=kind, itemids=item, sortfield="clock", **more)
+
+    def refused(self):
+        """Lines of the files of rows that the store refused."""
+        lines = []
+        for path in glob.glob(os.path.join(self.server.folder, "data/history/stores/*.refused")):
+            with open(path) as file:
+                lines += file.readlines()
+        return lines
+
+    def send_through(self, host, faults, between=lambda: None):
+        """Sends numbers without a pause while one fault after the other happens; returns the id of
+        the item after every acknowledged number has arrived exactly once."""
+        _, items = self.host(host, [{"key_": "n", "value_type": UNSIGNED}])
+        start = int(time.time()) - 3000
+        acknowledged, stop = [], threading.Event()
+
+        def sender():
+            first = 0
+            while not stop.is_set():
+                rows = [(host, "n", str(n), start + n // 10, n) for n in range(first, first + 20)]
+                # What was not acknowledged is sent again, as senders do.
+                if self.send(rows):
+                    acknowledged.extend(rows)
+                    first += 20
+                stop.wait(0.02)
+
+        thread = threading.Thread(target=sender)
+        thread.start()
+        try:
+            for fault in faults:
+                before = len(acknowledged)
+                fault()
+                bed.wait_for("more values", lambda b=before: len(acknowledged) > b + 100)
+                between()
+        finally:
+            stop.set()
+            thread.join()
+        self.api = self.server.api()
+        sent = [(clock, ns, int(value)) for _, _, value, clock, ns in acknowledged]
+        self.assertEqual(self.wait_for_rows(items["n"], UNSIGNED, len(sent)), sent)
+        self.assertNotIn(SECRET, self.server.log(100000))
+        return items["n"]
+
+    def store_killed(self):
+        self.store.kill()
+        time.sleep(1)
+        self.store.start()
+
+    def store_paused(self):
+        self.store.pause()
+        time.sleep(3)
+        self.store.go_on()
+
+    def server_killed(self):
+        self.server.kill()
+        self.server.start()
+
+    def server_killed_while_the_store_is_away(self):
+        self.store.kill()
+        time.sleep(0.5)
+        self.server.kill()
+        self.server.start()
+        time.sleep(0.5)
+        self.store.start()
+
+    def check_value_types(self):
+        """Every value type arrives as it was sent."""
+        kinds = {"float": FLOAT, "char": CHAR, "log": LOG, "unsigned": UNSIGNED, "text": TEXT}
+        _, items = self.host("types", [{"key_": k, "value_type": v} for k, v in kinds.items()])
+        now = int(time.time())
+        sent = {
+            "float": ["-0.1", "12.5"], "char": ["", "\U0001f980 \\'\t"],
+            "log": ["a line", ""], "unsigned": ["0", str(2**64 - 1)],
+            "text": ["x" * self.longest_text, "\u00e9\n\u20ac"],
+        }
+        self.assertTrue(self.send([("types", key, value, now - 5 + n, n + 1)
+                                   for key, values in sent.items()
+                                   for n, value in enumerate(values)]))
+        for key, kind in kinds.items():
+            rows = self.wait_for_rows(items[key], kind, 2)
+            self.assertEqual([row[:2] for row in rows], [(now - 5, 1), (now - 4, 2)], key)
+            stored = [float(value) if kind == FLOAT else str(value) for _, _, value in rows]
+            wanted = [float(value) for value in sent[key]] if kind == FLOAT else sent[key]
+            self.assertEqual(stored, wanted, key)
+            shown = [str(row["value"]) for row in self.history(items[key], kind)]
+            self.assertEqual(shown, sent[key])
+
+    def check_old_values(self):
+        """Older values come from the store, and younger ones do without it."""
+        hostid, items = self.host("old", [{"key_": "n", "value_type": UNSIGNED}])
+        gauge = self.api.call("item.create", hostid=hostid, name="written", type=5, value_type=3,
+                              key_="zabbix[vedette,stores,written]", delay="1s")["itemids"][0]
+        self.assertTrue(self.send([("old", "n", "1", int(time.time()) - 60, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        # Only the store has this one: another tool, or a time before the data folder's.
+        self.insert(items["n"], int(time.time()) - 20 * DAY, 7, 42)
+        rows = self.history(items["n"], UNSIGNED)
+        self.assertEqual([(r["value"], r["ns"]) for r in rows], [("42", "7"), ("1", "0")])
+        rows = self.history(items["n"], UNSIGNED, sortorder="DESC", limit=1)
+        self.assertEqual([row["value"] for row in rows], ["1"])
+        bed.wait_for("the gauge", lambda: self.history(gauge, UNSIGNED)[-1]["value"] != "0")
+        self.store.kill()
+        try:
+            begin = time.monotonic()
+            with self.assertRaises(bed.ApiError):
+                self.history(items["n"], UNSIGNED)
+            self.assertLess(time.monotonic() - begin, 30)
+            rows = self.history(items["n"], UNSIGNED, time_from=int(time.time()) - DAY)
+            self.assertEqual([row["value"] for row in rows], ["1"])
+            last = self.api.call("item.get", itemids=items["n"], output=["lastvalue"])
+            self.assertEqual(last[0]["lastvalue"], "1")
+        finally:
+            self.store.start()
+
+    def check_cleared(self):
+        """Cleared history leaves the store; what comes afterwards is new."""
+        _, items = self.host("cleared",
+                             [{"key_": k, "value_type": UNSIGNED} for k in ("n", "kept")])
+        now = int(time.time())
+        self.assertTrue(self.send([("cleared", k, str(n), now - 500 + n, n)
+                                   for n in range(50) for k in ("n", "kept")]))
+        self.wait_for_rows(items["n"], UNSIGNED, 50)
+        self.api.call("history.clear", [items["n"]])
+        self.assertTrue(self.send([("cleared", "n", "7", now - 3, 1)]))
+        self.assertEqual(self.wait_for_rows(items["n"], UNSIGNED, 1), [(now - 3, 1, 7)])
+        self.wait_for_rows(items["kept"], UNSIGNED, 50)
+        self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["7"])

@@ -1,0 +1,173 @@
+#!/usr/bin/env python3
+"""History on a real Cassandra: everything acknowledged is there exactly once, whatever is killed,
+also on three nodes of which one is away; and the API reads what the data folder keeps no longer."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import storecase  # noqa: E402
+from cassandra import Cassandra  # noqa: E402
+from cql import ONE, QUORUM  # noqa: E402
+from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
+
+# Tables and their numbers in the list of days, by the API's value type.
+TABLES = {0: ("history_float", 0), 1: ("history_text", 2), 2: ("history_log", 3),
+          3: ("history_uint", 1), 4: ("history_text", 2)}
+
+
+def stored(ask, item, kind, consistency=ONE):
+    """All rows of an item: the list of days tells where they are."""
+    table, number = TABLES[kind]
+    rows = []
+    for keep, day in ask("SELECT keep, day FROM vedette.history_days WHERE itemid = %s "
+                         "AND kind = %d ALLOW FILTERING" % (item, number), consistency):
+        rows += ask("SELECT clock, ns, value FROM vedette.%s_%dd WHERE itemid = %s AND day = %d"
+                    % (table, keep, item, day), consistency)
+    return sorted(rows)
+
+
+class OnOneNode(storecase.StoreCase):
+    """With passwords and rights, and a limit that one text is above."""
+
+    longest_text = 30000
+
+    @classmethod
+    def make_store(cls):
+        store = Cassandra(settings=(
+            "authenticator: PasswordAuthenticator", "authorizer: CassandraAuthorizer",
+            "column_value_size_fail_threshold: 40KiB",
+        ), user=("cassandra", "cassandra"))
+        cls.addClassCleanup(store.stop)
+        for cql in (
+            "CREATE ROLE vedette WITH LOGIN = true AND PASSWORD = '%s'" % SECRET,
+            "CREATE KEYSPACE vedette WITH replication = "
+            "{'class': 'NetworkTopologyStrategy', 'replication_factor': 1}",
+            "GRANT ALL PERMISSIONS ON KEYSPACE vedette TO vedette",
+        ):
+            store.ask(cql)
+        store.kill, store.start = store.nodes[0].kill, store.nodes[0].start
+        store.pause, store.go_on = store.nodes[0].pause, store.nodes[0].go_on
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "cassandra=" + cls.store.url("vedette", user=("vedette", SECRET))
+
+    def rows(self, item, kind):
+        return stored(self.store.ask, item, kind)
+
+    def insert(self, item, clock, ns, value):
+        day = clock // DAY
+        self.store.ask("INSERT INTO vedette.history_uint_31d (itemid, day, clock, ns, value) "
+                       "VALUES (%s, %d, %d, %d, %d)" % (item, day, clock, ns, value))
+        self.store.ask("INSERT INTO vedette.history_days (itemid, keep, kind, day) "
+                       "VALUES (%s, 31, 1, %d)" % (item, day))
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
+        self.check_value_types()
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", (self.store_killed, self.store_paused, self.server_killed,
+                                     self.server_killed_while_the_store_is_away))
+
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
+        self.check_old_values()
+
+    def test_cleared_history_leaves_the_store(self):
+        self.check_cleared()
+
+    def test_a_row_that_is_refused_blocks_no_other(self):
+        _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
+        now = int(time.time())
+        sent = ["small", "x" * 65535, "small again"]
+        self.assertTrue(self.send([("refused", "t", text, now - 9 + n, 0)
+                                   for n, text in enumerate(sent)]))
+        rows = self.wait_for_rows(items["t"], 4, 2)
+        self.assertEqual([value for _, _, value in rows], ["small", "small again"])
+        refused = bed.wait_for("the file", self.refused)
+        self.assertEqual(len(refused), 1)
+        self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
+        self.assertIn("column_value_size", refused[0])
+        shown = [row["value"] for row in self.history(items["t"], 4)]
+        self.assertEqual(shown, sent)
+
+
+class OnThreeNodes(storecase.StoreCase):
+    """Three replicas, of which two confirm."""
+
+    @classmethod
+    def make_store(cls):
+        store = Cassandra(size=3)
+        cls.addClassCleanup(store.stop)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "cassandra=" + cls.store.url("vedette", "?consistency=quorum&replication=3")
+
+    def rows(self, item, kind):
+        return stored(self.store.nodes[1].ask, item, kind, QUORUM)
+
+    def one_dies(self):
+        self.store.nodes[2].kill()
+
+    def it_returns(self):
+        self.store.nodes[2].start()
+
+    def the_first_stops(self):
+        self.store.nodes[0].terminate()
+        self.store.nodes[0].end()
+
+    def the_first_returns(self):
+        self.store.nodes[0].start()
+
+    def one_hangs(self):
+        self.store.nodes[2].pause()
+        time.sleep(5)
+        self.store.nodes[2].go_on()
+
+    def test_one_node_stops_and_returns_while_values_come(self):
+        def arriving():
+            before = self.written()
+            bed.wait_for("rows in the store", lambda: self.written() > before + 200, 120)
+
+        hostid, _ = self.host("gauges")
+        self.gauge = self.api.call(
+            "item.create", hostid=hostid, name="written", type=5, value_type=3,
+            key_="zabbix[vedette,stores,written]", delay="1s")["itemids"][0]
+        bed.wait_for("the gauge", lambda: self.history(self.gauge, UNSIGNED))
+        # With two of three nodes up, rows go on arriving: nothing waits for the third.
+        item = self.send_through("nodes", (self.one_dies, self.it_returns, self.the_first_stops,
+                                           self.the_first_returns, self.one_hangs), arriving)
+        # Each node sees them all, asking one other.
+        rows = stored(self.store.nodes[0].ask, item, UNSIGNED, QUORUM)
+        for node in self.store.nodes[1:]:
+            self.assertEqual(stored(node.ask, item, UNSIGNED, QUORUM), rows)
+        replication = self.store.ask("SELECT replication FROM system_schema.keyspaces "
+                                     "WHERE keyspace_name = 'vedette'")
+        self.assertIn(b"3", replication[0][0])
+
+    def written(self):
+        return int(self.history(self.gauge, UNSIGNED)[-1]["value"])
+
+
+class Refused(bed.unittest.TestCase):
+    def test_a_wrong_parameter_is_told_without_secrets(self):
+        for store, said in (
+            ("cassandra=cassandr://u:%s@h/x" % SECRET, "is not like"),
+            ("cassandra=cassandra://u:%s@h/x?consistency=some" % SECRET, "is one of"),
+            ("cassandra=cassandra://u:%s@h/x?secret=%s" % (SECRET, SECRET), "beside consistency"),
+        ):
+            server = bed.Server(environment={"VEDETTE_HISTORY_STORE": store})
+            self.addCleanup(server.clean)
+            with self.assertRaises(AssertionError):
+                server.start(timeout=20)
+            self.assertIn(said, server.log())
+            self.assertNotIn(SECRET, server.log())
+
+
+if __name__ == "__main__":
+    bed.main()

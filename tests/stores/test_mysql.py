@@ -1,0 +1,125 @@
+#!/usr/bin/env python3
+"""History on a real MariaDB: everything acknowledged is there exactly once, whatever is killed,
+and the API reads what the data folder keeps no longer."""
+
+import contextlib
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import storecase  # noqa: E402
+from databases import MariaDb  # noqa: E402
+from storecase import SECRET, UNSIGNED  # noqa: E402
+
+VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_uint",
+         4: "history_text"}
+SECOND = 10**9
+
+
+class OnMariaDb(storecase.StoreCase):
+    """With a user whose rights are those of the documentation, and a server that takes no long
+    statements."""
+
+    longest_text = 30000
+
+    @classmethod
+    def make_store(cls):
+        store = MariaDb(("innodb-buffer-pool-size=32M", "innodb-flush-log-at-trx-commit=2",
+                         "max-allowed-packet=64K"))
+        cls.addClassCleanup(store.stop)
+        store.run("CREATE DATABASE vedette CHARACTER SET utf8mb4; "
+                  "CREATE USER vedette IDENTIFIED BY '%s'; "
+                  "GRANT ALL ON vedette.* TO vedette" % SECRET)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "mysql=" + cls.store.url("vedette", "vedette:" + SECRET)
+
+    def query(self, sql):
+        return self.store.query(sql, "vedette")
+
+    def rows(self, item, kind):
+        value = "value" if kind in (0, UNSIGNED) else "HEX(value)"
+        found = self.query("SELECT moment, %s FROM %s WHERE itemid = %s ORDER BY moment"
+                           % (value, VIEWS[kind], item))
+        read = {0: float, UNSIGNED: int}.get(kind, lambda text: bytes.fromhex(text).decode())
+        return [(int(moment) // SECOND, int(moment) % SECOND, read(value))
+                for moment, value in found]
+
+    def insert(self, item, clock, ns, value):
+        self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
+                   % (item, clock * SECOND + ns, value))
+
+    def store_takes_no_writes(self):
+        """As after a failover to a machine that only answers questions."""
+        for state in ("ON", "OFF"):
+            self.store.run("SET GLOBAL read_only = " + state)
+            time.sleep(2)
+
+    def connections_end(self):
+        for (number,) in self.query("SELECT id FROM information_schema.processlist "
+                                    "WHERE user = 'vedette'"):
+            # It may have ended by itself.
+            with contextlib.suppress(OSError):
+                self.store.query("KILL " + number)
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
+        self.check_value_types()
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", (
+            self.store_killed, self.store_paused, self.server_killed, self.connections_end,
+            self.server_killed_while_the_store_is_away, self.store_takes_no_writes))
+
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
+        self.check_old_values()
+
+    def test_cleared_history_leaves_the_store(self):
+        self.check_cleared()
+
+    def test_a_row_that_is_refused_blocks_no_other(self):
+        _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
+        now = int(time.time())
+        sent = ["small", "x" * 65535, "small again"]
+        self.assertTrue(self.send([("refused", "t", text, now - 9 + n, 0)
+                                   for n, text in enumerate(sent)]))
+        rows = self.wait_for_rows(items["t"], 4, 2)
+        self.assertEqual([value for _, _, value in rows], ["small", "small again"])
+        refused = bed.wait_for("the file", self.refused)
+        self.assertEqual(len(refused), 1)
+        self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
+        self.assertIn("max_allowed_packet", refused[0])
+        self.assertEqual([row["value"] for row in self.history(items["t"], 4)], sent)
+
+    def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
+        _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
+        now = int(time.time()) - 60
+        self.assertTrue(self.send([("views", "n", str(2**64 - 1), now, 5000)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.store.run("CREATE USER grafana; GRANT SELECT ON vedette.history_uint TO grafana")
+        found = self.store.query(
+            "SET time_zone = '+05:00'; SELECT time, value FROM history_uint "
+            "WHERE itemid = %s AND moment >= %d" % (items["n"], now * SECOND), "vedette", "grafana")
+        told = time.strftime("%Y-%m-%d %H:%M:%S", time.gmtime(now)) + ".000005"
+        self.assertEqual(found, [[told, "18446744073709551615"]])
+
+
+class Refused(bed.unittest.TestCase):
+    def test_a_wrong_parameter_is_told_without_secrets(self):
+        for store, said in (
+            ("mysql=mariadb://u:%s@h/x" % SECRET, "is not like"),
+            ("mysql=mysql://u:%s@h/x?secret=%s" % (SECRET, SECRET), "sslmode=disable"),
+        ):
+            server = bed.Server(environment={"VEDETTE_HISTORY_STORE": store})
+            self.addCleanup(server.clean)
+            with self.assertRaises(AssertionError):
+                server.start(timeout=20)
+            self.assertIn(said, server.log())
+            self.assertNotIn(SECRET, server.log())
+
+
+if __name__ == "__main__":
+    bed.main()

@@ -1,0 +1,96 @@
+#!/usr/bin/env python3
+"""History on a real OpenSearch: everything acknowledged is there exactly once, whatever is killed,
+and the API reads what the data folder keeps no longer."""
+
+import os
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import storecase  # noqa: E402
+from opensearch import OpenSearch  # noqa: E402
+from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
+
+KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
+
+
+class OnOpenSearch(storecase.StoreCase):
+    @classmethod
+    def make_store(cls):
+        store = OpenSearch()
+        cls.addClassCleanup(store.stop)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        # This node asks nobody for a password; what is sent must not be told anywhere.
+        return "opensearch=" + cls.store.url("vedette", "user:%s@" % SECRET)
+
+    def rows(self, item, kind):
+        kind = KINDS.get(kind, "text")
+        self.store.call("POST", "vedette-*/_refresh")
+        rows, after = [], {}
+        while True:
+            hits = self.store.call("POST", "vedette-history-*/_search", dict({
+                "size": 1000, "sort": [{"clock": "asc"}, {"ns": "asc"}],
+                "query": {"bool": {"filter": [{"term": {"itemid": int(item)}},
+                                              {"term": {"kind": kind}}]}},
+            }, **after))["hits"]["hits"]
+            if not hits:
+                return rows
+            for hit in hits:
+                row = hit["_source"]
+                value = row["value"] if kind in ("float", "uint") else row["text"]
+                rows.append((row["clock"], row["ns"], value))
+            after = {"search_after": hits[-1]["sort"]}
+
+    def insert(self, item, clock, ns, value):
+        self.store.call("PUT", "vedette-history-31d-%d/_doc/by-hand" % (clock // DAY), {
+            "itemid": int(item), "kind": "uint", "clock": clock, "ns": ns, "value": value})
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
+        self.check_value_types()
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", (self.store_killed, self.store_paused, self.server_killed,
+                                     self.server_killed_while_the_store_is_away))
+
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
+        self.check_old_values()
+
+    def test_cleared_history_leaves_the_store(self):
+        self.check_cleared()
+
+    def test_a_row_that_is_refused_blocks_no_other(self):
+        _, items = self.host("refused", [{"key_": "l", "value_type": 2}])
+        now = int(time.time())
+        self.assertTrue(self.send([("refused", "l", "a line", now - 9, 0)]))
+        self.wait_for_rows(items["l"], LOG, 1)
+        # Tomorrow's index was made by hand and takes no logs.
+        tomorrow = now // DAY + 1
+        self.store.call("PUT", "vedette-history-31d-%d" % tomorrow, {
+            "mappings": {"properties": {"severity": {"type": "ip"}}}})
+        clock = tomorrow * DAY + 5
+        self.assertTrue(self.send([("refused", "l", "refused", clock, 0),
+                                   ("refused", "l", "good", now - 8, 0)]))
+        rows = self.wait_for_rows(items["l"], LOG, 2)
+        self.assertEqual([value for _, _, value in rows], ["a line", "good"])
+        refused = bed.wait_for("the file", self.refused)
+        self.assertEqual(len(refused), 1)
+        self.assertTrue(refused[0].startswith("%s\t%d." % (items["l"], clock)), refused[0][:80])
+
+
+class Refused(bed.unittest.TestCase):
+    def test_a_wrong_parameter_is_told_without_secrets(self):
+        server = bed.Server(environment={
+            "VEDETTE_HISTORY_STORE": "opensearch=htp://u:%s@h/x" % SECRET})
+        self.addCleanup(server.clean)
+        with self.assertRaises(AssertionError):
+            server.start(timeout=20)
+        self.assertIn("is not like", server.log())
+        self.assertNotIn(SECRET, server.log())
+
+
+if __name__ == "__main__":
+    bed.main()
