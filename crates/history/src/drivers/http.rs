@@ -2,8 +2,11 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use percent_encoding::percent_decode_str;
 use ureq::Agent;
-use ureq::http::Request;
+use ureq::http::{Method, Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
 
 use crate::{Error, Fault};
@@ -14,6 +17,60 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Largest answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
+
+/// `http://user:password@host:port/path?settings`, taken apart.
+pub(crate) struct Address {
+    /// `http://host:port/`, without secrets.
+    pub(crate) base: String,
+    /// The header that says who we are.
+    pub(crate) user: Option<String>,
+    /// Without slashes around it.
+    pub(crate) path: String,
+    pub(crate) settings: String,
+}
+
+impl Address {
+    /// Reads it; `port` where it has none.
+    pub(crate) fn read(url: &str, port: u16) -> Option<Self> {
+        let uri: Uri = url.parse().ok()?;
+        let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme))?;
+        let authority = uri.authority()?;
+        let (user, host) = match authority.as_str().rsplit_once('@') {
+            Some((user, host)) => (Some(user.split_once(':').unwrap_or((user, ""))), host),
+            None => (None, authority.as_str()),
+        };
+        let host =
+            if authority.port().is_some() { host.to_owned() } else { format!("{host}:{port}") };
+        let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
+        let basic = |(name, password)| {
+            let pair = format!("{}:{}", decoded(name), decoded(password));
+            format!("Basic {}", STANDARD.encode(pair))
+        };
+        Some(Self {
+            base: format!("{scheme}://{host}/"),
+            user: user.map(basic),
+            path: uri.path().trim_matches('/').to_owned(),
+            settings: uri.query().unwrap_or_default().to_owned(),
+        })
+    }
+
+    /// A request for what is below the base; `None` when that cannot be part of an address.
+    pub(crate) fn request<'a>(
+        &self,
+        method: Method,
+        path: &str,
+        (headers, body): (&[(&str, &str)], &'a [u8]),
+    ) -> Option<Request<&'a [u8]>> {
+        let mut request = Request::builder().method(method).uri(format!("{}{path}", self.base));
+        for (name, value) in headers {
+            request = request.header(*name, *value);
+        }
+        if let Some(user) = &self.user {
+            request = request.header("Authorization", user);
+        }
+        request.body(body).ok()
+    }
+}
 
 /// Connections to servers of one kind; they are kept and used again.
 pub(crate) struct Http {

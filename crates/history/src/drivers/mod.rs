@@ -6,10 +6,12 @@ pub(crate) mod clickhouse;
 pub(crate) mod embedded;
 pub(crate) mod http;
 pub(crate) mod memory;
+pub(crate) mod moments;
 #[cfg(feature = "sql")]
 pub(crate) mod mysql;
 pub(crate) mod null;
 pub(crate) mod opensearch;
+pub(crate) mod place;
 #[cfg(feature = "sql")]
 pub(crate) mod postgresql;
 pub(crate) mod remote;

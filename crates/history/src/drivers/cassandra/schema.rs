@@ -10,8 +10,6 @@ use super::link::Link;
 use super::rows;
 use crate::{Class, Day, Error, Fault, Kind};
 
-/// Days of trends that share a partition.
-pub(crate) const TREND_DAYS: u32 = 31;
 /// Longer than these days rows get no end of their own: nodes before the storage format of 5.0
 /// refuse ends after January 2038.
 const ENDING_DAYS_MAX: u16 = 3_650;

@@ -1,22 +1,16 @@
 //! Requests to a cluster, and what the answers mean for whoever asked.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
-use ureq::http::{Method, Request, Uri};
+use ureq::http::Method;
 
 use super::super::as_name;
-use super::super::http::{Answer, Http};
+use super::super::http::{Address, Answer, Http};
 use crate::{Error, Fault};
 
 /// Indices of a cluster with names that begin alike.
 pub(crate) struct Client {
     http: Http,
-    /// Without user and path.
-    base: String,
-    /// The header that says who we are.
-    user: Option<String>,
+    address: Address,
     /// What names of our indices begin with.
     pub(crate) prefix: String,
     /// For people: no secrets.
@@ -26,16 +20,8 @@ pub(crate) struct Client {
 impl Client {
     /// Reads `http://user:password@host:9200/prefix`.
     pub(crate) fn new(url: &str) -> Result<Self, Error> {
-        let uri: Uri = url.parse().map_err(|_| bad())?;
-        let scheme = uri.scheme_str().filter(|s| ["http", "https"].contains(s)).ok_or_else(bad)?;
-        let authority = uri.authority().ok_or_else(bad)?;
-        let (user, host) = match authority.as_str().rsplit_once('@') {
-            Some((user, host)) => (Some(user.split_once(':').unwrap_or((user, ""))), host),
-            None => (None, authority.as_str()),
-        };
-        let host =
-            if authority.port().is_some() { host.to_owned() } else { format!("{host}:9200") };
-        let prefix = match uri.path().trim_matches('/') {
+        let address = Address::read(url, 9200).ok_or_else(bad)?;
+        let prefix = match address.path.as_str() {
             "" => "vedette",
             name => name,
         };
@@ -45,18 +31,9 @@ impl Client {
                 "names of OpenSearch indices begin with small letters, digits and underscores",
             ));
         }
-        let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
-        let basic = |(name, password)| {
-            let pair = format!("{}:{}", decoded(name), decoded(password));
-            format!("Basic {}", STANDARD.encode(pair))
-        };
-        Ok(Self {
-            http: Http::new("OpenSearch"),
-            base: format!("{scheme}://{host}/"),
-            user: user.map(basic),
-            prefix: prefix.to_owned(),
-            location: format!("{scheme}://{host}/{prefix}"),
-        })
+        let prefix = prefix.to_owned();
+        let location = format!("{}{prefix}", address.base);
+        Ok(Self { http: Http::new("OpenSearch"), address, prefix, location })
     }
 
     /// Address and beginning of the names, without secrets.
@@ -135,15 +112,9 @@ impl Client {
 
     fn send(&self, method: Method, path: &str, body: &[u8]) -> Result<Answer, Error> {
         let kind = if path == "_bulk" { "application/x-ndjson" } else { "application/json" };
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base))
-            .header("Content-Type", kind);
-        if let Some(user) = &self.user {
-            request = request.header("Authorization", user);
-        }
-        let request =
-            request.body(body).map_err(|_| config_error("the address of OpenSearch is odd"))?;
+        let content = (&[("Content-Type", kind)][..], body);
+        let request = self.address.request(method, path, content);
+        let request = request.ok_or_else(|| config_error("the address of OpenSearch is odd"))?;
         self.http.send(request, &self.location)
     }
 
@@ -180,7 +151,10 @@ mod tests {
             ("http://u@[::1]:9/x", "http://[::1]:9/", Some("Basic dTo="), "x"),
         ] {
             let client = Client::new(url).unwrap();
-            assert_eq!((client.base.as_str(), client.user.as_deref()), (base, user));
+            assert_eq!(
+                (client.address.base.as_str(), client.address.user.as_deref()),
+                (base, user)
+            );
             assert_eq!(client.prefix, prefix);
             assert!(!client.location().contains('@') && !client.place().contains(['/', ':']));
         }
