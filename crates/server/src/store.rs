@@ -8,7 +8,7 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, OpenSearch, Options, Reader,
+    Cassandra, Class, ClickHouse, Driver, HBase, Kind, Memory, Null, OpenSearch, Options, Reader,
     Retention, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
@@ -169,11 +169,13 @@ pub(crate) fn store(
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
+        "hbase" => Arc::new(HBase::new(url, retention, Arc::clone(clock))?),
         "mysql" => open_mysql(url, retention)?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
         "postgresql" => open_postgresql(url, retention)?,
         other => bail!(
-            "\"{other}\" is no store; known: cassandra, clickhouse, mysql, opensearch, postgresql"
+            "\"{other}\" is no store; known: cassandra, clickhouse, hbase, mysql, opensearch, \
+             postgresql"
         ),
     })
 }

@@ -4,6 +4,7 @@
 pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 pub(crate) mod embedded;
+pub(crate) mod hbase;
 pub(crate) mod http;
 pub(crate) mod memory;
 pub(crate) mod moments;

@@ -1,0 +1,116 @@
+#!/usr/bin/env python3
+"""History on a real HBase through its gateway: everything acknowledged is there exactly once,
+whichever of the two is killed, and the API reads what the data folder keeps no longer."""
+
+import base64
+import json
+import os
+import struct
+import sys
+import time
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import storecase  # noqa: E402
+from hbase import HBase  # noqa: E402
+from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
+
+LETTERS = {FLOAT: "f", LOG: "l", UNSIGNED: "u"}
+
+
+def key(item, day=None):
+    """The key of an item's row of a day, or what comes before those of all days."""
+    spread = (int(item) * 0x9e3779b97f4a7c15 % 2**64) >> 56
+    return "%02x-%s-%s" % (spread, item, "" if day is None else "%05d" % day)
+
+
+def coded(text):
+    return base64.b64encode(text).decode()
+
+
+class OnHBase(storecase.StoreCase):
+    """With a limit that one text is above."""
+
+    longest_text = 30000
+
+    @classmethod
+    def make_store(cls):
+        store = HBase({"hbase.client.keyvalue.maxsize": 40960})
+        cls.addClassCleanup(store.stop)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        # This gateway asks nobody for a password; what is sent must not be told anywhere.
+        return "hbase=" + cls.store.url("vedette", "user:%s@" % SECRET)
+
+    def rows(self, item, kind):
+        found = self.store.call("GET", "vedette_history_31d/*?startrow=%s&endrow=%s~"
+                                % (key(item), key(item)))
+        rows = []
+        for row in found["Row"]:
+            day = int(base64.b64decode(row["key"]).decode().rsplit("-", 1)[1])
+            for cell in row["Cell"]:
+                qualifier = base64.b64decode(cell["column"]).decode().split(":", 1)[1]
+                value = base64.b64decode(cell["$"])
+                if qualifier[14] != LETTERS.get(kind, "t"):
+                    continue
+                if kind in (FLOAT, UNSIGNED):
+                    value, = struct.unpack(">d" if kind == FLOAT else ">Q", value)
+                else:
+                    value = json.loads(value)["value"] if kind == LOG else value.decode()
+                rows.append((day * DAY + int(qualifier[:5]), int(qualifier[5:14]), value))
+        return rows
+
+    def insert(self, item, clock, ns, value):
+        qualifier = "v:%05d%09du" % (clock % DAY, ns)
+        self.store.call("PUT", "vedette_history_31d/rows", {"Row": [{
+            "key": coded(key(item, clock // DAY).encode()),
+            "Cell": [{"column": coded(qualifier.encode()), "$": coded(struct.pack(">Q", value))}],
+        }]})
+
+    def gateway_killed(self):
+        self.store.kill_gateway()
+        time.sleep(1)
+        self.store.start()
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
+        self.check_value_types()
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", (self.store_killed, self.gateway_killed, self.store_paused,
+                                     self.server_killed,
+                                     self.server_killed_while_the_store_is_away))
+
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
+        self.check_old_values()
+
+    def test_cleared_history_leaves_the_store(self):
+        self.check_cleared()
+
+    def test_a_row_that_is_refused_blocks_no_other(self):
+        _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
+        now = int(time.time())
+        self.assertTrue(self.send([("refused", "t", "one", now - 9, 0),
+                                   ("refused", "t", "x" * 50000, now - 8, 0),
+                                   ("refused", "t", "two", now - 7, 0)]))
+        rows = self.wait_for_rows(items["t"], 4, 2)
+        self.assertEqual([value for _, _, value in rows], ["one", "two"])
+        refused = bed.wait_for("the file", self.refused)
+        self.assertEqual(len(refused), 1)
+        self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
+
+
+class Refused(bed.unittest.TestCase):
+    def test_a_wrong_parameter_is_told_without_secrets(self):
+        server = bed.Server(environment={
+            "VEDETTE_HISTORY_STORE": "hbase=http://u:%s@h/x?compression=rar" % SECRET})
+        self.addCleanup(server.clean)
+        with self.assertRaises(AssertionError):
+            server.start(timeout=20)
+        self.assertIn("one of gz, none", server.log())
+        self.assertNotIn(SECRET, server.log())
+
+
+if __name__ == "__main__":
+    bed.main()
