@@ -36,6 +36,7 @@ pub use drivers::null::Null;
 pub use drivers::opensearch::OpenSearch;
 #[cfg(feature = "sql")]
 pub use drivers::postgresql::open_postgresql;
+pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
 pub use store::Store;

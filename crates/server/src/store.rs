@@ -9,7 +9,7 @@ use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
     Cassandra, Class, ClickHouse, Driver, HBase, Kind, Memory, Null, OpenSearch, Options, Reader,
-    Retention, Store, Tiers, open_mysql, open_postgresql,
+    Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -173,9 +173,10 @@ pub(crate) fn store(
         "mysql" => open_mysql(url, retention)?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
         "postgresql" => open_postgresql(url, retention)?,
+        "riak" => Arc::new(Riak::new(url, retention, Arc::clone(clock))?),
         other => bail!(
             "\"{other}\" is no store; known: cassandra, clickhouse, hbase, mysql, opensearch, \
-             postgresql"
+             postgresql, riak"
         ),
     })
 }

@@ -6,7 +6,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
 use ureq::Agent;
-use ureq::http::{Method, Request, Uri};
+use ureq::http::{HeaderMap, Method, Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
 
 use crate::{Error, Fault};
@@ -15,6 +15,8 @@ use crate::{Error, Fault};
 const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest that a question or a batch takes: whoever reads history waits for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
+/// Connections to a server that wait for the next request.
+const IDLE_MAX: usize = 8;
 /// Largest answer.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
@@ -82,6 +84,7 @@ pub(crate) struct Http {
 /// What a server said.
 pub(crate) struct Answer {
     pub(crate) status: u16,
+    pub(crate) headers: HeaderMap,
     pub(crate) body: Vec<u8>,
 }
 
@@ -92,6 +95,7 @@ impl Http {
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_WITHIN))
             .timeout_global(Some(ANSWER_WITHIN))
+            .max_idle_connections_per_host(IDLE_MAX)
             .max_redirects(0)
             .proxy(None)
             .tls_config(tls)
@@ -106,7 +110,8 @@ impl Http {
         let status = answer.status().as_u16();
         let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
         let body = body.map_err(|error| self.away(&error, location))?;
-        Ok(Answer { status, body })
+        let headers = std::mem::take(answer.headers_mut());
+        Ok(Answer { status, headers, body })
     }
 
     fn away(&self, error: &ureq::Error, location: &str) -> Error {

@@ -1,5 +1,6 @@
 //! The stores behind [`Driver`](crate::Driver).
 
+pub(crate) mod bytes;
 #[cfg(feature = "cassandra")]
 pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
@@ -16,6 +17,7 @@ pub(crate) mod place;
 #[cfg(feature = "sql")]
 pub(crate) mod postgresql;
 pub(crate) mod remote;
+pub(crate) mod riak;
 #[cfg(feature = "sql")]
 pub(crate) mod sql;
 

@@ -112,7 +112,7 @@ impl Client {
                 retry: false,
                 message: "user or password of ClickHouse are odd".to_owned(),
             })?;
-        let Answer { status, body } = self.http.send(request, self.location())?;
+        let Answer { status, body, .. } = self.http.send(request, self.location())?;
         if status == 200 { Ok(body) } else { Err(self.refused(status, &body)) }
     }
 

@@ -81,7 +81,7 @@ impl Client {
 
     pub(crate) fn has_table(&self, table: &str) -> Result<bool, Error> {
         let path = format!("{table}/exists");
-        let Answer { status, body } = self.send(Method::GET, &path, (JSON, b""))?;
+        let Answer { status, body, .. } = self.send(Method::GET, &path, (JSON, b""))?;
         match status {
             200..=299 => Ok(true),
             404 => Ok(false),
@@ -125,7 +125,7 @@ impl Client {
 
     /// Everything but success is an error.
     fn ask(&self, method: Method, path: &str, content: Content<'_>) -> Result<Vec<u8>, Error> {
-        let Answer { status, body } = self.send(method, path, content)?;
+        let Answer { status, body, .. } = self.send(method, path, content)?;
         if (200..300).contains(&status) { Ok(body) } else { Err(self.refused(status, &body)) }
     }
 

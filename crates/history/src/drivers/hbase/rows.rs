@@ -10,11 +10,12 @@ use std::borrow::Cow;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
-use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
-use serde::{Deserialize, Serialize};
+use model::{ItemId, Sample, Timestamp, Trend};
+use serde::Deserialize;
 
+use super::super::bytes;
 use super::super::place::Row;
-use crate::{Day, Error, Kind};
+use crate::{Day, Error};
 
 const DAY_S: u32 = 86_400;
 /// Digits of seconds and nanoseconds.
@@ -36,15 +37,6 @@ pub(crate) fn key(item: ItemId, day: Day) -> String {
 /// The day of a key.
 pub(crate) fn day(key: &str) -> Option<Day> {
     key.rsplit_once('-')?.1.parse().ok().map(Day)
-}
-
-fn letter(kind: Kind) -> char {
-    match kind {
-        Kind::Text => 't',
-        Kind::Log => 'l',
-        kind if kind.is_float() => 'f',
-        _ => 'u',
-    }
 }
 
 /// The part of a row of values that has a span's seconds; `None` = all of it.
@@ -110,20 +102,15 @@ impl Cells {
 
     /// A value or trend of the row that was begun.
     pub(crate) fn put_row(&mut self, day: Day, row: Row<'_>) {
-        let letter = letter(row.kind());
+        let letter = char::from(bytes::letter(row.kind()));
         let (clock, ns) = row.moment();
         let second = clock - day.0 * DAY_S;
         let mut value = std::mem::take(&mut self.value);
         value.clear();
+        bytes::put(&mut value, row);
         let qualifier = match row {
-            Row::Value(sample) => {
-                put_value(&mut value, &sample.value);
-                format!("{second:05}{ns:09}{letter}")
-            }
-            Row::Trend(trend) => {
-                put_trend(&mut value, trend);
-                format!("{second:07}{letter}")
-            }
+            Row::Value(_) => format!("{second:05}{ns:09}{letter}"),
+            Row::Trend(_) => format!("{second:07}{letter}"),
         };
         self.put(&qualifier, &value);
         self.value = value;
@@ -167,51 +154,10 @@ fn put_bytes(out: &mut Vec<u8>, field: u64, bytes: &[u8]) {
     out.extend_from_slice(bytes);
 }
 
-/// A log line in a cell.
-#[derive(Serialize, Deserialize)]
-struct Line<'a> {
-    #[serde(borrow)]
-    value: Cow<'a, str>,
-    timestamp: u32,
-    #[serde(borrow)]
-    source: Cow<'a, str>,
-    severity: u32,
-    eventid: u32,
-}
-
-/// Numbers have 8 bytes, the highest first, as HBase's own programs read them.
-fn put_value(out: &mut Vec<u8>, value: &SampleValue) {
-    match value {
-        SampleValue::Float(value) => out.extend_from_slice(&value.to_bits().to_be_bytes()),
-        SampleValue::Unsigned(value) => out.extend_from_slice(&value.to_be_bytes()),
-        SampleValue::Text(text) => out.extend_from_slice(text.as_bytes()),
-        SampleValue::Log(log) => {
-            let (text, meta) = log.as_ref();
-            let LogMeta { timestamp, ref source, severity, eventid } = *meta;
-            let (value, source) = (Cow::from(text.as_str()), Cow::from(source.as_str()));
-            let line = Line { value, timestamp, source, severity, eventid };
-            // Writing to memory does not fail, and this is always JSON.
-            drop(serde_json::to_writer(out, &line));
-        }
-    }
-}
-
-/// Number of values (4 bytes), minimum, mean and maximum.
-fn put_trend(out: &mut Vec<u8>, trend: &Trend) {
-    out.extend_from_slice(&trend.num.to_be_bytes());
-    let figures = match trend.values {
-        TrendValues::Float { min, avg, max } => [min, avg, max].map(f64::to_bits),
-        TrendValues::Unsigned { min, avg, max } => [min, avg, max],
-    };
-    for figure in figures {
-        out.extend_from_slice(&figure.to_be_bytes());
-    }
-}
-
 /// Rows of an answer.
 #[derive(Deserialize)]
 pub(crate) struct CellSet<'a> {
-    #[serde(borrow, default, rename = "Row")]
+    #[serde(borrow, rename = "Row")]
     pub(crate) rows: Vec<FoundRow<'a>>,
 }
 
@@ -268,20 +214,7 @@ impl FoundCell<'_> {
     pub(crate) fn sample(&self, item: ItemId, day: Day) -> Option<Sample> {
         let (second, ns, letter) = self.qualifier(DIGITS)?;
         let clock = day.0.checked_mul(DAY_S)?.checked_add(second)?;
-        let bytes = self.value()?;
-        let number = || bytes.as_slice().try_into().map(u64::from_be_bytes).ok();
-        let value = match letter {
-            b'f' => SampleValue::Float(f64::from_bits(number()?)),
-            b'u' => SampleValue::Unsigned(number()?),
-            b't' => SampleValue::Text(std::str::from_utf8(&bytes).ok()?.into()),
-            b'l' => {
-                let line: Line<'_> = serde_json::from_slice(&bytes).ok()?;
-                let Line { value, timestamp, source, severity, eventid } = line;
-                let meta = LogMeta { timestamp, source: source.into(), severity, eventid };
-                SampleValue::Log(Box::new((value.into(), meta)))
-            }
-            _ => return None,
-        };
+        let value = bytes::value(letter, &self.value()?)?;
         Some(Sample { item, at: Timestamp { clock, ns }, value })
     }
 
@@ -289,25 +222,14 @@ impl FoundCell<'_> {
     pub(crate) fn trend(&self, item: ItemId, day: Day) -> Option<Trend> {
         let (second, _, letter) = self.qualifier((TREND_DIGITS, 0))?;
         let hour = day.0.checked_mul(DAY_S)?.checked_add(second)?;
-        let bytes = self.value()?;
-        let (num, figures) = bytes.split_first_chunk()?;
-        let (figures, rest) = figures.as_chunks();
-        let ([min, avg, max], []) = (figures, rest) else { return None };
-        let [min, avg, max] = [min, avg, max].map(|figure| u64::from_be_bytes(*figure));
-        let values = match letter {
-            b'f' => {
-                let [min, avg, max] = [min, avg, max].map(f64::from_bits);
-                TrendValues::Float { min, avg, max }
-            }
-            b'u' => TrendValues::Unsigned { min, avg, max },
-            _ => return None,
-        };
-        Some(Trend { item, hour, num: u32::from_be_bytes(*num), values })
+        bytes::trend((item, hour), letter, &self.value()?)
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{LogMeta, SampleValue, TrendValues};
+
     use super::*;
 
     /// What the gateway answers for the cells that it was sent.

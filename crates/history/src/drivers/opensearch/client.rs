@@ -53,7 +53,7 @@ impl Client {
         path: &str,
         body: &[u8],
     ) -> Result<Option<Vec<u8>>, Error> {
-        let Answer { status, body } = self.send(method, path, body)?;
+        let Answer { status, body, .. } = self.send(method, path, body)?;
         match status {
             200..=299 => Ok(Some(body)),
             404 => Ok(None),
