@@ -65,13 +65,13 @@ class StoreCase(bed.Case):
     def history(self, item, kind, **more):
         return self.api.call("history.get", history=kind, itemids=item, sortfield="clock", **more)
 
-    def refused(self):
-        """Lines of the files of rows that the store refused."""
+    def refused(self, item=None):
+        """Lines of the files of rows that the store refused; of one item or of all."""
         lines = []
         for path in glob.glob(os.path.join(self.server.folder, "data/history/stores/*.refused")):
             with open(path) as file:
                 lines += file.readlines()
-        return lines
+        return [line for line in lines if item is None or line.startswith(item + "\t")]
 
     def send_through(self, host, faults, between=lambda: None):
         """Sends numbers without a pause while one fault after the other happens; returns the id of

@@ -88,6 +88,20 @@ class OnHBase(storecase.StoreCase):
     def test_cleared_history_leaves_the_store(self):
         self.check_cleared()
 
+    def test_more_than_one_request_has_arrives_whole(self):
+        keys = ["t%d" % n for n in range(8)]
+        _, items = self.host("large", [{"key_": key, "value_type": 4} for key in keys])
+        now = int(time.time())
+        text = "x" * self.longest_text
+        # 6 MB, of which a request has 2.
+        self.assertTrue(self.send([("large", key, "%d %s" % (n, text[10:]), now - 60 + n, n)
+                                   for n in range(25) for key in keys]))
+        for key in keys:
+            rows = self.wait_for_rows(items[key], 4, 25)
+            self.assertEqual([value.split(" ")[0] for _, _, value in rows],
+                             [str(n) for n in range(25)])
+            self.assertEqual(self.refused(items[key]), [])
+
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
         now = int(time.time())
@@ -96,8 +110,8 @@ class OnHBase(storecase.StoreCase):
                                    ("refused", "t", "two", now - 7, 0)]))
         rows = self.wait_for_rows(items["t"], 4, 2)
         self.assertEqual([value for _, _, value in rows], ["one", "two"])
-        refused = bed.wait_for("the file", self.refused)
-        self.assertEqual(len(refused), 1)
+        refused = bed.wait_for("the file", lambda: self.refused(items["t"]))
+        self.assertEqual(len(refused), 1, [line[:80] for line in refused])
         self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
 
 

@@ -11,7 +11,7 @@ mod client;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
@@ -29,7 +29,7 @@ use crate::{
 };
 
 /// Bytes of one request, about.
-const PUT_BYTES: usize = 4 << 20;
+const PUT_BYTES: usize = 2 << 20;
 /// Rows of one request of somebody who reads everything.
 const ROWS_TOGETHER: usize = 8;
 /// Rows that are looked for at once: few for somebody who wants few values.
@@ -84,8 +84,7 @@ impl Store for HBase {
 impl Shared {
     /// What is known of the tables; asks for it when that has not been done yet.
     fn with_state<T>(&self, act: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<T, Error> {
-        let mut state: MutexGuard<'_, Option<State>> =
-            self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(state) = &mut *state {
             return act(state);
         }

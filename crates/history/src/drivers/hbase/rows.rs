@@ -56,8 +56,9 @@ pub(crate) fn filter(day: Day, from: u32, till: u32) -> Option<String> {
 pub(crate) struct Cells {
     moment: u64,
     done: Vec<u8>,
-    /// The row that is being made.
+    /// The row that is being made, and whether it has a cell.
     row: Vec<u8>,
+    has_cell: bool,
     value: Vec<u8>,
 }
 
@@ -65,7 +66,7 @@ impl Cells {
     /// All of them get this moment.
     pub(crate) fn new(moment: i64) -> Self {
         let moment = moment.cast_unsigned();
-        Self { moment, done: Vec::new(), row: Vec::new(), value: Vec::new() }
+        Self { moment, done: Vec::new(), row: Vec::new(), has_cell: false, value: Vec::new() }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -89,6 +90,7 @@ impl Cells {
             + 1
             + varint_len(value.len() as u64)
             + value.len();
+        self.has_cell = true;
         put_varint(&mut self.row, 2 << 3 | 2);
         put_varint(&mut self.row, len as u64);
         put_varint(&mut self.row, 2 << 3 | 2);
@@ -116,11 +118,13 @@ impl Cells {
         self.value = value;
     }
 
+    /// HBase refuses a row without cells, and all that is sent with it.
     fn finish(&mut self) {
-        if !self.row.is_empty() {
+        if self.has_cell {
             put_bytes(&mut self.done, 1, &self.row);
-            self.row.clear();
         }
+        self.row.clear();
+        self.has_cell = false;
     }
 
     /// All of it.
@@ -132,6 +136,7 @@ impl Cells {
     /// Begins anew.
     pub(crate) fn clear(&mut self) {
         self.row.clear();
+        self.has_cell = false;
         self.done.clear();
     }
 }
@@ -298,8 +303,10 @@ mod tests {
         let day = Day::of(u32::MAX);
         cells.begin(&key(item, day));
         samples.iter().for_each(|sample| cells.put_row(day, Row::Value(sample)));
+        cells.begin("a row without cells");
         cells.begin("other");
         cells.put("v", b"7");
+        cells.begin("another one");
         assert!(cells.len() > 300_000);
         let answer = answer(cells.end());
         let found = CellSet::read(answer.as_bytes()).unwrap();
