@@ -69,20 +69,22 @@ class Store:
     def __init__(self, folder):
         self.lock, self.buckets = threading.Lock(), {}
         path = os.path.join(folder, "log")
-        if os.path.exists(path):
-            with open(path) as log:
-                for line in log:
-                    # The last one may be cut off: it was not confirmed.
-                    if line.endswith("\n"):
-                        self.apply(json.loads(line))
-        self.log = open(path, "a")
+        self.log = open(path, "a+b")
+        self.log.seek(0)
+        whole = 0
+        for line in self.log:
+            # The last one may be cut off: it was not confirmed.
+            if line.endswith(b"\n"):
+                self.apply(json.loads(line))
+                whole += len(line)
+        self.log.truncate(whole)
 
     def bucket(self, name):
         return self.buckets.setdefault(name, Bucket(name.startswith("types/")))
 
     def write(self, entry):
         """With the lock held."""
-        self.log.write(json.dumps(entry) + "\n")
+        self.log.write(json.dumps(entry).encode() + b"\n")
         self.log.flush()
         self.apply(entry)
 
@@ -128,7 +130,8 @@ class Handler(BaseHTTPRequestHandler):
         if parts == ["ping"]:
             return self.text(200, "OK")
         if parts == ["double", "fail"]:
-            # Not Riak's: the next requests for keys are answered like this.
+            # Not Riak's: the next requests for keys are answered like this, but for those of
+            # whoever looks into the double.
             self.server.failures = json.loads(body)
             return self.text(200, "OK")
         typed = parts[:1] == ["types"]
@@ -140,7 +143,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.props(name, body)
         if rest[0] != "keys" or len(rest) != 2:
             return self.text(404, "not found\n")
-        if self.server.failures:
+        if self.server.failures and not self.headers.get("X-Double-Eyes"):
             status, reason = self.server.failures.pop(0)
             if status:
                 return self.text(status, reason + "\n")
@@ -228,6 +231,11 @@ class Server(ThreadingHTTPServer):
         self.store, self.failures = Store(folder), []
         super().__init__(("127.0.0.1", port), Handler)
 
+    def handle_error(self, request, client_address):
+        # Clients that are killed end their connections.
+        if not isinstance(sys.exc_info()[1], OSError):
+            super().handle_error(request, client_address)
+
 
 class RiakDouble:
     """The double as a process of its own, in a folder of its own."""
@@ -250,7 +258,7 @@ class RiakDouble:
     def call(self, method, path, body=None, headers=()):
         """Status, body and headers."""
         request = urllib.request.Request(self.url(path), body, method=method,
-                                         headers=dict(headers))
+                                         headers=dict(headers, **{"X-Double-Eyes": "1"}))
         try:
             with urllib.request.urlopen(request, timeout=30) as answer:
                 return answer.status, answer.read(), answer.headers
