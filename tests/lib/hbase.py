@@ -89,6 +89,8 @@ class HBase:
             "hbase.regionserver.handler.count": 4,
             "hbase.master.wait.on.regionservers.timeout": 2000,
             "hfile.block.cache.size": 0.2,
+            # Files that were merged into another one go soon afterwards.
+            "hbase.hfile.compaction.discharger.interval": 3000,
             # Whoever asks while HBase is away hears so soon.
             "hbase.client.operation.timeout": 10000,
             "hbase.client.meta.operation.timeout": 10000,
@@ -158,7 +160,10 @@ class HBase:
         """Writes a table to its files and merges them; returns their bytes."""
         subprocess.run(self.command(128, [COMPACT, table]), check=True, cwd=self.folder,
                        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        files = glob.glob(os.path.join(self.folder, "root/data/default", table, "*/v/*"))
+        stores = glob.glob(os.path.join(self.folder, "root/data/default", table, "*/v"))
+        bed.wait_for("what was merged to go",
+                     lambda: all(len(os.listdir(store)) == 1 for store in stores))
+        files = [os.path.join(store, file) for store in stores for file in os.listdir(store)]
         return sum(os.stat(file).st_blocks * 512 for file in files)
 
     def kill(self):
