@@ -35,6 +35,8 @@ log4j.appender.out=org.apache.log4j.ConsoleAppender
 log4j.appender.out.layout=org.apache.log4j.PatternLayout
 log4j.appender.out.layout.ConversionPattern=%d %p %c{1} %m%n
 """
+# A row of a table that tells whether rows can be written: "k", "v:", nothing.
+READY = {"Row": [{"key": "aw==", "Cell": [{"column": "djo=", "$": ""}]}]}
 COMPACT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "HBaseCompact.java")
 
 
@@ -135,8 +137,10 @@ class HBase:
                 if process.poll() is not None:
                     with open(os.path.join(self.folder, name), errors="replace") as text:
                         raise AssertionError("HBase ended: " + text.read()[-3000:])
-            # Known when the master has begun, and the region server is with it.
-            return self.call("GET", "status/cluster")["LiveNodes"]
+            # The master answers long before it makes tables.
+            if self.call("GET", "ready/exists") is None:
+                self.call("PUT", "ready/schema", {"name": "ready", "ColumnSchema": [{"name": "v"}]})
+            return self.call("PUT", "ready/rows", READY) is not None
         bed.wait_for("HBase", serves, 180, pause=0.5)
 
     def url(self, table="", user=""):
@@ -153,7 +157,7 @@ class HBase:
         except urllib.error.HTTPError as problem:
             if problem.code == 404:
                 return None
-            raise OSError(problem.read().decode(errors="replace")) from problem
+            raise OSError(problem.read().decode(errors="replace")[:500]) from problem
         return json.loads(text) if text.startswith(b"{") else text
 
     def compact(self, table):
