@@ -11,7 +11,7 @@ mod client;
 mod objects;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
-use std::hash::{BuildHasher, Hash};
+use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -173,14 +173,11 @@ impl Shared {
     }
 
     /// Adds members to sets, several at once.
-    fn add<K: Eq + Hash + Ord>(
+    fn add<K: Ord + Sync>(
         &self,
         members: impl Iterator<Item = (K, u64)>,
         key: impl Fn(&K) -> String + Sync,
-    ) -> Result<(), Error>
-    where
-        K: Sync,
-    {
+    ) -> Result<(), Error> {
         let mut sets: BTreeMap<K, Vec<u64>> = BTreeMap::new();
         members.for_each(|(set, member)| sets.entry(set).or_default().push(member));
         let sets: Vec<_> = sets.into_iter().collect();
