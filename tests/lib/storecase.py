@@ -16,6 +16,18 @@ SECRET = "very-hidden-word"
 FLOAT, CHAR, LOG, UNSIGNED, TEXT = range(5)
 
 
+def check_wrong_parameters(case, *wrong):
+    """With each of these parameters a server ends at once, says what is wrong, and tells no
+    secret."""
+    for parameter, said in wrong:
+        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter})
+        case.addCleanup(server.clean)
+        with case.assertRaises(AssertionError):
+            server.start(timeout=20)
+        case.assertIn(said, server.log())
+        case.assertNotIn(SECRET, server.log())
+
+
 class StoreCase(bed.Case):
     """A server with a store; values older than two days are read from it."""
 

@@ -136,13 +136,8 @@ class OnRiak(storecase.StoreCase):
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
-        server = bed.Server(environment={
-            "VEDETTE_HISTORY_STORE": "riak=http://u:%s@h/x?n_val=3" % SECRET})
-        self.addCleanup(server.clean)
-        with self.assertRaises(AssertionError):
-            server.start(timeout=20)
-        self.assertIn("no other setting", server.log())
-        self.assertNotIn(SECRET, server.log())
+        storecase.check_wrong_parameters(
+            self, ("riak=http://u:%s@h/x?n_val=3" % SECRET, "no other setting"))
 
 
 if __name__ == "__main__":
