@@ -63,8 +63,7 @@ impl Cassandra {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).thread_name("history-cql").enable_all().build();
         let runtime = runtime.map_err(|cause| {
-            let message = format!("cannot start a thread: {cause}; raise the user's limit");
-            Error { fault: Fault::Config, retry: false, message }
+            Error::config(format!("cannot start a thread: {cause}; raise the user's limit"))
         })?;
         let moments = Arc::new(Moments::new(clock, Duration::from_micros(1)));
         let (runtime, tables) = (Some(runtime), Mutex::new(None));

@@ -13,7 +13,7 @@ use model::{ItemId, Sample, SampleValue, Trend};
 use super::super::remote::{Remote, Wanted};
 use super::questions::Question;
 use super::{ITEMS_MAX, Shared, list, rows};
-use crate::{Class, Day, DriverInfo, Durability, Error, Fault, Kind, Kinds, Span};
+use crate::{Class, Day, DriverInfo, Durability, Error, Kind, Kinds, Span};
 
 const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
 
@@ -56,10 +56,8 @@ fn put(out: &mut Vec<u8>, sample: &Sample) -> Result<(), Error> {
     match &sample.value {
         SampleValue::Float(value) => float = *value,
         SampleValue::Unsigned(value) => {
-            whole = i64::try_from(*value).map_err(|_| Error {
-                fault: Fault::Us,
-                retry: false,
-                message: format!("{value} is more than the legacy table can hold"),
+            whole = i64::try_from(*value).map_err(|_| {
+                Error::row(format!("{value} is more than the legacy table can hold"))
             })?;
         }
         SampleValue::Text(value) => text = value,
@@ -143,6 +141,7 @@ mod tests {
     use model::Timestamp;
 
     use super::*;
+    use crate::Fault;
 
     #[test]
     fn a_row_has_its_value_in_one_column_and_large_numbers_are_refused() {

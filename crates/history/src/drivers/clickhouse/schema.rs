@@ -1,9 +1,9 @@
 //! Tables, and how they came to be.
 
-use super::super::place;
+use super::super::{not_newer, place};
 use super::http::Client;
 use super::odd_answer;
-use crate::{Class, Day, Error, Fault};
+use crate::{Class, Day, Error};
 
 /// What the names of a server's own tables end with, in a cluster.
 const LOCAL: &str = "_local";
@@ -147,14 +147,7 @@ const MIGRATIONS: [fn(&Place) -> Vec<String>; 1] =
 pub(crate) fn prepare(client: &Client) -> Result<(), Error> {
     let versions: Vec<_> = client.servers().map(|server| version(client, server)).collect();
     let newest = versions.iter().flatten().copied().max().unwrap_or(0);
-    if newest > MIGRATIONS.len() {
-        let message = format!(
-            "the tables in {} have version {newest}, this release knows {}: run the newer release",
-            client.location(),
-            MIGRATIONS.len()
-        );
-        return Err(Error { fault: Fault::Config, retry: false, message });
-    }
+    not_newer(client.location(), &newest, &MIGRATIONS.len())?;
     // A server says so only when all have the tables: others may be away now.
     if newest == MIGRATIONS.len() {
         return Ok(());

@@ -3,9 +3,8 @@
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use ureq::http::Method;
 
-use super::super::as_name;
-use super::super::http::{Address, Answer, Http};
-use crate::{Error, Fault};
+use super::super::http::{Address, Answer, Server};
+use crate::Error;
 
 /// Compressions of HBase. Only GZ needs nothing but Java, and no compression.
 const COMPRESSIONS: [&str; 5] = ["gz", "none", "snappy", "lz4", "zstd"];
@@ -14,14 +13,11 @@ const PART: usize = 1_000;
 
 /// Tables of a cluster with names that begin alike, through a gateway.
 pub(crate) struct Client {
-    http: Http,
-    address: Address,
+    pub(crate) server: Server,
     /// What names of our tables begin with; a namespace may be in front.
     pub(crate) prefix: String,
     /// Of tables that we make.
     pub(crate) compression: String,
-    /// For people: no secrets.
-    location: String,
 }
 
 /// Rows between two keys.
@@ -40,15 +36,12 @@ pub(crate) struct Scan<'a> {
 impl Client {
     /// Reads `http://user:password@host:8080/prefix?compression=gz`.
     pub(crate) fn new(url: &str) -> Result<Self, Error> {
-        let address = Address::read(url, 8080).ok_or_else(bad)?;
-        let prefix = match address.path.as_str() {
-            "" => "vedette",
-            name => name,
-        };
+        let address = Address::read("HBase", url, 8080)?;
+        let prefix = address.name();
         let fit = |c: char| c.is_ascii_alphanumeric() || c == '_';
         let part = |text: &str| text.starts_with(char::is_alphabetic) && text.chars().all(fit);
         if !prefix.splitn(2, ':').all(part) {
-            return Err(config_error(
+            return Err(Error::config(
                 "names of HBase tables begin with letters, digits and underscores, and may have a \
                  namespace and a colon in front",
             ));
@@ -57,7 +50,7 @@ impl Client {
         for setting in address.settings.split('&').filter(|setting| !setting.is_empty()) {
             let (name, value) = setting.split_once('=').unwrap_or((setting, ""));
             if name != "compression" || !COMPRESSIONS.contains(&value) {
-                return Err(config_error(&format!(
+                return Err(Error::config(format!(
                     "an address of HBase has one setting: compression, one of {}",
                     COMPRESSIONS.join(", ")
                 )));
@@ -65,18 +58,7 @@ impl Client {
             compression = value;
         }
         let (prefix, compression) = (prefix.to_owned(), compression.to_uppercase());
-        let location = format!("{}{prefix}", address.base);
-        Ok(Self { http: Http::new("HBase"), address, prefix, compression, location })
-    }
-
-    /// Address and beginning of the names, without secrets.
-    pub(crate) fn location(&self) -> &str {
-        &self.location
-    }
-
-    /// The same for names of files.
-    pub(crate) fn place(&self) -> String {
-        as_name(self.location.split_once("://").map_or("", |(_, place)| place))
+        Ok(Self { server: Server::new(address, &prefix), prefix, compression })
     }
 
     pub(crate) fn has_table(&self, table: &str) -> Result<bool, Error> {
@@ -130,25 +112,14 @@ impl Client {
     }
 
     fn send(&self, method: Method, path: &str, (kind, body): Content<'_>) -> Result<Answer, Error> {
-        let headers = [("Content-Type", kind), ("Accept", JSON)];
-        let request = self.address.request(method, path, (&headers, body));
-        let request = request.ok_or_else(|| config_error("the address of HBase is odd"))?;
-        self.http.send(request, &self.location)
+        self.server.send(method, path, &[("Content-Type", kind), ("Accept", JSON)], body)
     }
 
-    /// 400 blames what was sent, such as a cell that is too large; anything else may be better
-    /// later.
     fn refused(&self, status: u16, said: &[u8]) -> Error {
-        let is_row = status == 400 || status == 413;
         let said = String::from_utf8_lossy(said);
         // Behind these comes where in the gateway that happened.
         let lines: Vec<&str> = said.lines().map(str::trim).take(2).collect();
-        let said: String = lines.join(": ").chars().take(300).collect();
-        Error {
-            fault: if is_row { Fault::Us } else { Fault::Storage },
-            retry: !is_row,
-            message: format!("HBase at {} refuses ({status}): {said}", self.location),
-        }
+        self.server.refused(status, &lines.join(": "))
     }
 }
 
@@ -157,35 +128,24 @@ type Content<'a> = (&'static str, &'a [u8]);
 const JSON: &str = "application/json";
 const PROTOBUF: &str = "application/x-protobuf";
 
-/// The text may hold a password: no message repeats it.
-fn bad() -> Error {
-    config_error("the address of HBase is not like http://user:password@host:8080/vedette")
-}
-
-fn config_error(message: &str) -> Error {
-    Error { fault: Fault::Config, retry: false, message: message.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn names_of_tables_and_settings_are_read() {
         for (url, location, compression) in [
             ("http://h", "http://h:8080/vedette", "GZ"),
             ("https://u:p%40@h:1/a_1/?compression=snappy", "https://h:1/a_1", "SNAPPY"),
             ("http://u:secret@[::1]:9/ns:x", "http://[::1]:9/ns:x", "GZ"),
         ] {
             let client = Client::new(url).unwrap();
-            assert_eq!((client.location(), client.compression.as_str()), (location, compression));
-            assert!(!client.place().contains(['/', ':', '@']), "{}", client.place());
+            assert_eq!(client.server.location(), location);
+            assert_eq!(client.compression, compression);
         }
         for url in [
-            "",
-            "h:8080",
-            "ftp://h/x",
-            "http://u:secret@/x",
+            "ftp://u:secret@h/x",
             "http://u:secret@h/a-b",
             "http://u:secret@h/a:b:c",
             "http://u:secret@h/a?compression=rar",
@@ -197,14 +157,10 @@ mod tests {
     }
 
     #[test]
-    fn errors_say_whose_fault_they_are() {
+    fn errors_are_told_without_where_they_happened() {
         let client = Client::new("http://h/x").unwrap();
-        for (status, retry) in [(400, false), (413, false), (401, true), (404, true), (503, true)] {
-            let said =
-                b"Bad request\r\njava.lang.IllegalArgumentException: large\n\tat a.b(C.java:1)";
-            let error = client.refused(status, said);
-            assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{status}");
-            assert!(error.message.ends_with("request: java.lang.IllegalArgumentException: large"));
-        }
+        let said = b"Bad request\r\njava.lang.IllegalArgumentException: large\n\tat a.b(C.java:1)";
+        let told = client.refused(400, said).message;
+        assert!(told.ends_with("(400): Bad request: java.lang.IllegalArgumentException: large"));
     }
 }

@@ -52,7 +52,7 @@ struct Shared {
 
 impl std::fmt::Debug for HBase {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("HBase").field(&self.shared.client.location()).finish()
+        f.debug_tuple("HBase").field(&self.shared.client.server.location()).finish()
     }
 }
 
@@ -73,7 +73,7 @@ impl HBase {
 
 impl Store for HBase {
     fn name(&self) -> String {
-        format!("hbase-{}", self.shared.client.place())
+        format!("hbase-{}", self.shared.client.server.place())
     }
 
     fn driver(&self) -> Box<dyn Driver> {
@@ -269,7 +269,7 @@ impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
         DriverInfo {
             name: "hbase",
-            location: self.client.location().to_owned(),
+            location: self.client.server.location().to_owned(),
             durability: Durability::GroupCommit,
             readable: true,
         }

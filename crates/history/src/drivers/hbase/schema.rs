@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::json;
 
+use super::super::not_newer;
 use super::client::{Client, Scan};
 use super::rows::{CellSet, Cells};
-use crate::{Class, Day, Error, Fault};
+use crate::{Class, Day, Error};
 
 /// Version of the tables: raise it with each change, and change those that are there.
 const VERSION: i64 = 1;
@@ -118,14 +119,7 @@ pub(crate) fn prepare(client: &Client) -> Result<State, Error> {
             }
         }
     }
-    if version > VERSION {
-        let message = format!(
-            "the tables in {} have version {version}, this release knows {VERSION}: run the newer \
-             release",
-            client.location()
-        );
-        return Err(Error { fault: Fault::Config, retry: false, message });
-    }
+    not_newer(client.server.location(), &version, &VERSION)?;
     if version < VERSION {
         let moment = state.moment + 1;
         remember(client, "version", VERSION, moment)?;

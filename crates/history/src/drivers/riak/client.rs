@@ -3,19 +3,15 @@
 use serde_json::Value;
 use ureq::http::{HeaderMap, Method};
 
-use super::super::as_name;
-use super::super::http::{Address, Answer, Http};
-use crate::{Error, Fault};
+use super::super::http::{Address, Answer, Server};
+use crate::Error;
 
 /// Objects of one bucket.
 pub(crate) struct Client {
-    http: Http,
-    address: Address,
+    pub(crate) server: Server,
     /// `buckets/NAME`, or the same below a bucket type.
     bucket: String,
     is_typed: bool,
-    /// For people: no secrets.
-    location: String,
 }
 
 /// What is stored under a key.
@@ -30,11 +26,8 @@ pub(crate) struct Found {
 impl Client {
     /// Reads `http://user:password@host:8098/bucket?type=name`.
     pub(crate) fn new(url: &str) -> Result<Self, Error> {
-        let address = Address::read(url, 8098).ok_or_else(bad)?;
-        let name = match address.path.as_str() {
-            "" => "vedette",
-            name => name,
-        };
+        let address = Address::read("Riak", url, 8098)?;
+        let name = address.name();
         let fit = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         let is_name = |text: &str| !text.is_empty() && text.chars().all(fit);
         let bucket_type = match address.settings.as_str() {
@@ -42,7 +35,7 @@ impl Client {
             settings => Some(settings.strip_prefix("type=").filter(|name| is_name(name))),
         };
         if !is_name(name) || bucket_type == Some(None) {
-            return Err(config_error(
+            return Err(Error::config(
                 "a Riak bucket, and the bucket type behind ?type=, has letters, digits, _ and -; \
                  there is no other setting",
             ));
@@ -51,19 +44,8 @@ impl Client {
             Some(bucket_type) => format!("types/{bucket_type}/buckets/{name}"),
             None => format!("buckets/{name}"),
         };
-        let location = format!("{}{bucket}", address.base);
         let is_typed = bucket.starts_with("types");
-        Ok(Self { http: Http::new("Riak"), address, bucket, is_typed, location })
-    }
-
-    /// Address and bucket, without secrets.
-    pub(crate) fn location(&self) -> &str {
-        &self.location
-    }
-
-    /// The same for names of files.
-    pub(crate) fn place(&self) -> String {
-        as_name(self.location.split_once("://").map_or("", |(_, place)| place))
+        Ok(Self { server: Server::new(address, &bucket), bucket, is_typed })
     }
 
     /// Sees to it that the bucket keeps what writers wrote who did not know of each other: else the
@@ -78,7 +60,7 @@ impl Client {
             return Ok(());
         }
         if self.is_typed {
-            return Err(config_error(
+            return Err(Error::config(
                 "the bucket type of a Riak store needs allow_mult = true and last_write_wins = \
                  false: update it with riak-admin bucket-type",
             ));
@@ -130,28 +112,16 @@ impl Client {
         headers: &[(&str, &str)],
         body: &[u8],
     ) -> Result<Answer, Error> {
-        let request =
-            self.address.request(method, &format!("{}/{path}", self.bucket), (headers, body));
-        let request = request.ok_or_else(|| config_error("the address of Riak is odd"))?;
-        self.http.send(request, &self.location)
+        self.server.send(method, &format!("{}/{path}", self.bucket), headers, body)
     }
 
     fn expect_success(&self, answer: Answer) -> Result<Answer, Error> {
         if (200..300).contains(&answer.status) { Ok(answer) } else { Err(self.refused(&answer)) }
     }
 
-    /// 400 and 413 blame what was sent; anything else may be better later: 503 = not enough
-    /// replicas answered, or not in time.
+    /// 503 = not enough replicas answered, or not in time.
     fn refused(&self, answer: &Answer) -> Error {
-        let status = answer.status;
-        let is_row = status == 400 || status == 413;
-        let said = String::from_utf8_lossy(&answer.body);
-        let said: String = said.trim().chars().take(300).collect();
-        Error {
-            fault: if is_row { Fault::Us } else { Fault::Storage },
-            retry: !is_row,
-            message: format!("Riak at {} refuses ({status}): {said}", self.location),
-        }
+        self.server.refused(answer.status, &String::from_utf8_lossy(&answer.body))
     }
 }
 
@@ -194,35 +164,23 @@ fn split<'a>(bytes: &'a [u8], at: &[u8]) -> Option<(&'a [u8], &'a [u8])> {
     Some((bytes.get(..found)?, bytes.get(found + at.len()..)?))
 }
 
-/// The text may hold a password: no message repeats it.
-fn bad() -> Error {
-    config_error("the address of Riak is not like http://user:password@host:8098/vedette")
-}
-
-fn config_error(message: &str) -> Error {
-    Error { fault: Fault::Config, retry: false, message: message.to_owned() }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
+    fn names_of_buckets_and_types_are_read() {
         for (url, location) in [
             ("http://h", "http://h:8098/buckets/vedette"),
             ("https://u:secret@h:1/a-1/", "https://h:1/buckets/a-1"),
             ("http://h/x?type=long_time", "http://h:8098/types/long_time/buckets/x"),
         ] {
             let client = Client::new(url).unwrap();
-            assert_eq!(client.location(), location);
-            assert!(!client.place().contains(['/', ':', '@']), "{}", client.place());
+            assert_eq!(client.server.location(), location);
         }
         for url in [
-            "",
-            "h:8098",
-            "riak://h/x",
-            "http://u:secret@/x",
+            "riak://u:secret@h/x",
             "http://u:secret@h/a/b",
             "http://u:secret@h/a?type=",
             "http://u:secret@h/a?type=a/b",
@@ -245,16 +203,6 @@ mod tests {
         }
         for other in ["multipart/mixed", "text/plain; boundary=a", "multipart/mixed; boundary="] {
             assert_eq!(boundary(other), None, "{other}");
-        }
-    }
-
-    #[test]
-    fn errors_say_whose_fault_they_are() {
-        let client = Client::new("http://h/x").unwrap();
-        for (status, retry) in [(400, false), (413, false), (401, true), (500, true), (503, true)] {
-            let (headers, body) = (HeaderMap::new(), b"request timed out\n".to_vec());
-            let error = client.refused(&Answer { status, headers, body });
-            assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{status}");
         }
     }
 }

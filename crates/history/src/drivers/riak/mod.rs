@@ -24,7 +24,7 @@ use self::objects::{Place, Rows, Set, Slot, item_key};
 use super::moments::Moments;
 use super::place::{Row, in_order};
 use super::remote::{Connection, Remote, Wanted};
-use super::{at_most, kind_of};
+use super::{at_most, kind_of, not_newer};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
 
 /// Version of keys and objects: raise it with each change.
@@ -35,6 +35,8 @@ const REQUESTS: usize = 8;
 const PARTS: u64 = 64;
 /// Objects with at once for somebody who wants few values: those of a day.
 const FEW: usize = 24;
+/// Locks for objects that are being changed.
+const LOCKS: usize = 64;
 /// Days of items that are remembered to be in the sets, about 30 bytes each.
 const LISTED_MAX: usize = 4_000_000;
 /// The key of the set of all days, and of the set whose only member is the version.
@@ -62,7 +64,7 @@ struct Shared {
 
 impl std::fmt::Debug for Riak {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Riak").field(&self.shared.client.location()).finish()
+        f.debug_tuple("Riak").field(&self.shared.client.server.location()).finish()
     }
 }
 
@@ -80,7 +82,7 @@ impl Riak {
             moments: Moments::new(clock, Duration::from_millis(1)),
             prepared: Mutex::new(false),
             listed: Mutex::default(),
-            changing: (0..64).map(|_| Mutex::default()).collect(),
+            changing: (0..LOCKS).map(|_| Mutex::default()).collect(),
             hasher: foldhash::fast::FixedState::default(),
         };
         Ok(Self { shared: Arc::new(shared) })
@@ -89,7 +91,7 @@ impl Riak {
 
 impl Store for Riak {
     fn name(&self) -> String {
-        format!("riak-{}", self.shared.client.place())
+        format!("riak-{}", self.shared.client.server.place())
     }
 
     fn driver(&self) -> Box<dyn Driver> {
@@ -105,14 +107,7 @@ impl Shared {
         }
         self.client.prepare()?;
         let found = self.set(VERSION_KEY)?.0.last().copied().unwrap_or(0);
-        if found > VERSION {
-            let message = format!(
-                "the objects in {} have version {found}, this release knows {VERSION}: run the \
-                 newer release",
-                self.client.location()
-            );
-            return Err(Error { fault: Fault::Config, retry: false, message });
-        }
+        not_newer(self.client.server.location(), &found, &VERSION)?;
         if found < VERSION {
             self.change(VERSION_KEY, |set| set.0.insert(VERSION))?;
         }
@@ -144,10 +139,10 @@ impl Shared {
         failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
     }
 
-    /// Holds what protects an object from others of this process.
+    /// Holds what protects an object from others of this process. `act` may take no other.
     fn alone<T>(&self, key: &str, act: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-        let chosen = usize::try_from(self.hasher.hash_one(key) % 64).unwrap_or(0);
-        let lock = self.changing.get(chosen);
+        let chosen = self.hasher.hash_one(key) % LOCKS as u64;
+        let lock = usize::try_from(chosen).ok().and_then(|chosen| self.changing.get(chosen));
         let _held = lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
         act()
     }
@@ -313,7 +308,7 @@ impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
         DriverInfo {
             name: "riak",
-            location: self.client.location().to_owned(),
+            location: self.client.server.location().to_owned(),
             durability: Durability::GroupCommit,
             readable: true,
         }
