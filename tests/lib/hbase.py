@@ -3,8 +3,6 @@
 import glob
 import json
 import os
-import shutil
-import signal
 import subprocess
 import tempfile
 import urllib.error
@@ -12,6 +10,7 @@ import urllib.request
 
 import bed
 import jars
+from storeprocess import StoreProcess
 
 VERSION = "2.6.1"
 # The gateway is built for another Hadoop: it takes the server's.
@@ -50,9 +49,12 @@ def fetch():
     ])
 
 
-class HBase:
+class HBase(StoreProcess):
     """A standalone HBase in a folder of its own, and its gateway. Faults are those of HBase unless
     the gateway is named. Settings are those of `hbase-site.xml`."""
+
+    # The master may take long.
+    leaves_within = 20
 
     def __init__(self, settings=()):
         self.lib = fetch()
@@ -171,8 +173,7 @@ class HBase:
         return sum(os.stat(file).st_blocks * 512 for file in files)
 
     def kill(self):
-        self.process.kill()
-        self.process.wait()
+        super().kill()
         self.process = None
 
     def kill_gateway(self):
@@ -180,21 +181,7 @@ class HBase:
         self.gateway.wait()
         self.gateway = None
 
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
     def stop(self):
         if self.gateway:
             self.kill_gateway()
-        if self.process:
-            self.go_on()
-            self.process.terminate()
-            try:
-                # The master may take long to leave.
-                self.process.wait(timeout=20)
-            except subprocess.TimeoutExpired:
-                self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        super().stop()

@@ -13,8 +13,6 @@ What it was told is in a file of FOLDER before it is confirmed, so that it may b
 import base64
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, urlsplit
 
 import bed
+from storeprocess import StoreProcess
 
 KEEPS_ALIVE_S = 60
 # Bytes above which Riak refuses an object (riak.conf: object.size.maximum).
@@ -237,7 +236,7 @@ class Server(ThreadingHTTPServer):
             super().handle_error(request, client_address)
 
 
-class RiakDouble:
+class RiakDouble(StoreProcess):
     """The double as a process of its own, in a folder of its own."""
 
     def __init__(self, environment=()):
@@ -269,21 +268,6 @@ class RiakDouble:
         """The next requests for keys are answered with these statuses and reasons."""
         self.call("POST", "double/fail", json.dumps(answers).encode())
 
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.go_on()
-            self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 if __name__ == "__main__":

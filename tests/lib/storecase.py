@@ -1,7 +1,8 @@
 """What the whole product promises of every history store, whatever is killed.
 
-A test of a store subclasses `StoreCase` and looks into the store with eyes of its own. (Import the
-module, not the class: unittest runs every class that it finds in a file.)
+A test of a store subclasses `Promises` and looks into the store with eyes of its own; one that
+needs a server with a store for something else, `StoreCase`. (Import the module, not the classes:
+unittest runs every class that it finds in a file.)
 """
 
 import glob
@@ -141,8 +142,18 @@ class StoreCase(bed.Case):
         time.sleep(0.5)
         self.store.start()
 
-    def check_value_types(self):
-        """Every value type arrives as it was sent."""
+
+class Promises(StoreCase):
+    """What is tested of every store."""
+
+    def faults(self):
+        return (self.store_killed, self.store_paused, self.server_killed,
+                self.server_killed_while_the_store_is_away)
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", self.faults())
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
         kinds = {"float": FLOAT, "char": CHAR, "log": LOG, "unsigned": UNSIGNED, "text": TEXT}
         _, items = self.host("types", [{"key_": k, "value_type": v} for k, v in kinds.items()])
         now = int(time.time())
@@ -163,8 +174,7 @@ class StoreCase(bed.Case):
             shown = [str(row["value"]) for row in self.history(items[key], kind)]
             self.assertEqual(shown, sent[key])
 
-    def check_old_values(self):
-        """Older values come from the store, and younger ones do without it."""
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
         hostid, items = self.host("old", [{"key_": "n", "value_type": UNSIGNED}])
         gauge = self.api.call("item.create", hostid=hostid, name="written", type=5, value_type=3,
                               key_="zabbix[vedette,stores,written]", delay="1s")["itemids"][0]
@@ -190,8 +200,7 @@ class StoreCase(bed.Case):
         finally:
             self.store.start()
 
-    def check_cleared(self):
-        """Cleared history leaves the store; what comes afterwards is new."""
+    def test_cleared_history_leaves_the_store(self):
         _, items = self.host("cleared",
                              [{"key_": k, "value_type": UNSIGNED} for k in ("n", "kept")])
         now = int(time.time())

@@ -16,7 +16,7 @@ from storecase import FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 TABLES = {FLOAT: "history_float", LOG: "history_log", UNSIGNED: "history_uint"}
 
 
-class OnClickHouse(storecase.StoreCase):
+class OnClickHouse(storecase.Promises):
     @classmethod
     def make_store(cls):
         store = ClickHouse(SECRET)
@@ -39,32 +39,23 @@ class OnClickHouse(storecase.StoreCase):
         self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
                          "(%s, %d, %d, %d, 31)" % (item, clock, ns, value))
 
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (
-            self.store_killed, self.store_paused, self.server_killed,
-            self.server_killed_while_the_store_is_away, self.store_killed))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
+    def faults(self):
+        return (*super().faults(), self.store_killed)
 
     def test_views_of_the_documentation_show_each_row_once(self):
-        _, items = self.host("shown", [{"key_": "f", "value_type": FLOAT}, {"key_": "u", "value_type": UNSIGNED}])
+        _, items = self.host("shown", [{"key_": "f", "value_type": FLOAT},
+                                       {"key_": "u", "value_type": UNSIGNED}])
         now = int(time.time())
-        self.assertTrue(self.send([("shown", "f", "1.5", now - 9, 1), ("shown", "u", "2", now - 8, 2)]))
+        self.assertTrue(self.send([("shown", "f", "1.5", now - 9, 1),
+                                   ("shown", "u", "2", now - 8, 2)]))
         self.wait_for_rows(items["f"], FLOAT, 1)
         self.wait_for_rows(items["u"], UNSIGNED, 1)
         # The same once more, as after an answer that got lost.
         self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) SELECT "
                          "itemid, clock, ns, value, keep FROM vedette.history_uint FINAL")
         for table in ("trends_float", "trends_uint"):
-            self.store.query("INSERT INTO vedette.%s (itemid, clock, num, min, avg, max, keep) VALUES "
-                             "(%s, 3600, 4, 1, 2, 3, 372)" % (table, items["f"]))
+            self.store.query("INSERT INTO vedette.%s (itemid, clock, num, min, avg, max, keep) "
+                             "VALUES (%s, 3600, 4, 1, 2, 3, 372)" % (table, items["f"]))
         with open(os.path.join(bed.ROOT, "docs", "stores", "clickhouse.md")) as page:
             statements = [part.split("```")[0] for part in page.read().split("```sql\n")[1:]]
         views = [sql for sql in statements if sql.startswith("CREATE VIEW")]

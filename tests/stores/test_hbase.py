@@ -28,7 +28,7 @@ def coded(text):
     return base64.b64encode(text).decode()
 
 
-class OnHBase(storecase.StoreCase):
+class OnHBase(storecase.Promises):
     """With a limit that one text is above."""
 
     longest_text = 30000
@@ -74,19 +74,8 @@ class OnHBase(storecase.StoreCase):
         time.sleep(1)
         self.store.start()
 
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (self.store_killed, self.gateway_killed, self.store_paused,
-                                     self.server_killed,
-                                     self.server_killed_while_the_store_is_away))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
+    def faults(self):
+        return (*super().faults(), self.gateway_killed)
 
     def test_more_than_one_request_has_arrives_whole(self):
         keys = ["t%d" % n for n in range(8)]

@@ -34,7 +34,7 @@ def key(item, clock):
     return "v-31-%s-%05d-%02d" % (item, clock // DAY, clock % DAY // 3600)
 
 
-class OnRiak(storecase.StoreCase):
+class OnRiak(storecase.Promises):
     """With a limit that many long texts of one hour are above."""
 
     @classmethod
@@ -79,19 +79,6 @@ class OnRiak(storecase.StoreCase):
         headers = dict(BYTES, **({"X-Riak-Vclock": vclock} if vclock else {}))
         status, said, _ = self.store.call("PUT", BUCKET + name, body, headers)
         self.assertEqual(status, 204, said)
-
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (self.store_killed, self.store_paused, self.server_killed,
-                                     self.server_killed_while_the_store_is_away))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
 
     def test_no_quorum_is_waited_for(self):
         _, items = self.host("quorum", [{"key_": "n", "value_type": UNSIGNED}])

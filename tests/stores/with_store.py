@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Runs a command while a history store is up.
 
-  with_store.py clickhouse-18|clickhouse-26|postgresql|mysql|cassandra|opensearch|hbase|riak COMMAND...
+  with_store.py STORE COMMAND...
 
-VEDETTE_CLICKHOUSE and its like tell the command where it is. Riak is a double.
+STORE is clickhouse-18, clickhouse-26, postgresql, mysql, cassandra, opensearch, hbase or riak (a
+double). VEDETTE_CLICKHOUSE and its like tell the command where it is.
 """
 
 import os
