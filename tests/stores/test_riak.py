@@ -80,6 +80,9 @@ class OnRiak(storecase.Promises):
         status, said, _ = self.store.call("PUT", BUCKET + name, body, headers)
         self.assertEqual(status, 204, said)
 
+    def test_the_log_calls_it_experimental(self):
+        self.assertIn("Riak is experimental", self.server.log(100000))
+
     def test_no_quorum_is_waited_for(self):
         _, items = self.host("quorum", [{"key_": "n", "value_type": UNSIGNED}])
         now = int(time.time())

@@ -173,10 +173,13 @@ pub(crate) fn store(
         "mysql" => open_mysql(url, retention)?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
         "postgresql" => open_postgresql(url, retention)?,
-        "riak" => Arc::new(Riak::new(url, retention, Arc::clone(clock))?),
+        "riak" => {
+            tracing::warn!("history on Riak is experimental: it has met no real Riak yet");
+            Arc::new(Riak::new(url, retention, Arc::clone(clock))?)
+        }
         other => bail!(
             "\"{other}\" is no store; known: cassandra, clickhouse, hbase, mysql, opensearch, \
-             postgresql, riak"
+             postgresql, riak (experimental)"
         ),
     })
 }

@@ -43,7 +43,7 @@ const LISTED_MAX: usize = 4_000_000;
 const DAYS: &str = "days";
 const VERSION_KEY: &str = "version";
 
-/// A bucket of a Riak cluster. Makes drivers that share its connections.
+/// A bucket of a Riak cluster. Makes drivers that share its connections. Experimental.
 pub struct Riak {
     shared: Arc<Shared>,
 }
