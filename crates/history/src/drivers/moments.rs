@@ -1,7 +1,6 @@
 //! When something was written, as stores compare it.
 
 use std::sync::atomic::{AtomicI64, Ordering};
-
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
@@ -10,8 +9,8 @@ use stdx::clock::SharedClock;
 ///
 /// Of two writes of one row such stores keep the one with the later time, and nothing that was
 /// written before a deletion. Taken from our clock alone, these times do not depend on how well the
-/// clocks of their nodes agree; that they never go back, not even over a restart, keeps a clock that
-/// was set back from hiding what comes after a deletion (see [`Self::not_before`]).
+/// clocks of their nodes agree; that they never go back, not even over a restart, keeps a clock
+/// that was set back from hiding what comes after a deletion (see [`Self::not_before`]).
 pub(crate) struct Moments {
     clock: SharedClock,
     unit: Duration,

@@ -1,4 +1,4 @@
-//! What all stores over the network have in common, so that each of them is only what it alone does.
+//! What stores over the network have in common, so that each of them is only what it alone does.
 
 use std::cmp::Reverse;
 use std::sync::Arc;

@@ -3,8 +3,9 @@
 //! One table a kind of value and retention class (see [`schema`]); a partition has the rows of one
 //! item and day, of trends those of 31 days. A row's key is item, second and nanosecond, and
 //! writing it again replaces it, so that a batch which is sent twice is there once. Of two writes
-//! of one row the later wins by [times](super::moments) that we give. Rows end by themselves: each table
-//! has its time to live, and its files have rows of one window of time, so that they go as a whole.
+//! of one row the later wins by [times](super::moments) that we give. Rows end by themselves: each
+//! table has its time to live, and its files have rows of one window of time, so that they go as a
+//! whole.
 //!
 //! Which days an item has is in a small table of its own ([`tables`]): whoever reads or deletes an
 //! item asks for these partitions and no others.
