@@ -3,6 +3,7 @@ use std::sync::mpsc::Receiver;
 use std::time::Duration;
 
 use stdx::clock::RealClock;
+use stdx::kerberos::Tickets;
 
 use super::testing::server;
 use super::*;
@@ -30,7 +31,8 @@ fn run<R>(work: impl AsyncFnOnce(&Client) -> R) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let clock = RealClock::shared();
     let resolver = Resolver::new(clock.clone());
-    let client = Client::new(clock, resolver, None, WebFiles::default());
+    let tickets = Tickets::new(clock.clone());
+    let client = Client::new(clock, resolver, tickets, None, WebFiles::default());
     runtime.block_on(work(&client))
 }
 
@@ -178,7 +180,6 @@ fn what_goes_wrong_has_a_text() {
             "Failed to connect to 127.0.0.1 port CLOSED after",
         ),
         (vec![], "http://nothing.invalid/", Auth::None, "Could not resolve host: nothing.invalid"),
-        (vec![], "http://127.0.0.1/", Auth::Kerberos, "Kerberos authentication is not built"),
     ] {
         let (port, _requests) = server(answers.leak());
         let filled = |text: &str| {
