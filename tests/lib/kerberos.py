@@ -6,6 +6,7 @@ import subprocess
 import tempfile
 
 import bed
+import webcases
 
 REALM = "VEDETTE.TEST"
 # Names of web servers are taken as they are: no DNS says what they are really called.
@@ -37,6 +38,7 @@ PidFile {folder}/apache.pid
 DefaultRuntimeDir {folder}
 ErrorLog {folder}/apache.log
 Listen 127.0.0.1:{web}
+Listen 127.0.0.2:{web}
 Listen 127.0.0.1:{other}
 LoadModule mpm_event_module {modules}/mod_mpm_event.so
 LoadModule authn_core_module {modules}/mod_authn_core.so
@@ -81,6 +83,7 @@ class Realm:
         os.chmod(self.folder, 0o755)
         self.kdc, self.web, self.other, self.nobody = (bed.free_port() for _ in range(4))
         self.center = self.apache = None
+        self.marks = 0
         try:
             self._prepare()
             self.start_center()
@@ -157,15 +160,64 @@ class Realm:
     def stop_center(self):
         self._end(self.center)
 
-    def url(self, path="/secret", host="localhost"):
-        return "http://%s:%d%s" % (host, self.web, path)
+    def mark(self):
+        """A word for URLs that no other request has."""
+        self.marks += 1
+        return "mark%d." % self.marks
 
-    def seen(self):
-        """Requests: port, user, status, request line, `Authorization`, the client's port."""
-        with open(self.path("seen")) as f:
-            return [tuple(line.rstrip("\n").split("|")) for line in f]
+    def url(self, path="/secret", host="localhost", mark=""):
+        return "http://%s:%d%s%s" % (host, self.web, path, "?" + mark if mark else "")
+
+    def seen(self, mark, count):
+        """At least so many requests with that mark: port, user, status, first line without the mark, whether
+        it had a ticket, the client's port. Apache writes them down after it has answered."""
+        def lines():
+            with open(self.path("seen")) as f:
+                found = [line.rstrip("\n").split("|") for line in f if mark in line]
+            return found if len(found) >= count else None
+        return [(int(port), user, int(status), line.split("?")[0], proof.startswith("Negotiate YI"), peer)
+                for port, user, status, line, proof, peer in bed.wait_for("requests with " + mark, lines, 20)]
 
     def stop(self):
         self._end(self.apache)
         self.stop_center()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+SCRIPT = """var r = new HttpRequest();
+r.setHttpAuth(HTTPAUTH_NEGOTIATE, 'somebody', 'wrong');
+var text = r.%s;
+if (r.getStatus() !== 200) throw 'status ' + r.getStatus();
+return text;"""
+
+
+def web_item(url, **more):
+    """An HTTP agent item with a name and a password that nobody knows."""
+    return dict(webcases.DEFAULTS, **dict(
+        {"timeout": "20s", "url": url, "authtype": 3, "username": "somebody", "password": "wrong"}, **more))
+
+
+def script_item(call):
+    """A script item that returns the text of one request."""
+    return {"key": "s", "type": "21", "value_type": 4, "steps": [], "parameters": [], "params": SCRIPT % call,
+            "timeout": "20s"}
+
+
+def opened(realm, mark):
+    """Items that get a page, and how many requests that takes."""
+    for path, count in (("/secret", 1), ("/bound", 1), ("/open", 1), ("/near", 2), ("/away", 2)):
+        url = realm.url(path, mark=mark)
+        yield web_item(url), count
+        yield script_item("get('%s')" % url), count
+    url = realm.url(mark=mark)
+    yield web_item(url, posts="text", request_method=1), 1
+    yield script_item("post('%s', 'text')" % url), 1
+    yield web_item(realm.url("/open", mark=mark), authtype=0), 1
+
+
+def closed(realm):
+    """Items that get none: sent to another server, a host of another name, one that the realm does not know."""
+    for url in (realm.url("/abroad"), realm.url(host="127.0.0.1"), realm.url(host="127.0.0.2")):
+        yield web_item(url)
+        yield script_item("get('%s')" % url)
+    yield web_item(realm.url(), authtype=0)

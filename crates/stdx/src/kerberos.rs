@@ -8,17 +8,24 @@ use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::clock::SharedClock;
-use crate::sys::gssapi::{Context, Step, library};
+use crate::sys::gssapi::{Context, library};
+
+pub use crate::sys::gssapi::Step;
 
 /// Proofs that are made at one time. Nearly all of their time they wait for a center, which is
 /// asked once for each service and some hours.
 const AT_ONCE_MAX: usize = 64;
-/// What takes longer is not tried again for a while: those behind it need not wait too.
+/// What takes longer is not tried again for a while: those behind it need not wait too. Then it
+/// has a part of the places only.
 const LONG: Duration = Duration::from_secs(1);
-/// How long a failure that took long is remembered.
-const REMEMBERED: Duration = Duration::from_secs(30);
+/// Places for services whose last failure took long.
+const SLOW_AT_ONCE_MAX: usize = 16;
+/// How long a failure that took long is the answer at once.
+const ANSWERED: Duration = Duration::from_secs(30);
+/// How long it is remembered.
+const REMEMBERED: Duration = Duration::from_secs(3_600);
 /// Services whose failures are remembered.
-const REMEMBERED_MAX: usize = 1_000;
+const REMEMBERED_MAX: usize = 10_000;
 
 /// Why there is no proof.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -97,11 +104,58 @@ fn advice(why: &str) -> String {
     known.map(|(_, todo)| format!(" ({todo})")).unwrap_or_default()
 }
 
+/// Our side of the talk with a service that proves who we are.
+pub trait Talk: Send + std::fmt::Debug {
+    /// The first word, or the next one after what was heard. May block. The error is a text.
+    fn step(&mut self, heard: Option<&[u8]>) -> Result<Step, String>;
+}
+
+impl Talk for Context {
+    fn step(&mut self, heard: Option<&[u8]>) -> Result<Step, String> {
+        Self::step(self, heard)
+    }
+}
+
+/// Begins to talk with a service such as `HTTP@host`.
+pub type Open = fn(&str) -> Result<Box<dyn Talk>, TicketError>;
+
+/// With what this process has: its cache of tickets, its keytab.
+fn of_this_process(service: &str) -> Result<Box<dyn Talk>, TicketError> {
+    let library = library().map_err(TicketError::NoLibrary)?;
+    match Context::new(library, service) {
+        Ok(context) => Ok(Box::new(context)),
+        Err(why) => Err(TicketError::NoTicket { service: service.to_owned(), why }),
+    }
+}
+
+/// A talk without a library, for tests: says `one`, and `three` to who says `two`.
+#[derive(Debug)]
+pub struct Counting;
+
+impl Counting {
+    /// An [`Open`].
+    pub fn open(_service: &str) -> Result<Box<dyn Talk>, TicketError> {
+        Ok(Box::new(Self))
+    }
+}
+
+impl Talk for Counting {
+    fn step(&mut self, heard: Option<&[u8]>) -> Result<Step, String> {
+        match heard {
+            None => Ok(Step { token: b"one".to_vec(), more: true }),
+            Some(b"two") => Ok(Step { token: b"three".to_vec(), more: false }),
+            Some(_) => Err(String::from("Clock skew too great")),
+        }
+    }
+}
+
 /// Gets tickets; clones share their places and what they remember.
 #[derive(Clone)]
 pub struct Tickets {
     clock: SharedClock,
+    open: Open,
     places: Arc<Semaphore>,
+    slow_places: Arc<Semaphore>,
     failed: Arc<Mutex<Failed>>,
 }
 
@@ -118,7 +172,7 @@ type Failed = BTreeMap<String, (Duration, TicketError)>;
 #[derive(Debug)]
 pub struct Proof {
     service: String,
-    context: Context,
+    talk: Box<dyn Talk>,
     /// What the service is to be told.
     pub token: Vec<u8>,
     /// Whether its answer is awaited.
@@ -128,85 +182,93 @@ pub struct Proof {
 impl Tickets {
     /// Loads nothing and starts no thread yet.
     pub fn new(clock: SharedClock) -> Self {
-        Self { clock, places: Arc::new(Semaphore::new(AT_ONCE_MAX)), failed: Arc::default() }
+        Self::with(clock, of_this_process)
+    }
+
+    /// Tickets of elsewhere.
+    pub fn with(clock: SharedClock, open: Open) -> Self {
+        let places = Arc::new(Semaphore::new(AT_ONCE_MAX));
+        let slow_places = Arc::new(Semaphore::new(SLOW_AT_ONCE_MAX));
+        Self { clock, open, places, slow_places, failed: Arc::default() }
     }
 
     /// The first step of a proof for a service such as `HTTP@host`: with a ticket of the
     /// process's cache, or one that the process's keytab gets.
     pub async fn begin(&self, service: &str) -> Result<Proof, TicketError> {
-        if let Some(known) = self.remembered(service) {
-            return Err(known);
-        }
+        let places = match self.remembered(service) {
+            Some((true, known)) => return Err(known),
+            Some((false, _)) => &self.slow_places,
+            None => &self.places,
+        };
         let (service, tickets) = (service.to_owned(), self.clone());
         let first = move || {
             let begin = tickets.clock.monotonic();
-            let proof = first_step(service.clone());
-            if let Err(error) = &proof {
-                tickets.remember(service, begin, error);
-            }
+            let proof = first_step(tickets.open, service.clone());
+            tickets.remember(service, begin, proof.as_ref().err());
             proof
         };
-        self.aside(first).await
+        aside(places, first).await
     }
 
     /// The next step, after what the service said.
     pub async fn go_on(&self, proof: Proof, heard: Vec<u8>) -> Result<Proof, TicketError> {
-        self.aside(move || next_step(proof, &heard)).await
+        aside(&self.places, move || next_step(proof, &heard)).await
     }
 
-    /// Runs `work` on a thread of its own. Who asked may go: the work ends by itself.
-    async fn aside(
-        &self,
-        work: impl FnOnce() -> Result<Proof, TicketError> + Send + 'static,
-    ) -> Result<Proof, TicketError> {
-        let no_thread = |why: &dyn std::fmt::Display| TicketError::NoThread(why.to_string());
-        let place = Arc::clone(&self.places).acquire_owned().await;
-        let place = place.map_err(|error| no_thread(&error))?;
-        let (reply, answer) = oneshot::channel();
-        let thread = std::thread::Builder::new().name(String::from("kerberos"));
-        let started = thread.spawn(move || {
-            let done = work();
-            drop(place);
-            let _gone = reply.send(done);
-        });
-        started.map_err(|error| no_thread(&error))?;
-        answer.await.unwrap_or_else(|error| Err(no_thread(&error)))
-    }
-
-    fn remembered(&self, service: &str) -> Option<TicketError> {
+    /// The last failure that took long, and whether it is fresh.
+    fn remembered(&self, service: &str) -> Option<(bool, TicketError)> {
         let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
         let (at, error) = failed.get(service)?;
-        let fresh = self.clock.monotonic().saturating_sub(*at) < REMEMBERED;
-        fresh.then(|| error.clone())
+        let age = self.clock.monotonic().saturating_sub(*at);
+        (age < REMEMBERED).then(|| (age < ANSWERED, error.clone()))
     }
 
-    fn remember(&self, service: String, begin: Duration, error: &TicketError) {
+    /// What came of asking for a ticket.
+    fn remember(&self, service: String, begin: Duration, error: Option<&TicketError>) {
         let now = self.clock.monotonic();
-        if now.saturating_sub(begin) < LONG {
-            return;
-        }
         let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        failed.retain(|_, (at, _)| now.saturating_sub(*at) < REMEMBERED);
-        if failed.len() < REMEMBERED_MAX {
+        let Some(error) = error.filter(|_| now.saturating_sub(begin) >= LONG) else {
+            failed.remove(&service);
+            return;
+        };
+        if failed.len() >= REMEMBERED_MAX {
+            failed.retain(|_, (at, _)| now.saturating_sub(*at) < REMEMBERED);
+        }
+        if failed.len() < REMEMBERED_MAX || failed.contains_key(&service) {
             failed.insert(service, (now, error.clone()));
         }
     }
 }
 
-fn first_step(service: String) -> Result<Proof, TicketError> {
-    let library = library().map_err(TicketError::NoLibrary)?;
-    let made = Context::new(library, &service).and_then(|mut context| {
-        let step = context.step(None)?;
-        Ok((context, step))
+/// Runs `work` on a thread of its own. Who asked may go: the work ends by itself.
+async fn aside(
+    places: &Arc<Semaphore>,
+    work: impl FnOnce() -> Result<Proof, TicketError> + Send + 'static,
+) -> Result<Proof, TicketError> {
+    let no_thread = |why: &dyn std::fmt::Display| TicketError::NoThread(why.to_string());
+    let place = Arc::clone(places).acquire_owned().await;
+    let place = place.map_err(|error| no_thread(&error))?;
+    let (reply, answer) = oneshot::channel();
+    let thread = std::thread::Builder::new().name(String::from("kerberos"));
+    let started = thread.spawn(move || {
+        let done = work();
+        drop(place);
+        let _gone = reply.send(done);
     });
-    match made {
-        Ok((context, Step { token, more })) => Ok(Proof { service, context, token, more }),
+    started.map_err(|error| no_thread(&error))?;
+    answer.await.unwrap_or_else(|error| Err(no_thread(&error)))
+}
+
+fn first_step(open: Open, service: String) -> Result<Proof, TicketError> {
+    let mut talk = open(&service)?;
+    match talk.step(None) {
+        Ok(Step { token, more }) => Ok(Proof { service, talk, token, more }),
         Err(why) => Err(TicketError::NoTicket { service, why }),
     }
 }
 
 fn next_step(mut proof: Proof, heard: &[u8]) -> Result<Proof, TicketError> {
-    match proof.context.step(Some(heard)) {
+    match proof.talk.step(Some(heard)) {
         Ok(Step { token, more }) => Ok(Proof { token, more, ..proof }),
         Err(why) => Err(TicketError::Refused { service: proof.service, why }),
     }
@@ -253,45 +315,65 @@ mod tests {
         let tickets = Tickets::new(clock.clone());
         let error = no_ticket("Cannot contact any KDC for realm 'A'");
         let begin = tickets.clock.monotonic();
-        tickets.remember(String::from("HTTP@quick"), begin, &error);
+        let remember = |service: &str, error| tickets.remember(service.to_owned(), begin, error);
+        remember("HTTP@quick", Some(&error));
         clock.advance(LONG);
-        tickets.remember(String::from("HTTP@slow"), begin, &error);
+        remember("HTTP@slow", Some(&error));
+        remember("HTTP@mended", Some(&error));
+        remember("HTTP@mended", None);
         assert_eq!(tickets.remembered("HTTP@quick"), None);
-        assert_eq!(tickets.remembered("HTTP@slow"), Some(error.clone()));
+        assert_eq!(tickets.remembered("HTTP@mended"), None);
+        assert_eq!(tickets.remembered("HTTP@slow"), Some((true, error.clone())));
         for number in 0..REMEMBERED_MAX {
-            tickets.remember(number.to_string(), begin, &error);
+            remember(&number.to_string(), Some(&error));
         }
         assert_eq!(tickets.failed.lock().unwrap().len(), REMEMBERED_MAX);
-        clock.advance(REMEMBERED);
+        clock.advance(ANSWERED);
+        assert_eq!(tickets.remembered("HTTP@slow"), Some((false, error.clone())));
+        clock.advance(REMEMBERED - ANSWERED);
         assert_eq!(tickets.remembered("HTTP@slow"), None);
-        tickets.remember(String::from("HTTP@later"), begin, &error);
+        remember("HTTP@later", Some(&error));
         assert_eq!(tickets.failed.lock().unwrap().len(), 1);
     }
 
     #[tokio::test]
-    async fn what_is_remembered_is_not_tried_again() {
+    async fn what_is_remembered_is_not_tried_again_at_once() {
         let clock = SimClock::at(Duration::from_secs(1_000));
-        let tickets = Tickets::new(clock.clone());
+        let tickets = Tickets::with(clock.clone(), Counting::open);
         let error = no_ticket("Cannot contact any KDC for realm 'A'");
-        clock.advance(LONG);
-        tickets.remember(String::from("HTTP@web"), Duration::ZERO, &error);
+        tickets.remember(String::from("HTTP@web"), Duration::ZERO, Some(&error));
         assert_eq!(tickets.begin("HTTP@web").await.unwrap_err(), error);
+        clock.advance(ANSWERED);
+        // The places of the others do not count.
+        let _others = tickets.places.acquire_many(AT_ONCE_MAX as u32).await.unwrap();
+        let proof = tickets.begin("HTTP@web").await.unwrap();
+        assert_eq!((&proof.token[..], proof.more), (&b"one"[..], true));
+        assert_eq!(tickets.remembered("HTTP@web"), None);
+    }
+
+    #[tokio::test]
+    async fn a_service_may_answer_and_refuse() {
+        let tickets = Tickets::with(SimClock::at(Duration::ZERO), Counting::open);
+        let proof = tickets.begin("HTTP@web").await.unwrap();
+        let proof = tickets.go_on(proof, b"two".to_vec()).await.unwrap();
+        assert_eq!((&proof.token[..], proof.more), (&b"three"[..], false));
+        let error = tickets.go_on(proof, b"four".to_vec()).await.unwrap_err();
+        let (service, why) = (String::from("HTTP@web"), String::from("Clock skew too great"));
+        assert_eq!(error, TicketError::Refused { service, why });
     }
 
     #[tokio::test]
     async fn who_goes_leaves_the_place_when_the_work_ends() {
-        let tickets = Tickets::new(SimClock::at(Duration::ZERO));
+        let places = Arc::new(Semaphore::new(1));
         let (end, ended) = std::sync::mpsc::sync_channel::<()>(1);
         let work = move || {
             let _ = ended.recv();
             Err(no_ticket("late"))
         };
-        let waited = tokio::time::timeout(Duration::from_millis(10), tickets.aside(work)).await;
+        let waited = tokio::time::timeout(Duration::from_millis(10), aside(&places, work)).await;
         assert!(waited.is_err());
-        assert_eq!(tickets.places.available_permits(), AT_ONCE_MAX - 1);
+        assert_eq!(places.available_permits(), 0);
         end.send(()).unwrap();
-        let all = u32::try_from(AT_ONCE_MAX).unwrap();
-        let places = tickets.places.acquire_many(all).await.unwrap();
-        assert_eq!(places.num_permits(), AT_ONCE_MAX);
+        drop(places.acquire().await.unwrap());
     }
 }

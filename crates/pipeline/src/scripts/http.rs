@@ -229,7 +229,7 @@ pub(super) fn said(error: &Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::{BufRead, BufReader, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
@@ -260,6 +260,15 @@ mod tests {
         auth: HttpAuth,
         answers: &'static [(&str, &str)],
     ) -> (Result<HttpAnswer, String>, Vec<String>) {
+        exchange_with(Tickets::new(RealClock::shared()), auth, answers)
+    }
+
+    /// The same with tickets of elsewhere.
+    pub(crate) fn exchange_with(
+        tickets: Tickets,
+        auth: HttpAuth,
+        answers: &'static [(&str, &str)],
+    ) -> (Result<HttpAnswer, String>, Vec<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -281,13 +290,12 @@ mod tests {
             auth,
             timeout: Duration::from_secs(10),
         };
-        let clock = RealClock::shared();
-        let tickets = Tickets::new(clock.clone());
-        let answer = World { clock, tickets, webdriver: None }.http(&call);
+        let world = World { clock: RealClock::shared(), tickets, webdriver: None };
+        let answer = world.http(&call);
         (answer, server.join().unwrap())
     }
 
-    fn proof(request: &str) -> &str {
+    pub(crate) fn proof(request: &str) -> &str {
         let line = request.lines().find(|line| line.to_lowercase().starts_with("authorization: "));
         line.map_or("", |line| line.split_once(": ").unwrap().1)
     }

@@ -82,3 +82,61 @@ impl Exchange<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use eval::script::HttpAuth;
+    use stdx::clock::RealClock;
+    use stdx::kerberos::{Counting, Open, Talk, Tickets};
+
+    use super::super::http::tests::{exchange_with, proof};
+    use super::*;
+
+    fn none(service: &str) -> Result<Box<dyn Talk>, TicketError> {
+        let (service, why) = (service.to_owned(), String::from("Cannot contact any KDC"));
+        Err(TicketError::NoTicket { service, why })
+    }
+
+    const CLOSED: (&str, &str) = ("401 Unauthorized", "WWW-Authenticate: Negotiate\r\n");
+    const TWO: (&str, &str) = ("401 Unauthorized", "WWW-Authenticate: Negotiate dHdv\r\n");
+    const OTHER: (&str, &str) = ("401 Unauthorized", "WWW-Authenticate: Negotiate eA==\r\n");
+    const OK: (&str, &str) = ("200 OK", "");
+    const ONE: &str = "Negotiate b25l";
+    const THREE: &str = "Negotiate dGhyZWU=";
+
+    #[test]
+    fn a_script_s_requests_have_tickets() {
+        for (answers, status, proofs) in [
+            (&[OK][..], 200, &[ONE][..]),
+            (&[CLOSED], 401, &[ONE]),
+            (&[TWO, OK], 200, &[ONE, THREE]),
+            (&[("302 Found", "Location: /b?c\r\n"), OK], 200, &[ONE, ONE]),
+            (&[("302 Found", ""), OK], 302, &[ONE]),
+        ] {
+            let answers = answers[..proofs.len()].to_vec().leak();
+            let tickets = Tickets::with(RealClock::shared(), Counting::open);
+            let (answer, seen) = exchange_with(tickets, HttpAuth::Negotiate, answers);
+            assert_eq!(answer.unwrap().status, status, "{answers:?}");
+            let told: Vec<_> = seen.iter().map(|request| proof(request)).collect();
+            assert_eq!(told, proofs, "{answers:?}");
+            assert!(seen[0].starts_with("POST /a/b?c=d ") && seen[0].ends_with("text"));
+            if status == 200 && answers[0].0.starts_with("302") {
+                assert!(seen[1].starts_with("GET /b?c ") && !seen[1].ends_with("text"));
+            }
+        }
+    }
+
+    #[test]
+    fn who_is_at_fault() {
+        let with = |open: Open, answer: (&'static str, &'static str)| {
+            let tickets = Tickets::with(RealClock::shared(), open);
+            exchange_with(tickets, HttpAuth::Negotiate, vec![answer].leak()).0
+        };
+        let error = with(none, CLOSED).unwrap_err();
+        assert!(error.starts_with("no Kerberos ticket for HTTP@127.0.0.1: Cannot"), "{error}");
+        let error = with(Counting::open, OTHER).unwrap_err();
+        assert!(error.contains("does not take the Kerberos ticket: Clock skew"), "{error}");
+        // A page for everybody.
+        assert_eq!(with(none, OK).unwrap().status, 200);
+    }
+}

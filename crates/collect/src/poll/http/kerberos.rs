@@ -44,3 +44,94 @@ impl Client {
         Ok(self.kept(hop, sent, head))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use stdx::clock::RealClock;
+    use stdx::kerberos::{Counting, Talk, TicketError, Tickets};
+    use wire::http::cookies::Jar;
+
+    use crate::poll::http::testing::server;
+    use crate::poll::http::tests::{call, run_with};
+    use crate::poll::http::{Auth, Call, Failure, Fetched};
+
+    /// There is a ticket for one host only.
+    fn open(service: &str) -> Result<Box<dyn Talk>, TicketError> {
+        if service == "HTTP@127.0.0.1" {
+            return Counting::open(service);
+        }
+        let why = String::from("No Kerberos credentials available");
+        Err(TicketError::NoTicket { service: service.to_owned(), why })
+    }
+
+    /// What came of asking a server with these answers, and what it saw: the number of each
+    /// connection, the token, the body.
+    fn ask(
+        host: &str,
+        answers: &[&'static str],
+    ) -> (Result<Fetched, Failure>, Vec<(usize, String, String)>) {
+        let (port, requests) = server(answers.to_vec().leak());
+        let url = format!("http://{host}:{port}/a");
+        let tickets = Tickets::with(RealClock::shared(), open);
+        let came = run_with(tickets, async |client| {
+            let asked = call(&url, Auth::Kerberos);
+            let asked = Call { method: "POST", body: Some(b"text"), ..asked };
+            client.fetch(&asked, &mut Jar::default()).await
+        });
+        let seen = requests.iter().map(|(connection, request)| {
+            let (head, body) = request.split_once("\r\n\r\n").unwrap();
+            let token = head.split_once("\r\nAuthorization: Negotiate ");
+            let token = token.map_or("", |(_, rest)| rest.lines().next().unwrap());
+            (connection, token.to_owned(), body.to_owned())
+        });
+        (came, seen.collect())
+    }
+
+    const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
+    const CLOSED: &str =
+        "HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate\r\nContent-Length: 0\r\n\r\n";
+    const TWO: &str = "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic realm=\"r\"\r\n\
+                       WWW-Authenticate: Negotiate dHdv\r\nContent-Length: 0\r\n\r\n";
+    const OTHER: &str =
+        "HTTP/1.1 401 No\r\nWWW-Authenticate: Negotiate b3RoZXI=\r\nContent-Length: 0\r\n\r\n";
+    const NEAR: &str = "HTTP/1.1 307 No\r\nLocation: /b\r\nContent-Length: 0\r\n\r\n";
+    const ABROAD: &str = "|HTTP/1.1 307 No\r\nLocation: http://localhost:PORT/b\r\n\
+                          Content-Length: 0\r\n\r\n";
+
+    /// The tokens in base64: `one` and `three`.
+    const ONE: &str = "b25l";
+    const THREE: &str = "dGhyZWU=";
+
+    #[test]
+    fn tokens_go_to_the_server_of_the_url_alone() {
+        for (host, answers, status, tokens) in [
+            ("127.0.0.1", &[OK][..], 200, &[(1, ONE)][..]),
+            ("127.0.0.1", &[CLOSED], 401, &[(1, ONE)]),
+            ("127.0.0.1", &[TWO, OK], 200, &[(1, ONE), (1, THREE)]),
+            // The talk is over, whatever the server says.
+            ("127.0.0.1", &[TWO, TWO], 401, &[(1, ONE), (1, THREE)]),
+            ("127.0.0.1", &[NEAR, OK], 200, &[(1, ONE), (1, ONE)]),
+            ("127.0.0.1", &[ABROAD, OK], 200, &[(1, ONE), (2, "")]),
+            ("127.0.0.1", &[ABROAD, CLOSED], 401, &[(1, ONE), (2, "")]),
+            // A page for everybody.
+            ("localhost", &[OK], 200, &[(1, "")]),
+        ] {
+            let (came, seen) = ask(host, answers);
+            assert_eq!(came.unwrap().answer.status, status, "{answers:?}");
+            let told: Vec<_> = seen.iter().map(|(n, token, _)| (*n, token.as_str())).collect();
+            assert_eq!(told, tokens, "{answers:?}");
+            assert!(seen.iter().all(|(_, _, body)| body == "text"), "{seen:?}");
+        }
+    }
+
+    #[test]
+    fn who_is_at_fault() {
+        for (host, answer, text) in [
+            ("localhost", CLOSED, "no Kerberos ticket for HTTP@localhost: No Kerberos credentials"),
+            ("127.0.0.1", OTHER, "HTTP@127.0.0.1 does not take the Kerberos ticket: Clock"),
+        ] {
+            let failed = ask(host, &[answer]).0.unwrap_err().to_string();
+            assert!(failed.starts_with(text), "{failed}");
+        }
+    }
+}

@@ -12,7 +12,7 @@ use crate::settings::WebFiles;
 
 const OK: &str = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok";
 
-fn call<'a>(url: &'a str, auth: Auth<'a>) -> Call<'a> {
+pub(super) fn call<'a>(url: &'a str, auth: Auth<'a>) -> Call<'a> {
     Call {
         url,
         method: "GET",
@@ -28,10 +28,13 @@ fn call<'a>(url: &'a str, auth: Auth<'a>) -> Call<'a> {
 }
 
 fn run<R>(work: impl AsyncFnOnce(&Client) -> R) -> R {
+    run_with(Tickets::new(RealClock::shared()), work)
+}
+
+pub(super) fn run_with<R>(tickets: Tickets, work: impl AsyncFnOnce(&Client) -> R) -> R {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let clock = RealClock::shared();
     let resolver = Resolver::new(clock.clone());
-    let tickets = Tickets::new(clock.clone());
     let client = Client::new(clock, resolver, tickets, None, WebFiles::default());
     runtime.block_on(work(&client))
 }
