@@ -64,12 +64,11 @@ mod tests {
         Err(TicketError::NoTicket { service: service.to_owned(), why })
     }
 
-    /// What came of asking a server with these answers, and what it saw: the number of each
-    /// connection, the token, the body.
-    fn ask(
-        host: &str,
-        answers: &[&'static str],
-    ) -> (Result<Fetched, Failure>, Vec<(usize, String, String)>) {
+    /// What a server saw of a request: the connection's number, the token, the body.
+    type Seen = (usize, String, String);
+
+    /// What came of asking a server with these answers, and what it saw.
+    fn ask(host: &str, answers: &[&'static str]) -> (Result<Fetched, Failure>, Vec<Seen>) {
         let (port, requests) = server(answers.to_vec().leak());
         let url = format!("http://{host}:{port}/a");
         let tickets = Tickets::with(RealClock::shared(), open);
