@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -120,6 +121,7 @@ impl Collector {
         let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let resolver = Resolver::new(Arc::clone(&deps.clock));
+        let tickets = Tickets::new(Arc::clone(&deps.clock));
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -132,6 +134,7 @@ impl Collector {
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),
             resolver,
+            tickets,
             tls,
             pinger,
             simple: Simple::default(),

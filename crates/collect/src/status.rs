@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::{Host, Interface, Item};
 use model::{HostId, ItemId, Payload, Timestamp, Value};
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use wire::Target;
 
@@ -43,6 +44,7 @@ pub(crate) struct Shared {
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
     pub(crate) resolver: Resolver,
+    pub(crate) tickets: Tickets,
     pub(crate) tls: TlsContexts,
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
