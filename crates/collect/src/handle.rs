@@ -15,8 +15,10 @@ use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
+use crate::poll::http::Client;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
+use crate::poll::vmware::Services;
 use crate::poll::{self, Command, Reply, Sockets};
 use crate::resolver::Resolver;
 use crate::settings::CollectorConfig;
@@ -120,6 +122,11 @@ impl Collector {
         let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let resolver = Resolver::new(Arc::clone(&deps.clock));
+        let vmware = Services::new(Arc::clone(&deps.clock), {
+            let (clock, resolver) = (Arc::clone(&deps.clock), resolver.clone());
+            let (source, web) = (config.source_ip, config.web.clone());
+            Arc::new(move || Client::new(clock.clone(), resolver.clone(), source, web.clone()))
+        });
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -136,6 +143,7 @@ impl Collector {
             pinger,
             simple: Simple::default(),
             odbc,
+            vmware,
             host_keys,
             pollers,
         });

@@ -1,0 +1,328 @@
+//! One reading of a service.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use wire::vmware::event::Severities;
+use wire::vmware::perf::{self, Counters};
+use wire::vmware::property::Object;
+use wire::vmware::request::{self, PerfQuery, Wanted};
+use wire::vmware::{self, Node, Reference};
+
+use super::keys::Scope;
+use super::link::{Link, LinkError};
+use super::inventory::{Disk, Model, Nic, Wish, manager};
+
+/// Objects in one request for counters.
+const ENTITIES_PER_QUERY: usize = 50;
+/// Seconds between values of objects that do not measure by themselves.
+const HISTORICAL_S: u32 = 300;
+
+/// What does not change while a service runs.
+#[derive(Debug, Default)]
+pub(super) struct Lasting {
+    pub(super) severities: Option<Arc<Severities>>,
+    counters: Option<Arc<Counters>>,
+    /// Seconds between values, by type of objects.
+    intervals: HashMap<Box<str>, u32>,
+    /// Version and build that the rest belongs to.
+    full_name: String,
+}
+
+const HOST: &[&str] = &[
+    "name",
+    "parent",
+    "datastore",
+    "vm",
+    "overallStatus",
+    "triggeredAlarmState",
+    "runtime.connectionState",
+    "runtime.inMaintenanceMode",
+    "runtime.healthSystemRuntime.hardwareStatusInfo",
+    "runtime.healthSystemRuntime.systemHealthInfo.numericSensorInfo",
+    "summary.quickStats.overallCpuUsage",
+    "summary.quickStats.overallMemoryUsage",
+    "summary.quickStats.uptime",
+    "summary.config.product.fullName",
+    "summary.config.product.version",
+    "summary.hardware",
+    "hardware.systemInfo",
+    "config.network.pnic",
+    "config.network.vnic",
+    "config.network.dnsConfig",
+    "config.network.ipRouteConfig",
+    "config.storageDevice.scsiLun",
+    "config.storageDevice.multipathInfo",
+    "config.fileSystemVolume.mountInfo",
+];
+
+const MACHINE: &[&str] = &[
+    "name",
+    "parent",
+    "resourcePool",
+    "datastore",
+    "triggeredAlarmState",
+    "availableField",
+    "customValue",
+    "snapshot",
+    "layoutEx.file",
+    "layoutEx.snapshot",
+    "config.instanceUuid",
+    "config.hardware.device",
+    "guest.disk",
+    "guest.net",
+    "guest.ipAddress",
+    "guest.hostName",
+    "guest.guestFamily",
+    "guest.guestFullName",
+    "guest.guestState",
+    "guest.toolsRunningStatus",
+    "guest.toolsVersion",
+    "runtime.host",
+    "runtime.powerState",
+    "runtime.consolidationNeeded",
+    "summary.config.numCpu",
+    "summary.config.memorySizeMB",
+    "summary.quickStats",
+    "summary.storage",
+];
+
+const DATASTORE: &[&str] = &["name", "summary", "host", "triggeredAlarmState", "info"];
+const COMPUTE: &[&str] = &["name", "parent", "overallStatus", "datastore", "triggeredAlarmState"];
+const POOL: &[&str] = &["name", "parent", "owner", "vm"];
+const PLACE: &[&str] = &["name", "parent", "triggeredAlarmState"];
+
+/// What is always read. The service gives objects of derived types too.
+const ALL: &[Wanted<'_>] = &[
+    Wanted { kind: "Folder", paths: PLACE },
+    Wanted { kind: "Datacenter", paths: PLACE },
+    Wanted { kind: "ComputeResource", paths: COMPUTE },
+    Wanted { kind: "ClusterComputeResource", paths: COMPUTE },
+    Wanted { kind: "ResourcePool", paths: POOL },
+    Wanted { kind: "VirtualApp", paths: POOL },
+    Wanted { kind: "HostSystem", paths: HOST },
+    Wanted { kind: "Datastore", paths: DATASTORE },
+    Wanted { kind: "VirtualMachine", paths: MACHINE },
+    Wanted { kind: "VmwareDistributedVirtualSwitch", paths: &["name", "uuid"] },
+];
+
+/// Reads everything that items may ask for.
+pub(super) async fn read(
+    link: &mut Link,
+    lasting: &mut Lasting,
+    wishes: &BTreeSet<Wish>,
+) -> Result<Model, LinkError> {
+    let service = link.open().await?;
+    if lasting.full_name != service.full_name {
+        *lasting = Lasting { full_name: service.full_name.clone(), ..Lasting::default() };
+    }
+    let mut model = Model::default();
+    model.wishes.clone_from(wishes);
+    let root = service.root_folder.clone();
+    let place = Wanted { kind: &root.kind, paths: PLACE };
+    let mut objects = link.some(&service, std::slice::from_ref(&root), &place).await?;
+    objects.append(&mut link.all(&service, ALL).await?);
+    for mut object in objects {
+        let reference = object.reference.clone();
+        if let Some(devices) = object.properties.remove("config.hardware.device") {
+            model.devices.insert(reference.clone(), sorted(devices.children));
+        }
+        if reference == root {
+            model.triggered = object.list("triggeredAlarmState").to_vec();
+        }
+        if model.objects.insert(reference.clone(), object).is_none() {
+            model.order.push(reference);
+        }
+    }
+    properties(link, &service, &mut model).await?;
+    alarms(link, &service, &mut model).await?;
+    counters(link, &service, lasting, &mut model).await?;
+    model.service = service;
+    model.index();
+    Ok(model)
+}
+
+/// The network cards and disks among the devices.
+fn sorted(devices: Vec<Node>) -> (Vec<Nic>, Vec<Disk>) {
+    let mut buses: HashMap<Box<str>, String> = HashMap::new();
+    for device in &devices {
+        // The types of controllers are many, but their names tell the bus.
+        let kind = &*device.kind;
+        let bus = match kind {
+            _ if kind.contains("SCSI") || kind.contains("LsiLogic") || kind.contains("BusLogic") => {
+                "scsi"
+            }
+            "VirtualIDEController" => "ide",
+            "VirtualAHCIController" | "VirtualSATAController" => "sata",
+            "VirtualNVMEController" => "nvme",
+            _ => continue,
+        };
+        let name = format!("{bus}{}", device.text_at("busNumber"));
+        buses.insert(device.text_at("key").into(), name);
+    }
+    let (mut nics, mut disks) = (Vec::new(), Vec::new());
+    for device in devices {
+        if &*device.kind == "VirtualDisk" {
+            if let Some(bus) = buses.get(device.text_at("controllerKey")) {
+                let name = format!("{bus}:{}", device.text_at("unitNumber"));
+                let label = device.text_at("deviceInfo.label").to_owned();
+                disks.push(Disk { name, label });
+            }
+        } else if device.child("macAddress").is_some() {
+            nics.push(Nic { device });
+        }
+    }
+    (nics, disks)
+}
+
+/// Properties that items name. One that the service refuses costs the others nothing.
+async fn properties(
+    link: &mut Link,
+    service: &vmware::Service,
+    model: &mut Model,
+) -> Result<(), LinkError> {
+    for wish in model.wishes.clone() {
+        let Wish::Property(scope, path) = &wish else { continue };
+        let kind = scope.kind();
+        match link.all(service, &[Wanted { kind, paths: &[path] }]).await {
+            Ok(found) => found.into_iter().for_each(|found| {
+                if let Some(known) = model.objects.get_mut(&found.reference) {
+                    known.properties.extend(found.properties);
+                }
+            }),
+            Err(error) if error.is_small() && !error.is_session() => {
+                model.refused.insert(wish, error.to_string());
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
+}
+
+/// The definitions of the alarms that are on.
+async fn alarms(
+    link: &mut Link,
+    service: &vmware::Service,
+    model: &mut Model,
+) -> Result<(), LinkError> {
+    let state = |object: &Object| object.list("triggeredAlarmState").to_vec();
+    let states = model.objects.values().flat_map(state).collect::<Vec<_>>();
+    let named = states.iter().filter_map(|state| state.child("alarm").map(Reference::of));
+    let alarms: Vec<Reference> = named.collect::<BTreeSet<_>>().into_iter().collect();
+    if alarms.is_empty() {
+        return Ok(());
+    }
+    let wanted = Wanted { kind: "Alarm", paths: &["info"] };
+    match link.some(service, &alarms, &wanted).await {
+        Ok(found) => {
+            let pair = |object: Object| (object.reference.clone(), object);
+            model.alarms = found.into_iter().map(pair).collect();
+            Ok(())
+        }
+        // One may have been removed in the meantime.
+        Err(error) if error.is_small() && !error.is_session() => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Counters that items name.
+async fn counters(
+    link: &mut Link,
+    service: &vmware::Service,
+    lasting: &mut Lasting,
+    model: &mut Model,
+) -> Result<(), LinkError> {
+    let mut wanted: BTreeMap<Scope, Vec<u32>> = BTreeMap::new();
+    if model.wishes.iter().any(|wish| matches!(wish, Wish::Counter(..))) {
+        model.counters = known_counters(link, service, lasting).await?;
+    }
+    for wish in &model.wishes {
+        let Wish::Counter(scope, path) = wish else { continue };
+        if let Some(counter) = model.counters.find(path) {
+            wanted.entry(*scope).or_default().push(counter.number);
+        }
+    }
+    for (scope, counters) in wanted {
+        let entities: Vec<Reference> = match scope {
+            // What is switched off measures nothing.
+            Scope::Machine => {
+                let on = |vm: &&Object| vm.text("runtime.powerState") == "poweredOn";
+                model.all(scope.kind()).filter(on).map(|vm| vm.reference.clone()).collect()
+            }
+            _ => model.all(scope.kind()).map(|object| object.reference.clone()).collect(),
+        };
+        let Some(first) = entities.first() else { continue };
+        let interval_s = interval(link, service, lasting, first).await?;
+        for some in entities.chunks(ENTITIES_PER_QUERY) {
+            let query = |entity| PerfQuery { entity, interval_s, counters: &counters };
+            let queries: Vec<PerfQuery<'_>> = some.iter().map(query).collect();
+            values(link, service, &queries, model).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn known_counters(
+    link: &mut Link,
+    service: &vmware::Service,
+    lasting: &mut Lasting,
+) -> Result<Arc<Counters>, LinkError> {
+    if let Some(counters) = &lasting.counters {
+        return Ok(Arc::clone(counters));
+    }
+    let list = manager(link, service, &service.perf_manager, "perfCounter").await?;
+    let counters = Arc::new(Counters::parse(&list));
+    lasting.counters = Some(Arc::clone(&counters));
+    Ok(counters)
+}
+
+/// The seconds between values of objects like this one.
+async fn interval(
+    link: &mut Link,
+    service: &vmware::Service,
+    lasting: &mut Lasting,
+    entity: &Reference,
+) -> Result<u32, LinkError> {
+    if let Some(seconds) = lasting.intervals.get(&entity.kind) {
+        return Ok(*seconds);
+    }
+    let answer = link.call(&request::perf_provider(&service.perf_manager, entity)).await?;
+    let seconds = perf::refresh_rate(&answer).unwrap_or(HISTORICAL_S);
+    lasting.intervals.insert(entity.kind.clone(), seconds);
+    Ok(seconds)
+}
+
+/// The values of some objects. Where the service refuses them together, one may be to blame: then
+/// each is asked for by itself.
+async fn values(
+    link: &mut Link,
+    service: &vmware::Service,
+    queries: &[PerfQuery<'_>],
+    model: &mut Model,
+) -> Result<(), LinkError> {
+    match link.call(&request::query_perf(&service.perf_manager, queries)).await {
+        Ok(answer) => take(model, &answer),
+        Err(error) if error.is_small() && !error.is_session() => {
+            for query in queries {
+                let one = std::slice::from_ref(query);
+                match link.call(&request::query_perf(&service.perf_manager, one)).await {
+                    Ok(answer) => take(model, &answer),
+                    Err(error) if error.is_small() && !error.is_session() => {
+                        let (id, kind) = (&query.entity.id, &query.entity.kind);
+                        tracing::debug!("no counters of {kind} {id}: {error}");
+                    }
+                    Err(error) => return Err(error),
+                }
+            }
+        }
+        Err(error) => return Err(error),
+    }
+    Ok(())
+}
+
+fn take(model: &mut Model, answer: &Node) {
+    for sample in perf::samples(answer) {
+        let values = model.perf.entry((sample.entity, sample.counter)).or_default();
+        values.push((sample.instance, sample.value));
+    }
+}
