@@ -80,10 +80,7 @@ pub fn answer(text: &str) -> Result<Node, VmwareError> {
         "" => fault.name.trim_end_matches("Fault"),
         kind => kind,
     });
-    Err(VmwareError::Fault {
-        text: first.text_at("faultstring").to_owned(),
-        kind: kind.to_owned(),
-    })
+    Err(VmwareError::Fault { text: first.text_at("faultstring").to_owned(), kind: kind.to_owned() })
 }
 
 /// The service's own objects, from `RetrieveServiceContent`.

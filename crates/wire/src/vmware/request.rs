@@ -103,11 +103,7 @@ pub fn properties_of_view(
 }
 
 /// Properties of objects of one type.
-pub fn properties_of(
-    collector: &Reference,
-    objects: &[Reference],
-    wanted: &Wanted<'_>,
-) -> String {
+pub fn properties_of(collector: &Reference, objects: &[Reference], wanted: &Wanted<'_>) -> String {
     let mut list = String::new();
     for one in objects {
         let _ = write!(list, "<objectSet>{}<skip>false</skip></objectSet>", object("obj", one));
@@ -118,6 +114,11 @@ pub fn properties_of(
 /// The next page of properties.
 pub fn more_properties(collector: &Reference, token: &str) -> String {
     envelope("ContinueRetrievePropertiesEx", collector, &element("token", token))
+}
+
+/// Has a datastore look at its space; the answer is empty.
+pub fn refresh_datastore(store: &Reference) -> String {
+    envelope("RefreshDatastore", store, "")
 }
 
 /// How often the values of an object's counters change.

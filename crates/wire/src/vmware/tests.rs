@@ -123,7 +123,8 @@ fn counters_and_their_values() {
          </PerfCounterInfo></x>",
     );
     let counters = Counters::parse(&list.children);
-    let found = counters.find("cpu/usage[average]").map(|counter| (counter.number, counter.percent));
+    let found =
+        counters.find("cpu/usage[average]").map(|counter| (counter.number, counter.percent));
     assert_eq!((found, counters.find("cpu/usage[none]")), (Some((2, true)), None));
     let values = samples(&parsed(
         "<QueryPerfResponse xmlns=\"urn:vim25\"><returnval xsi:type=\"PerfEntityMetric\">\
@@ -143,8 +144,11 @@ fn counters_and_their_values() {
     };
     assert_eq!(values, [sample(2, "", 3855), sample(6, "vmnic0", -1)]);
     for (answer, expected) in [
-        ("<x><returnval><currentSupported>true</currentSupported><refreshRate>20</refreshRate>\
-          </returnval></x>", Some(20)),
+        (
+            "<x><returnval><currentSupported>true</currentSupported><refreshRate>20</refreshRate>\
+          </returnval></x>",
+            Some(20),
+        ),
         ("<x><returnval><currentSupported>false</currentSupported></returnval></x>", None),
         ("<x/>", None),
     ] {
@@ -207,7 +211,8 @@ fn documents() {
         "<val xsi:type=\"A\"><name>x</name><none/><one xsi:type=\"B\"><k>1</k></one>\
          <many>1</many><many>2</many></val>",
     );
-    let expected = r#"{"@type":"A","name":"x","none":null,"one":{"@type":"B","k":"1"},"many":["1","2"]}"#;
+    let expected =
+        r#"{"@type":"A","name":"x","none":null,"one":{"@type":"B","k":"1"},"many":["1","2"]}"#;
     assert_eq!(node.to_json().to_string(), expected);
 }
 
@@ -226,6 +231,7 @@ fn requests_are_documents_whatever_is_in_them() {
         (request::properties_of_view(&object, &object, &[wanted]), "RetrievePropertiesEx"),
         (request::properties_of(&object, &[object.clone()], &wanted), "RetrievePropertiesEx"),
         (request::more_properties(&object, strange), "ContinueRetrievePropertiesEx"),
+        (request::refresh_datastore(&object), "RefreshDatastore"),
         (request::perf_provider(&object, &object), "QueryPerfProviderSummary"),
         (request::query_perf(&object, &[query]), "QueryPerf"),
         (request::create_event_collector(&object, strange), "CreateCollectorForEvents"),

@@ -101,7 +101,8 @@ pub(super) fn snapshots(vm: &Object, now_s: u64) -> String {
         let made = node.and_then(|node| made(node)).map_or(0, jiff::Timestamp::as_second);
         if made > 0 { i64::try_from(now_s).unwrap_or(i64::MAX).saturating_sub(made) } else { 0 }
     };
-    let date = |node: Option<&&Node>| node.map_or(Json::Null, |node| node.text_at("createTime").into());
+    let date =
+        |node: Option<&&Node>| node.map_or(Json::Null, |node| node.text_at("createTime").into());
     let latest = list.iter().max_by_key(|node| made(node));
     let oldest = list.iter().min_by_key(|node| made(node));
     let all: Vec<Json> = list.iter().map(one).collect();

@@ -20,7 +20,9 @@ pub(super) fn extents(store: &Object) -> impl Iterator<Item = (&str, u32)> {
 }
 
 fn extents_json(store: &Object) -> Json {
-    extents(store).map(|(disk, partition)| json!({ "partitionid": partition, "instance": disk })).collect()
+    extents(store)
+        .map(|(disk, partition)| json!({ "partitionid": partition, "instance": disk }))
+        .collect()
 }
 
 pub(super) fn datastores(model: &Model) -> String {
@@ -41,9 +43,9 @@ pub(super) fn datacenters(model: &Model) -> String {
 }
 
 pub(super) fn switches(model: &Model) -> String {
-    rows(model.all("VmwareDistributedVirtualSwitch").map(|switch| {
-        json!({ "{#DVS.UUID}": switch.text("uuid"), "{#DVS.NAME}": switch.text("name") })
-    }))
+    rows(model.all("VmwareDistributedVirtualSwitch").map(
+        |switch| json!({ "{#DVS.UUID}": switch.text("uuid"), "{#DVS.NAME}": switch.text("name") }),
+    ))
 }
 
 pub(super) fn clusters(model: &Model) -> String {
@@ -65,9 +67,8 @@ fn pools(model: &Model, owner: &Reference) -> Json {
     own.filter_map(|pool| {
         let path = pool_path(model, pool);
         let count = pool.list("vm").len();
-        (!path.is_empty()).then(|| {
-            json!({ "rpid": &*pool.reference.id, "rpath": path, "vm_count": count })
-        })
+        (!path.is_empty())
+            .then(|| json!({ "rpid": &*pool.reference.id, "rpath": path, "vm_count": count }))
     })
     .collect()
 }
@@ -127,7 +128,8 @@ fn address(host: &Object) -> &str {
     let cards = host.list("config.network.vnic");
     let gateway = v4(host.text("config.network.ipRouteConfig.defaultGateway"));
     let near = |card: &&Node| {
-        let (ip, mask) = (v4(card.text_at("spec.ip.ipAddress")), v4(card.text_at("spec.ip.subnetMask")));
+        let (ip, mask) =
+            (v4(card.text_at("spec.ip.ipAddress")), v4(card.text_at("spec.ip.subnetMask")));
         matches!((ip, mask, gateway), (Some(ip), Some(mask), Some(gateway)) if ip & mask == gateway & mask)
     };
     let card = cards.iter().find(near).or_else(|| cards.first());
@@ -219,7 +221,8 @@ fn machine(model: &Model, vm: &Object, uuid: &str) -> Json {
     let pool = model.of(vm, "resourcePool");
     let attributes: Vec<Json> =
         attributes(vm).map(|(name, value)| json!({ "name": name, "value": value })).collect();
-    let (nics, _) = model.devices.get(&vm.reference).map_or((&[][..], &[][..]), |(nics, disks)| (nics, disks));
+    let (nics, _) =
+        model.devices.get(&vm.reference).map_or((&[][..], &[][..]), |(nics, disks)| (nics, disks));
     let cards: Vec<Json> = nics.iter().map(|nic| card(vm, nic, &CARD_OF_MACHINE)).collect();
     json!({
         "{#VM.UUID}": uuid,

@@ -9,9 +9,9 @@ use wire::vmware::property::Object;
 use wire::vmware::request::{self, PerfQuery, Wanted};
 use wire::vmware::{self, Node, Reference};
 
+use super::inventory::{Disk, Model, Nic, Wish, manager};
 use super::keys::Scope;
 use super::link::{Link, LinkError};
-use super::inventory::{Disk, Model, Nic, Wish, manager};
 
 /// Objects in one request for counters.
 const ENTITIES_PER_QUERY: usize = 50;
@@ -122,6 +122,7 @@ pub(super) async fn read(
     let place = Wanted { kind: &root.kind, paths: PLACE };
     let mut objects = link.some(&service, std::slice::from_ref(&root), &place).await?;
     objects.append(&mut link.all(&service, ALL).await?);
+    refresh(link, &service, &mut objects).await?;
     for mut object in objects {
         let reference = object.reference.clone();
         if let Some(devices) = object.properties.remove("config.hardware.device") {
@@ -142,6 +143,33 @@ pub(super) async fn read(
     Ok(model)
 }
 
+/// Has the datastores look at their space, which a service does by itself once in half an hour.
+async fn refresh(
+    link: &mut Link,
+    service: &vmware::Service,
+    objects: &mut [Object],
+) -> Result<(), LinkError> {
+    let stores = objects.iter().filter(|object| &*object.reference.kind == "Datastore");
+    for store in stores {
+        match link.call(&request::refresh_datastore(&store.reference)).await {
+            // One that is away keeps what was known of it.
+            Err(error) if error.is_small() && !error.is_session() => {}
+            answer => drop(answer?),
+        }
+    }
+    let wanted = Wanted { kind: "Datastore", paths: &["summary"] };
+    let mut found: HashMap<Reference, Object> = HashMap::new();
+    for object in link.all(service, &[wanted]).await? {
+        found.insert(object.reference.clone(), object);
+    }
+    for object in objects {
+        if let Some(fresh) = found.remove(&object.reference) {
+            object.properties.extend(fresh.properties);
+        }
+    }
+    Ok(())
+}
+
 /// The network cards and disks among the devices.
 fn sorted(devices: Vec<Node>) -> (Vec<Nic>, Vec<Disk>) {
     let mut buses: HashMap<Box<str>, String> = HashMap::new();
@@ -149,7 +177,10 @@ fn sorted(devices: Vec<Node>) -> (Vec<Nic>, Vec<Disk>) {
         // The types of controllers are many, but their names tell the bus.
         let kind = &*device.kind;
         let bus = match kind {
-            _ if kind.contains("SCSI") || kind.contains("LsiLogic") || kind.contains("BusLogic") => {
+            _ if kind.contains("SCSI")
+                || kind.contains("LsiLogic")
+                || kind.contains("BusLogic") =>
+            {
                 "scsi"
             }
             "VirtualIDEController" => "ide",

@@ -51,20 +51,45 @@ impl Scope {
 
 /// Keys by what they are about: those with exactly the parameters of the scope, and others with
 /// the fewest and the most parameters.
-type Family = (Scope, &'static str, &'static [&'static str], &'static [(&'static str, usize, usize)]);
+type Family =
+    (Scope, &'static str, &'static [&'static str], &'static [(&'static str, usize, usize)]);
 
 const FAMILIES: &[Family] = &[
     (
         Scope::Host,
         "vmware.hv.",
         &[
-            "alarms.get", "cluster.name", "connectionstate", "cpu.usage", "cpu.usage.perf",
-            "cpu.utilization", "datacenter.name", "datastore.discovery", "datastore.list",
-            "diskinfo.get", "fullname", "hw.cpu.freq", "hw.cpu.model", "hw.cpu.num",
-            "hw.cpu.threads", "hw.memory", "hw.model", "hw.sensors.get", "hw.serialnumber",
-            "hw.uuid", "hw.vendor", "maintenance", "memory.size.ballooned", "memory.used",
-            "net.if.discovery", "sensor.health.state", "sensors.get", "status", "uptime",
-            "version", "vm.num",
+            "alarms.get",
+            "cluster.name",
+            "connectionstate",
+            "cpu.usage",
+            "cpu.usage.perf",
+            "cpu.utilization",
+            "datacenter.name",
+            "datastore.discovery",
+            "datastore.list",
+            "diskinfo.get",
+            "fullname",
+            "hw.cpu.freq",
+            "hw.cpu.model",
+            "hw.cpu.num",
+            "hw.cpu.threads",
+            "hw.memory",
+            "hw.model",
+            "hw.sensors.get",
+            "hw.serialnumber",
+            "hw.uuid",
+            "hw.vendor",
+            "maintenance",
+            "memory.size.ballooned",
+            "memory.used",
+            "net.if.discovery",
+            "sensor.health.state",
+            "sensors.get",
+            "status",
+            "uptime",
+            "version",
+            "vm.num",
         ],
         &[
             ("datastore.multipath", 2, 4),
@@ -83,14 +108,37 @@ const FAMILIES: &[Family] = &[
         Scope::Machine,
         "vmware.vm.",
         &[
-            "alarms.get", "cluster.name", "consolidationneeded", "cpu.latency", "cpu.num",
-            "cpu.ready", "cpu.usage", "cpu.usage.perf", "datacenter.name",
-            "guest.memory.size.swapped", "guest.osuptime", "hv.name", "memory.size",
-            "memory.size.ballooned", "memory.size.compressed", "memory.size.consumed",
-            "memory.size.private", "memory.size.shared", "memory.size.swapped",
-            "memory.size.usage.guest", "memory.size.usage.host", "memory.usage",
-            "net.if.discovery", "powerstate", "snapshot.get", "state", "storage.committed",
-            "storage.uncommitted", "storage.unshared", "uptime", "vfs.dev.discovery",
+            "alarms.get",
+            "cluster.name",
+            "consolidationneeded",
+            "cpu.latency",
+            "cpu.num",
+            "cpu.ready",
+            "cpu.usage",
+            "cpu.usage.perf",
+            "datacenter.name",
+            "guest.memory.size.swapped",
+            "guest.osuptime",
+            "hv.name",
+            "memory.size",
+            "memory.size.ballooned",
+            "memory.size.compressed",
+            "memory.size.consumed",
+            "memory.size.private",
+            "memory.size.shared",
+            "memory.size.swapped",
+            "memory.size.usage.guest",
+            "memory.size.usage.host",
+            "memory.usage",
+            "net.if.discovery",
+            "powerstate",
+            "snapshot.get",
+            "state",
+            "storage.committed",
+            "storage.uncommitted",
+            "storage.unshared",
+            "uptime",
+            "vfs.dev.discovery",
             "vfs.fs.discovery",
         ],
         &[
@@ -250,9 +298,9 @@ mod tests {
             ("vmware.vm.hv.maintenance[u,v]", Err("Unsupported item key.")),
         ] {
             let parsed = Ask::parse(&ItemKey::parse(key).unwrap());
-            let shown = parsed.as_ref().map(|ask| {
-                (ask.scope, ask.what, ask.object.as_str(), ask.more[0].as_deref())
-            });
+            let shown = parsed
+                .as_ref()
+                .map(|ask| (ask.scope, ask.what, ask.object.as_str(), ask.more[0].as_deref()));
             assert_eq!(shown.map_err(String::as_str), expected, "{key}");
         }
     }

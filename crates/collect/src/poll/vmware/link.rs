@@ -4,8 +4,8 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use wire::http::cookies::Jar;
-use wire::vmware::request::{self, Wanted};
 use wire::vmware::property::{Object, Page};
+use wire::vmware::request::{self, Wanted};
 use wire::vmware::{self, Node, Reference, VmwareError};
 
 use super::service::Account;

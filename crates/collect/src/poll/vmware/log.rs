@@ -7,9 +7,9 @@ use wire::vmware::event::{self, Event, Severities};
 use wire::vmware::{self, request};
 
 use super::gather::Lasting;
+use super::inventory::manager;
 use super::keys::Ask;
 use super::link::{Link, LinkError};
-use super::inventory::manager;
 use crate::poll::agent::{AgentReply, Lines};
 
 /// Events kept of a service, the newest; an item that is further behind goes on with these.

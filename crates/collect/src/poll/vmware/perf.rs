@@ -5,8 +5,8 @@ use eval::num::format_f64;
 use wire::vmware::property::Object;
 
 use super::Missing;
-use super::keys::{Ask, Scope};
 use super::inventory::{Model, Values, Wish};
+use super::keys::{Ask, Scope};
 
 /// The service does not have the counter at all.
 const NO_COUNTER: &str = "Performance counter is not available.";
@@ -112,11 +112,7 @@ fn counter(ask: &Ask) -> Option<Result<Counter, &'static str>> {
 }
 
 /// Answers a key that has a counter; `None` = it has none.
-pub(super) fn answer(
-    ask: &Ask,
-    model: &Model,
-    object: &Object,
-) -> Option<Result<String, Missing>> {
+pub(super) fn answer(ask: &Ask, model: &Model, object: &Object) -> Option<Result<String, Missing>> {
     let (path, unit, part) = match counter(ask)? {
         Ok(counter) => counter,
         Err(why) => return Some(Err(why.into())),

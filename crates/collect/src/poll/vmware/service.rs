@@ -12,9 +12,9 @@ use stdx::queue;
 use tokio::sync::{Notify, watch};
 
 use super::gather::{self, Lasting};
+use super::inventory::{Model, Wish};
 use super::link::Link;
 use super::log::{self, Log};
-use super::inventory::{Model, Wish};
 use crate::poll::http::Client;
 
 /// From the end of one reading to the begin of the next, at least.
@@ -222,7 +222,8 @@ impl Service {
                 due = self.read_once(&mut link, &mut lasting, &clock).await;
                 ended = clock.monotonic();
             }
-            let rested = events_read.is_none_or(|at: Duration| clock.monotonic() >= at + EVENTS_PACE);
+            let rested =
+                events_read.is_none_or(|at: Duration| clock.monotonic() >= at + EVENTS_PACE);
             if rested && self.events_after.load(Ordering::Relaxed) != u64::MAX {
                 self.read_events(&mut link, &mut lasting).await;
                 events_read = Some(clock.monotonic());

@@ -4,8 +4,8 @@ use eval::num::format_f64;
 use wire::vmware::Node;
 use wire::vmware::property::Object;
 
-use super::keys::{Ask, Scope};
 use super::inventory::{Model, datastore_uuid};
+use super::keys::{Ask, Scope};
 use super::{Answer, Missing, detail, discover, perf, value};
 
 const UNKNOWN_NAME: &str = "Unknown datastore name.";

@@ -2,8 +2,8 @@
 
 use wire::vmware::property::Object;
 
-use super::keys::{Ask, Scope};
 use super::inventory::{Model, Wish};
+use super::keys::{Ask, Scope};
 use super::{Answer, Missing, detail, discover, perf, storage};
 
 /// Bytes of a MiB, which most sizes of memory are counted in.
@@ -134,7 +134,8 @@ fn host(ask: &Ask, model: &Model, host: &Object) -> Result<String, Missing> {
         "hw.vendor" => text(host, "summary.hardware.vendor"),
         "maintenance" => number_of(host, "runtime.inMaintenanceMode", &["false", "true"]),
         "memory.size.ballooned" => {
-            let ballooned = |vm: &Object| vm.text("summary.quickStats.balloonedMemory").parse::<u64>();
+            let ballooned =
+                |vm: &Object| vm.text("summary.quickStats.balloonedMemory").parse::<u64>();
             let sum: u64 = model.each(host, "vm").filter_map(|vm| ballooned(vm).ok()).sum();
             Ok(sum.saturating_mul(MIB).to_string())
         }
@@ -158,12 +159,12 @@ const SENSORS: &str = "runtime.healthSystemRuntime.systemHealthInfo.numericSenso
 
 /// The sensor that sums up all others.
 fn health(host: &Object) -> Answer {
-    let rollup = |sensor: &&wire::vmware::Node| {
-        sensor.text_at("name") == "VMware Rollup Health State"
-    };
+    let rollup =
+        |sensor: &&wire::vmware::Node| sensor.text_at("name") == "VMware Rollup Health State";
     let sensor = host.list(SENSORS).iter().find(rollup).ok_or(NOT_THERE)?;
     let key = sensor.text_at("healthState.key").to_ascii_lowercase();
-    let number = COLORS.iter().position(|color| *color == key || (*color == "gray" && key == "unknown"));
+    let number =
+        COLORS.iter().position(|color| *color == key || (*color == "gray" && key == "unknown"));
     number.map(|number| number.to_string()).ok_or_else(|| NOT_THERE.to_owned())
 }
 

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""The keys of VMware items, asked of a real server 7.0: what the tests expect of Vedette is what it
+answers. `--write` writes its answers down."""
+
+import json
+import os
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+import bed  # noqa: E402
+import reference  # noqa: E402
+import vcsim  # noqa: E402
+
+ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmwareanswers.json")
+# From login to the last counter: the field's server reads counters one round after it was asked.
+ROUNDS_S = 60
+
+
+def answers():
+    """What a real server says to every key: `["value", text]` or `["error", text]`."""
+    peer = vcsim.Simulator("-pool", "1")
+    try:
+        peer.prepare()
+        front = vcsim.Front(peer)
+        server = reference.Reference(more=[
+            "StartVMwareCollectors=3", "VMwareFrequency=10", "VMwarePerfFrequency=10"])
+        try:
+            return collected(server.api(), front.url)
+        finally:
+            server.stop()
+            front.stop()
+    finally:
+        peer.stop()
+
+
+def collected(api, url):
+    group = api.call("hostgroup.get", output=["groupid"], limit=1)[0]["groupid"]
+    host = api.call("host.create", host="vcenter", groups=[{"groupid": group}])["hostids"][0]
+    keys = {key.replace("{}", url): key for key in vcsim.keys()}
+    for key in keys.values():
+        api.call("item.create", hostid=host, **vcsim.item(url, key))
+    time.sleep(ROUNDS_S)
+    rows = api.call("item.get", hostids=host,
+                    output=["key_", "lastvalue", "lastclock", "state", "error"])
+    return {keys[row["key_"]]: ["error", row["error"]] if row["state"] == "1"
+            else ["value", row["lastvalue"] if row["lastclock"] != "0" else None]
+            for row in rows}
+
+
+class Vmware(unittest.TestCase):
+    def test_answers(self):
+        with open(ANSWERS) as f:
+            expected = json.load(f)
+        for key, (kind, text) in answers().items():
+            with self.subTest(key=key):
+                self.assertEqual((kind, vcsim.same(text)),
+                                 (expected[key][0], vcsim.same(expected[key][1])))
+
+
+if __name__ == "__main__":
+    if "--write" in sys.argv:
+        with open(ANSWERS, "w") as out:
+            json.dump(dict(sorted(answers().items())), out, indent=1, ensure_ascii=False)
+            out.write("\n")
+    else:
+        bed.main()
