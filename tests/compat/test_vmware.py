@@ -4,6 +4,7 @@ answers. `--write` writes its answers down."""
 
 import json
 import os
+import re
 import sys
 import time
 import unittest
@@ -50,6 +51,17 @@ def collected(api, url):
 
 
 class Vmware(unittest.TestCase):
+    def test_templates_use_no_other_keys(self):
+        """Keys of the official templates that ask a service are all among the tested ones."""
+        tested = {key.split("[")[0] for key in vcsim.keys()} | {"vmware.eventlog"}
+        found = set()
+        folder = os.path.join(reference.SHARED, "templates", "zabbix-7.0")
+        for name in ("vmware", "vmware_fqdn", "vmware_guest", "vmware_hypervisor"):
+            with open(os.path.join(folder, name + ".yaml")) as f:
+                found.update(re.findall(r"key: '?(vmware\.[\w.]+)\[\{\$VMWARE\.URL\}", f.read()))
+        self.assertGreater(len(found), 80)
+        self.assertEqual(sorted(found - tested), [])
+
     def test_answers(self):
         with open(ANSWERS) as f:
             expected = json.load(f)

@@ -1,7 +1,7 @@
 """vcsim, the simulator of a vCenter that comes with govmomi: what VMware items ask in tests.
 
-A `Front` stands between it and the servers under test: what vcsim says of counters is of an instance
-that no vCenter has, and random, so the front says what a vCenter would say instead.
+A `Front` stands between it and the servers under test: what vcsim says of counters is random, and of
+an instance that no vCenter has, so the front says what a vCenter would say instead.
 """
 
 import http.client
@@ -92,6 +92,7 @@ class Simulator:
 
 # Parts of objects that the front gives counters of; the empty one is the whole object.
 INSTANCES = ["", "0", "vmnic0", "4000", "scsi0:0"]
+HOSTS = ["host-22", "host-38", "host-48", "host-58"]
 
 
 class Front:
@@ -147,9 +148,12 @@ class Front:
     def mended(self, answer, request):
         # The machine's folder of a datastore has a number in its name that is random.
         answer = re.sub(r"govcsim-DC0-LocalDS_0-\d+", "govcsim-DC0-LocalDS_0", answer)
-        answer = answer.replace("<mountInfo><accessMode>readWrite</accessMode></mountInfo>",
-                                "<mountInfo><accessMode>readWrite</accessMode>"
-                                "<mounted>true</mounted><accessible>true</accessible></mountInfo>")
+        # It says of one host alone that it has mounted the datastore that all of them have.
+        mount = re.search("<DatastoreHostMount><key type=\"HostSystem\">host-22</key>.*?"
+                          "</DatastoreHostMount>", answer, re.S)
+        if mount:
+            answer = answer.replace(mount.group(), "".join(
+                mount.group().replace("host-22", host) for host in HOSTS))
         # Its datastores are as large as this machine's disk.
         answer = re.sub(r"<capacity>\d+</capacity><freeSpace>\d+</freeSpace>"
                         r"(<uncommitted>\d+</uncommitted>)?(?=<multiple|<accessible>)",

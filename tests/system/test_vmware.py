@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""VMware items with a simulated vCenter: every key, discovery, events, and how little it is asked."""
+"""VMware items with a simulated vCenter: every key, discovery, events, how little it is asked."""
 
 import json
 import os

@@ -107,6 +107,11 @@ pub struct Service {
 }
 
 impl Service {
+    /// A vCenter, not a host by itself.
+    pub fn is_vcenter(&self) -> bool {
+        self.api_type == "VirtualCenter"
+    }
+
     /// Reads the answer to `RetrieveServiceContent`.
     pub fn parse(answer: &Node) -> Result<Self, VmwareError> {
         let content = answer.child("returnval");

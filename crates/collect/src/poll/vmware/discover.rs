@@ -128,9 +128,9 @@ fn address(host: &Object) -> &str {
     let cards = host.list("config.network.vnic");
     let gateway = v4(host.text("config.network.ipRouteConfig.defaultGateway"));
     let near = |card: &&Node| {
-        let (ip, mask) =
-            (v4(card.text_at("spec.ip.ipAddress")), v4(card.text_at("spec.ip.subnetMask")));
-        matches!((ip, mask, gateway), (Some(ip), Some(mask), Some(gateway)) if ip & mask == gateway & mask)
+        let part = |name: &str| v4(card.text_at(&format!("spec.ip.{name}")));
+        let parts = part("ipAddress").zip(part("subnetMask")).zip(gateway);
+        parts.is_some_and(|((ip, mask), gateway)| ip & mask == gateway & mask)
     };
     let card = cards.iter().find(near).or_else(|| cards.first());
     card.map_or("", |card| card.text_at("spec.ip.ipAddress"))

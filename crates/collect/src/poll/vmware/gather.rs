@@ -122,7 +122,9 @@ pub(super) async fn read(
     let place = Wanted { kind: &root.kind, paths: PLACE };
     let mut objects = link.some(&service, std::slice::from_ref(&root), &place).await?;
     objects.append(&mut link.all(&service, ALL).await?);
-    refresh(link, &service, &mut objects).await?;
+    if !service.is_vcenter() {
+        refresh(link, &service, &mut objects).await?;
+    }
     for mut object in objects {
         let reference = object.reference.clone();
         if let Some(devices) = object.properties.remove("config.hardware.device") {
@@ -143,7 +145,7 @@ pub(super) async fn read(
     Ok(model)
 }
 
-/// Has the datastores look at their space, which a service does by itself once in half an hour.
+/// Has the datastores of a host look at their space: their properties are from the last look.
 async fn refresh(
     link: &mut Link,
     service: &vmware::Service,

@@ -128,3 +128,6 @@ async fn events(check: &Check<'_>, service: &Service, ask: &Ask) -> AgentReply {
         Err(why) => AgentReply::NotSupported(why),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -33,7 +33,7 @@ pub(super) fn answer(ask: &Ask, model: &Model) -> Result<String, Missing> {
         }
         "size" => {
             let mode = Mode::parse(ask.third()).ok_or("Invalid third parameter.")?;
-            Ok(size(store.ok_or_else(unknown)?, mode)?)
+            size(model, store.ok_or_else(unknown)?, mode)
         }
         _ => everywhere(ask, model, store),
     }
@@ -59,16 +59,54 @@ impl Mode {
     }
 }
 
-fn size(store: &Object, mode: Mode) -> Answer {
-    let number = |name: &str| store.text(&format!("summary.{name}")).parse::<u64>().ok();
-    let missing = || "Datastore space information is not available.".to_owned();
-    let total = number("capacity").ok_or_else(missing)?;
-    let free = number("freeSpace").ok_or_else(missing)?;
+/// Bytes of a datastore. A vCenter measures them, and tells them as counters; a host by itself has
+/// them as properties.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Space {
+    total: u64,
+    free: u64,
+    uncommitted: u64,
+}
+
+impl Space {
+    fn of(model: &Model, store: &Object) -> Result<Self, Missing> {
+        let measured =
+            if model.service.is_vcenter() { Self::measured(model, store)? } else { None };
+        if let Some(space) = measured {
+            return Ok(space);
+        }
+        let number = |name: &str| store.text(&format!("summary.{name}")).parse::<u64>().ok();
+        let total = number("capacity").ok_or(NO_SPACE)?;
+        let free = number("freeSpace").ok_or(NO_SPACE)?;
+        Ok(Self { total, free, uncommitted: number("uncommitted").unwrap_or(0) })
+    }
+
+    /// `None` = there are no figures, as of a datastore that is new.
+    fn measured(model: &Model, store: &Object) -> Result<Option<Self>, Missing> {
+        let mut bytes = [0; 3];
+        for (bytes, name) in bytes.iter_mut().zip(["capacity", "used", "provisioned"]) {
+            let path = format!("disk/{name}[latest]");
+            match perf::value(model, Scope::Datastore, store, &path, "") {
+                Ok(kib) => *bytes = u64::try_from(kib).unwrap_or(0).saturating_mul(1024),
+                Err(Missing::Wish(wish)) => return Err(Missing::Wish(wish)),
+                Err(Missing::Error(_)) => return Ok(None),
+            }
+        }
+        let [total, used, provisioned] = bytes;
+        let (free, uncommitted) = (total.saturating_sub(used), provisioned.saturating_sub(used));
+        Ok(Some(Self { total, free, uncommitted }))
+    }
+}
+
+const NO_SPACE: &str = "Datastore space information is not available.";
+
+fn size(model: &Model, store: &Object, mode: Mode) -> Result<String, Missing> {
+    let space = Space::of(model, store)?;
     Ok(match mode {
-        Mode::Total => total.to_string(),
-        Mode::Free => free.to_string(),
-        Mode::FreePercent => percent(free, total).ok_or_else(missing)?,
-        Mode::Uncommitted => number("uncommitted").unwrap_or(0).to_string(),
+        Mode::Total => space.total.to_string(),
+        Mode::Free => space.free.to_string(),
+        Mode::FreePercent => percent(space.free, space.total).ok_or(NO_SPACE)?,
+        Mode::Uncommitted => space.uncommitted.to_string(),
     })
 }
 
@@ -106,7 +144,7 @@ pub(super) fn of_host(ask: &Ask, model: &Model, host: &Object) -> Result<String,
         }
         "datastore.size" => {
             let mode = Mode::parse(ask.fourth()).ok_or("Invalid fourth parameter.")?;
-            Ok(size(find()?, mode)?)
+            size(model, find()?, mode)
         }
         "datastore.read" | "datastore.write" => {
             let path = match ask.fourth() {
