@@ -81,7 +81,11 @@ class Simulator:
         return text
 
     def prepare(self):
-        """Makes two snapshots, switches one machine off, one host to maintenance."""
+        """Makes two snapshots, switches one machine off, one host to maintenance, and puts the
+        machines of the cluster where they always are."""
+        for machine, host in (("vm-70", "host-38"), ("vm-73", "host-48")):
+            self.call("RelocateVM_Task", ("VirtualMachine", machine),
+                      "<spec><host type=\"HostSystem\">%s</host></spec>" % host)
         for name, text in (("one", "first &amp; only"), ("two", "")):
             self.call("CreateSnapshot_Task", ("VirtualMachine", "vm-70"),
                       "<name>%s</name><description>%s</description><memory>false</memory>"

@@ -8,16 +8,7 @@ use super::{Node, Reference};
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Counters {
     /// Numbers by `group/name[rollup]`.
-    numbers: HashMap<String, Counter>,
-}
-
-/// A counter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Counter {
-    /// Its number in this service.
-    pub number: u32,
-    /// Values are hundredths of a percent.
-    pub percent: bool,
+    numbers: HashMap<String, u32>,
 }
 
 impl Counters {
@@ -27,15 +18,13 @@ impl Counters {
             let number = node.text_at("key").parse().ok()?;
             let group = node.text_at("groupInfo.key");
             let name = node.text_at("nameInfo.key");
-            let percent = node.text_at("unitInfo.key") == "percent";
-            let path = format!("{group}/{name}[{}]", node.text_at("rollupType"));
-            Some((path, Counter { number, percent }))
+            Some((format!("{group}/{name}[{}]", node.text_at("rollupType")), number))
         };
         Self { numbers: list.iter().filter_map(counter).collect() }
     }
 
-    /// The counter at a path.
-    pub fn find(&self, path: &str) -> Option<Counter> {
+    /// The number of the counter at a path.
+    pub fn find(&self, path: &str) -> Option<u32> {
         self.numbers.get(path).copied()
     }
 }
@@ -71,18 +60,12 @@ pub fn samples(answer: &Node) -> Vec<Sample> {
     out
 }
 
-/// The seconds between two values of an object: of what it measures by itself, else 300, as the
-/// service keeps them.
+/// The seconds between two values of an object, from the answer to `QueryPerfProviderSummary`;
+/// `None` = it does not measure by itself.
 pub fn refresh_rate(answer: &Node) -> Option<u32> {
     let summary = answer.child("returnval")?;
     if summary.text_at("currentSupported") != "true" {
         return None;
     }
     summary.text_at("refreshRate").parse().ok()
-}
-
-/// The counters in the answer to `QueryAvailablePerfMetric`.
-pub fn available(answer: &Node) -> Vec<u32> {
-    let number = |node: &Node| node.text_at("counterId").parse().ok();
-    answer.all("returnval").filter_map(number).collect()
 }

@@ -126,13 +126,6 @@ pub fn perf_provider(manager: &Reference, entity: &Reference) -> String {
     envelope("QueryPerfProviderSummary", manager, &object("entity", entity))
 }
 
-/// Which counters of an object have values.
-pub fn available_metrics(manager: &Reference, entity: &Reference, interval_s: u32) -> String {
-    let mut arguments = object("entity", entity);
-    let _ = write!(arguments, "<intervalId>{interval_s}</intervalId>");
-    envelope("QueryAvailablePerfMetric", manager, &arguments)
-}
-
 /// The newest values of counters of one object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PerfQuery<'a> {

@@ -63,6 +63,8 @@ pub(super) fn disks(model: &Model, host: &Object) -> String {
         let name = lun.text_at("canonicalName");
         let holds = |store: &&Object| discover::extents(store).any(|(disk, _)| disk == name);
         let store = model.each(host, "datastore").find(holds);
+        // Disks fill these with spaces.
+        let inquired = |name: &str| lun.text_at(name).trim_end();
         let states: Vec<&str> = lun.all("operationalState").map(|state| &*state.text).collect();
         json!({
             "instance": name,
@@ -71,10 +73,10 @@ pub(super) fn disks(model: &Model, host: &Object) -> String {
             "operational_state": states,
             "lun_type": lun.text_at("lunType"),
             "queue_depth": number(lun, "queueDepth"),
-            "model": lun.text_at("model"),
-            "vendor": lun.text_at("vendor"),
-            "revision": lun.text_at("revision"),
-            "serial_number": lun.text_at("serialNumber"),
+            "model": inquired("model"),
+            "vendor": inquired("vendor"),
+            "revision": inquired("revision"),
+            "serial_number": inquired("serialNumber"),
             "vsan": {},
         })
     };

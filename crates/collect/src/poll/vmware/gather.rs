@@ -272,7 +272,7 @@ async fn counters(
     for wish in &model.wishes {
         let Wish::Counter(scope, path) = wish else { continue };
         if let Some(counter) = model.counters.find(path) {
-            wanted.entry(*scope).or_default().push(counter.number);
+            wanted.entry(*scope).or_default().push(counter);
         }
     }
     for (scope, counters) in wanted {

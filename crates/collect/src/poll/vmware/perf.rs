@@ -150,7 +150,7 @@ pub(super) fn values<'a>(
         return Err(Missing::Wish(wish));
     }
     let counter = model.counters.find(path).ok_or(NO_COUNTER)?;
-    let values = model.perf.get(&(object.reference.clone(), counter.number));
+    let values = model.perf.get(&(object.reference.clone(), counter));
     values.ok_or_else(|| NO_VALUES.into())
 }
 
