@@ -96,7 +96,6 @@ class Simulator:
 
 # Parts of objects that the front gives counters of; the empty one is the whole object.
 INSTANCES = ["", "0", "vmnic0", "4000", "scsi0:0"]
-HOSTS = ["host-22", "host-38", "host-48", "host-58"]
 
 
 class Front:
@@ -152,12 +151,10 @@ class Front:
     def mended(self, answer, request):
         # The machine's folder of a datastore has a number in its name that is random.
         answer = re.sub(r"govcsim-DC0-LocalDS_0-\d+", "govcsim-DC0-LocalDS_0", answer)
-        # It says of one host alone that it has mounted the datastore that all of them have.
-        mount = re.search("<DatastoreHostMount><key type=\"HostSystem\">host-22</key>.*?"
-                          "</DatastoreHostMount>", answer, re.S)
-        if mount:
-            answer = answer.replace(mount.group(), "".join(
-                mount.group().replace("host-22", host) for host in HOSTS))
+        # It says of one host alone that it has mounted the datastore that all of them have; the
+        # field's server does not believe even that.
+        answer = answer.replace("<mounted>true</mounted><accessible>true</accessible></mountInfo>"
+                                "</DatastoreHostMount>", "</mountInfo></DatastoreHostMount>")
         # Its datastores are as large as this machine's disk.
         answer = re.sub(r"<capacity>\d+</capacity><freeSpace>\d+</freeSpace>"
                         r"(<uncommitted>\d+</uncommitted>)?(?=<multiple|<accessible>)",

@@ -26,7 +26,7 @@ pub(crate) fn vmware(data: &[u8]) {
     assert!(counters.find("").is_none(), "a counter without a name");
     drop(samples(&node));
     let severities = Severities::parse(&node.children);
-    for event in events(&node, &severities) {
+    for event in events(&node.children, &severities) {
         assert!(!event.severity.is_empty(), "an event without severity");
     }
     for object in Page::parse(node).objects {

@@ -35,9 +35,9 @@ impl Severities {
     }
 }
 
-/// Reads a page of a collector; what has no number is left out.
-pub fn events(answer: &Node, severities: &Severities) -> Vec<Event> {
-    answer.all("returnval").filter_map(|node| event(node, severities)).collect()
+/// Reads the elements of a page of a collector; what has no number is left out.
+pub fn events(page: &[Node], severities: &Severities) -> Vec<Event> {
+    page.iter().filter_map(|node| event(node, severities)).collect()
 }
 
 fn event(node: &Node, severities: &Severities) -> Option<Event> {

@@ -154,7 +154,8 @@ pub fn query_perf(manager: &Reference, queries: &[PerfQuery<'_>]) -> String {
     envelope("QueryPerf", manager, &out)
 }
 
-/// A collector of events, which pages through them. `from` = moment in the service's form, empty =
+/// A collector of events: the newest are its property `latestPage`, it pages through the others and
+/// begins at the newest. `from` = moment in the service's form, empty =
 /// all events.
 pub fn create_event_collector(manager: &Reference, from: &str) -> String {
     let time = match from {
@@ -162,11 +163,6 @@ pub fn create_event_collector(manager: &Reference, from: &str) -> String {
         from => format!("<time>{}</time>", element("beginTime", from)),
     };
     envelope("CreateCollectorForEvents", manager, &format!("<filter>{time}</filter>"))
-}
-
-/// Puts a collector behind the newest event.
-pub fn reset_events(collector: &Reference) -> String {
-    envelope("ResetCollector", collector, "")
 }
 
 /// The next events in the direction of the past, the newest first.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use model::{CompactString, LogMeta};
 use wire::vmware::event::{self, Event, Severities};
-use wire::vmware::{self, request};
+use wire::vmware::{self, Node, request};
 
 use super::gather::Lasting;
 use super::inventory::manager;
@@ -114,17 +114,22 @@ pub(super) async fn read(
     let until = known.map_or(after, Log::newest);
     let mut found: Vec<Arc<Event>> = Vec::new();
     let read = async {
-        link.call(&request::reset_events(&collector)).await?;
+        // Where a collector begins to page, before these or behind them, is not the same everywhere.
+        let latest = manager(link, &service, &collector, "latestPage").await?;
+        let mut oldest = take(&mut found, &latest, &severities);
         for page in 0.. {
-            let max = PAGE[usize::from(page > 0)];
-            let answer = link.call(&request::previous_events(&collector, max)).await?;
-            let events = event::events(&answer, &severities);
-            let oldest = events.iter().map(|event| event.key).min();
-            found.extend(events.into_iter().map(Arc::new));
-            let reached = oldest.is_none_or(|oldest| oldest <= until);
+            let reached = match oldest {
+                Some(oldest) => oldest <= until.saturating_add(1),
+                // An empty page is the end, but not the one that may be elsewhere.
+                None => page > 0,
+            };
             if reached || found.len() >= EVENTS_MAX {
                 break;
             }
+            let max = PAGE[usize::from(page > 0)];
+            let answer = link.call(&request::previous_events(&collector, max)).await?;
+            let read = take(&mut found, &answer.children, &severities);
+            oldest = read.map(|key| oldest.map_or(key, |oldest| oldest.min(key)));
         }
         Ok::<(), LinkError>(())
     };
@@ -133,6 +138,14 @@ pub(super) async fn read(
     let _ = link.call(&request::destroy_events(&collector)).await;
     ended?;
     Ok(joined(known, found, until))
+}
+
+/// Adds events of a page; returns the first key among them.
+fn take(found: &mut Vec<Arc<Event>>, page: &[Node], severities: &Severities) -> Option<u64> {
+    let events = event::events(page, severities);
+    let first = events.iter().map(|event| event.key).min();
+    found.extend(events.into_iter().map(Arc::new));
+    first
 }
 
 fn joined(known: Option<&Log>, mut found: Vec<Arc<Event>>, until: u64) -> Log {

@@ -2,6 +2,7 @@
 //! does not have.
 
 use eval::key::ItemKey;
+use wire::vmware::perf::Counters;
 use wire::vmware::property::Page;
 use wire::vmware::{self, Reference};
 
@@ -141,6 +142,11 @@ fn property(name: &str, value: &str) -> String {
 }
 
 fn inventory() -> Model {
+    changed("", "")
+}
+
+/// The inventory with one text in the place of another.
+fn changed(from: &str, to: &str) -> Model {
     let mut text = String::from("<Envelope><Body><R><returnval>");
     for (kind, id, properties) in INVENTORY {
         text += &format!("<objects><obj type=\"{kind}\">{id}</obj>");
@@ -148,6 +154,9 @@ fn inventory() -> Model {
         text += "</objects>";
     }
     text += "</returnval></R></Body></Envelope>";
+    if !from.is_empty() {
+        text = text.replace(from, to);
+    }
     let mut model = Model::default();
     for object in Page::parse(vmware::answer(&text).unwrap()).objects {
         model.order.push(object.reference.clone());
@@ -250,4 +259,41 @@ fn what_was_not_read_is_wished_for() {
     let refused = Wish::Property(Scope::Machine, "a.b".to_owned());
     model.refused.insert(refused, "InvalidProperty".to_owned());
     assert_eq!(ask(&model, "vmware.vm.property[u,V1,a.b]"), error("InvalidProperty"));
+}
+
+#[test]
+fn figures_of_datastores() {
+    let mut model = changed("<accessible>false", "<accessible>true");
+    let info = |key: u32, name: &str| {
+        format!(
+            "<c><key>{key}</key><groupInfo><key>datastore</key></groupInfo><nameInfo><key>{name}\
+             </key></nameInfo><rollupType>average</rollupType></c>"
+        )
+    };
+    let list = format!(
+        "<Envelope><Body><R>{}{}</R></Body></Envelope>",
+        info(1, "totalReadLatency"),
+        info(2, "numberReadAveraged")
+    );
+    let list = vmware::answer(&list).unwrap();
+    model.counters = std::sync::Arc::new(Counters::parse(&list.children));
+    let host = Reference::new("HostSystem", "host-1");
+    for (name, counter, values) in
+        [("totalReadLatency", 1, [7, 99]), ("numberReadAveraged", 2, [-1, 5])]
+    {
+        let path = format!("datastore/{name}[average]");
+        model.wishes.insert(Wish::Counter(Scope::Host, path));
+        let instances = ["54c5-8ab", "other"].map(Box::from);
+        model.perf.insert((host.clone(), counter), instances.into_iter().zip(values).collect());
+    }
+    let none = || Err(Missing::Error("Performance counter data is not available.".to_owned()));
+    for (key, expected) in [
+        ("vmware.hv.datastore.read[u,H1,store]", Ok("7".to_owned())),
+        ("vmware.datastore.read[u,54c5-8ab]", Ok("7".to_owned())),
+        ("vmware.datastore.read[u,store,maxlatency]", Ok("7".to_owned())),
+        ("vmware.hv.datastore.read[u,H1,store,rps]", none()),
+        ("vmware.datastore.read[u,store,rps]", none()),
+    ] {
+        assert_eq!(ask(&model, key), expected, "{key}");
+    }
 }
