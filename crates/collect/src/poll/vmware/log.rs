@@ -18,7 +18,7 @@ const EVENTS_MAX: usize = 10_000;
 const PAGE: [usize; 2] = [100, 1_000];
 
 /// What was read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Log {
     /// In the order of their keys.
     events: Vec<Arc<Event>>,
@@ -30,12 +30,14 @@ pub(super) struct Log {
 #[derive(Debug)]
 pub(super) struct State {
     pub(super) number: u64,
+    /// All events after this key were asked for, as far as the service and this list have them.
+    pub(super) asked: u64,
     pub(super) read: Result<Arc<Log>, String>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        Self { number: 0, read: Err(String::new()) }
+        Self { number: 0, asked: u64::MAX, read: Err(String::new()) }
     }
 }
 
@@ -129,7 +131,11 @@ pub(super) async fn read(
             let max = PAGE[usize::from(page > 0)];
             let answer = link.call(&request::previous_events(&collector, max)).await?;
             let read = take(&mut found, &answer.children, &severities);
-            oldest = read.map(|key| oldest.map_or(key, |oldest| oldest.min(key)));
+            if read.is_some() && read >= oldest && oldest.is_some() {
+                // Nothing that is older: there is no more.
+                break;
+            }
+            oldest = read;
         }
         Ok::<(), LinkError>(())
     };
@@ -149,6 +155,9 @@ fn take(found: &mut Vec<Arc<Event>>, page: &[Node], severities: &Severities) -> 
 }
 
 fn joined(known: Option<&Log>, mut found: Vec<Arc<Event>>, until: u64) -> Log {
+    if let (Some(known), true) = (known, found.is_empty()) {
+        return known.clone();
+    }
     let newest = found.iter().map(|event| event.key).max().unwrap_or(0);
     // Of a service that was set up anew nothing is known.
     let known = known.filter(|log| log.newest() <= newest);
@@ -226,6 +235,7 @@ mod tests {
         let second = joined(Some(&first), log(&[11, 10, 9], 0).events, 9);
         assert_eq!((numbers(&second), second.after), (vec![7, 8, 9, 10, 11], 6));
         // Set up anew: the old events are another service's.
+        assert_eq!(numbers(&joined(Some(&second), Vec::new(), 11)), numbers(&second));
         let third = joined(Some(&second), log(&[2, 1], 0).events, 11);
         assert_eq!((numbers(&third), third.after), (vec![1, 2], 0));
         let many: Vec<u64> = (1..=EVENTS_MAX as u64 + 5).collect();

@@ -13,7 +13,7 @@ use tokio::sync::{Notify, watch};
 
 use super::gather::{self, Lasting};
 use super::inventory::{Model, Wish};
-use super::link::Link;
+use super::link::{Link, LinkError};
 use super::log::{self, Log};
 use crate::poll::http::Client;
 
@@ -21,7 +21,8 @@ use crate::poll::http::Client;
 const PACE: Duration = Duration::from_secs(60);
 /// A reading that took long is followed by a pause of so many times that.
 const PAUSE_FACTOR: u32 = 2;
-/// After a failure.
+/// After a service did not answer. One that refuses is left alone for [`PACE`]: vCenters lock users
+/// out who come with a wrong password five times in three minutes.
 const RETRY: Duration = Duration::from_secs(15);
 /// Something new is asked for: not sooner than so long after the last reading.
 const SOON: Duration = Duration::from_secs(2);
@@ -29,6 +30,8 @@ const SOON: Duration = Duration::from_secs(2);
 const EVENTS_PACE: Duration = Duration::from_secs(5);
 /// A service that nobody has asked for so long is left.
 const FORGET: Duration = Duration::from_secs(24 * 3600);
+/// The same of one that failed last: somebody may have tried a password.
+const FORGET_FAILED: Duration = Duration::from_secs(300);
 /// Services at one time.
 const SERVICES_MAX: usize = 1_000;
 /// Counters and properties that items of one service ask for.
@@ -200,9 +203,12 @@ impl Service {
     pub(super) async fn events(&self, from: u64) -> Result<Arc<Log>, String> {
         let mut reader = self.log.subscribe();
         let before = reader.borrow().number;
-        self.events_after.fetch_min(from.min(u64::MAX - 1), Ordering::Relaxed);
+        let from = from.min(u64::MAX - 1);
+        self.events_after.fetch_min(from, Ordering::Relaxed);
         self.wake.notify_one();
-        let state = reader.wait_for(|state| state.number > before).await;
+        // A reading that had begun before may not go back as far.
+        let deep = |state: &log::State| state.number > before && state.asked <= from;
+        let state = reader.wait_for(deep).await;
         state.map_err(|_| "The server is stopping.".to_owned())?.read.clone()
     }
 
@@ -213,7 +219,8 @@ impl Service {
         loop {
             let now = clock.monotonic();
             let used = Duration::from_secs(self.used.load(Ordering::Relaxed));
-            if now.saturating_sub(used) > FORGET {
+            let failed = matches!(self.read.borrow().1, Some(Err(_)));
+            if now.saturating_sub(used) > if failed { FORGET_FAILED } else { FORGET } {
                 lock(known).remove(&self.account);
                 link.close().await;
                 return;
@@ -261,7 +268,7 @@ impl Service {
         let begin = clock.monotonic();
         let wishes = lock(&self.wishes).clone();
         let mut read = gather::read(link, lasting, &wishes).await;
-        if read.as_ref().is_err_and(super::link::LinkError::is_session) {
+        if read.as_ref().is_err_and(LinkError::is_session) {
             link.forget();
             read = gather::read(link, lasting, &wishes).await;
         }
@@ -276,7 +283,7 @@ impl Service {
             Err(error) => {
                 tracing::debug!("{url} cannot be read: {error}");
                 link.forget();
-                RETRY
+                if error.is_small() { PACE } else { RETRY }
             }
         };
         let read = read.map(Arc::new).map_err(|error| error.to_string());
@@ -290,15 +297,35 @@ impl Service {
     async fn read_events(&self, link: &mut Link, lasting: &mut Lasting) {
         let after = self.events_after.swap(u64::MAX, Ordering::Relaxed);
         let known = self.log.borrow().read.clone().ok();
-        let mut read = log::read(link, lasting, known.as_deref(), after).await;
-        if read.as_ref().is_err_and(super::link::LinkError::is_session) {
-            link.forget();
-            read = log::read(link, lasting, known.as_deref(), after).await;
-        }
-        let read = read.map(Arc::new).map_err(|error| error.to_string());
+        let failed = self.read.borrow().1.clone().and_then(Result::err);
+        let read = match failed {
+            // Asked by one alone, or a wrong password would soon lock the user out.
+            Some(why) => Err(why),
+            None => self.read_log(link, lasting, known.as_deref(), after).await,
+        };
         self.log.send_modify(|state| {
             state.number += 1;
+            state.asked = match &read {
+                Ok(_) if known.is_some() => after.min(state.asked),
+                Ok(_) => after,
+                Err(_) => 0,
+            };
             state.read = read;
         });
+    }
+
+    async fn read_log(
+        &self,
+        link: &mut Link,
+        lasting: &mut Lasting,
+        known: Option<&Log>,
+        after: u64,
+    ) -> Result<Arc<Log>, String> {
+        let mut read = log::read(link, lasting, known, after).await;
+        if read.as_ref().is_err_and(LinkError::is_session) {
+            link.forget();
+            read = log::read(link, lasting, known, after).await;
+        }
+        read.map(Arc::new).map_err(|error| error.to_string())
     }
 }

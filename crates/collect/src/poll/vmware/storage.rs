@@ -196,7 +196,8 @@ fn everywhere(ask: &Ask, model: &Model, store: Option<&Object>) -> Result<String
     let store = store.ok_or(UNKNOWN_NAME)?;
     let uuid = datastore_uuid(store);
     let hosts = model.all(Scope::Host.kind());
-    let hosts = hosts.filter(|host| model.each(host, "datastore").any(|one| one == store));
+    let hosts = hosts
+        .filter(|host| model.each(host, "datastore").any(|one| one.reference == store.reference));
     let mut found = Vec::new();
     let (mut count, mut last) = (0_usize, None);
     for host in hosts.filter(|host| unusable(store, host).is_none()) {
