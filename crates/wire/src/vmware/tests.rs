@@ -229,7 +229,10 @@ fn requests_are_documents_whatever_is_in_them() {
         (request::create_view(&object, &object, &["A", "B"]), "CreateContainerView"),
         (request::destroy_view(&object), "DestroyView"),
         (request::properties_of_view(&object, &object, &[wanted]), "RetrievePropertiesEx"),
-        (request::properties_of(&object, &[object.clone()], &wanted), "RetrievePropertiesEx"),
+        (
+            request::properties_of(&object, std::slice::from_ref(&object), &wanted),
+            "RetrievePropertiesEx",
+        ),
         (request::more_properties(&object, strange), "ContinueRetrievePropertiesEx"),
         (request::refresh_datastore(&object), "RefreshDatastore"),
         (request::perf_provider(&object, &object), "QueryPerfProviderSummary"),

@@ -24,11 +24,8 @@ pub(super) fn answer(ask: &Ask, model: &Model) -> Result<String, Missing> {
         "property" => value::property(ask, model, store.ok_or(UNKNOWN_NAME)?),
         "hv.list" => {
             let store = store.ok_or(UNKNOWN_NAME)?;
-            let name = |mount: &Node| {
-                let host = mount.child("key").map(wire::vmware::Reference::of)?;
-                model.objects.get(&host).map(|host| host.text("name").to_owned())
-            };
-            let names: Vec<String> = store.list("host").iter().filter_map(name).collect();
+            let hosts = hosts_of(model, store);
+            let names: Vec<&str> = hosts.map(|host| host.text("name")).collect();
             Ok(names.join("\n"))
         }
         "size" => {
@@ -174,6 +171,14 @@ fn counter(read: bool, mode: &str) -> Option<&'static str> {
     })
 }
 
+/// The hypervisors that have a datastore, mounted or not.
+fn hosts_of<'a>(model: &'a Model, store: &'a Object) -> impl Iterator<Item = &'a Object> {
+    let has = move |host: &&Object| {
+        model.each(host, "datastore").any(|one| one.reference == store.reference)
+    };
+    model.all(Scope::Host.kind()).filter(has)
+}
+
 /// Why a hypervisor cannot use a datastore; `None` = it can.
 fn unusable(store: &Object, host: &Object) -> Option<String> {
     let own = |mount: &&Node| mount.text_at("key") == &*host.reference.id;
@@ -195,9 +200,7 @@ fn everywhere(ask: &Ask, model: &Model, store: Option<&Object>) -> Result<String
     let path = counter(ask.what == "read", mode).ok_or("Invalid third parameter.")?;
     let store = store.ok_or(UNKNOWN_NAME)?;
     let uuid = datastore_uuid(store);
-    let hosts = model.all(Scope::Host.kind());
-    let hosts = hosts
-        .filter(|host| model.each(host, "datastore").any(|one| one.reference == store.reference));
+    let hosts = hosts_of(model, store);
     let mut found = Vec::new();
     let (mut count, mut last) = (0_usize, None);
     for host in hosts.filter(|host| unusable(store, host).is_none()) {
