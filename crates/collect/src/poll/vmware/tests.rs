@@ -11,7 +11,11 @@ use super::inventory::{Model, Wish};
 use super::keys::{Ask, Scope};
 use super::value::answer;
 
-const INVENTORY: &[(&str, &str, &[(&str, &str)])] = &[
+/// Names and values of properties.
+type Properties = &'static [(&'static str, &'static str)];
+
+/// Types, ids and properties of objects.
+const INVENTORY: &[(&str, &str, Properties)] = &[
     ("Folder", "group-d1", &[("name", "Datacenters")]),
     ("Datacenter", "dc-1", &[("name", "DC"), ("parent", "Folder:group-d1")]),
     ("Folder", "group-h1", &[("name", "host"), ("parent", "Datacenter:dc-1")]),
