@@ -21,7 +21,7 @@ ROUNDS_S = 60
 
 def answers():
     """What a real server says to every key: `["value", text]` or `["error", text]`."""
-    peer = vcsim.Simulator("-pool", "1")
+    peer = vcsim.Simulator()
     try:
         peer.prepare()
         front = vcsim.Front(peer)

@@ -30,7 +30,8 @@ def program():
 
 
 class Simulator:
-    """A running vCenter (or ESXi host): one cluster of three hosts, one host beside it."""
+    """A running vCenter (or ESXi host): a cluster of one host, two hosts beside it, two machines on
+    each. In a larger cluster the simulator puts machines on hosts by chance."""
 
     def __init__(self, *more, tls=False):
         self.more, self.tls = more, tls
@@ -47,7 +48,8 @@ class Simulator:
         with tempfile.TemporaryFile() as log:
             self.process = subprocess.Popen(
                 [program(), "-l", "127.0.0.1:%d" % self.port, "-tls=%s" % str(self.tls).lower(),
-                 "-username", USER, "-password", PASSWORD, "-E", os.devnull, *self.more],
+                 "-username", USER, "-password", PASSWORD, "-E", os.devnull,
+                 "-host", "1", "-standalone-host", "2", "-pool", "1", *self.more],
                 stdout=log, stderr=log)
         bed.wait_for("vcsim to listen", lambda: bed.listens(self.port), 20)
 
@@ -81,17 +83,13 @@ class Simulator:
         return text
 
     def prepare(self):
-        """Makes two snapshots, switches one machine off, one host to maintenance, and puts the
-        machines of the cluster where they always are."""
-        for machine, host in (("vm-70", "host-38"), ("vm-73", "host-48")):
-            self.call("RelocateVM_Task", ("VirtualMachine", machine),
-                      "<spec><host type=\"HostSystem\">%s</host></spec>" % host)
+        """Makes two snapshots of a machine, switches another one off, and one host to maintenance."""
         for name, text in (("one", "first &amp; only"), ("two", "")):
-            self.call("CreateSnapshot_Task", ("VirtualMachine", "vm-70"),
+            self.call("CreateSnapshot_Task", ("VirtualMachine", "vm-69"),
                       "<name>%s</name><description>%s</description><memory>false</memory>"
                       "<quiesce>false</quiesce>" % (name, text))
-        self.call("PowerOffVM_Task", ("VirtualMachine", "vm-73"))
-        self.call("EnterMaintenanceMode_Task", ("HostSystem", "host-58"), "<timeout>0</timeout>")
+        self.call("PowerOffVM_Task", ("VirtualMachine", "vm-72"))
+        self.call("EnterMaintenanceMode_Task", ("HostSystem", "host-35"), "<timeout>0</timeout>")
 
 
 # Parts of objects that the front gives counters of; the empty one is the whole object.
@@ -194,9 +192,9 @@ def envelope(name, body):
 
 
 HOST, LONE_HOST = "c2ac5c27-2c72-5d75-9472-fd619e1af669", "dcf7fb3c-4a1c-5a05-b730-5e09f3704e2f"
-RESTING = "2590bc96-2b87-5b73-a9cb-2acba722a79a"
+RESTING = "11be763c-8dfa-5df1-bc09-114232813131"
 MACHINE, OFF = "6ec01fe7-069e-54cc-8376-09ea932e2df5", "924687dd-efe2-577b-b4d1-aa8c6765b6b1"
-STORE, CLUSTER, POOL, PLACE = "govcsim-DC0-LocalDS_0", "domain-c29", "resgroup-60", "datacenter-2"
+STORE, CLUSTER, POOL, PLACE = "govcsim-DC0-LocalDS_0", "domain-c42", "resgroup-53", "datacenter-2"
 
 
 def keys():

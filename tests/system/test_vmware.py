@@ -15,7 +15,7 @@ ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmware
 class Vmware(bed.Case):
     @classmethod
     def setUpClass(cls):
-        cls.peer = vcsim.Simulator("-pool", "1")
+        cls.peer = vcsim.Simulator()
         cls.addClassCleanup(cls.peer.stop)
         cls.peer.prepare()
         cls.front = vcsim.Front(cls.peer)
@@ -96,7 +96,7 @@ class Vmware(bed.Case):
         self.assertEqual(self.events(new), [])
 
         def powered(state):
-            self.peer.call("PowerO%sVM_Task" % state, ("VirtualMachine", "vm-64"))
+            self.peer.call("PowerO%sVM_Task" % state, ("VirtualMachine", "vm-60"))
             return "type: info/VmPoweredO%sEvent" % state
 
         off = powered("ff")
