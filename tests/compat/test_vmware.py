@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The keys of VMware items, asked of a real server 7.0: what the tests expect of Vedette is what it
-answers. `--write` writes its answers down."""
+"""VMware items of a real server 7.0: what the tests expect of Vedette is what it answers to each key
+(`--write` writes its answers down), and official templates on both have the same items and values."""
 
 import json
 import os
@@ -10,11 +10,15 @@ import time
 import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bed  # noqa: E402
 import reference  # noqa: E402
+import test_collect_templates as templates  # noqa: E402
 import vcsim  # noqa: E402
 
 ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmwareanswers.json")
+#: Lines of its configuration file: without them it reads no vCenter, or once a minute.
+COLLECTORS = ["StartVMwareCollectors=3", "VMwareFrequency=10", "VMwarePerfFrequency=10"]
 # From login to the last counter: the field's server reads counters one round after it was asked.
 ROUNDS_S = 60
 
@@ -25,8 +29,7 @@ def answers():
     try:
         peer.prepare()
         front = vcsim.Front(peer)
-        server = reference.Reference(more=[
-            "StartVMwareCollectors=3", "VMwareFrequency=10", "VMwarePerfFrequency=10"])
+        server = reference.Reference(more=COLLECTORS)
         try:
             return collected(server.api(), front.url)
         finally:
@@ -50,6 +53,34 @@ def collected(api, url):
             for row in rows}
 
 
+class Official:
+    """A vCenter, a hypervisor and a machine for official templates, as `templates.compare` takes
+    them."""
+
+    def __init__(self, url):
+        login = {"{$VMWARE.URL}": url, "{$VMWARE.USERNAME}": vcsim.USER,
+                 "{$VMWARE.PASSWORD}": vcsim.PASSWORD}
+        self.watched = [
+            ("VMware", login, None),
+            ("VMware Hypervisor", dict(login, **{"{$VMWARE.HV.UUID}": vcsim.HOST}), None),
+            ("VMware Guest", dict(login, **{"{$VMWARE.VM.UUID}": vcsim.MACHINE}), None),
+        ]
+
+
+def discovered(api):
+    """Hosts that discovery has made, with what it gave them."""
+    rows = api.call("host.get", filter={"flags": 4}, output=["host", "name", "status"],
+                    selectParentTemplates=["host"], selectHostGroups=["name"],
+                    selectMacros=["macro", "value"])
+    for row in rows:
+        row.pop("hostid")
+        for part in ("parentTemplates", "hostgroups", "macros"):
+            row[part] = sorted(json.dumps(one, sort_keys=True) for one in
+                               ({name: text for name, text in one.items()
+                                 if not name.endswith("id")} for one in row[part]))
+    return sorted(json.dumps(row, sort_keys=True) for row in rows)
+
+
 class Vmware(unittest.TestCase):
     def test_templates_use_no_other_keys(self):
         """Keys of the official templates that ask a service are all among the tested ones."""
@@ -61,6 +92,25 @@ class Vmware(unittest.TestCase):
                 found.update(re.findall(r"key: '?(vmware\.[\w.]+)\[\{\$VMWARE\.URL\}", f.read()))
         self.assertGreater(len(found), 80)
         self.assertEqual(sorted(found - tested), [])
+
+    def test_official_templates(self):
+        peer = vcsim.Simulator()
+        self.addCleanup(peer.stop)
+        peer.prepare()
+        front = vcsim.Front(peer)
+        self.addCleanup(front.stop)
+        server = bed.Server()
+        self.addCleanup(server.clean)
+        server.start()
+        real = reference.Reference(more=COLLECTORS)
+        self.addCleanup(real.stop)
+        count, problems = templates.compare([real.api(), server.api()], Official(front.url), "")
+        self.assertEqual(problems, [])
+        self.assertGreater(count, 100)
+        # Hypervisors and machines that are on are hosts by then.
+        found = [discovered(api) for api in (real.api(), server.api())]
+        self.assertEqual(found[1], found[0])
+        self.assertEqual(len(found[0]), 8)
 
     def test_answers(self):
         with open(ANSWERS) as f:

@@ -92,6 +92,10 @@ class Simulator:
         self.call("EnterMaintenanceMode_Task", ("HostSystem", "host-35"), "<timeout>0</timeout>")
 
 
+# What a vCenter says to a request for a property that it does not know.
+REFUSED = ("<faultcode>ServerFaultCode</faultcode><faultstring></faultstring><detail>"
+           "<InvalidPropertyFault xsi:type=\"InvalidProperty\"><name>nosuch</name>"
+           "</InvalidPropertyFault></detail>")
 # Parts of objects that the front gives counters of; the empty one is the whole object.
 INSTANCES = ["", "0", "vmnic0", "4000", "scsi0:0"]
 
@@ -100,7 +104,7 @@ class Front:
     """Passes requests on to a simulator, counts them by method, and mends what it says."""
 
     def __init__(self, simulator):
-        self.simulator, self.methods, self.sessions = simulator, [], set()
+        self.simulator, self.methods = simulator, []
         front = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -133,7 +137,11 @@ class Front:
             connection.request("POST", handler.path, body, passed)
             answer = connection.getresponse()
             data = self.mended(answer.read().decode(), body.decode()).encode()
-            handler.send_response(answer.status)
+            # The simulator passes over properties that it does not know.
+            refused = b"pathSet>nosuch<" in body
+            if refused:
+                data = envelope("soapenv:Fault", REFUSED).encode()
+            handler.send_response(500 if refused else answer.status)
             for name in ("Content-Type", "Set-Cookie"):
                 if answer.getheader(name):
                     handler.send_header(name, answer.getheader(name))

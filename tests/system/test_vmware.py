@@ -1,13 +1,22 @@
 #!/usr/bin/env python3
-"""VMware items with a simulated vCenter: every key, discovery, events, how little it is asked."""
+"""VMware items with a simulated vCenter: every key, discovery, events, how little it is asked, and
+how long a large one takes (`VEDETTE_MACHINES=2000`)."""
 
 import json
 import os
+import re
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import vcsim  # noqa: E402
+
+#: Machines of the vCenter whose reading is measured.
+MACHINES = int(os.environ.get("VEDETTE_MACHINES", "150"))
+#: What is asked of each of them: properties, and counters of the one part that the simulator has.
+OF_EACH = ["powerstate[{},%s]", "cpu.usage[{},%s]", "memory.size[{},%s]",
+           'perfcounter[{},%s,"cpu/ready[summation]",*]', 'perfcounter[{},%s,"mem/active[average]",*]']
 
 ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmwareanswers.json")
 
@@ -70,12 +79,46 @@ class Vmware(bed.Case):
     def test_a_single_host_over_tls(self):
         peer = vcsim.Simulator("-esx", tls=True)
         self.addCleanup(peer.stop)
-        found = vcsim.ask(self.api, self.server.trapper, peer.url, "vmware.hv.discovery[{}]")
-        # This simulator's ESXi does not know the session manager by the name that it gives.
-        if isinstance(found, Exception):
-            self.assertIn("SessionManager", str(found))
-            return
-        self.assertEqual(len(json.loads(found)), 1)
+        for key, wanted in [("vmware.hv.discovery[{}]", ["localhost.localdomain"]),
+                            ("vmware.vm.discovery[{}]", ["ha-host_VM0", "ha-host_VM1"])]:
+            found = json.loads(vcsim.ask(self.api, self.server.trapper, peer.url, key))
+            names = [row.get("{#VM.NAME}", row["{#HV.NAME}"]) for row in found]
+            self.assertEqual(sorted(names), wanted)
+        size = vcsim.ask(self.api, self.server.trapper, peer.url,
+                         "vmware.datastore.size[{},LocalDS_0]")
+        self.assertGreater(int(size), 0)
+
+    def test_a_large_vcenter(self):
+        # As many in each of three places.
+        peer = vcsim.Simulator("-vm", str(MACHINES // 3))
+        self.addCleanup(peer.stop)
+        server = bed.Server(arguments=["--log", "debug"])
+        self.addCleanup(server.clean)
+        server.start()
+        api = server.api()
+        found = json.loads(vcsim.ask(api, server.trapper, peer.url, "vmware.vm.discovery[{}]",
+                                     timeout="60s"))
+        self.assertEqual(len(found), MACHINES // 3 * 3)
+        group = api.call("hostgroup.create", name="Test")["groupids"][0]
+        host = api.call("host.create", host="large", groups=[{"groupid": group}])["hostids"][0]
+        memory, begin = server.memory_kib() // 1024, time.monotonic()
+        for what in OF_EACH:
+            api.call("item.create", [
+                dict(vcsim.item(peer.url, "vmware.vm." + what % row["{#VM.UUID}"]),
+                     hostid=host, delay="1m") for row in found])
+        bed.wait_for("a value of each item", lambda: all(
+            row["lastclock"] != "0" for row in api.call(
+                "item.get", hostids=host, output=["lastclock", "error"])), 120, pause=1)
+        took = time.monotonic() - begin
+        rows = api.call("item.get", hostids=host, output=["key_", "lastvalue", "state"])
+        self.assertEqual([row for row in rows if row["state"] != "0"], [])
+        with open(server.log_path, errors="replace") as f:
+            read = re.findall(r"(\d+) objects read in (\d+) ms", f.read())
+        self.assertGreater(int(read[-1][0]), len(found))
+        print("%d machines: %s objects, readings took %s ms; %d items had values after %.1f s; "
+              "%d MiB before them, %d MiB now"
+              % (len(found), read[-1][0], ", ".join(ms for _, ms in read), len(rows), took, memory,
+                 server.memory_kib() // 1024))
 
     def events(self, item):
         rows = self.api.call("history.get", history=2, itemids=item, output="extend", limit=1000)

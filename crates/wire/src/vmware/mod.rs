@@ -25,7 +25,7 @@ pub enum VmwareError {
     /// The service refuses the request, in its own words.
     #[error("{text}")]
     Fault {
-        /// `faultstring`.
+        /// `faultstring`, or what there is in its place.
         text: String,
         /// Local name of the fault's type, `InvalidLogin`; empty = unknown.
         kind: String,
@@ -80,7 +80,13 @@ pub fn answer(text: &str) -> Result<Node, VmwareError> {
         "" => fault.name.trim_end_matches("Fault"),
         kind => kind,
     });
-    Err(VmwareError::Fault { text: first.text_at("faultstring").to_owned(), kind: kind.to_owned() })
+    // Services leave the text out where the type says all.
+    let text = match (first.text_at("faultstring"), kind) {
+        ("", "") => "The service refuses the request.",
+        ("", kind) => kind,
+        (text, _) => text,
+    };
+    Err(VmwareError::Fault { text: text.to_owned(), kind: kind.to_owned() })
 }
 
 /// The service's own objects, from `RetrieveServiceContent`.

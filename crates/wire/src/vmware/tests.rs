@@ -59,6 +59,13 @@ fn faults() {
             "NotAuthenticated",
         ),
         ("<soapenv:Fault><faultstring>a &lt;b&gt;</faultstring></soapenv:Fault>", "a <b>", ""),
+        (
+            "<soapenv:Fault><faultstring/><detail><InvalidPropertyFault xsi:type=\
+             \"InvalidProperty\"><name>x</name></InvalidPropertyFault></detail></soapenv:Fault>",
+            "InvalidProperty",
+            "InvalidProperty",
+        ),
+        ("<soapenv:Fault/>", "The service refuses the request.", ""),
     ] {
         let fault = VmwareError::Fault { text: text.to_owned(), kind: kind.to_owned() };
         assert_eq!(answer(&envelope(body)), Err(fault), "{body}");

@@ -130,6 +130,11 @@ pub(super) async fn read(
         if let Some(devices) = object.properties.remove("config.hardware.device") {
             model.devices.insert(reference.clone(), sorted(devices.children));
         }
+        if object.list("snapshot").is_empty() {
+            // Files are looked at for the sizes of snapshots only, and are many.
+            object.properties.remove("layoutEx.file");
+            object.properties.remove("layoutEx.snapshot");
+        }
         if reference == root {
             model.triggered = object.list("triggeredAlarmState").to_vec();
         }
@@ -155,7 +160,7 @@ async fn refresh(
     for store in stores {
         match link.call(&request::refresh_datastore(&store.reference)).await {
             // One that is away keeps what was known of it.
-            Err(error) if error.is_small() && !error.is_session() => {}
+            Err(error) if error.is_small() => {}
             answer => drop(answer?),
         }
     }
@@ -208,28 +213,49 @@ fn sorted(devices: Vec<Node>) -> (Vec<Nic>, Vec<Disk>) {
     (nics, disks)
 }
 
-/// Properties that items name. One that the service refuses costs the others nothing.
+/// Properties that items name: all of a kind of objects at once, and one by one where the service
+/// refuses that, so that one that it does not know costs the others nothing.
 async fn properties(
     link: &mut Link,
     service: &vmware::Service,
     model: &mut Model,
 ) -> Result<(), LinkError> {
-    for wish in model.wishes.clone() {
-        let Wish::Property(scope, path) = &wish else { continue };
-        let kind = scope.kind();
-        match link.all(service, &[Wanted { kind, paths: &[path] }]).await {
-            Ok(found) => found.into_iter().for_each(|found| {
-                if let Some(known) = model.objects.get_mut(&found.reference) {
-                    known.properties.extend(found.properties);
-                }
-            }),
-            Err(error) if error.is_small() && !error.is_session() => {
-                model.refused.insert(wish, error.to_string());
+    let mut wanted: BTreeMap<Scope, Vec<String>> = BTreeMap::new();
+    for wish in &model.wishes {
+        if let Wish::Property(scope, path) = wish {
+            wanted.entry(*scope).or_default().push(path.clone());
+        }
+    }
+    for (scope, paths) in wanted {
+        let together: Vec<&str> = paths.iter().map(String::as_str).collect();
+        if taken(link, service, model, scope, &together).await?.is_none() {
+            continue;
+        }
+        for path in &paths {
+            if let Some(why) = taken(link, service, model, scope, &[path]).await? {
+                model.refused.insert(Wish::Property(scope, path.clone()), why);
             }
-            Err(error) => return Err(error),
         }
     }
     Ok(())
+}
+
+/// Reads these properties of all objects of a kind; the text is why the service refuses to.
+async fn taken(
+    link: &mut Link,
+    service: &vmware::Service,
+    model: &mut Model,
+    scope: Scope,
+    paths: &[&str],
+) -> Result<Option<String>, LinkError> {
+    match link.all(service, &[Wanted { kind: scope.kind(), paths }]).await {
+        Ok(found) => {
+            model.extend(found);
+            Ok(None)
+        }
+        Err(error) if error.is_small() => Ok(Some(error.to_string())),
+        Err(error) => Err(error),
+    }
 }
 
 /// The definitions of the alarms that are on.
@@ -253,7 +279,7 @@ async fn alarms(
             Ok(())
         }
         // One may have been removed in the meantime.
-        Err(error) if error.is_small() && !error.is_session() => Ok(()),
+        Err(error) if error.is_small() => Ok(()),
         Err(error) => Err(error),
     }
 }
@@ -335,12 +361,12 @@ async fn values(
 ) -> Result<(), LinkError> {
     match link.call(&request::query_perf(&service.perf_manager, queries)).await {
         Ok(answer) => take(model, &answer),
-        Err(error) if error.is_small() && !error.is_session() => {
+        Err(error) if error.is_small() => {
             for query in queries {
                 let one = std::slice::from_ref(query);
                 match link.call(&request::query_perf(&service.perf_manager, one)).await {
                     Ok(answer) => take(model, &answer),
-                    Err(error) if error.is_small() && !error.is_session() => {
+                    Err(error) if error.is_small() => {
                         let (id, kind) = (&query.entity.id, &query.entity.kind);
                         tracing::debug!("no counters of {kind} {id}: {error}");
                     }

@@ -88,6 +88,15 @@ impl Model {
         }
     }
 
+    /// Adds properties to the objects that are known.
+    pub(super) fn extend(&mut self, found: Vec<Object>) {
+        for found in found {
+            if let Some(known) = self.objects.get_mut(&found.reference) {
+                known.properties.extend(found.properties);
+            }
+        }
+    }
+
     /// The object that items name so.
     pub(super) fn find(&self, scope: Scope, name: &str) -> Option<&Object> {
         self.objects.get(self.named.get(&(scope, name.into()))?)

@@ -44,9 +44,14 @@ impl LinkError {
         matches!(self, Self::Service(VmwareError::Fault { kind, .. }) if kind == NOT_AUTHENTICATED)
     }
 
-    /// It is about one request: others may be answered.
-    pub(super) const fn is_small(&self) -> bool {
+    /// The service answers, and refuses.
+    pub(super) const fn is_refusal(&self) -> bool {
         matches!(self, Self::Service(VmwareError::Fault { .. }))
+    }
+
+    /// It refuses one request: others may be answered in the same session.
+    pub(super) fn is_small(&self) -> bool {
+        self.is_refusal() && !self.is_session()
     }
 }
 

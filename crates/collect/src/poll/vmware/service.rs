@@ -37,8 +37,8 @@ const SERVICES_MAX: usize = 1_000;
 /// Counters and properties that items of one service ask for.
 const WISHES_MAX: usize = 2_000;
 
-/// Whom to ask, as whom.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// Whom to ask, as whom. Never shown: it has a password.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(super) struct Account {
     /// `https://vcenter/sdk`
     pub(super) url: String,
@@ -283,7 +283,7 @@ impl Service {
             Err(error) => {
                 tracing::debug!("{url} cannot be read: {error}");
                 link.forget();
-                if error.is_small() { PACE } else { RETRY }
+                if error.is_refusal() { PACE } else { RETRY }
             }
         };
         let read = read.map(Arc::new).map_err(|error| error.to_string());
