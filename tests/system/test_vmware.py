@@ -105,7 +105,7 @@ class Vmware(bed.Case):
         for what in OF_EACH:
             api.call("item.create", [
                 dict(vcsim.item(peer.url, "vmware.vm." + what % row["{#VM.UUID}"]),
-                     hostid=host, delay="1m") for row in found])
+                     hostid=host, delay="10s") for row in found])
         bed.wait_for("a value of each item", lambda: all(
             row["lastclock"] != "0" for row in api.call(
                 "item.get", hostids=host, output=["lastclock", "error"])), 120, pause=1)

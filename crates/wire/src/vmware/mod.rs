@@ -80,13 +80,16 @@ pub fn answer(text: &str) -> Result<Node, VmwareError> {
         "" => fault.name.trim_end_matches("Fault"),
         kind => kind,
     });
-    // Services leave the text out where the type says all.
-    let text = match (first.text_at("faultstring"), kind) {
-        ("", "") => "The service refuses the request.",
-        ("", kind) => kind,
-        (text, _) => text,
+    let text = match (first.text_at("faultstring"), detail) {
+        ("", None) => "The service refuses the request.".to_owned(),
+        // Services leave the text out where the type says all: `InvalidPropertyFault:name`.
+        ("", Some(fault)) => {
+            let what = fault.children.first().unwrap_or(fault);
+            format!("{}:{}", fault.name, what.text).trim_end_matches(':').to_owned()
+        }
+        (text, _) => text.to_owned(),
     };
-    Err(VmwareError::Fault { text: text.to_owned(), kind: kind.to_owned() })
+    Err(VmwareError::Fault { text, kind: kind.to_owned() })
 }
 
 /// The service's own objects, from `RetrieveServiceContent`.

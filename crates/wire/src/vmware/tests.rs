@@ -62,7 +62,7 @@ fn faults() {
         (
             "<soapenv:Fault><faultstring/><detail><InvalidPropertyFault xsi:type=\
              \"InvalidProperty\"><name>x</name></InvalidPropertyFault></detail></soapenv:Fault>",
-            "InvalidProperty",
+            "InvalidPropertyFault:x",
             "InvalidProperty",
         ),
         ("<soapenv:Fault/>", "The service refuses the request.", ""),

@@ -262,7 +262,8 @@ fn what_was_not_read_is_wished_for() {
     assert_eq!(ask(&model, "vmware.vm.property[u,V1,a.b]"), Ok(String::new()));
     let refused = Wish::Property(Scope::Machine, "a.b".to_owned());
     model.refused.insert(refused, "InvalidProperty".to_owned());
-    assert_eq!(ask(&model, "vmware.vm.property[u,V1,a.b]"), error("InvalidProperty"));
+    let refusal = error("Custom query error: InvalidProperty");
+    assert_eq!(ask(&model, "vmware.vm.property[u,V1,a.b]"), refusal);
 }
 
 #[test]

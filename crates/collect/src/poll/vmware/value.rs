@@ -105,7 +105,7 @@ pub(super) fn property(ask: &Ask, model: &Model, object: &Object) -> Result<Stri
         return Err(Missing::Wish(wish));
     }
     if let Some(why) = model.refused.get(&wish) {
-        return Err(why.as_str().into());
+        return Err(format!("Custom query error: {why}").into());
     }
     match object.at(path) {
         Some(node) if !node.children.is_empty() => {
