@@ -104,11 +104,16 @@ class Vmware(unittest.TestCase):
         server.start()
         real = reference.Reference(more=COLLECTORS)
         self.addCleanup(real.stop)
-        count, problems = templates.compare([real.api(), server.api()], Official(front.url), "")
+        api = real.api()
+        # Which events a server sees depends on who logs in when.
+        for row in api.call("item.get", templated=True, output=["itemid"],
+                            filter={"key_": "vmware.eventlog[{$VMWARE.URL},skip]"}):
+            api.call("item.update", itemid=row["itemid"], status=1)
+        count, problems = templates.compare([api, server.api()], Official(front.url), "")
         self.assertEqual(problems, [])
         self.assertGreater(count, 100)
         # Three hypervisors and six machines are hosts by then.
-        found = [discovered(api) for api in (real.api(), server.api())]
+        found = [discovered(api) for api in (api, server.api())]
         self.assertEqual(found[1], found[0])
         self.assertEqual(len(found[0]), 9)
 
