@@ -15,9 +15,11 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::host_keys::HostKeys;
+use crate::poll::http::Client;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
+use crate::poll::vmware::Services;
 use crate::poll::{self, Command, Reply, Sockets};
 use crate::resolver::Resolver;
 use crate::settings::CollectorConfig;
@@ -122,6 +124,15 @@ impl Collector {
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let resolver = Resolver::new(Arc::clone(&deps.clock));
         let tickets = Tickets::new(Arc::clone(&deps.clock));
+        let vmware = Services::new(Arc::clone(&deps.clock), {
+            let clock = Arc::clone(&deps.clock);
+            let (resolver, tickets) = (resolver.clone(), tickets.clone());
+            let (source, web) = (config.source_ip, config.web.clone());
+            Arc::new(move || {
+                let (resolver, tickets) = (resolver.clone(), tickets.clone());
+                Client::new(clock.clone(), resolver, tickets, source, web.clone())
+            })
+        });
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -139,6 +150,7 @@ impl Collector {
             pinger,
             simple: Simple::default(),
             odbc,
+            vmware,
             host_keys,
             pollers,
         });

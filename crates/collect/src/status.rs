@@ -20,6 +20,7 @@ use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
+use crate::poll::vmware::Services;
 use crate::poll::{Check, Command, Reply, probe};
 use crate::resolver::Resolver;
 use crate::schedule::QueueReport;
@@ -49,6 +50,7 @@ pub(crate) struct Shared {
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
     pub(crate) odbc: Helpers,
+    pub(crate) vmware: Services,
     pub(crate) host_keys: HostKeys,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }
