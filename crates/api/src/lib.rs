@@ -23,6 +23,7 @@ mod permission;
 mod reference;
 mod relate;
 mod rpc;
+mod service;
 mod session;
 mod tags;
 mod with;
@@ -38,7 +39,7 @@ pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use exchange::{read_export, write_export};
 pub use http::{HttpConfig, serve};
-pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
+pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
 pub use reference::{openrpc, reference, typescript};
 pub use session::{generate_password, hash_password};
 

@@ -7,8 +7,9 @@ use config::db::Location;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use serde_json::json;
 use stdx::clock::SimClock;
+use wire::history_service::Failure;
 
-use crate::live::{Acknowledge, Availability, ItemState, PushValue};
+use crate::live::{Acknowledge, Availability, ItemState, Push};
 use crate::{Api, Deps, Json, Live, LiveHub};
 
 /// A server in a box: nothing runs, but calls are answered.
@@ -39,9 +40,13 @@ impl Live for Idle {
     fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
         vec![0; hosts.len()]
     }
-    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
-        self.note(format!("push {values:?}"));
-        vec![Ok(()); values.len()]
+    fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
+        self.note(format!("push {:?}", push.values));
+        vec![Ok(()); push.values.len()]
+    }
+    fn sync(&self) -> Result<(), String> {
+        self.note("sync".to_owned());
+        Ok(())
     }
     fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
         self.note(format!("acknowledge {requests:?}"));

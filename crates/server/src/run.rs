@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
@@ -25,6 +25,7 @@ use crate::internals::ServerFigures;
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
+use crate::listen::{bind, web_certificate};
 use crate::{discovery, first_start, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
@@ -87,6 +88,7 @@ pub(crate) async fn stop_signal() {
 struct Server {
     api: Arc<Api>,
     http: tokio::net::TcpListener,
+    grpc: Option<tokio::net::TcpListener>,
     tls: Option<(PathBuf, PathBuf)>,
     config: Arc<Config>,
     collector: collect::Handle,
@@ -105,7 +107,12 @@ struct Server {
 impl Server {
     async fn start(values: &Values, data: &Path) -> anyhow::Result<Self> {
         let clock = RealClock::shared();
-        let (http, tls) = bind_http(values).await?;
+        let tls = web_certificate(values)?;
+        let http = bind(values, "http", tls.is_some()).await?;
+        let grpc = match values.get("history-service") {
+            "" => None,
+            _ => Some(bind(values, "history-service", tls.is_some()).await?),
+        };
         let (mark, crashed) = RunningMark::set(data)?;
         let config = Arc::new(Config::open(config_location(values, data))?);
         let first = first_start::seed(&config, values.get("admin-password"))?;
@@ -238,6 +245,7 @@ impl Server {
         Ok(Self {
             api,
             http,
+            grpc,
             tls,
             config,
             collector,
@@ -261,6 +269,17 @@ impl Server {
         ));
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
+        if let Some(listener) = self.grpc {
+            let service = Arc::clone(&self.api) as Arc<dyn history::service::Service>;
+            let config = grpc::Config { tls: self.tls.clone(), ..grpc::Config::default() };
+            self.tasks.spawn(async move {
+                // Ends with the other tasks.
+                let never = std::future::pending();
+                if let Err(error) = grpc::serve(service, config, listener, never).await {
+                    tracing::error!(%error, "the history service over gRPC cannot be served");
+                }
+            });
+        }
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
         let http = tokio::spawn(api::serve(
@@ -297,27 +316,6 @@ impl Server {
         tracing::info!("stopped");
         Ok(())
     }
-}
-
-async fn bind_http(
-    values: &Values,
-) -> anyhow::Result<(tokio::net::TcpListener, Option<(PathBuf, PathBuf)>)> {
-    let address = values.address("http")?;
-    let tls = match (values.path("http-tls-cert"), values.path("http-tls-key")) {
-        (Some(cert), Some(key)) => Some((cert, key)),
-        (None, None) => None,
-        _ => bail!("give both --http-tls-cert and --http-tls-key, or neither"),
-    };
-    if !address.ip().is_loopback() && tls.is_none() && !values.yes("http-plain")? {
-        bail!(
-            "--http {address} can be reached by others: give --http-tls-cert and --http-tls-key, \
-             or --http-plain yes if a proxy in front speaks HTTPS"
-        );
-    }
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address} (parameter http)"))?;
-    Ok((listener, tls))
 }
 
 /// Where the parameters say that the configuration is.

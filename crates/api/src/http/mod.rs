@@ -2,6 +2,7 @@
 
 mod connections;
 mod encoding;
+mod history;
 mod policy;
 mod redirect;
 mod ui;
@@ -18,7 +19,7 @@ use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 
 use crate::{Api, session};
@@ -36,6 +37,8 @@ pub struct HttpConfig {
     pub bodies_bytes_max: usize,
     /// Calls worked on at once; others wait.
     pub calls_max: usize,
+    /// Answers of the history service that are sent at once; others are refused for the moment.
+    pub reads_max: usize,
 }
 
 impl Default for HttpConfig {
@@ -47,6 +50,7 @@ impl Default for HttpConfig {
             stranger_body_bytes_max: 8 << 20,
             bodies_bytes_max: 256 << 20,
             calls_max: 64,
+            reads_max: 64,
         }
     }
 }
@@ -59,6 +63,7 @@ struct Http {
     api: Arc<Api>,
     config: Arc<HttpConfig>,
     calls: Arc<Semaphore>,
+    reads: Arc<Semaphore>,
     /// One permit a KiB.
     bodies: Arc<Semaphore>,
 }
@@ -74,6 +79,7 @@ pub async fn serve(
     let state = Http {
         api,
         calls: Arc::new(Semaphore::new(config.calls_max)),
+        reads: Arc::new(Semaphore::new(config.reads_max)),
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };
@@ -89,6 +95,10 @@ fn router(state: Http) -> Router {
         .route("/api_jsonrpc.php", any(api_call))
         .route("/zabbix/api_jsonrpc.php", any(api_call))
         .route("/api/live", get(live))
+        .route("/api/history/write", post(history::write))
+        .route("/api/history/range", post(history::range))
+        .route("/api/history/newest", post(history::newest))
+        .route("/api/history/trends", post(history::trends))
         .fallback(get(ui::file))
         .layer(axum::middleware::map_response(policy::apply))
         .with_state(state)
@@ -117,7 +127,8 @@ async fn api_call(
         return StatusCode::PRECONDITION_FAILED.into_response();
     }
     let bearer = bearer(&headers);
-    let (_room, body) = match read_body(&http, &headers, bearer.is_some(), body).await {
+    let known = (bearer.is_some(), http.config.body_bytes_max);
+    let (_room, body) = match read_body(&http, &headers, known, body).await {
         Ok(read) => read,
         Err(refused) => return refused,
     };
@@ -149,15 +160,15 @@ async fn api_call(
     }
 }
 
-/// The body with its share of the memory for bodies, or the answer that refuses it.
+/// The body with its share of the memory for bodies, or the answer that refuses it. A body with a
+/// bearer token (`known`) may have so many bytes.
 async fn read_body(
     http: &Http,
     headers: &HeaderMap,
-    known: bool,
+    (known, limit): (bool, usize),
     body: Body,
 ) -> Result<(OwnedSemaphorePermit, Bytes), Response> {
-    let limit =
-        if known { http.config.body_bytes_max } else { http.config.stranger_body_bytes_max };
+    let limit = if known { limit } else { limit.min(http.config.stranger_body_bytes_max) };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
     // A body of unknown length may become as long as the limit.
     let length: usize = length.unwrap_or(limit);

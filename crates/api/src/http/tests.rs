@@ -25,6 +25,7 @@ fn site() -> Site {
     let state = Http {
         api: Arc::clone(&api),
         calls: Arc::new(Semaphore::new(config.calls_max)),
+        reads: Arc::new(Semaphore::new(config.reads_max)),
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };

@@ -1,0 +1,103 @@
+//! The history service: values that other programs write and read, with the rights of a user.
+//!
+//! It allows what the JSON-RPC methods allow (a role that may not call `history.push` may not write
+//! here either), but writing needs the right to change the host, not only to see it.
+
+mod read;
+#[cfg(test)]
+mod tests;
+mod write;
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+use config::Snapshot;
+use config::snapshot::Item;
+use history::service::{Asker, Pages, Service};
+use model::{HostId, ItemId};
+use wire::history_service::{Failure, ReadRequest, Reason, WriteReply, WriteRequest};
+
+use crate::call::{User, UserType};
+use crate::permission::{Need, check_method, on_hosts};
+use crate::{Api, ApiError, session};
+
+impl Service for Api {
+    fn write(&self, asker: &Asker, request: WriteRequest) -> WriteReply {
+        let sequence = request.sequence;
+        let failed = |failure| WriteReply { failure: Some(failure), ..WriteReply::default() };
+        WriteReply { sequence, ..write::write(self, asker, request).unwrap_or_else(failed) }
+    }
+
+    fn read(&self, asker: &Asker, request: ReadRequest) -> Result<Box<dyn Pages>, Failure> {
+        read::read(self, asker, request)
+    }
+}
+
+/// Who asks, if the role allows the method.
+fn sign_in(api: &Api, asker: &Asker, method: &str) -> Result<User, Failure> {
+    let user = session::authenticate(api, asker.token.as_deref()).map_err(|error| {
+        // Codes below -32600 that are no JSON-RPC refusals are the database's.
+        let reason = if error.code == -32603 { Reason::Internal } else { Reason::NotSignedIn };
+        reason.with(error.data)
+    })?;
+    check_method(&user, method, UserType::User, method)
+        .map_err(|error| Reason::Denied.with(error.data))?;
+    Ok(user)
+}
+
+const NO_ITEM: &str = "There is no such item, or you have no right to it.";
+
+fn no_item() -> Failure {
+    Reason::NoItem.with(NO_ITEM)
+}
+
+/// The item that a message names.
+fn find<'s>(
+    snapshot: &'s Snapshot,
+    itemid: u64,
+    host: &str,
+    key: &str,
+) -> Result<&'s Arc<Item>, Failure> {
+    let found = match (itemid, host, key) {
+        (0, "", _) | (0, _, "") => {
+            return Err(Reason::Invalid.with("Give the itemid, or host and key."));
+        }
+        (0, host, key) => snapshot.host_by_name(host).and_then(|host| host.item(key)),
+        (id, "", "") => snapshot.items.get(&ItemId(id)),
+        _ => return Err(Reason::Invalid.with("Give the itemid, or host and key; not both.")),
+    };
+    found.ok_or_else(no_item)
+}
+
+/// The hosts of a request on which the user has the right.
+enum Allowed {
+    All,
+    These(HashSet<HostId>),
+}
+
+impl Allowed {
+    fn load(
+        api: &Api,
+        user: &User,
+        need: Need,
+        hosts: impl Iterator<Item = HostId>,
+    ) -> Result<Self, Failure> {
+        let Some(condition) = on_hosts(user, need, "h.hostid") else { return Ok(Self::All) };
+        let hosts: BTreeSet<u64> = hosts.map(|host| host.0).collect();
+        let hosts: Vec<u64> = hosts.into_iter().collect();
+        let sql = format!("SELECT h.hostid FROM hosts h WHERE {condition} AND h.hostid IN ({{ids}})");
+        let rows = api
+            .deps
+            .config
+            .read(|c| Ok::<_, ApiError>(config::db::query_by_ids(c, &sql, &[], &hosts)?))
+            .map_err(|error| Reason::Internal.with(error.data))?;
+        Ok(Self::These(rows.iter().map(|row| HostId(row.id("hostid"))).collect()))
+    }
+
+    fn has(&self, host: HostId) -> bool {
+        match self {
+            Self::All => true,
+            Self::These(hosts) => hosts.contains(&host),
+        }
+    }
+}
