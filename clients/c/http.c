@@ -209,7 +209,8 @@ static int send_all(http *of, const char *data, size_t len) {
 #endif
             sent = send(of->socket, data, len, MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR && !of->secure) continue;
-        if (sent <= 0) return fail(of, "%s:%s takes no more: %s", of->host, of->port, strerror(errno));
+        if (sent <= 0)
+            return fail(of, "%s:%s takes no more: %s", of->host, of->port, strerror(errno));
         data += sent;
         len -= (size_t)sent;
     }
@@ -248,7 +249,8 @@ static int head_line(http *of, buffer *line) {
         if (sign == '\n') return 0;
         char one = (char)sign;
         if (sign != '\r') buffer_add(line, &one, 1);
-        if (line->len > HEADER_MAX || line->failed) return fail(of, "the answer's head is too long");
+        if (line->len > HEADER_MAX || line->failed)
+            return fail(of, "the answer's head is too long");
     }
 }
 

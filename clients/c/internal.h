@@ -23,6 +23,17 @@ const char *buffer_string(buffer *of);
 /* A JSON string with its quotes. */
 void buffer_json(buffer *to, const char *text, size_t len);
 
+/* Values and items as JSON. */
+struct vh_batch {
+    buffer text; /* the values, with commas between */
+    size_t count;
+};
+
+struct vh_items {
+    buffer text;
+    size_t count;
+};
+
 /* A place in a JSON text. Once the text broke a rule, bad stays true. */
 typedef struct {
     const char *at, *end;

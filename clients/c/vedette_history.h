@@ -88,7 +88,7 @@ void vh_set_timeout(vh_client *client, int timeout_ms);
 const char *vh_error(const vh_client *client);
 const char *vh_reason(const vh_client *client);
 
-/* Values to be written together. clock 0 = when they arrive. The item: itemid, or 0 with host and key. */
+/* Values to be written together. The item: itemid, or 0 with host and key. clock 0 = on arrival. */
 vh_batch *vh_batch_new(void);
 void vh_batch_free(vh_batch *batch);
 void vh_batch_clear(vh_batch *batch);

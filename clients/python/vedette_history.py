@@ -97,7 +97,7 @@ def _encode(message):
 
 
 def _batch(take, room):
-    """The next values of a queue: as many as fit a message. `take` gives one, None = it is empty."""
+    """The next values of a queue, as many as fit a message. `take` gives one; None: no more."""
     batch = []
     while len(batch) < VALUES_MAX and room > 0:
         one = take()
@@ -303,7 +303,8 @@ class AsyncClient:
         reader, writer = await self._connection()
         whole = False
         try:
-            head = ["POST /api/history/%s HTTP/1.1" % call, "Host: %s:%d" % (self._at.host, self._at.port),
+            head = ["POST /api/history/%s HTTP/1.1" % call,
+                    "Host: %s:%d" % (self._at.host, self._at.port),
                     "Content-Length: %d" % len(body)]
             head += ["%s: %s" % header for header in self._at.headers.items()]
             writer.write("\r\n".join(head + ["", ""]).encode() + body)
@@ -332,8 +333,8 @@ class AsyncClient:
 
     async def write(self, values, synced=False, resend=False):
         """Writes `value`s; returns how many are kept and which were refused."""
-        text = b"".join([line async for line in self._lines("write", _write(values, synced, resend))])
-        return _written(json.loads(text))
+        lines = self._lines("write", _write(values, synced, resend))
+        return _written(json.loads(b"".join([line async for line in lines])))
 
     async def _read(self, call, message):
         async for line in self._lines(call, message):

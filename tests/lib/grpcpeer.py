@@ -27,8 +27,8 @@ def refused(call):
     try:
         call()
     except grpc.RpcError as error:
-        trailers = {key: text for key, text in error.trailing_metadata() if key.startswith("vedette-")}
-        return [error.code().name, trailers]
+        told = [pair for pair in error.trailing_metadata() if pair[0].startswith("vedette-")]
+        return [error.code().name, dict(told)]
     return ["OK", {}]
 
 
@@ -55,7 +55,8 @@ def main():
             pb.Value(itemid=itemid),
         ]), **signed)
     told["again"] = [again.sequence, again.kept, [
-        [one.index, one.failure.reason, one.failure.fault, one.failure.retry] for one in again.refused
+        [one.index, one.failure.reason, one.failure.fault, one.failure.retry]
+        for one in again.refused
     ]]
     pages = list(history.Range(pb.RangeRequest(items=[pb.ItemName(itemid=itemid)]), **signed))
     told["pages"] = [len(page.samples) for page in pages]

@@ -128,8 +128,8 @@ class TestWriteAndRead(ServiceCase):
                 state.append((item["state"], item["error"]))
             self.assertEqual(values[0], values[1], key)
             self.assertEqual(state[0], state[1], key)
-        self.assertEqual(self.api.call("history.get", history=3, itemids=[ids["app.rate"]])[0]["value"],
-                         "40", "preprocessing multiplies")
+        rows = self.api.call("history.get", history=3, itemids=[ids["app.rate"]])
+        self.assertEqual([row["value"] for row in rows], ["40"], "preprocessing multiplies")
 
     def test_refusals_name_value_and_reason(self):
         _, ids = self.estate("refusals")
@@ -184,7 +184,8 @@ class TestWriteAndRead(ServiceCase):
         lines = [("%d " % n) * 3000 for n in range(450)]
         for begin in range(0, 450, 150):
             history.write([vh.value(texts, lines[n], CLOCK + n) for n in range(begin, begin + 150)])
-        self.assertEqual([one.value for one in history.range([texts])], [one[:65535] for one in lines])
+        read = [one.value for one in history.range([texts])]
+        self.assertEqual(read, [line[:65535] for line in lines])
         self.assertEqual(sum(1 for _ in history.newest([texts, numbers], 1000)), 450 + 1000)
 
     def test_trends(self):
@@ -213,7 +214,8 @@ class TestWriteAndRead(ServiceCase):
             with self.assertRaises(vh.Error) as caught:
                 call()
             problem = caught.exception
-            self.assertEqual((problem.reason, problem.fault, problem.retry), (reason, "caller", False))
+            found = (problem.reason, problem.fault, problem.retry)
+            self.assertEqual(found, (reason, "caller", False))
         # The client goes on.
         self.assertEqual(history.write([]), vh.Written(0, []))
 
@@ -246,7 +248,8 @@ class TestWriteAndRead(ServiceCase):
 
         self.assertEqual(writes(self.client()), 1)
         for name, permission, write, read in [
-            ("writer", 3, 1, 1), ("reader", 2, ["no_item"], 1), ("denied", 0, ["no_item"], "no_item"),
+            ("writer", 3, 1, 1), ("reader", 2, ["no_item"], 1),
+            ("denied", 0, ["no_item"], "no_item"),
         ]:
             history = of(name, permission)
             self.assertEqual((writes(history), reads(history)), (write, read), name)
@@ -282,11 +285,12 @@ class TestClients(ServiceCase):
         self.estate("c-alone")
         program = os.path.join(self.build, "client")
         sources = [os.path.join(CLIENTS, name) for name in
-                   ("vedette_history.c", "writer.c", "http.c", "json.c")]
-        run(["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Werror", "-fsanitize=address,undefined",
-             "-pthread", "-I", CLIENTS, os.path.join(bed.ROOT, "tests", "lib", "historyclient.c"),
-             *sources, "-o", program])
-        self.assertEqual(run([program, self.url, self.token, "c-alone"]).splitlines()[-1], "all well")
+                   ("vedette_history.c", "batch.c", "writer.c", "http.c", "json.c")]
+        run(["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Werror",
+             "-fsanitize=address,undefined", "-pthread", "-I", CLIENTS,
+             os.path.join("tests", "lib", "historyclient.c"), *sources, "-o", program])
+        said = run([program, self.url, self.token, "c-alone"])
+        self.assertEqual(said.splitlines()[-1], "all well")
 
     def test_grpc(self):
         _, ids = self.estate("grpc")
@@ -400,26 +404,29 @@ class TestSecured(unittest.TestCase):
 
         def refused():
             with self.assertRaises(vh.Error) as caught:
-                vh.Client(url, "nobody", ca_file=cert).write([])
+                with vh.Client(url, "nobody", ca_file=cert) as history:
+                    history.write([])
             return caught.exception.reason == "not_signed_in"
 
         bed.wait_for("HTTPS", refused)
         with self.assertRaises(vh.Error) as caught:
-            vh.Client(url, "nobody").write([])
-        self.assertEqual(caught.exception.reason, "network", "an unknown certificate is not believed")
+            with vh.Client(url, "nobody") as history:
+                history.write([])
+        self.assertEqual(caught.exception.reason, "network", "its certificate is not believed")
         run(["make", "-s", "-C", CLIENTS, "OUT=" + folder])
         program = os.path.join(folder, "history")
         run(["cc", os.path.join(CLIENTS, "examples", "history.c"), "-I", CLIENTS, "-o", program,
              os.path.join(folder, "libvedette-history.a"), "-lssl", "-lcrypto", "-pthread"])
-        for ca_file, word in ((cert, "Not authorized"), ("", "no TLS with")):
+        for ca_file, word in ((cert, "not_signed_in: There is no API token"), ("", "no TLS with")):
+            environment = dict(os.environ, VEDETTE_CA_FILE=ca_file) if ca_file else None
             done = subprocess.run([program, url, "nobody", "h", "k", "1"], capture_output=True,
-                                  text=True, env=dict(os.environ, **({"VEDETTE_CA_FILE": ca_file}
-                                                                     if ca_file else {})))
+                                  text=True, env=environment)
             self.assertEqual(done.returncode, 1)
             self.assertIn(word, done.stdout + done.stderr)
         done = subprocess.run(
-            ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-CAfile", cert, "-alpn", "h2",
-             "-verify_return_error"], input="", capture_output=True, text=True, timeout=30)
+            ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-CAfile", cert,
+             "-alpn", "h2", "-verify_return_error"],
+            input="", capture_output=True, text=True, timeout=30)
         self.assertIn("ALPN protocol: h2", done.stdout)
 
 

@@ -38,7 +38,7 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use exchange::{read_export, write_export};
-pub use http::{HttpConfig, serve};
+pub use http::{HttpConfig, Listening, Stream, serve};
 pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
 pub use reference::{openrpc, reference, typescript};
 pub use session::{generate_password, hash_password};

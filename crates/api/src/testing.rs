@@ -100,6 +100,11 @@ const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 impl Server {
     /// A fresh server with the initial objects, signed in as `Admin` with password `zabbix`.
     pub(crate) fn start() -> Self {
+        Self::over(Arc::new(NoHistory))
+    }
+
+    /// The same with a history.
+    pub(crate) fn over(history: Arc<dyn history::Reader>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = config::Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
         // Cost 4 is bcrypt's lowest: tests sign in often.
@@ -110,7 +115,7 @@ impl Server {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let api = Api::new(Deps {
             config: Arc::new(config),
-            history: Arc::new(NoHistory),
+            history,
             live: Arc::new(Idle(Arc::clone(&asked))),
             hub: LiveHub::default(),
             clock: clock.clone(),

@@ -18,23 +18,23 @@ use wire::history_service::{
     TrendRows, TrendsRequest, WriteReply, WriteRequest,
 };
 
-use crate::Shared;
+use crate::Server;
 use crate::status::status;
 
 /// One call, with who asks.
 struct Call {
-    shared: Shared,
+    server: Server,
     asker: Asker,
 }
 
 /// Answers one call.
 pub(crate) async fn answer(
-    shared: Shared,
+    server: Server,
     peer: SocketAddr,
     request: http::Request<Incoming>,
 ) -> http::Response<Body> {
     let asker = Asker { token: token(request.headers()), peer: peer.ip() };
-    let call = Arc::new(Call { shared, asker });
+    let call = Arc::new(Call { server, asker });
     let method = request.uri().path().strip_prefix("/vedette.history.v1.History/");
     match method.unwrap_or("") {
         "Write" => {
@@ -121,13 +121,13 @@ impl Call {
     /// Writes a batch when it is its turn.
     async fn write(self: &Arc<Self>, request: WriteRequest) -> WriteReply {
         let sequence = request.sequence;
-        let Ok(permit) = Arc::clone(&self.shared.writes).acquire_owned().await else {
+        let Ok(permit) = Arc::clone(&self.server.writes).acquire_owned().await else {
             return WriteReply { sequence, failure: Some(stopping()), ..WriteReply::default() };
         };
         let call = Arc::clone(self);
         let work = move || {
             let _permit = permit;
-            call.shared.service.write(&call.asker, request)
+            call.server.service.write(&call.asker, request)
         };
         tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| WriteReply {
             sequence,
@@ -138,10 +138,7 @@ impl Call {
 
     /// A reply per batch. A batch that fails does not end the stream: its reply says so, and the
     /// client may send it again. Who may not write at all is told by the status.
-    fn write_all(
-        self: &Arc<Self>,
-        requests: Streaming<WriteRequest>,
-    ) -> Answer<WriteReply> {
+    fn write_all(self: &Arc<Self>, requests: Streaming<WriteRequest>) -> Answer<WriteReply> {
         let call = Arc::clone(self);
         let replies = requests.then(move |request| {
             let call = Arc::clone(&call);
@@ -167,12 +164,12 @@ impl Call {
     ) -> impl Future<Output = Result<Response<Answer<M>>, Status>> + use<M> {
         let call = Arc::clone(self);
         async move {
-            let Ok(permit) = Arc::clone(&call.shared.reads).try_acquire_owned() else {
-                let most = call.shared.config.reads_max;
+            let Ok(permit) = Arc::clone(&call.server.reads).try_acquire_owned() else {
+                let most = call.server.config.reads_max;
                 let text = format!("{most} answers are sent at once already.");
                 return Err(status(&Reason::Busy.with(text)));
             };
-            let begin = move || call.shared.service.read(&call.asker, request);
+            let begin = move || call.server.service.read(&call.asker, request);
             let begun = tokio::task::spawn_blocking(begin).await;
             let pages =
                 begun.unwrap_or_else(|error| Err(broken(&error))).map_err(|f| status(&f))?;

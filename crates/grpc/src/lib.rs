@@ -1,8 +1,8 @@
-//! The history service over gRPC: HTTP/2, streams, flow control, TLS.
+//! The history service over gRPC: HTTP/2, streams, flow control.
 //!
-//! One request: `connections` (accepted, secured, bounded) → [`calls`] (by the path of the call;
-//! protobuf to messages of `wire::history_service`) → [`history::service::Service`], which the
-//! server puts here. That blocks, and is called on blocking threads.
+//! One request: a connection that the server accepted and secured → `calls` (by the path of the
+//! call; protobuf to messages of `wire::history_service`) → [`history::service::Service`], which
+//! blocks and is called on blocking threads.
 //!
 //! A crate of its own, because HTTP/2 and gRPC are what nobody else needs: whoever works on the API
 //! does not build them.
@@ -15,65 +15,53 @@ mod calls;
 mod connections;
 mod status;
 
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use history::service::Service;
 use tokio::sync::Semaphore;
 
-/// How it is served.
-#[derive(Debug, Clone)]
+/// The protocol, as a TLS handshake names it.
+pub const ALPN: &str = "h2";
+/// Connections that are served at the same time.
+pub const CONNECTIONS_MAX: usize = 1_024;
+
+/// How much at the same time.
+#[derive(Debug, Clone, Copy)]
 pub struct Config {
-    /// Certificate chain and private key (PEM); without them plain HTTP/2.
-    pub tls: Option<(PathBuf, PathBuf)>,
-    /// Connections at the same time; more wait in the kernel's queue.
-    pub connections_max: usize,
-    /// Calls of one connection at the same time; its client lets more wait.
+    /// Calls of one connection; its client lets more wait.
     pub streams_max: u32,
-    /// Batches that are written at the same time; others wait.
+    /// Batches that are written; others wait.
     pub writes_max: usize,
-    /// Answers to reads that are sent at the same time; others are refused for the moment.
+    /// Answers to reads that are sent; others are refused for the moment.
     pub reads_max: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self {
-            tls: None,
-            connections_max: 1_024,
-            streams_max: 100,
-            writes_max: 32,
-            reads_max: 64,
-        }
+        Self { streams_max: 100, writes_max: 32, reads_max: 64 }
     }
 }
 
-/// What all connections share.
+/// What serves connections; clones share the limits.
 #[derive(Clone)]
-struct Shared {
+pub struct Server {
     service: Arc<dyn Service>,
-    config: Arc<Config>,
+    config: Config,
     writes: Arc<Semaphore>,
     reads: Arc<Semaphore>,
 }
 
-/// Serves on `listener` until `stop` resolves. The error is that of a certificate.
-pub async fn serve(
-    service: Arc<dyn Service>,
-    config: Config,
-    listener: tokio::net::TcpListener,
-    stop: impl Future<Output = ()> + Send,
-) -> std::io::Result<()> {
-    let tls = config.tls.as_ref().map(connections::acceptor).transpose()?;
-    let shared = Shared {
-        service,
-        writes: Arc::new(Semaphore::new(config.writes_max)),
-        reads: Arc::new(Semaphore::new(config.reads_max)),
-        config: Arc::new(config),
-    };
-    tokio::select! {
-        () = connections::accept(listener, tls, shared) => {}
-        () = stop => {}
+impl std::fmt::Debug for Server {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Server").field("config", &self.config).finish_non_exhaustive()
     }
-    Ok(())
+}
+
+impl Server {
+    /// Gives what `service` does to whoever calls.
+    pub fn new(service: Arc<dyn Service>, config: Config) -> Self {
+        let writes = Arc::new(Semaphore::new(config.writes_max));
+        let reads = Arc::new(Semaphore::new(config.reads_max));
+        Self { service, config, writes, reads }
+    }
 }

@@ -22,10 +22,10 @@ use crate::backend::Requests;
 use crate::capacity::Capacity;
 use crate::folder::{RunningMark, lock};
 use crate::internals::ServerFigures;
+use crate::listen::{bind, web_certificate};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::listen::{bind, web_certificate};
 use crate::{discovery, first_start, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
@@ -270,15 +270,13 @@ impl Server {
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
         if let Some(listener) = self.grpc {
-            let service = Arc::clone(&self.api) as Arc<dyn history::service::Service>;
-            let config = grpc::Config { tls: self.tls.clone(), ..grpc::Config::default() };
-            self.tasks.spawn(async move {
-                // Ends with the other tasks.
-                let never = std::future::pending();
-                if let Err(error) = grpc::serve(service, config, listener, never).await {
-                    tracing::error!(%error, "the history service over gRPC cannot be served");
-                }
-            });
+            let tls = self.tls.as_ref();
+            let listening = api::Listening::new(listener, tls, grpc::ALPN, grpc::CONNECTIONS_MAX)?;
+            let grpc = grpc::Server::new(Arc::clone(&self.api) as _, grpc::Config::default());
+            self.tasks.spawn(listening.run(move |stream, peer| {
+                let grpc = grpc.clone();
+                async move { grpc.connection(stream, peer).await }
+            }));
         }
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };

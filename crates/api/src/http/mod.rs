@@ -24,6 +24,8 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 
 use crate::{Api, session};
 
+pub use connections::{Listening, Stream};
+
 /// How the API is served.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
@@ -75,7 +77,8 @@ pub async fn serve(
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let tls = config.tls.as_ref().map(connections::acceptor).transpose()?;
+    let listening =
+        Listening::new(listener, config.tls.as_ref(), "", connections::CONNECTIONS_MAX)?;
     let state = Http {
         api,
         calls: Arc::new(Semaphore::new(config.calls_max)),
@@ -83,8 +86,13 @@ pub async fn serve(
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };
+    let router = router(state);
+    let accept = listening.run(move |stream, peer| {
+        let router = router.clone();
+        async move { connections::serve(stream, peer, router).await }
+    });
     tokio::select! {
-        () = connections::accept(listener, tls, router(state)) => {}
+        () = accept => {}
         () = stop => {}
     }
     Ok(())

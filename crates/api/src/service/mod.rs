@@ -33,12 +33,17 @@ impl Service for Api {
     }
 }
 
+const NOT_SIGNED_IN: &str = "There is no API token with the call, or none that is valid.";
+
 /// Who asks, if the role allows the method.
 fn sign_in(api: &Api, asker: &Asker, method: &str) -> Result<User, Failure> {
     let user = session::authenticate(api, asker.token.as_deref()).map_err(|error| {
-        // Codes below -32600 that are no JSON-RPC refusals are the database's.
-        let reason = if error.code == -32603 { Reason::Internal } else { Reason::NotSignedIn };
-        reason.with(error.data)
+        match error.code {
+            -32603 => Reason::Internal.with(error.data),
+            // Expired.
+            -32500 => Reason::NotSignedIn.with(error.data),
+            _ => Reason::NotSignedIn.with(NOT_SIGNED_IN),
+        }
     })?;
     check_method(&user, method, UserType::User, method)
         .map_err(|error| Reason::Denied.with(error.data))?;
@@ -85,7 +90,8 @@ impl Allowed {
         let Some(condition) = on_hosts(user, need, "h.hostid") else { return Ok(Self::All) };
         let hosts: BTreeSet<u64> = hosts.map(|host| host.0).collect();
         let hosts: Vec<u64> = hosts.into_iter().collect();
-        let sql = format!("SELECT h.hostid FROM hosts h WHERE {condition} AND h.hostid IN ({{ids}})");
+        let sql =
+            format!("SELECT h.hostid FROM hosts h WHERE {condition} AND h.hostid IN ({{ids}})");
         let rows = api
             .deps
             .config

@@ -31,8 +31,7 @@ pub(super) fn read(
     match request {
         ReadRequest::Range(request) => {
             let items = items(api, asker, "history.get", &request.items)?;
-            let order =
-                if request.descending { Order::NewestFirst } else { Order::OldestFirst };
+            let order = if request.descending { Order::NewestFirst } else { Order::OldestFirst };
             Ok(Box::new(RangePages {
                 history,
                 items: items.into(),
@@ -197,7 +196,10 @@ impl Pages for RangePages {
                     Place { item, value_type, left: self.limit, last: None, again: 0 }
                 }
             };
-            let (samples, more) = self.more(&mut place).map_err(not_read)?;
+            let (samples, more) = self.more(&mut place).map_err(|error| {
+                self.items.clear();
+                not_read(error)
+            })?;
             let itemid = place.item.0;
             self.at = more.then_some(place);
             if !samples.is_empty() {
@@ -226,7 +228,10 @@ impl Pages for NewestPages {
             }
             let many = (NEWEST_ROWS / self.count).clamp(1, self.items.len());
             let items: Vec<ItemId> = self.items.drain(..many).collect();
-            let newest = self.history.newest(&items, self.count).map_err(not_read)?;
+            let newest = self.history.newest(&items, self.count).map_err(|error| {
+                self.items.clear();
+                not_read(error)
+            })?;
             for (item, samples) in items.into_iter().zip(newest) {
                 self.ready.extend(by_bytes(item, samples));
             }
@@ -273,7 +278,10 @@ impl Pages for TrendPages {
             }
             let many = TREND_ITEMS.min(self.items.len());
             let items: Vec<ItemId> = self.items.drain(..many).collect();
-            let trends = self.history.trends(&items, self.span).map_err(not_read)?;
+            let trends = self.history.trends(&items, self.span).map_err(|error| {
+                self.items.clear();
+                not_read(error)
+            })?;
             for of_item in trends.chunk_by(|a, b| a.item == b.item) {
                 let message = |trends: &[model::Trend]| TrendRows {
                     itemid: trends[0].item.0,
@@ -286,8 +294,7 @@ impl Pages for TrendPages {
 }
 
 fn sample(sample: &model::Sample) -> Sample {
-    let mut message =
-        Sample { clock: sample.at.clock, ns: sample.at.ns, ..Sample::default() };
+    let mut message = Sample { clock: sample.at.clock, ns: sample.at.ns, ..Sample::default() };
     match &sample.value {
         SampleValue::Float(value) => message.float = Some(*value),
         SampleValue::Unsigned(value) => message.unsigned = Some(*value),

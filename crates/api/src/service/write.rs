@@ -44,17 +44,15 @@ pub(super) fn write(
             Err(failure) => refused.push((index, failure)),
         }
     }
-    let push = Push {
-        values,
-        client: asker.peer,
-        refuse_duplicates: false,
-        resend: request.resend,
-    };
+    let push =
+        Push { values, client: asker.peer, refuse_duplicates: false, resend: request.resend };
     let mut kept = 0;
     for (index, result) in places.into_iter().zip(api.deps.live.push(push)) {
         match result {
             Ok(()) => kept += 1,
-            Err(failure) if failure.reason() == Reason::NotKept => return Err(again(&failure.message)),
+            Err(failure) if failure.reason() == Reason::NotKept => {
+                return Err(again(&failure.message));
+            }
             Err(failure) => refused.push((index, failure)),
         }
     }

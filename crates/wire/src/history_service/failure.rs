@@ -98,10 +98,7 @@ impl Reason {
 
     /// Whether the same may succeed later without anybody changing the configuration.
     pub const fn retry(self) -> bool {
-        matches!(
-            self,
-            Self::NotKept | Self::NotRead | Self::Busy | Self::Stopping
-        )
+        matches!(self, Self::NotKept | Self::NotRead | Self::Busy | Self::Stopping)
     }
 
     /// Status of HTTP for it.
