@@ -26,7 +26,7 @@ impl Server {
     /// Serves a connection until it ends.
     pub async fn connection<S>(&self, stream: S, peer: SocketAddr)
     where
-        S: AsyncRead + AsyncWrite + Unpin + Send,
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
         let server = self.clone();
         let service = service_fn(move |request| {

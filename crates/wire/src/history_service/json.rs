@@ -5,7 +5,6 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Deserializer, Serializer, de::Error};
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
 pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
@@ -33,7 +32,6 @@ fn float<E: Error>(number: Number<'_>) -> Result<f64, E> {
     match number {
         Number::Float(number) => Ok(number),
         // Counters above 2^53 lose low bits by nature.
-        #[expect(clippy::cast_precision_loss, reason = "asked to be a float")]
         Number::Whole(number) => Ok(number as f64),
         Number::Text(text) => match &*text {
             "NaN" => Ok(f64::NAN),
@@ -48,7 +46,6 @@ fn float<E: Error>(number: Number<'_>) -> Result<f64, E> {
 pub(super) mod decimal {
     use super::*;
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
     pub(in super::super) fn serialize<S: Serializer>(
         value: &u64,
         to: S,
@@ -67,7 +64,6 @@ pub(super) mod decimal {
 pub(super) mod decimal_option {
     use super::*;
 
-    #[expect(clippy::ref_option, reason = "serde's signature")]
     pub(in super::super) fn serialize<S: Serializer>(
         value: &Option<u64>,
         to: S,
@@ -89,7 +85,6 @@ pub(super) mod decimal_option {
 pub(super) mod float_option {
     use super::*;
 
-    #[expect(clippy::ref_option, reason = "serde's signature")]
     pub(in super::super) fn serialize<S: Serializer>(
         value: &Option<f64>,
         to: S,
