@@ -1,5 +1,6 @@
 """docs/benchmarks.md and its plots, from the raw figures."""
 
+import datetime
 import os
 import statistics
 import subprocess
@@ -319,10 +320,26 @@ def commands(figures):
             yield command + whom
 
 
+# Servers that took turns were measured within this time.
+ONE_RUN_S = 2 * 3600
+
+
 def when(figures):
     """What is older than a change of the program says nothing about that change."""
     times = sorted(run["at"] for run in figures.data["runs"] if "at" in run)
-    return "Measured from %s to %s." % (times[0], times[-1]) if times else ""
+    if not times:
+        return ""
+    words = ["Measured from %s to %s; `results.json` has the time of each round. The machine is not "
+             "equally quick at all times: compare servers, not rows." % (times[0], times[-1])]
+    apart = []
+    for part in parts.PARTS:
+        at = [datetime.datetime.fromisoformat(run["at"]) for server in figures.servers
+              for run in figures.runs(part, server) if "at" in run]
+        if at and (max(at) - min(at)).total_seconds() > ONE_RUN_S:
+            apart.append(part)
+    if apart:
+        words.append("In different runs, so not comparable to a few percent: %s." % ", ".join(apart))
+    return " ".join(words)
 
 
 PAGE = """# Benchmarks: Vedette beside Zabbix 6.0 and 7.0

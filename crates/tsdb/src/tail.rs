@@ -62,9 +62,7 @@ impl Tail {
             at: start.unwrap_or_default(),
             file: None,
             damaged_blocks: 0,
-            missed_files: start.is_some_and(|start| {
-                start.file > 0 && matches!(spool.look(start.file), Place::Gone(_))
-            }),
+            missed_files: false,
             buffer: Vec::new(),
             rows: Rows::default(),
             spool,
@@ -92,7 +90,8 @@ impl Tail {
         self.damaged_blocks
     }
 
-    /// The file where this reader stopped is gone: nobody kept what came after it.
+    /// A file that the engine knows is gone. One that it does not know held nothing acknowledged, or
+    /// was removed while the engine had no such reader: who reads has to know when that was.
     pub fn missed_files(&self) -> bool {
         self.missed_files
     }

@@ -13,6 +13,8 @@ use crate::{Error, Fault};
 
 /// First line of the file.
 const TITLE: &str = "vedette history cursors 1";
+/// Second line of the file, where the logs have gone on without the store.
+const LEFT: &str = "left";
 /// Last line of the file.
 const END: &str = "end";
 
@@ -21,6 +23,7 @@ const END: &str = "end";
 pub(crate) struct Cursors {
     path: PathBuf,
     positions: BTreeMap<String, Position>,
+    left: bool,
 }
 
 impl Cursors {
@@ -31,7 +34,7 @@ impl Cursors {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(file_error("read", path, &error)),
         };
-        let positions = if text.is_empty() { Some(BTreeMap::new()) } else { parse(&text) };
+        let found = if text.is_empty() { Some((BTreeMap::new(), false)) } else { parse(&text) };
         let damaged = || Error {
             fault: Fault::Config,
             retry: false,
@@ -40,7 +43,8 @@ impl Cursors {
                  that the log still has"
             ),
         };
-        Ok(Self { path: path.to_owned(), positions: positions.ok_or_else(damaged)? })
+        let (positions, left) = found.ok_or_else(damaged)?;
+        Ok(Self { path: path.to_owned(), positions, left })
     }
 
     /// Of all stores that were ever fed from a data folder, named now or not.
@@ -57,6 +61,30 @@ impl Cursors {
             }
         }
         Ok(all)
+    }
+
+    /// Whether they are those of this file.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        self.path == path
+    }
+
+    /// A server starts without the store: the logs forget what it has not read. Only this tells
+    /// it: a file that is gone may as well be one that a power cut took before it had any rows.
+    pub(crate) fn leave(&mut self) -> Result<(), Error> {
+        if !self.left && !self.positions.is_empty() {
+            self.left = true;
+            self.write(&self.positions)?;
+        }
+        Ok(())
+    }
+
+    /// The store is fed again; whether logs went on without it.
+    pub(crate) fn come_back(&mut self) -> Result<bool, Error> {
+        let left = std::mem::replace(&mut self.left, false);
+        if left {
+            self.write(&self.positions)?;
+        }
+        Ok(left)
     }
 
     /// Where the store goes on in a log; `None` = it has read nothing of it.
@@ -80,6 +108,10 @@ impl Cursors {
 
     fn write(&self, positions: &BTreeMap<String, Position>) -> Result<(), Error> {
         let mut text = format!("{TITLE}\n");
+        if self.left {
+            text += LEFT;
+            text += "\n";
+        }
         for (log, Position { file, offset }) in positions {
             text += &format!("{log} {file} {offset}\n");
         }
@@ -89,15 +121,18 @@ impl Cursors {
     }
 }
 
-fn parse(text: &str) -> Option<BTreeMap<String, Position>> {
-    let lines = text.strip_prefix(TITLE)?.strip_suffix(END)?;
+fn parse(text: &str) -> Option<(BTreeMap<String, Position>, bool)> {
+    let lines = text.strip_prefix(TITLE)?.strip_suffix(END)?.trim_start_matches('\n');
+    let without = lines.strip_prefix(LEFT).and_then(|rest| rest.strip_prefix('\n'));
+    let (lines, left) = without.map_or((lines, false), |lines| (lines, true));
     let position = |line: &str| {
         let mut words = line.split(' ');
         let (log, file, offset) = (words.next()?, words.next()?, words.next()?);
         let position = Position { file: file.parse().ok()?, offset: offset.parse().ok()? };
         Some((log.to_owned(), position))
     };
-    lines.lines().filter(|line| !line.is_empty()).map(position).collect()
+    let positions: Option<_> = lines.lines().map(position).collect();
+    Some((positions?, left))
 }
 
 #[cfg(test)]
@@ -116,6 +151,14 @@ mod tests {
         let cursors = Cursors::load(&path).unwrap();
         assert_eq!(cursors.position("shard-0"), Some(b));
         assert_eq!(cursors.position("shard-11"), Some(b));
+        let load = || Cursors::load(&path).unwrap();
+        for _ in 0..2 {
+            load().leave().unwrap();
+            assert_eq!(load().position("shard-11"), Some(b));
+            assert!(load().come_back().unwrap());
+            assert!(!load().come_back().unwrap());
+        }
+        load().leave().unwrap();
         let whole = std::fs::read_to_string(&path).unwrap();
         for len in 1..whole.len() {
             std::fs::write(&path, &whole[..len]).unwrap();

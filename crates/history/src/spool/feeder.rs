@@ -90,7 +90,7 @@ pub(crate) struct Feeder {
 impl Feeder {
     pub(crate) fn new(
         store: &Arc<dyn Store>,
-        (logs, cursors): (Vec<Log>, Cursors),
+        (logs, mut cursors): (Vec<Log>, Cursors),
         (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
         (policy, clock, refused): (Policy, &SharedClock, &Path),
     ) -> Result<Self, Error> {
@@ -104,14 +104,10 @@ impl Feeder {
         let lanes = policy.lanes.max(1);
         let (report, done) = sync_channel(lanes * (UNDER_WAY_MAX + 1));
         let lane = |_| Lane::start(store.driver(), common.clone(), report.clone());
-        for log in logs.iter().filter(|log| log.tail.missed_files()) {
+        if cursors.come_back()? {
             add(&gauges.missed, 1);
-            let (store, log) = (store.name(), &log.name);
-            tracing::warn!(
-                store,
-                log,
-                "values between two times that this store was fed are not in it"
-            );
+            let store = store.name();
+            tracing::warn!(store, "values from when this store was not named are not in it");
         }
         Ok(Self {
             lanes: (0..lanes).map(lane).collect::<Result<_, _>>()?,

@@ -106,6 +106,7 @@ impl Spools {
         if !stores.is_empty() {
             std::fs::create_dir_all(dir).map_err(|cause| file_error("create", dir, &cause))?;
         }
+        let mut left = Cursors::load_all(dir)?;
         let mut with_cursors = Vec::new();
         for store in stores {
             let name = store.name();
@@ -113,9 +114,12 @@ impl Spools {
                 let message = format!("the history store {name} is named twice");
                 return Err(Error { fault: Fault::Config, retry: false, message });
             }
-            let cursors = Cursors::load(&dir.join(format!("{name}.cursors")))?;
+            let path = dir.join(format!("{name}.cursors"));
+            let cursors = Cursors::load(&path)?;
+            left.retain(|other| !other.is_at(&path));
             with_cursors.push((store, cursors));
         }
+        left.iter_mut().try_for_each(Cursors::leave)?;
         let (dir, logs) = (dir.to_owned(), Mutex::default());
         Ok(Self { dir, stores: with_cursors, held: Vec::new(), bytes_max, logs })
     }

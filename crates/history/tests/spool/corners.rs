@@ -169,3 +169,22 @@ fn what_is_no_number_arrives_bit_by_bit() {
     };
     assert_eq!(fake.samples(1).iter().map(bits_of).collect::<Vec<_>>(), bits);
 }
+
+#[test]
+fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    for (round, named, missed) in
+        [(0, true, 0), (1, true, 0), (2, false, 0), (3, true, 1), (4, true, 0)]
+    {
+        let stores: &[&Fake] = if named { &[&fake] } else { &[] };
+        let mut world = World::start(dir.path(), 2, stores, u64::MAX, policy());
+        write(&mut world, round * 10..round * 10 + 10, &mut written);
+        if named {
+            world.wait();
+            assert_eq!(world.reading(0).missed, missed, "round {round}");
+        }
+        world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
+    }
+}
