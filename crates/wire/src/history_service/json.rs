@@ -1,45 +1,83 @@
 //! Numbers as protobuf's JSON has them: 64-bit whole ones as text, floats that are no number as
-//! names. Read is what clients write: numbers and texts alike.
+//! names. Read is what clients write: numbers and texts alike. Lists are bounded while they are
+//! read: two bytes of JSON become 200 in memory.
 
-use std::borrow::Cow;
+use std::fmt::{Formatter, Result as Written};
+use std::marker::PhantomData;
 
-use serde::{Deserialize, Deserializer, Serializer, de::Error};
+use serde::de::{Error, SeqAccess, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serializer};
+use serde_json::value::RawValue;
 
 pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Number<'a> {
-    Whole(u64),
-    Float(f64),
-    #[serde(borrow)]
-    Text(Cow<'a, str>),
-}
+struct Whole(u64);
 
-fn whole<E: Error>(number: Number<'_>) -> Result<u64, E> {
-    match number {
-        Number::Whole(number) => Ok(number),
-        Number::Text(text) => {
-            text.parse().map_err(|_| E::custom(format!("\"{text}\" is no whole number")))
+impl<'de> Deserialize<'de> for Whole {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        struct Visit;
+        impl Visitor<'_> for Visit {
+            type Value = Whole;
+
+            fn expecting(&self, f: &mut Formatter<'_>) -> Written {
+                f.write_str("a whole number from 0, also as text")
+            }
+            fn visit_u64<E: Error>(self, number: u64) -> Result<Whole, E> {
+                Ok(Whole(number))
+            }
+            fn visit_i64<E: Error>(self, number: i64) -> Result<Whole, E> {
+                let wrong = |_| E::invalid_value(Unexpected::Signed(number), &self);
+                u64::try_from(number).map(Whole).map_err(wrong)
+            }
+            fn visit_str<E: Error>(self, text: &str) -> Result<Whole, E> {
+                let wrong = |_| E::custom(format!("\"{text}\" is no whole number"));
+                text.parse().map(Whole).map_err(wrong)
+            }
         }
-        Number::Float(number) => Err(E::custom(format!("{number} is no whole number from 0"))),
+        from.deserialize_any(Visit)
     }
 }
 
-fn float<E: Error>(number: Number<'_>) -> Result<f64, E> {
-    match number {
-        Number::Float(number) => Ok(number),
-        // Counters above 2^53 lose low bits by nature.
-        Number::Whole(number) => Ok(number as f64),
-        Number::Text(text) => match &*text {
-            "NaN" => Ok(f64::NAN),
-            "Infinity" => Ok(f64::INFINITY),
-            "-Infinity" => Ok(f64::NEG_INFINITY),
-            text => text.parse().map_err(|_| E::custom(format!("\"{text}\" is no number"))),
-        },
+/// A float from its text: serde_json's own reading of numbers may be off by the last bit.
+fn float<E: Error>(raw: &RawValue) -> Result<f64, E> {
+    let text = raw.get();
+    let quoted = text.starts_with('"');
+    let inner = if quoted { serde_json::from_str(text).ok() } else { Some(text.to_owned()) };
+    // This reads the names of what is no number too, which stand in quotes.
+    let number = inner.as_deref().and_then(|inner| inner.parse().ok());
+    number.ok_or_else(|| {
+        let start: String = text.chars().take(40).collect();
+        E::custom(format!("{start} is no number"))
+    })
+}
+
+/// A list of at most `MAX`.
+pub(super) fn at_most<'de, D, T, const MAX: usize>(from: D) -> Result<Vec<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: Deserialize<'de>,
+{
+    struct Visit<T, const MAX: usize>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de>, const MAX: usize> Visitor<'de> for Visit<T, MAX> {
+        type Value = Vec<T>;
+
+        fn expecting(&self, f: &mut Formatter<'_>) -> Written {
+            write!(f, "a list of at most {MAX}")
+        }
+        fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Vec<T>, A::Error> {
+            let mut all = Vec::new();
+            while let Some(one) = list.next_element()? {
+                if all.len() == MAX {
+                    return Err(A::Error::custom(super::too_many(MAX)));
+                }
+                all.push(one);
+            }
+            Ok(all)
+        }
     }
+    from.deserialize_seq(Visit::<T, MAX>(PhantomData))
 }
 
 /// A 64-bit whole number.
@@ -56,7 +94,7 @@ pub(super) mod decimal {
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<u64, D::Error> {
-        whole(Number::deserialize(from)?)
+        Whole::deserialize(from).map(|whole| whole.0)
     }
 }
 
@@ -77,7 +115,7 @@ pub(super) mod decimal_option {
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<u64>, D::Error> {
-        Option::<Number<'_>>::deserialize(from)?.map(whole).transpose()
+        Ok(Option::<Whole>::deserialize(from)?.map(|whole| whole.0))
     }
 }
 
@@ -100,6 +138,6 @@ pub(super) mod float_option {
     pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(
         from: D,
     ) -> Result<Option<f64>, D::Error> {
-        Option::<Number<'_>>::deserialize(from)?.map(float).transpose()
+        Option::<Box<RawValue>>::deserialize(from)?.map(|raw| float(&raw)).transpose()
     }
 }

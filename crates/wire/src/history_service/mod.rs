@@ -8,6 +8,7 @@
 mod failure;
 mod json;
 mod read;
+mod request;
 
 use serde::{Deserialize, Serialize};
 
@@ -16,6 +17,7 @@ pub use read::{
     FloatTrend, NewestRequest, RangeRequest, Sample, Samples, Trend, TrendRows, TrendsRequest,
     UnsignedTrend,
 };
+pub use request::{Request, from_json, from_protobuf};
 
 /// Largest message in either direction, bytes; also of a JSON body.
 pub const MESSAGE_BYTES_MAX: usize = 16 << 20;
@@ -30,6 +32,10 @@ pub const PAGE_ROWS: usize = 5_000;
 /// Texts in one message of an answer, about; one text alone may be longer. Clients of gRPC take
 /// messages of 4 MiB unless told otherwise.
 pub const PAGE_BYTES: usize = 1 << 20;
+
+fn too_many(most: usize) -> String {
+    format!("A message may carry {most} of these: send several.")
+}
 
 /// A log line with what Windows' event log tells of it.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, prost::Message)]
@@ -120,6 +126,7 @@ pub struct WriteRequest {
     pub sequence: u64,
     /// At most [`WRITE_VALUES_MAX`].
     #[prost(message, repeated, tag = "2")]
+    #[serde(deserialize_with = "json::at_most::<_, _, WRITE_VALUES_MAX>")]
     pub values: Vec<Value>,
     /// Acknowledge only what also survives a power cut.
     #[prost(bool, tag = "3")]

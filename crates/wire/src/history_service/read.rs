@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{ItemName, Log, json};
+use super::{ItemName, Log, READ_ITEMS_MAX, json};
 
 /// Values of items within a span, item after item in the order asked.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize, prost::Message)]
@@ -10,6 +10,7 @@ use super::{ItemName, Log, json};
 pub struct RangeRequest {
     /// At most [`super::READ_ITEMS_MAX`].
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "json::at_most::<_, _, READ_ITEMS_MAX>")]
     pub items: Vec<ItemName>,
     /// First second.
     #[prost(uint32, tag = "2")]
@@ -32,6 +33,7 @@ pub struct RangeRequest {
 pub struct NewestRequest {
     /// At most [`super::READ_ITEMS_MAX`].
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "json::at_most::<_, _, READ_ITEMS_MAX>")]
     pub items: Vec<ItemName>,
     /// Values of each item, at most [`super::NEWEST_MAX`]; 0 = one.
     #[prost(uint32, tag = "2")]
@@ -44,6 +46,7 @@ pub struct NewestRequest {
 pub struct TrendsRequest {
     /// At most [`super::READ_ITEMS_MAX`].
     #[prost(message, repeated, tag = "1")]
+    #[serde(deserialize_with = "json::at_most::<_, _, READ_ITEMS_MAX>")]
     pub items: Vec<ItemName>,
     /// First second.
     #[prost(uint32, tag = "2")]

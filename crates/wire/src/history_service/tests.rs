@@ -53,7 +53,7 @@ where
     assert_eq!(unknown.matches('`').count() / 2 - 1, fields.len(), "{name}: {unknown}");
     for (field, kind, tag) in fields {
         let (value, wire_type) = example(kind);
-        let message: M = serde_json::from_value(json!({ field: value })).unwrap();
+        let message: M = serde_json::from_str(&json!({ field: value }).to_string()).unwrap();
         let bytes = message.encode_to_vec();
         let key = bytes.first().copied().map(u32::from);
         assert_eq!(key, Some(tag << 3 | wire_type), "{name}.{field}: {bytes:?}");
@@ -134,12 +134,84 @@ fn wrong_json_is_refused_with_what_is_wrong() {
         (r#"{"values":[{"float":"much"}]}"#, "\"much\" is no number"),
         (r#"{"values":[{"unsigned":1e30}]}"#, "whole number"),
         (r#"{"values":[{"clock":4294967296}]}"#, "u32"),
-        (r#"{"values":{}}"#, "sequence"),
-        (r#"{"sequence":true}"#, "Number"),
+        (r#"{"values":{}}"#, "expected a list of at most 10000"),
+        (r#"{"sequence":true}"#, "boolean `true`, expected a whole number"),
+        (r#"{"values":[{"float":[1]}]}"#, "[1] is no number"),
+        (r#"{"values":[{"float":true}]}"#, "true is no number"),
         ("", "EOF"),
         ("[", "EOF"),
     ] {
-        let error = serde_json::from_str::<WriteRequest>(text).unwrap_err().to_string();
-        assert!(error.contains(part), "{text}: {error}");
+        let failure = from_json::<WriteRequest>(text.as_bytes()).unwrap_err();
+        assert_eq!(failure.reason(), Reason::Invalid);
+        assert!(failure.message.contains(part), "{text}: {failure:?}");
     }
+}
+
+#[test]
+fn floats_keep_their_last_bit() {
+    for number in
+        [0.1_f64, 0.30000000000000004, 1.7976931348623157e308, 5e-324, -0.0, 1e23, 8.41e21]
+    {
+        for text in [format!("{number:?}"), format!("\"{number:?}\"")] {
+            let text = format!("{{\"values\":[{{\"float\":{text}}}]}}");
+            let request: WriteRequest = from_json(text.as_bytes()).unwrap();
+            let read = request.values[0].float.unwrap();
+            assert_eq!(read.to_bits(), number.to_bits(), "{text}");
+        }
+    }
+    let none: WriteRequest = from_json(br#"{"values":[{"float":null}]}"#).unwrap();
+    assert_eq!(none.values[0].float, None);
+}
+
+/// The longest list is read, one more is not, in either form.
+fn bounded<M: Request + Serialize + PartialEq>(name: &str, most: usize, list: impl Fn(usize) -> M) {
+    for (many, good) in [(0, true), (most, true), (most + 1, false)] {
+        let message = list(many);
+        let protobuf = from_protobuf::<M>(&message.encode_to_vec());
+        let json = from_json::<M>(&serde_json::to_vec(&message).unwrap());
+        for read in [protobuf, json] {
+            match read {
+                Ok(read) => assert!(good && read == message, "{name} {many}"),
+                Err(failure) => {
+                    assert!(!good && failure.reason() == Reason::Invalid, "{name} {many}");
+                    assert!(failure.message.contains("send several"), "{failure:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lists_are_bounded_before_they_are_in_memory() {
+    let values = |many| WriteRequest { values: vec![Value::default(); many], ..Default::default() };
+    bounded("values", WRITE_VALUES_MAX, values);
+    let items = |many| vec![ItemName::default(); many];
+    bounded("range", READ_ITEMS_MAX, |many| RangeRequest {
+        items: items(many),
+        ..RangeRequest::default()
+    });
+    bounded("newest", READ_ITEMS_MAX, |many| NewestRequest { items: items(many), count: 1 });
+    bounded("trends", READ_ITEMS_MAX, |many| TrendsRequest {
+        items: items(many),
+        ..TrendsRequest::default()
+    });
+}
+
+#[test]
+fn wrong_protobuf_is_refused() {
+    for bytes in [
+        &[0x80][..],
+        &[0x00],
+        &[0x12, 5, 1],
+        &[0x12, 2, 0x1a, 9],
+        &[0x12, 3, 0x1a, 1, 0xff],
+        &[0x0a, 0],
+        &[0x0c],
+        &[0x13],
+    ] {
+        let failure = from_protobuf::<WriteRequest>(bytes).unwrap_err();
+        assert_eq!(failure.reason(), Reason::Invalid, "{bytes:?}");
+    }
+    // A field of a later version is none of ours.
+    assert_eq!(from_protobuf(&[0x9a, 6, 1, 7]), Ok(WriteRequest::default()));
 }
