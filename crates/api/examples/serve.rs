@@ -10,6 +10,7 @@ use api::{Acknowledge, Availability, ItemState, Live, Push};
 use api::{Api, Deps, HttpConfig, LiveHub, hash_password};
 use config::Config;
 use config::db::{DbResult, Location};
+use history::service::{Gate, Limits};
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use stdx::clock::RealClock;
 use wire::history_service::{Failure, Reason};
@@ -121,7 +122,9 @@ fn main() -> Result<(), AnyError> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(&http).await?;
         let stop = async { drop(tokio::signal::ctrl_c().await) };
-        api::serve(Arc::new(api), HttpConfig::default(), listener, stop).await
+        let api = Arc::new(api);
+        let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default());
+        api::serve(api, gate, HttpConfig::default(), listener, stop).await
     })?;
     Ok(())
 }

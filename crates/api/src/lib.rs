@@ -41,6 +41,7 @@ pub use exchange::{read_export, write_export};
 pub use http::{HttpConfig, Listening, Stream, serve};
 pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
 pub use reference::{openrpc, reference, typescript};
+pub use service::SentValue;
 pub use session::{generate_password, hash_password};
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.

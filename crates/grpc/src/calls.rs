@@ -4,27 +4,29 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use futures_util::stream::{BoxStream, StreamExt, unfold};
-use history::service::{Asker, Pages};
+use history::service::Asker;
 use hyper::body::Incoming;
 use hyper::http;
 use tokio::sync::OwnedSemaphorePermit;
 use tonic::body::Body;
 use tonic::server::Grpc;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_prost::ProstCodec;
 use tower::service_fn;
 use wire::history_service::{
     Failure, MESSAGE_BYTES_MAX, NewestRequest, Page, RangeRequest, ReadRequest, Reason, Samples,
-    TrendRows, TrendsRequest, WriteReply, WriteRequest,
+    TrendRows, TrendsRequest, WriteReply,
 };
 
 use crate::Server;
+use crate::incoming::{Arriving, Raw, RawCodec, arriving};
 use crate::status::status;
 
 /// One call, with who asks.
 struct Call {
     server: Server,
     asker: Asker,
+    /// Of all connections' calls.
+    _place: OwnedSemaphorePermit,
 }
 
 /// Answers one call.
@@ -33,19 +35,29 @@ pub(crate) async fn answer(
     peer: SocketAddr,
     request: http::Request<Incoming>,
 ) -> http::Response<Body> {
+    let refuse = |failure: Failure| status(&failure).into_http();
+    let Ok(place) = Arc::clone(&server.calls).try_acquire_owned() else {
+        let text = format!("{} calls are open already.", server.config.calls_max);
+        return refuse(Reason::Busy.with(text));
+    };
     let asker = Asker { token: token(request.headers()), peer: peer.ip() };
-    let call = Arc::new(Call { server, asker });
+    // Nothing is read of strangers.
+    if let Err(failure) = server.gate.admit(&asker).await {
+        return refuse(failure);
+    }
+    let call = Arc::new(Call { server, asker, _place: place });
     let method = request.uri().path().strip_prefix("/vedette.history.v1.History/");
     match method.unwrap_or("") {
         "Write" => {
-            let work = |request: Request<Streaming<WriteRequest>>| {
+            let work = |request: Request<Streaming<Raw>>| {
                 let stream = call.write_all(request.into_inner());
                 async { Ok(Response::new(stream)) }
             };
-            codec::<WriteReply, WriteRequest>().streaming(service_fn(work), request).await
+            let (mut grpc, request) = call.serve::<WriteReply>(request);
+            grpc.streaming(service_fn(work), request).await
         }
         "WriteOnce" => {
-            let work = |request: Request<WriteRequest>| {
+            let work = |request: Request<Raw>| {
                 let call = Arc::clone(&call);
                 async move {
                     let reply = call.write(request.into_inner()).await;
@@ -55,38 +67,32 @@ pub(crate) async fn answer(
                     }
                 }
             };
-            codec::<WriteReply, WriteRequest>().unary(service_fn(work), request).await
+            let (mut grpc, request) = call.serve::<WriteReply>(request);
+            grpc.unary(service_fn(work), request).await
         }
         "Range" => {
-            let work = |request: Request<RangeRequest>| {
-                call.read(ReadRequest::Range(request.into_inner()), samples)
-            };
-            codec::<Samples, RangeRequest>().server_streaming(service_fn(work), request).await
+            let read = |raw: &Raw| raw.read::<RangeRequest>().map(ReadRequest::Range);
+            let work = |request| call.read(request, read, samples);
+            let (mut grpc, request) = call.serve::<Samples>(request);
+            grpc.server_streaming(service_fn(work), request).await
         }
         "Newest" => {
-            let work = |request: Request<NewestRequest>| {
-                call.read(ReadRequest::Newest(request.into_inner()), samples)
-            };
-            codec::<Samples, NewestRequest>().server_streaming(service_fn(work), request).await
+            let read = |raw: &Raw| raw.read::<NewestRequest>().map(ReadRequest::Newest);
+            let work = |request| call.read(request, read, samples);
+            let (mut grpc, request) = call.serve::<Samples>(request);
+            grpc.server_streaming(service_fn(work), request).await
         }
         "Trends" => {
-            let work = |request: Request<TrendsRequest>| {
-                call.read(ReadRequest::Trends(request.into_inner()), trends)
-            };
-            codec::<TrendRows, TrendsRequest>().server_streaming(service_fn(work), request).await
+            let read = |raw: &Raw| raw.read::<TrendsRequest>().map(ReadRequest::Trends);
+            let work = |request| call.read(request, read, trends);
+            let (mut grpc, request) = call.serve::<TrendRows>(request);
+            grpc.server_streaming(service_fn(work), request).await
         }
         _ => {
             let text = format!("There is no call {}.", request.uri().path());
-            status(&Reason::NoCall.with(text)).into_http()
+            refuse(Reason::NoCall.with(text))
         }
     }
-}
-
-fn codec<Out, In>() -> Grpc<ProstCodec<Out, In>>
-where
-    ProstCodec<Out, In>: tonic::codec::Codec + Default,
-{
-    Grpc::new(ProstCodec::default()).max_decoding_message_size(MESSAGE_BYTES_MAX)
 }
 
 fn token(headers: &http::HeaderMap) -> Option<String> {
@@ -108,42 +114,31 @@ fn trends(page: Page) -> Option<TrendRows> {
     }
 }
 
-fn broken(error: &tokio::task::JoinError) -> Failure {
-    tracing::error!(%error, "a call of the history service broke");
-    Reason::Internal.with("Internal error. See the server's log.")
-}
-
-fn stopping() -> Failure {
-    Reason::Stopping.with("The server stops.")
-}
-
 impl Call {
-    /// Writes a batch when it is its turn.
-    async fn write(self: &Arc<Self>, request: WriteRequest) -> WriteReply {
-        let sequence = request.sequence;
-        let Ok(permit) = Arc::clone(&self.server.writes).acquire_owned().await else {
-            return WriteReply { sequence, failure: Some(stopping()), ..WriteReply::default() };
-        };
-        let call = Arc::clone(self);
-        let work = move || {
-            let _permit = permit;
-            call.server.service.write(&call.asker, request)
-        };
-        tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| WriteReply {
-            sequence,
-            failure: Some(broken(&error)),
-            ..WriteReply::default()
-        })
+    /// What speaks gRPC for the call, and its request with a bounded body.
+    fn serve<Out: prost::Message + 'static>(
+        &self,
+        request: http::Request<Incoming>,
+    ) -> (Grpc<RawCodec<Out>>, http::Request<Arriving>) {
+        let (head, body) = request.into_parts();
+        let (body, codec) = arriving(body, &self.server.messages);
+        let grpc = Grpc::new(codec).max_decoding_message_size(MESSAGE_BYTES_MAX);
+        (grpc, http::Request::from_parts(head, body))
+    }
+
+    async fn write(&self, raw: Raw) -> WriteReply {
+        self.server.gate.write(&self.asker, move || raw.read()).await
     }
 
     /// A reply per batch. A batch that fails does not end the stream: its reply says so, and the
     /// client may send it again. Who may not write at all is told by the status.
-    fn write_all(self: &Arc<Self>, requests: Streaming<WriteRequest>) -> Answer<WriteReply> {
-        let call = Arc::clone(self);
-        let replies = requests.then(move |request| {
+    fn write_all(self: &Arc<Self>, batches: Streaming<Raw>) -> Answer<WriteReply> {
+        let (call, open) = (Arc::clone(self), self.server.gate.stream());
+        let replies = batches.then(move |raw| {
+            let _ = &open;
             let call = Arc::clone(&call);
             async move {
-                let reply = call.write(request?).await;
+                let reply = call.write(raw?).await;
                 let never = |failure: &&Failure| {
                     matches!(failure.reason(), Reason::NotSignedIn | Reason::Denied)
                 };
@@ -156,55 +151,28 @@ impl Call {
         replies.boxed()
     }
 
-    /// The messages of an answer, each read from history when there is room for it.
+    /// The messages of an answer.
     fn read<M: Send + 'static>(
         self: &Arc<Self>,
-        request: ReadRequest,
+        request: Request<Raw>,
+        message: fn(&Raw) -> Result<ReadRequest, Failure>,
         of_page: fn(Page) -> Option<M>,
     ) -> impl Future<Output = Result<Response<Answer<M>>, Status>> + use<M> {
         let call = Arc::clone(self);
         async move {
-            let Ok(permit) = Arc::clone(&call.server.reads).try_acquire_owned() else {
-                let most = call.server.config.reads_max;
-                let text = format!("{most} answers are sent at once already.");
-                return Err(status(&Reason::Busy.with(text)));
-            };
-            let begin = move || call.server.service.read(&call.asker, request);
-            let begun = tokio::task::spawn_blocking(begin).await;
-            let pages =
-                begun.unwrap_or_else(|error| Err(broken(&error))).map_err(|f| status(&f))?;
-            let rest = Some(Rest { pages, _permit: permit });
-            let messages = unfold(rest, move |rest| async move { rest?.next(of_page).await });
+            let raw = request.into_inner();
+            let answer = call.server.gate.read(&call.asker, move || message(&raw)).await;
+            let answer = answer.map_err(|failure| status(&failure))?;
+            let messages = unfold(answer, move |mut answer| async move {
+                let message = match answer.next().await? {
+                    Ok(page) => of_page(page).ok_or_else(|| Status::internal("a page of others")),
+                    Err(failure) => Err(status(&failure)),
+                };
+                Some((message, answer))
+            });
             Ok(Response::new(messages.boxed()))
         }
     }
 }
 
 type Answer<M> = BoxStream<'static, Result<M, Status>>;
-
-/// What is to be sent of an answer.
-struct Rest {
-    pages: Box<dyn Pages>,
-    /// The answer counts until its reader has all of it.
-    _permit: OwnedSemaphorePermit,
-}
-
-impl Rest {
-    /// The next message, and what is left after it; a failure is the last one.
-    async fn next<M>(
-        mut self,
-        of_page: fn(Page) -> Option<M>,
-    ) -> Option<(Result<M, Status>, Option<Self>)> {
-        loop {
-            match tokio::task::spawn_blocking(move || (self.pages.next(), self)).await {
-                Ok((Ok(None), _)) => return None,
-                Ok((Ok(Some(page)), rest)) => match of_page(page) {
-                    Some(message) => return Some((Ok(message), Some(rest))),
-                    None => self = rest,
-                },
-                Ok((Err(failure), _)) => return Some((Err(status(&failure)), None)),
-                Err(error) => return Some((Err(status(&broken(&error))), None)),
-            }
-        }
-    }
-}

@@ -15,10 +15,11 @@ use crate::{Server, calls};
 const PING_EVERY: Duration = Duration::from_secs(30);
 /// So long it may take to answer.
 const PING_TIMEOUT: Duration = Duration::from_secs(20);
-/// Bytes of one call that are taken before they are asked for.
-const STREAM_WINDOW: u32 = 1 << 20;
-/// The same of a connection.
-const CONNECTION_WINDOW: u32 = 4 << 20;
+/// Bytes of one call that are taken before they are asked for: what a stream sends in the time of a
+/// round trip.
+const STREAM_WINDOW: u32 = 512 << 10;
+/// The same of a connection: a stream that waits leaves room for others.
+const CONNECTION_WINDOW: u32 = 2 << 20;
 /// Bytes of the headers of a call.
 const HEADERS_MAX: u32 = 16 << 10;
 

@@ -1,8 +1,8 @@
 //! The history service over gRPC: HTTP/2, streams, flow control.
 //!
 //! One request: a connection that the server accepted and secured → `calls` (by the path of the
-//! call; protobuf to messages of `wire::history_service`) → [`history::service::Service`], which
-//! blocks and is called on blocking threads.
+//! call, whose token has to be good) → `incoming` (bytes to messages) →
+//! [`history::service::Gate`] → the service.
 //!
 //! A crate of its own, because HTTP/2 and gRPC are what nobody else needs: whoever works on the API
 //! does not build them.
@@ -13,11 +13,12 @@
 
 mod calls;
 mod connections;
+mod incoming;
 mod status;
 
 use std::sync::Arc;
 
-use history::service::Service;
+use history::service::Gate;
 use tokio::sync::Semaphore;
 
 /// The protocol, as a TLS handshake names it.
@@ -30,25 +31,26 @@ pub const CONNECTIONS_MAX: usize = 1_024;
 pub struct Config {
     /// Calls of one connection; its client lets more wait.
     pub streams_max: u32,
-    /// Batches that are written; others wait.
-    pub writes_max: usize,
-    /// Answers to reads that are sent; others are refused for the moment.
-    pub reads_max: usize,
+    /// Calls of all connections; others are refused for the moment.
+    pub calls_max: usize,
+    /// Bytes of messages that have not been worked on; others wait.
+    pub messages_bytes_max: usize,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { streams_max: 100, writes_max: 32, reads_max: 64 }
+        Self { streams_max: 100, calls_max: 4_096, messages_bytes_max: 256 << 20 }
     }
 }
 
 /// What serves connections; clones share the limits.
 #[derive(Clone)]
 pub struct Server {
-    service: Arc<dyn Service>,
+    gate: Gate,
     config: Config,
-    writes: Arc<Semaphore>,
-    reads: Arc<Semaphore>,
+    calls: Arc<Semaphore>,
+    /// One permit a KiB.
+    messages: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Server {
@@ -58,10 +60,10 @@ impl std::fmt::Debug for Server {
 }
 
 impl Server {
-    /// Gives what `service` does to whoever calls.
-    pub fn new(service: Arc<dyn Service>, config: Config) -> Self {
-        let writes = Arc::new(Semaphore::new(config.writes_max));
-        let reads = Arc::new(Semaphore::new(config.reads_max));
-        Self { service, config, writes, reads }
+    /// Gives what is behind `gate` to whoever calls.
+    pub fn new(gate: Gate, config: Config) -> Self {
+        let calls = Arc::new(Semaphore::new(config.calls_max));
+        let messages = Arc::new(Semaphore::new(config.messages_bytes_max / 1024));
+        Self { gate, config, calls, messages }
     }
 }

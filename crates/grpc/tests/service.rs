@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use futures_util::{StreamExt, stream};
-use history::service::{Asker, Pages, Service};
+use history::service::{Asker, Counters, Figures, Gate, Limits, Pages, Service};
 use hyper::http::uri::PathAndQuery;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use tonic::body::Body;
@@ -36,6 +36,13 @@ impl Fake {
 }
 
 impl Service for Fake {
+    fn known(&self, asker: &Asker) -> Result<(), Failure> {
+        match asker.token.as_deref() {
+            Some("good") => Ok(()),
+            _ => Err(Reason::NotSignedIn.with("who is it?")),
+        }
+    }
+
     fn write(&self, asker: &Asker, request: WriteRequest) -> WriteReply {
         let mut shut = self.shut.lock().unwrap();
         while *shut {
@@ -43,20 +50,19 @@ impl Service for Fake {
         }
         drop(shut);
         self.written.lock().unwrap().push(request.sequence);
-        let failure = match (asker.token.as_deref(), request.sequence) {
-            (Some("good"), 13) => Some(Reason::NotKept.with("the disk is full")),
-            (Some("good"), 99) => panic!("a bug"),
-            (Some("good"), _) => None,
-            _ => Some(Reason::NotSignedIn.with("who is it?")),
+        assert_eq!(asker.token.as_deref(), Some("good"));
+        let failure = match request.sequence {
+            13 => Some(Reason::NotKept.with("the disk is full")),
+            66 => Some(Reason::NotSignedIn.with("no longer")),
+            99 => panic!("a bug"),
+            _ => None,
         };
-        let kept = request.values.len() as u64;
+        let kept = if failure.is_none() { request.values.len() as u64 } else { 0 };
         WriteReply { sequence: request.sequence, kept, failure, ..WriteReply::default() }
     }
 
     fn read(&self, asker: &Asker, request: ReadRequest) -> Result<Box<dyn Pages>, Failure> {
-        if asker.token.as_deref() != Some("good") {
-            return Err(Reason::NotSignedIn.with("who is it?"));
-        }
+        assert_eq!(asker.token.as_deref(), Some("good"));
         Ok(match request {
             ReadRequest::Range(range) => {
                 Box::new(Many { left: range.limit, asked: Arc::clone(&self.pages) })
@@ -100,6 +106,7 @@ type Channel =
 
 struct Rig {
     fake: Arc<Fake>,
+    counters: Arc<Counters>,
     channel: Channel,
 }
 
@@ -117,17 +124,23 @@ async fn connect(address: SocketAddr) -> Channel {
 }
 
 impl Rig {
-    async fn start(config: grpc::Config) -> Self {
+    async fn start(config: grpc::Config, limits: Limits) -> Self {
         let fake = Arc::new(Fake::default());
+        let counters = Arc::<Counters>::default();
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
         let service = Arc::clone(&fake) as Arc<dyn Service>;
-        let server = grpc::Server::new(service, config);
+        let gate = Gate::new(service, limits, Arc::clone(&counters));
+        let server = grpc::Server::new(gate, config);
         tokio::spawn(async move {
             let (stream, peer) = listener.accept().await.unwrap();
             server.connection(stream, peer).await;
         });
-        Self { fake, channel: connect(address).await }
+        Self { fake, counters, channel: connect(address).await }
+    }
+
+    async fn usual() -> Self {
+        Self::start(grpc::Config::default(), Limits::default()).await
     }
 
     async fn client(&self) -> Grpc<Channel> {
@@ -174,14 +187,14 @@ fn reason(status: &Status) -> &str {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stream_gets_a_reply_for_each_batch_in_order() {
-    let rig = Rig::start(grpc::Config::default()).await;
+    let rig = Rig::usual().await;
     let codec = ProstCodec::<WriteRequest, WriteReply>::default();
-    let batches = signed("good", stream::iter((0..100).map(batch)));
+    let batches = signed("good", stream::iter((0..101).filter(|n| *n != 66).map(batch)));
     let answer = rig.client().await.streaming(batches, path("Write"), codec).await.unwrap();
     let replies: Vec<WriteReply> = answer.into_inner().map(|reply| reply.unwrap()).collect().await;
     assert_eq!(replies.len(), 100);
-    for (n, reply) in (0..).zip(&replies) {
-        assert_eq!((reply.sequence, reply.kept), (n, u64::from(n != 99)));
+    for (n, reply) in (0..101).filter(|n| *n != 66).zip(&replies) {
+        assert_eq!((reply.sequence, reply.kept), (n, u64::from(n != 13 && n != 99)));
         // What cannot be kept is told, and the stream goes on.
         let reason = reply.failure.as_ref().map(|failure| &*failure.reason);
         let expected = match n {
@@ -191,13 +204,15 @@ async fn a_stream_gets_a_reply_for_each_batch_in_order() {
         };
         assert_eq!(reason, expected, "{n}");
     }
-    let failure = replies[99].failure.as_ref().unwrap();
+    let failure = replies[98].failure.as_ref().unwrap();
     assert_eq!((&*failure.reason, failure.retry), ("internal", false), "a panic is no silence");
+    let figures = rig.counters.read();
+    assert_eq!((figures.writes, figures.kept, figures.failed), (100, 98, 3));
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn failures_are_statuses_with_trailers() {
-    let rig = Rig::start(grpc::Config::default()).await;
+    let rig = Rig::usual().await;
     assert_eq!(rig.once("good", batch(7)).await.unwrap().sequence, 7);
     for (token, sequence, code, expected) in [
         ("bad", 1, Code::Unauthenticated, "not_signed_in"),
@@ -209,9 +224,20 @@ async fn failures_are_statuses_with_trailers() {
     }
     let codec = ProstCodec::<WriteRequest, WriteReply>::default();
     let endless = signed("bad", stream::iter((0..10_000).map(batch)));
-    let answer = rig.client().await.streaming(endless, path("Write"), codec).await.unwrap();
-    let status = answer.into_inner().next().await.unwrap().unwrap_err();
+    let answer = rig.client().await.streaming(endless, path("Write"), codec).await;
+    let status = answer.unwrap_err();
     assert_eq!((status.code(), reason(&status)), (Code::Unauthenticated, "not_signed_in"));
+    // A token that is good no longer ends the stream.
+    let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+    let revoked = signed("good", stream::iter((60..10_000).map(batch)));
+    let answer = rig.client().await.streaming(revoked, path("Write"), codec).await.unwrap();
+    let replies: Vec<_> = answer.into_inner().collect().await;
+    let status = replies.last().unwrap().as_ref().unwrap_err();
+    assert_eq!((replies.len(), reason(status)), (7, "not_signed_in"));
+    let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+    let nowhere = signed("good", batch(1));
+    let status = rig.client().await.unary(nowhere, path("Erase"), codec).await.unwrap_err();
+    assert_eq!((status.code(), reason(&status)), (Code::Unimplemented, "no_call"));
 
     let codec = ProstCodec::<TrendsRequest, TrendRows>::default();
     let request = signed("good", TrendsRequest::default());
@@ -231,7 +257,8 @@ async fn failures_are_statuses_with_trailers() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn nobody_is_sent_more_than_they_take() {
-    let rig = Rig::start(grpc::Config { reads_max: 2, ..grpc::Config::default() }).await;
+    let rig =
+        Rig::start(grpc::Config::default(), Limits { answers_max: 2, ..Limits::default() }).await;
     let mut first = rig.range(u64::MAX).await.unwrap();
     for n in 1..=5 {
         assert_eq!(first.next().await.unwrap().unwrap().itemid, u64::MAX - n);
@@ -244,19 +271,73 @@ async fn nobody_is_sent_more_than_they_take() {
     let pages = rig.fake.pages.load(Ordering::SeqCst);
     assert!(pages < 500, "{pages} pages were read for 5 taken");
     // Places for answers are bounded, and come back with an answer's end.
-    let mut second = rig.range(3).await.unwrap();
+    let second = rig.range(u64::MAX).await.unwrap();
     let status = rig.range(1).await.unwrap_err();
     assert_eq!((status.code(), reason(&status)), (Code::ResourceExhausted, "busy"));
-    while second.next().await.is_some() {}
-    drop(first);
+    assert_eq!(rig.counters.read().answers, 2);
+    drop((first, second));
     while rig.range(1).await.is_err() {
         tokio::task::yield_now().await;
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn an_answer_that_nobody_takes_loses_its_place() {
+    let patience = std::time::Duration::from_millis(1);
+    let limits = Limits { answers_max: 1, patience, ..Limits::default() };
+    let rig = Rig::start(grpc::Config::default(), limits).await;
+    let mut stopped = rig.range(u64::MAX).await.unwrap();
+    while rig.range(1).await.is_err() {
+        tokio::task::yield_now().await;
+    }
+    // Its reader gets what was on the way, and why there is no more.
+    let status = loop {
+        if let Err(status) = stopped.next().await.unwrap() {
+            break status;
+        }
+    };
+    assert_eq!((status.code(), reason(&status)), (Code::ResourceExhausted, "busy"));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn messages_wait_for_room_and_give_it_back() {
+    let config = grpc::Config { messages_bytes_max: 17 << 20, ..grpc::Config::default() };
+    let rig = Rig::start(config, Limits::default()).await;
+    let large = |sequence: u64| WriteRequest {
+        sequence,
+        values: vec![Value { text: Some("x".repeat(15 << 20)), ..Value::default() }],
+        ..WriteRequest::default()
+    };
+    // One at a time has room: the others wait, and all are served.
+    let calls = (1_000..1_004).map(|n| rig.once("good", large(n)));
+    let replies = futures_util::future::join_all(calls).await;
+    let replies: Vec<u64> = replies.into_iter().map(|reply| reply.unwrap().sequence).collect();
+    assert_eq!(replies, [1_000, 1_001, 1_002, 1_003]);
+    let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+    let batches = signed("good", stream::iter((1_000..1_004).map(large)));
+    let answer = rig.client().await.streaming(batches, path("Write"), codec).await.unwrap();
+    let replies: Vec<_> = answer.into_inner().map(|reply| reply.unwrap().sequence).collect().await;
+    assert_eq!(replies, [1_000, 1_001, 1_002, 1_003]);
+    let expected = Figures { writes: 8, kept: 8, ..Figures::default() };
+    assert_eq!(rig.counters.read(), expected);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_that_is_too_long_is_told_and_the_stream_goes_on() {
+    let rig = Rig::usual().await;
+    let many = WriteRequest { values: vec![Value::default(); 10_001], ..WriteRequest::default() };
+    let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+    let batches = signed("good", stream::iter([batch(1), many, batch(2)]));
+    let answer = rig.client().await.streaming(batches, path("Write"), codec).await.unwrap();
+    let replies: Vec<_> = answer.into_inner().map(|reply| reply.unwrap()).collect().await;
+    let of = |n: usize| replies[n].failure.as_ref().map_or("", |failure| &*failure.reason);
+    assert_eq!([of(0), of(1), of(2)], ["", "invalid", ""]);
+    assert_eq!(rig.fake.written.lock().unwrap().as_slice(), [1, 2]);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn a_writer_waits_while_the_server_does() {
-    let rig = Rig::start(grpc::Config::default()).await;
+    let rig = Rig::usual().await;
     rig.fake.shut(true);
     let sent = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&sent);

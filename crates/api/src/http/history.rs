@@ -5,17 +5,17 @@
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{ConnectInfo, State};
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use history::service::{Asker, Pages, Service};
+use history::service::Asker;
 use serde::Serialize;
-use serde::de::DeserializeOwned;
 use tokio::sync::OwnedSemaphorePermit;
-use wire::history_service::{Failure, MESSAGE_BYTES_MAX, Page, ReadRequest, Reason};
+use wire::history_service::{
+    Failure, MESSAGE_BYTES_MAX, Page, ReadRequest, Reason, Request, from_json,
+};
 
 use super::{Http, bearer, read_body};
 
@@ -33,28 +33,34 @@ fn refuse(failure: Failure) -> Response {
 }
 
 /// What a request brings.
-struct Asked<M> {
-    message: M,
+struct Asked {
+    body: Bytes,
+    /// Until the body has been read.
+    _room: OwnedSemaphorePermit,
     asker: Asker,
 }
 
-async fn take<M: DeserializeOwned>(
-    http: &Http,
-    peer: SocketAddr,
-    headers: &HeaderMap,
-    body: Body,
-) -> Result<Asked<M>, Response> {
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    if kind.and_then(|kind| kind.split(';').next()).map(str::trim) != Some("application/json") {
-        let text = "The body has to be JSON: Content-Type: application/json";
-        return Err(refuse(Reason::Invalid.with(text)));
+impl Asked {
+    async fn take(
+        http: &Http,
+        peer: SocketAddr,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<Self, Response> {
+        let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+        if kind.and_then(|kind| kind.split(';').next()).map(str::trim) != Some("application/json") {
+            let text = "The body has to be JSON: Content-Type: application/json";
+            return Err(refuse(Reason::Invalid.with(text)));
+        }
+        let token = bearer(headers);
+        let (_room, body) =
+            read_body(http, headers, (token.is_some(), MESSAGE_BYTES_MAX), body).await?;
+        Ok(Self { body, _room, asker: Asker { token, peer: peer.ip() } })
     }
-    let token = bearer(headers);
-    let (_room, body) =
-        read_body(http, headers, (token.is_some(), MESSAGE_BYTES_MAX), body).await?;
-    let message = serde_json::from_slice(&body)
-        .map_err(|error| refuse(Reason::Invalid.with(format!("The message is wrong: {error}"))))?;
-    Ok(Asked { message, asker: Asker { token, peer: peer.ip() } })
+
+    fn message<M: Request>(&self) -> Result<M, Failure> {
+        from_json(&self.body)
+    }
 }
 
 /// `POST /api/history/write`
@@ -64,30 +70,14 @@ pub(super) async fn write(
     headers: HeaderMap,
     body: Body,
 ) -> Response {
-    let Asked { message, asker } = match take(&http, peer, &headers, body).await {
+    let asked = match Asked::take(&http, peer, &headers, body).await {
         Ok(asked) => asked,
         Err(refused) => return refused,
     };
-    // A full server lets the client wait: it has one write at a time on a connection.
-    let Ok(permit) = Arc::clone(&http.calls).acquire_owned().await else {
-        return refuse(Reason::Stopping.with("The server stops."));
-    };
-    let work = move || {
-        let _permit = permit;
-        http.api.write(&asker, message)
-    };
-    match tokio::task::spawn_blocking(work).await {
-        Ok(reply) => {
-            let status = reply.failure.as_ref().map_or(StatusCode::OK, status);
-            (status, axum::Json(reply)).into_response()
-        }
-        Err(error) => refuse(broken(&error)),
-    }
-}
-
-fn broken(error: &tokio::task::JoinError) -> Failure {
-    tracing::error!(%error, "a call of the history service broke");
-    Reason::Internal.with("Internal error. See the server's log.")
+    let asker = asked.asker.clone();
+    let reply = http.gate.write(&asker, move || asked.message()).await;
+    let status = reply.failure.as_ref().map_or(StatusCode::OK, status);
+    (status, axum::Json(reply)).into_response()
 }
 
 macro_rules! reads {
@@ -99,10 +89,8 @@ macro_rules! reads {
             headers: HeaderMap,
             body: Body,
         ) -> Response {
-            match take(&http, peer, &headers, body).await {
-                Ok(Asked { message, asker }) => {
-                    read(http, ReadRequest::$variant(message), asker).await
-                }
+            match Asked::take(&http, peer, &headers, body).await {
+                Ok(asked) => read(http, asked, |asked| asked.message().map(ReadRequest::$variant)).await,
                 Err(refused) => refused,
             }
         }
@@ -118,39 +106,27 @@ reads! {
     trends: Trends;
 }
 
-/// What is to be sent of an answer.
-struct Rest {
-    pages: Box<dyn Pages>,
-    /// The answer counts until its reader has all of it.
-    _permit: OwnedSemaphorePermit,
-}
-
-async fn read(http: Http, message: ReadRequest, asker: Asker) -> Response {
-    let Ok(permit) = Arc::clone(&http.reads).try_acquire_owned() else {
-        let text = format!("{} answers are sent at once already.", http.config.reads_max);
-        return refuse(Reason::Busy.with(text));
-    };
-    let begin = tokio::task::spawn_blocking(move || http.api.read(&asker, message)).await;
-    let pages = match begin.unwrap_or_else(|error| Err(broken(&error))) {
-        Ok(pages) => pages,
+async fn read(
+    http: Http,
+    asked: Asked,
+    message: fn(&Asked) -> Result<ReadRequest, Failure>,
+) -> Response {
+    let asker = asked.asker.clone();
+    let answer = match http.gate.read(&asker, move || message(&asked)).await {
+        Ok(answer) => answer,
         Err(failure) => return refuse(failure),
     };
-    let rest = Some(Rest { pages, _permit: permit });
-    let stream = futures_util::stream::unfold(rest, |rest| async move {
-        let mut rest = rest?;
-        let next = tokio::task::spawn_blocking(move || (rest.pages.next(), rest)).await;
-        let (line, rest) = match next {
-            Ok((Ok(None), _)) => return None,
-            Ok((Ok(Some(Page::Samples(page))), rest)) => (line(&page), Some(rest)),
-            Ok((Ok(Some(Page::Trends(page))), rest)) => (line(&page), Some(rest)),
-            Ok((Err(failure), _)) => (line(&Failed { failure }), None),
-            Err(error) => (line(&Failed { failure: broken(&error) }), None),
+    let lines = futures_util::stream::unfold(answer, |mut answer| async move {
+        let line = match answer.next().await? {
+            Ok(Page::Samples(page)) => line(&page),
+            Ok(Page::Trends(page)) => line(&page),
+            Err(failure) => line(&Failed { failure }),
         };
-        Some((Ok::<_, Infallible>(line), rest))
+        Some((Ok::<_, Infallible>(line), answer))
     });
     let said =
         [(header::CONTENT_TYPE, "application/x-ndjson"), (header::CACHE_CONTROL, "no-store")];
-    (said, Body::from_stream(stream)).into_response()
+    (said, Body::from_stream(lines)).into_response()
 }
 
 fn line(message: &impl Serialize) -> Bytes {

@@ -20,6 +20,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
+use ::history::service::Gate;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 
 use crate::{Api, session};
@@ -39,8 +40,6 @@ pub struct HttpConfig {
     pub bodies_bytes_max: usize,
     /// Calls worked on at once; others wait.
     pub calls_max: usize,
-    /// Answers of the history service that are sent at once; others are refused for the moment.
-    pub reads_max: usize,
 }
 
 impl Default for HttpConfig {
@@ -52,7 +51,6 @@ impl Default for HttpConfig {
             stranger_body_bytes_max: 8 << 20,
             bodies_bytes_max: 256 << 20,
             calls_max: 64,
-            reads_max: 64,
         }
     }
 }
@@ -65,14 +63,16 @@ struct Http {
     api: Arc<Api>,
     config: Arc<HttpConfig>,
     calls: Arc<Semaphore>,
-    reads: Arc<Semaphore>,
+    gate: Gate,
     /// One permit a KiB.
     bodies: Arc<Semaphore>,
 }
 
-/// Serves API and UI on `listener` until `stop` resolves. The error is that of a certificate.
+/// Serves API and UI on `listener` until `stop` resolves, and the history service behind `gate`.
+/// The error is that of a certificate.
 pub async fn serve(
     api: Arc<Api>,
+    gate: Gate,
     config: HttpConfig,
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
@@ -82,7 +82,7 @@ pub async fn serve(
     let state = Http {
         api,
         calls: Arc::new(Semaphore::new(config.calls_max)),
-        reads: Arc::new(Semaphore::new(config.reads_max)),
+        gate,
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };

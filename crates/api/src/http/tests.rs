@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::to_bytes;
 use axum::http::Request;
+use ::history::service::Limits;
 use tower::ServiceExt;
 
 use super::*;
@@ -25,7 +26,7 @@ fn site() -> Site {
     let state = Http {
         api: Arc::clone(&api),
         calls: Arc::new(Semaphore::new(config.calls_max)),
-        reads: Arc::new(Semaphore::new(config.reads_max)),
+        gate: Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default()),
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };

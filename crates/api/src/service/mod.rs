@@ -4,24 +4,32 @@
 //! here either), but writing needs the right to change the host, not only to see it.
 
 mod read;
+mod rights;
 #[cfg(test)]
 mod tests;
 mod write;
 
-use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 use config::Snapshot;
 use config::snapshot::Item;
 use history::service::{Asker, Pages, Service};
-use model::{HostId, ItemId};
+use model::ItemId;
 use wire::history_service::{Failure, ReadRequest, Reason, WriteReply, WriteRequest};
 
 use crate::call::{User, UserType};
-use crate::permission::{Need, check_method, on_hosts};
-use crate::{Api, ApiError, session};
+use crate::permission::check_method;
+use crate::{Api, session};
+
+use rights::Allowed;
+pub(crate) use rights::Rights;
+pub use write::SentValue;
 
 impl Service for Api {
+    fn known(&self, asker: &Asker) -> Result<(), Failure> {
+        authenticate(self, asker).map(drop)
+    }
+
     fn write(&self, asker: &Asker, request: WriteRequest) -> WriteReply {
         let sequence = request.sequence;
         let failed = |failure| WriteReply { failure: Some(failure), ..WriteReply::default() };
@@ -35,16 +43,18 @@ impl Service for Api {
 
 const NOT_SIGNED_IN: &str = "There is no API token with the call, or none that is valid.";
 
+fn authenticate(api: &Api, asker: &Asker) -> Result<User, Failure> {
+    session::authenticate(api, asker.token.as_deref()).map_err(|error| match error.code {
+        -32603 => Reason::Internal.with(error.data),
+        // Expired.
+        -32500 => Reason::NotSignedIn.with(error.data),
+        _ => Reason::NotSignedIn.with(NOT_SIGNED_IN),
+    })
+}
+
 /// Who asks, if the role allows the method.
 fn sign_in(api: &Api, asker: &Asker, method: &str) -> Result<User, Failure> {
-    let user = session::authenticate(api, asker.token.as_deref()).map_err(|error| {
-        match error.code {
-            -32603 => Reason::Internal.with(error.data),
-            // Expired.
-            -32500 => Reason::NotSignedIn.with(error.data),
-            _ => Reason::NotSignedIn.with(NOT_SIGNED_IN),
-        }
-    })?;
+    let user = authenticate(api, asker)?;
     check_method(&user, method, UserType::User, method)
         .map_err(|error| Reason::Denied.with(error.data))?;
     Ok(user)
@@ -72,38 +82,4 @@ fn find<'s>(
         _ => return Err(Reason::Invalid.with("Give the itemid, or host and key; not both.")),
     };
     found.ok_or_else(no_item)
-}
-
-/// The hosts of a request on which the user has the right.
-enum Allowed {
-    All,
-    These(HashSet<HostId>),
-}
-
-impl Allowed {
-    fn load(
-        api: &Api,
-        user: &User,
-        need: Need,
-        hosts: impl Iterator<Item = HostId>,
-    ) -> Result<Self, Failure> {
-        let Some(condition) = on_hosts(user, need, "h.hostid") else { return Ok(Self::All) };
-        let hosts: BTreeSet<u64> = hosts.map(|host| host.0).collect();
-        let hosts: Vec<u64> = hosts.into_iter().collect();
-        let sql =
-            format!("SELECT h.hostid FROM hosts h WHERE {condition} AND h.hostid IN ({{ids}})");
-        let rows = api
-            .deps
-            .config
-            .read(|c| Ok::<_, ApiError>(config::db::query_by_ids(c, &sql, &[], &hosts)?))
-            .map_err(|error| Reason::Internal.with(error.data))?;
-        Ok(Self::These(rows.iter().map(|row| HostId(row.id("hostid"))).collect()))
-    }
-
-    fn has(&self, host: HostId) -> bool {
-        match self {
-            Self::All => true,
-            Self::These(hosts) => hosts.contains(&host),
-        }
-    }
 }

@@ -105,7 +105,7 @@ impl Site {
     }
 
     fn write(&self, token: &str, request: Json) -> WriteReply {
-        let request: WriteRequest = serde_json::from_value(request).unwrap();
+        let request: WriteRequest = serde_json::from_str(&request.to_string()).unwrap();
         self.server.api.write(&self.asker(token), request)
     }
 
@@ -253,6 +253,19 @@ fn rights_and_roles_decide() {
         assert_eq!((&*failure.reason, failure.retry), ("not_signed_in", false), "{token}");
         assert_eq!(reason(site.read(token, newest())), "not_signed_in", "{token}");
     }
+}
+
+#[test]
+fn a_right_that_is_taken_away_counts_at_once() {
+    let site = Site::new();
+    let token = site.user("writer", 3, 1);
+    let one = json!({ "values": [{ "itemid": site.items[0], "text": "1" }] });
+    assert_eq!(site.write(&token, one.clone()).kept, 1);
+    let groups = json!({ "filter": { "name": "writer" } });
+    let groups = site.server.call("usergroup.get", &groups).unwrap();
+    let change = json!({ "usrgrpid": groups[0]["usrgrpid"], "hostgroup_rights": [] });
+    site.server.call("usergroup.update", &change).unwrap();
+    assert_eq!(reasons(&site.write(&token, one)), [(0, "no_item")]);
 }
 
 #[test]

@@ -81,9 +81,28 @@ fn check(
     now: Timestamp,
 ) -> Result<(HostId, PushValue), Failure> {
     let item = find(snapshot, value.itemid, &value.host, &value.key)?;
-    let at = moment(value.clock, value.ns, now)?;
-    let (text, log) = content(value)?;
+    let SentValue { at, text, log } = SentValue::read(value, now)?;
     Ok((item.host, PushValue { item: item.id, value: text, log, at }))
+}
+
+/// What a value of a write says, as a sender would have sent it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SentValue {
+    /// When it was measured.
+    pub at: Timestamp,
+    /// What preprocessing gets.
+    pub text: String,
+    /// What a log line carries beside its text.
+    pub log: Option<LogMeta>,
+}
+
+impl SentValue {
+    /// Fails where the message breaks a rule, whatever the item is.
+    pub fn read(value: Value, now: Timestamp) -> Result<Self, Failure> {
+        let at = moment(value.clock, value.ns, now)?;
+        let (text, log) = content(value)?;
+        Ok(Self { at, text, log })
+    }
 }
 
 fn moment(clock: u32, ns: u32, now: Timestamp) -> Result<Timestamp, Failure> {
