@@ -12,6 +12,7 @@ use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
 use config::objects::Deleted;
+use history::service::{Counters, Gate, Limits};
 use model::{DiscoveryValue, Sighting, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::clock::{RealClock, SharedClock};
@@ -87,6 +88,7 @@ pub(crate) async fn stop_signal() {
 
 struct Server {
     api: Arc<Api>,
+    gate: Gate,
     http: tokio::net::TcpListener,
     grpc: Option<tokio::net::TcpListener>,
     tls: Option<(PathBuf, PathBuf)>,
@@ -170,6 +172,7 @@ impl Server {
             discovery_thread(discoverer, discoveries_in)?,
             sightings_thread(found(&config, &shards, &problems), sightings_in)?,
         ];
+        let counters = Arc::<Counters>::default();
         let meter = Meter::new(Parts {
             clock: Arc::clone(&clock),
             shards: Arc::clone(&shards),
@@ -179,6 +182,7 @@ impl Server {
             config: Arc::clone(&config),
             data: data.to_owned(),
             stores: history.feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect(),
+            service: Arc::clone(&counters),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -220,6 +224,7 @@ impl Server {
             clock: Arc::clone(&clock),
         }));
         drop(late_api.set(Arc::clone(&api)));
+        let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), counters);
         follow_changes(&config, &shards, &hub);
 
         let mut tasks = tokio::task::JoinSet::new();
@@ -244,6 +249,7 @@ impl Server {
         first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
         Ok(Self {
             api,
+            gate,
             http,
             grpc,
             tls,
@@ -272,7 +278,7 @@ impl Server {
         if let Some(listener) = self.grpc {
             let tls = self.tls.as_ref();
             let listening = api::Listening::new(listener, tls, grpc::ALPN, grpc::CONNECTIONS_MAX)?;
-            let grpc = grpc::Server::new(Arc::clone(&self.api) as _, grpc::Config::default());
+            let grpc = grpc::Server::new(self.gate.clone(), grpc::Config::default());
             self.tasks.spawn(listening.run(move |stream, peer| {
                 let grpc = grpc.clone();
                 async move { grpc.connection(stream, peer).await }
@@ -282,6 +288,7 @@ impl Server {
         let stopped = async move { drop(http_stopped.await) };
         let http = tokio::spawn(api::serve(
             self.api,
+            self.gate,
             HttpConfig { tls: self.tls, ..HttpConfig::default() },
             self.http,
             stopped,
