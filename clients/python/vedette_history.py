@@ -20,7 +20,7 @@ __version__ = "1.0"
 # Values that one write may carry.
 VALUES_MAX = 10_000
 # Bytes of a message, and of the batches that writers make.
-MESSAGE_MAX, BATCH_BYTES = 16 << 20, 4 << 20
+MESSAGE_MAX, BATCH_BYTES = 16 << 20, 2 << 20
 # Pauses between attempts to send a batch again, seconds.
 PAUSE_FIRST, PAUSE_MAX = 0.1, 10.0
 
@@ -379,8 +379,12 @@ class Writer:
 
     def flush(self, timeout=None):
         """Waits until all that was put is kept or refused; whether that is so."""
+        def done():
+            return not self._queue and not self._in_hand
+
         with self._changed:
-            return self._changed.wait_for(lambda: not self._queue and not self._in_hand, timeout)
+            self._changed.wait_for(lambda: done() or self._ending, timeout)
+            return done()
 
     def close(self, timeout=30.0):
         """Flushes and ends; returns how many values were neither kept nor refused."""
@@ -392,6 +396,15 @@ class Writer:
         return len(self._queue) + self._in_hand
 
     def _run(self):
+        try:
+            self._batches()
+        finally:
+            # Also when `refused` raised: nobody is to wait for a thread that is gone.
+            with self._changed:
+                self._ending = True
+                self._changed.notify_all()
+
+    def _batches(self):
         while True:
             with self._changed:
                 self._changed.wait_for(lambda: self._queue or self._ending)

@@ -355,6 +355,50 @@ class TestClients(ServiceCase):
         self.assertTrue(ids)
 
 
+class TestWatched(ServiceCase):
+    FIGURES = ("writes", "reads", "failed", "kept", "refused", "sent", "streams", "answers")
+
+    def test_the_server_tells_what_is_done(self):
+        _, ids = self.estate("watched")
+        hostid, _ = self.host("watcher", [
+            {"key_": "zabbix[vedette,service,%s]" % name, "value_type": 3, "type": 5, "delay": "1s"}
+            for name in self.FIGURES])
+        history, item = self.client(), int(ids["app.users"])
+
+        def figures():
+            rows = self.api.call("item.get", hostids=hostid, output=["key_", "lastvalue", "lastclock"])
+            told = {row["key_"].split(",")[2][:-1]: int(row["lastvalue"]) for row in rows
+                    if row["lastclock"] != "0"}
+            return told if len(told) == len(self.FIGURES) else None
+
+        before = bed.wait_for("figures of the service", figures)
+        history.write([vh.value(item, n, CLOCK + n) for n in range(7)] + [vh.value(item, "", 0, 5)])
+        with self.assertRaises(vh.Error):
+            list(history.range([0]))
+        self.assertEqual(len(list(history.range([item]))), 7)
+        expected = {"writes": 1, "kept": 7, "refused": 1, "reads": 2, "failed": 1, "sent": 7,
+                    "streams": 0, "answers": 0}
+
+        def since():
+            now = figures()
+            return {name: now[name] - before[name] for name in self.FIGURES} == expected
+
+        bed.wait_for("what was done", since)
+
+    def test_bench(self):
+        out = os.path.join(self.build, "bench.json")
+        run([bed.BINARY, "bench", "history-service", "--api", self.server.url, "--user", "Admin",
+             "--password", bed.PASSWORD, "--grpc", "127.0.0.1:%d" % self.grpc_port,
+             "--pid", str(self.server.process.pid), "--hosts", "2", "--items", "20", "--batch", "10",
+             "--streams", "2", "--seconds", "0", "--json", out])
+        with open(out) as f:
+            results = json.load(f)["results"]
+        self.assertEqual(results["refused"], 0)
+        for form in ("grpc", "http"):
+            for name in ("one_values_per_s", "many_values_per_s", "newest_p50_ms", "range_p99_ms"):
+                self.assertGreater(results["%s_%s" % (form, name)], 0, name)
+
+
 class TestDurable(ServiceCase):
     def test_what_was_acknowledged_survives_a_kill(self):
         _, ids = self.estate("killed")
