@@ -36,7 +36,7 @@ test: ## Install what is missing and run every test that needs only this clone
 	scripts/test clone
 
 .PHONY: test-stores
-test-stores: ## Install history stores (ClickHouse) and test against them
+test-stores: ## Install or fetch history stores and test against them
 	scripts/test stores
 
 .PHONY: test-compat

@@ -7,6 +7,8 @@ import time
 
 #: What all of them would say.
 VALUE = b"right"
+#: What two of which make a datagram of nearly the greatest size.
+LARGE = b"0123456789abcdef" * 2_000
 
 
 def tlv(tag, *parts):
@@ -92,6 +94,9 @@ class Device:
 
     def _elsewhere(self, request, send, peer):
         self.other.sendto(answer(request, b"wrong"), peer)
+
+    def _large(self, request, send, peer):
+        send(answer(request, LARGE))
 
     def _another(self, request, send, peer):
         send(answer(request, b"wrong", flip=1))

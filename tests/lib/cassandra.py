@@ -3,13 +3,13 @@
 import glob
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 
 import bed
 import jars
 from cql import Cql, ONE
+from storeprocess import StoreProcess
 
 VERSION = "5.0.4"
 CONFIG = """cluster_name: vedette
@@ -69,7 +69,7 @@ OPENS = {
 }
 
 
-class Node:
+class Node(StoreProcess):
     """One process."""
 
     def __init__(self, cluster, number):
@@ -118,16 +118,6 @@ class Node:
         user, password = self.cluster.user
         with Cql(self.host, self.cluster.port, user, password) as connection:
             return connection.ask(cql, consistency)
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
 
     def terminate(self):
         if self.process and self.process.poll() is None:

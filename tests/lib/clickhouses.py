@@ -2,7 +2,6 @@
 
 import os
 import shutil
-import signal
 import subprocess
 import tempfile
 import urllib.error
@@ -10,6 +9,7 @@ import urllib.parse
 import urllib.request
 
 import bed
+from storeprocess import StoreProcess
 
 CLICKHOUSE_CONFIG = """<?xml version="1.0"?>
 <yandex>
@@ -45,7 +45,7 @@ SHARD = """<shard><replica><host>127.0.0.1</host><port>%d</port>
     <user>default</user><password>%s</password></replica></shard>"""
 
 
-class Http:
+class Http(StoreProcess):
     """A process that speaks ClickHouse's HTTP interface on loopback."""
 
     def __init__(self, password=""):
@@ -81,25 +81,6 @@ class Http:
         except urllib.error.HTTPError as problem:
             raise OSError(problem.read().decode()) from problem
 
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.go_on()
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ClickHouse(Http):

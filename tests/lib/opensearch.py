@@ -2,8 +2,6 @@
 
 import json
 import os
-import shutil
-import signal
 import subprocess
 import tempfile
 import urllib.error
@@ -11,6 +9,7 @@ import urllib.request
 
 import bed
 import jars
+from storeprocess import StoreProcess
 
 VERSION = "2.19.2"
 CONFIG = """cluster.name: vedette
@@ -30,7 +29,7 @@ bootstrap.system_call_filter: false
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "OpenSearchNode.java")
 
 
-class OpenSearch:
+class OpenSearch(StoreProcess):
     """A node in a folder of its own."""
 
     def __init__(self):
@@ -77,23 +76,3 @@ class OpenSearch:
                 return json.loads(answer.read())
         except urllib.error.HTTPError as problem:
             raise OSError(problem.read().decode()) from problem
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
-
-    def go_on(self):
-        self.process.send_signal(signal.SIGCONT)
-
-    def stop(self):
-        if self.process and self.process.poll() is None:
-            self.go_on()
-            self.process.terminate()
-            try:
-                self.process.wait(timeout=30)
-            except subprocess.TimeoutExpired:
-                self.kill()
-        shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,7 +1,8 @@
 """What the whole product promises of every history store, whatever is killed.
 
-A test of a store subclasses `StoreCase` and looks into the store with eyes of its own. (Import the
-module, not the class: unittest runs every class that it finds in a file.)
+A test of a store subclasses `Promises` and looks into the store with eyes of its own; one that
+needs a server with a store for something else, `StoreCase`. (Import the module, not the classes:
+unittest runs every class that it finds in a file.)
 """
 
 import glob
@@ -14,6 +15,18 @@ import bed
 DAY = 86400
 SECRET = "very-hidden-word"
 FLOAT, CHAR, LOG, UNSIGNED, TEXT = range(5)
+
+
+def check_wrong_parameters(case, *wrong):
+    """With each of these parameters a server ends at once, says what is wrong, and tells no
+    secret."""
+    for parameter, said in wrong:
+        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter})
+        case.addCleanup(server.clean)
+        with case.assertRaises(AssertionError):
+            server.start(timeout=20)
+        case.assertIn(said, server.log())
+        case.assertNotIn(SECRET, server.log())
 
 
 class StoreCase(bed.Case):
@@ -65,13 +78,13 @@ class StoreCase(bed.Case):
     def history(self, item, kind, **more):
         return self.api.call("history.get", history=kind, itemids=item, sortfield="clock", **more)
 
-    def refused(self):
-        """Lines of the files of rows that the store refused."""
+    def refused(self, item=None):
+        """Lines of the files of rows that the store refused; of one item or of all."""
         lines = []
         for path in glob.glob(os.path.join(self.server.folder, "data/history/stores/*.refused")):
             with open(path) as file:
                 lines += file.readlines()
-        return lines
+        return [line for line in lines if item is None or line.startswith(item + "\t")]
 
     def send_through(self, host, faults, between=lambda: None):
         """Sends numbers without a pause while one fault after the other happens; returns the id of
@@ -129,8 +142,18 @@ class StoreCase(bed.Case):
         time.sleep(0.5)
         self.store.start()
 
-    def check_value_types(self):
-        """Every value type arrives as it was sent."""
+
+class Promises(StoreCase):
+    """What is tested of every store."""
+
+    def faults(self):
+        return (self.store_killed, self.store_paused, self.server_killed,
+                self.server_killed_while_the_store_is_away)
+
+    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
+        self.send_through("faults", self.faults())
+
+    def test_every_value_type_arrives_as_it_was_sent(self):
         kinds = {"float": FLOAT, "char": CHAR, "log": LOG, "unsigned": UNSIGNED, "text": TEXT}
         _, items = self.host("types", [{"key_": k, "value_type": v} for k, v in kinds.items()])
         now = int(time.time())
@@ -151,8 +174,7 @@ class StoreCase(bed.Case):
             shown = [str(row["value"]) for row in self.history(items[key], kind)]
             self.assertEqual(shown, sent[key])
 
-    def check_old_values(self):
-        """Older values come from the store, and younger ones do without it."""
+    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
         hostid, items = self.host("old", [{"key_": "n", "value_type": UNSIGNED}])
         gauge = self.api.call("item.create", hostid=hostid, name="written", type=5, value_type=3,
                               key_="zabbix[vedette,stores,written]", delay="1s")["itemids"][0]
@@ -178,8 +200,7 @@ class StoreCase(bed.Case):
         finally:
             self.store.start()
 
-    def check_cleared(self):
-        """Cleared history leaves the store; what comes afterwards is new."""
+    def test_cleared_history_leaves_the_store(self):
         _, items = self.host("cleared",
                              [{"key_": k, "value_type": UNSIGNED} for k in ("n", "kept")])
         now = int(time.time())

@@ -2,7 +2,7 @@
 """What a history store costs: CPU of Vedette's driver and of the server per million values, bytes on
 disk per value.
 
-  tests/stores/cost.py cassandra|mysql|opensearch|postgresql [BATCHES]
+  tests/stores/cost.py cassandra|hbase|mysql|opensearch|postgresql [BATCHES]
 
 A batch has 45,000 values; the default of 40 takes about a minute. Servers run with the settings of
 their package, but for the memory below, and with every commit on the disk where they can.
@@ -18,12 +18,13 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 from cassandra import Cassandra  # noqa: E402
 from databases import MariaDb, Postgres, processes  # noqa: E402
+from hbase import HBase  # noqa: E402
 from opensearch import OpenSearch  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 DATABASE = "cost"
 # Java compiles what it runs often while it runs: its first million values cost several times more.
-WARM_BATCHES = {"cassandra": 4, "opensearch": 4}
+WARM_BATCHES = {"cassandra": 4, "hbase": 4, "opensearch": 4}
 
 
 def start(kind):
@@ -31,19 +32,21 @@ def start(kind):
         return Postgres(("shared_buffers=512MB", "max_wal_size=2GB"))
     if kind == "mysql":
         return MariaDb(("innodb-buffer-pool-size=512M", "innodb-log-file-size=512M"))
-    return {"cassandra": Cassandra, "opensearch": OpenSearch}[kind]()
+    return {"cassandra": Cassandra, "hbase": HBase, "opensearch": OpenSearch}[kind]()
 
 
-def pid_of(server):
+def pids_of(server):
     if isinstance(server, Cassandra):
-        return server.nodes[0].process.pid
-    return server.process.pid if isinstance(server, OpenSearch) else server.pid()
+        return [server.nodes[0].process.pid]
+    if isinstance(server, HBase):
+        return [server.process.pid, server.gateway.pid]
+    return [server.process.pid if isinstance(server, OpenSearch) else server.pid()]
 
 
-def cpu(pid):
+def cpu(pids):
     """CPU seconds of a server and of all that it started."""
     ticks = 0
-    for each in processes(pid):
+    for each in [each for pid in pids for each in processes(pid)]:
         try:
             with open("/proc/%d/stat" % each) as file:
                 fields = file.read().rsplit(") ", 1)[1].split()
@@ -61,6 +64,8 @@ def on_disk(server):
         return int(server.query(
             "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' "
             "AND relname LIKE 'history%'", DATABASE))
+    if isinstance(server, HBase):
+        return server.compact(DATABASE + "_history_31d")
     if isinstance(server, OpenSearch):
         server.call("POST", DATABASE + "-*/_forcemerge?max_num_segments=1&flush=true")
         return sum(int(index["store.size"]) for index in server.call(
@@ -84,12 +89,12 @@ def bench(server, kind, database, what, batches):
     return int(values), float(own)
 
 
-def rest(pid):
+def rest(pids):
     """What a server does later for what it was given counts too."""
-    used = cpu(pid)
+    used = cpu(pids)
     while True:
         time.sleep(3)
-        now = cpu(pid)
+        now = cpu(pids)
         if now - used < 0.2:
             return now
         used = now
@@ -98,14 +103,14 @@ def rest(pid):
 def main():
     kind, batches = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 40
     server = start(kind)
-    pid = pid_of(server)
+    pids = pids_of(server)
     try:
         # Built, and warm, before anything is measured.
         bench(server, kind, "warm", "write", WARM_BATCHES.get(kind, 1))
         for what in ("write", "again", "read"):
-            before, begin = rest(pid), time.monotonic()
+            before, begin = rest(pids), time.monotonic()
             values, own = bench(server, kind, DATABASE, what, batches)
-            seconds, its = time.monotonic() - begin, rest(pid) - before
+            seconds, its = time.monotonic() - begin, rest(pids) - before
             millions = values / 1e6
             print("%-6s %9d values in %5.1f s; CPU seconds per million: Vedette %.2f, %s %.2f"
                   % (what, values, seconds, own / millions, kind, its / millions), flush=True)

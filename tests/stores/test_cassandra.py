@@ -29,7 +29,7 @@ def stored(ask, item, kind, consistency=ONE):
     return sorted(rows)
 
 
-class OnOneNode(storecase.StoreCase):
+class OnOneNode(storecase.Promises):
     """With passwords and rights, and a limit that one text is above."""
 
     longest_text = 30000
@@ -65,19 +65,6 @@ class OnOneNode(storecase.StoreCase):
                        "VALUES (%s, %d, %d, %d, %d)" % (item, day, clock, ns, value))
         self.store.ask("INSERT INTO vedette.history_days (itemid, keep, kind, day) "
                        "VALUES (%s, 31, 1, %d)" % (item, day))
-
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (self.store_killed, self.store_paused, self.server_killed,
-                                     self.server_killed_while_the_store_is_away))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
 
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
@@ -156,17 +143,12 @@ class OnThreeNodes(storecase.StoreCase):
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
-        for store, said in (
+        storecase.check_wrong_parameters(
+            self,
             ("cassandra=cassandr://u:%s@h/x" % SECRET, "is not like"),
             ("cassandra=cassandra://u:%s@h/x?consistency=some" % SECRET, "is one of"),
             ("cassandra=cassandra://u:%s@h/x?secret=%s" % (SECRET, SECRET), "beside consistency"),
-        ):
-            server = bed.Server(environment={"VEDETTE_HISTORY_STORE": store})
-            self.addCleanup(server.clean)
-            with self.assertRaises(AssertionError):
-                server.start(timeout=20)
-            self.assertIn(said, server.log())
-            self.assertNotIn(SECRET, server.log())
+        )
 
 
 if __name__ == "__main__":

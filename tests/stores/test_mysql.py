@@ -18,7 +18,7 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnMariaDb(storecase.StoreCase):
+class OnMariaDb(storecase.Promises):
     """With a user whose rights are those of the documentation, and a server that takes no long
     statements."""
 
@@ -66,19 +66,8 @@ class OnMariaDb(storecase.StoreCase):
             with contextlib.suppress(OSError):
                 self.store.query("KILL " + number)
 
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (
-            self.store_killed, self.store_paused, self.server_killed, self.connections_end,
-            self.server_killed_while_the_store_is_away, self.store_takes_no_writes))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
+    def faults(self):
+        return (*super().faults(), self.connections_end, self.store_takes_no_writes)
 
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
@@ -109,16 +98,11 @@ class OnMariaDb(storecase.StoreCase):
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
-        for store, said in (
+        storecase.check_wrong_parameters(
+            self,
             ("mysql=mariadb://u:%s@h/x" % SECRET, "is not like"),
             ("mysql=mysql://u:%s@h/x?secret=%s" % (SECRET, SECRET), "sslmode=disable"),
-        ):
-            server = bed.Server(environment={"VEDETTE_HISTORY_STORE": store})
-            self.addCleanup(server.clean)
-            with self.assertRaises(AssertionError):
-                server.start(timeout=20)
-            self.assertIn(said, server.log())
-            self.assertNotIn(SECRET, server.log())
+        )
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
 
 
-class OnOpenSearch(storecase.StoreCase):
+class OnOpenSearch(storecase.Promises):
     @classmethod
     def make_store(cls):
         store = OpenSearch()
@@ -49,19 +49,6 @@ class OnOpenSearch(storecase.StoreCase):
         self.store.call("PUT", "vedette-history-31d-%d/_doc/by-hand" % (clock // DAY), {
             "itemid": int(item), "kind": "uint", "clock": clock, "ns": ns, "value": value})
 
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (self.store_killed, self.store_paused, self.server_killed,
-                                     self.server_killed_while_the_store_is_away))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
-
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "l", "value_type": 2}])
         now = int(time.time())
@@ -83,13 +70,8 @@ class OnOpenSearch(storecase.StoreCase):
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
-        server = bed.Server(environment={
-            "VEDETTE_HISTORY_STORE": "opensearch=htp://u:%s@h/x" % SECRET})
-        self.addCleanup(server.clean)
-        with self.assertRaises(AssertionError):
-            server.start(timeout=20)
-        self.assertIn("is not like", server.log())
-        self.assertNotIn(SECRET, server.log())
+        storecase.check_wrong_parameters(
+            self, ("opensearch=htp://u:%s@h/x" % SECRET, "is not like"))
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnPostgreSql(storecase.StoreCase):
+class OnPostgreSql(storecase.Promises):
     @classmethod
     def make_store(cls):
         store = Postgres()
@@ -58,19 +58,8 @@ class OnPostgreSql(storecase.StoreCase):
         self.store.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
                          "WHERE application_name = 'vedette'")
 
-    def test_every_value_type_arrives_as_it_was_sent(self):
-        self.check_value_types()
-
-    def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", (
-            self.store_killed, self.store_paused, self.server_killed, self.backends_end,
-            self.server_killed_while_the_store_is_away, self.store_takes_no_writes))
-
-    def test_older_values_come_from_the_store_and_younger_ones_do_without(self):
-        self.check_old_values()
-
-    def test_cleared_history_leaves_the_store(self):
-        self.check_cleared()
+    def faults(self):
+        return (*super().faults(), self.backends_end, self.store_takes_no_writes)
 
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
@@ -86,17 +75,12 @@ class OnPostgreSql(storecase.StoreCase):
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
-        for store, said in (
+        storecase.check_wrong_parameters(
+            self,
             ("postgresql=postgre://u:%s@h/x" % SECRET, "is not like"),
             ("postgresql=postgresql://u:%s@h/x;y" % SECRET, "odd name"),
             ("postgresql=postgresql://u:%s@h/x?sslmode=%s" % (SECRET, SECRET), "sslmode=disable"),
-        ):
-            server = bed.Server(environment={"VEDETTE_HISTORY_STORE": store})
-            self.addCleanup(server.clean)
-            with self.assertRaises(AssertionError):
-                server.start(timeout=20)
-            self.assertIn(said, server.log())
-            self.assertNotIn(SECRET, server.log())
+        )
 
 
 if __name__ == "__main__":

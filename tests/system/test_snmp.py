@@ -211,7 +211,7 @@ class Misbehaving(bed.Case):
 
     #: What comes of the value of each: a text, or the interface is away.
     WAYS = {"never": None, "late": "right", "twice": "right", "truncated": None, "second": "right",
-            "elsewhere": None, "another": None, "junk": "right"}
+            "elsewhere": None, "another": None, "junk": "right", "large": baddevice.LARGE.decode()}
 
     def test_each_value_is_right_or_none(self):
         group = self.api.call("hostgroup.create", name="Bad")["groupids"][0]

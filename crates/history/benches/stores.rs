@@ -6,7 +6,7 @@
 use std::io::Write;
 use std::sync::Arc;
 
-use history::{Cassandra, Class, Driver, Kinds, OpenSearch, Span, Store};
+use history::{Cassandra, Class, Driver, HBase, Kinds, OpenSearch, Span, Store};
 use history::{open_mysql, open_postgresql};
 use model::{ItemId, Sample, SampleValue, Timestamp};
 use stdx::clock::RealClock;
@@ -22,6 +22,7 @@ fn store(kind: &str, url: &str) -> Arc<dyn Store> {
     let retention = Arc::new(Class(31));
     match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, RealClock::shared()).unwrap()),
+        "hbase" => Arc::new(HBase::new(url, retention, RealClock::shared()).unwrap()),
         "opensearch" => Arc::new(OpenSearch::new(url, retention).unwrap()),
         "postgresql" => open_postgresql(url, retention).unwrap(),
         "mysql" => open_mysql(url, retention).unwrap(),

@@ -29,6 +29,16 @@ impl Error {
         Self { fault: Fault::Storage, retry: true, message: message.into() }
     }
 
+    /// Nothing helps but other parameters, another release, or more rights.
+    pub(crate) fn config(message: impl Into<String>) -> Self {
+        Self { fault: Fault::Config, retry: false, message: message.into() }
+    }
+
+    /// A row that the store cannot hold; it does not block others.
+    pub(crate) fn row(message: impl Into<String>) -> Self {
+        Self { fault: Fault::Us, retry: false, message: message.into() }
+    }
+
     /// The server is shutting down or a part of it is gone.
     pub fn closed() -> Self {
         Self { fault: Fault::Us, retry: false, message: "the server is shutting down".to_owned() }

@@ -29,6 +29,7 @@ pub use driver::{Counters, Driver, DriverInfo, Durability, View};
 pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;
 pub use drivers::embedded::{Embedded, open_shards, shards_below};
+pub use drivers::hbase::HBase;
 pub use drivers::memory::Memory;
 #[cfg(feature = "sql")]
 pub use drivers::mysql::open_mysql;
@@ -36,6 +37,7 @@ pub use drivers::null::Null;
 pub use drivers::opensearch::OpenSearch;
 #[cfg(feature = "sql")]
 pub use drivers::postgresql::open_postgresql;
+pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
 pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
 pub use store::Store;

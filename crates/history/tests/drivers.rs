@@ -52,6 +52,8 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 
 /// A database of its own on each server that the environment names: `VEDETTE_CLICKHOUSE` such as
 /// `http://127.0.0.1:8123`, `VEDETTE_CASSANDRA` such as `cassandra://127.0.0.1:9042`,
+/// `VEDETTE_HBASE` such as `http://127.0.0.1:8080`,
+/// `VEDETTE_RIAK` such as `http://127.0.0.1:8098`,
 /// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`, `VEDETTE_POSTGRESQL` such as
 /// `postgresql://postgres@127.0.0.1:5432`, `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
 #[cfg(feature = "stores")]
@@ -81,6 +83,14 @@ fn stores() -> Vec<Case> {
         let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
         add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock).unwrap());
     }
+    if let Ok(server) = std::env::var("VEDETTE_HBASE") {
+        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
+        add(HBASE, &history::HBase::new(&url, Arc::new(Classes), clock).unwrap());
+    }
+    if let Ok(server) = std::env::var("VEDETTE_RIAK") {
+        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
+        add(RIAK, &history::Riak::new(&url, Arc::new(Classes), clock).unwrap());
+    }
     if let Ok(server) = std::env::var("VEDETTE_OPENSEARCH") {
         let url = format!("{server}/{database}");
         add(OPENSEARCH, &history::OpenSearch::new(&url, Arc::new(Classes)).unwrap());
@@ -98,12 +108,14 @@ const CLICKHOUSE: &str = "clickhouse";
 const POSTGRESQL: &str = "postgresql";
 const MYSQL: &str = "mysql";
 const CASSANDRA: &str = "cassandra";
+const HBASE: &str = "hbase";
+const RIAK: &str = "riak";
 const OPENSEARCH: &str = "opensearch";
 
 impl Case {
     /// Its views show the moment at which they are made; else that at which they are read.
     fn has_moments(&self) -> bool {
-        ![CLICKHOUSE, CASSANDRA, OPENSEARCH, POSTGRESQL, MYSQL].contains(&self.name)
+        ![CLICKHOUSE, CASSANDRA, HBASE, OPENSEARCH, POSTGRESQL, MYSQL, RIAK].contains(&self.name)
     }
 }
 

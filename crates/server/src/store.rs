@@ -8,8 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Driver, Kind, Memory, Null, OpenSearch, Options, Reader,
-    Retention, Store, Tiers, open_mysql, open_postgresql,
+    Cassandra, Class, ClickHouse, Driver, HBase, Kind, Memory, Null, OpenSearch, Options, Reader,
+    Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -169,11 +169,17 @@ pub(crate) fn store(
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
+        "hbase" => Arc::new(HBase::new(url, retention, Arc::clone(clock))?),
         "mysql" => open_mysql(url, retention)?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
         "postgresql" => open_postgresql(url, retention)?,
+        "riak" => {
+            tracing::warn!("history on Riak is experimental: it has met no real Riak yet");
+            Arc::new(Riak::new(url, retention, Arc::clone(clock))?)
+        }
         other => bail!(
-            "\"{other}\" is no store; known: cassandra, clickhouse, mysql, opensearch, postgresql"
+            "\"{other}\" is no store; known: cassandra, clickhouse, hbase, mysql, opensearch, \
+             postgresql, riak (experimental)"
         ),
     })
 }

@@ -117,7 +117,8 @@ pub struct Engine {
     /// Segments of other engines that hold older values of our items.
     pub(crate) attached: Vec<Arc<Segment>>,
     pub(crate) newest_rows: Arc<Cache>,
-    pub(crate) merging: bool,
+    /// Whose segments are being merged.
+    pub(crate) merging: Option<(Class, Day)>,
     pub(crate) merge_not_before_s: u64,
     pub(crate) rows: Rows,
     pub(crate) encoder: Encoder,
@@ -292,7 +293,7 @@ impl Engine {
         while !self.frozen.is_empty() {
             self.wait_for_sealing()?;
         }
-        while self.merging {
+        while self.merging.is_some() {
             self.wait_for_worker()?;
         }
         Ok(())
@@ -354,11 +355,16 @@ impl Engine {
     }
 
     /// Drops all segments of a class whose days are before `day`; returns their bytes. They are
-    /// gone from all later views at once and unlinked in the background. What is not sealed yet
-    /// stays until it is.
+    /// gone from all later views at once and unlinked in the background, the oldest first: what a
+    /// power cut leaves of them has no versions of values that others had replaced. What is not
+    /// sealed yet, and a day whose segments are being merged, stay until the next call.
     pub fn drop_before(&mut self, class: Class, day: Day) -> u64 {
         self.take_results();
-        let is_old = |segment: &Arc<Segment>| segment.id.class == class && segment.id.day < day;
+        let merging = self.merging;
+        let is_old = |segment: &Arc<Segment>| {
+            let id = segment.id;
+            id.class == class && id.day < day && merging != Some((id.class, id.day))
+        };
         self.attached.retain(|segment| !is_old(segment));
         let mut bytes = 0;
         let mut gone = Vec::new();
@@ -372,7 +378,7 @@ impl Engine {
         });
         if !gone.is_empty() {
             // Unlinking gigabytes takes the file system its time, which is not the owner's.
-            self.worker.submit(Job::Remove(gone));
+            self.worker.submit(Job::Drop(gone));
         }
         bytes
     }

@@ -205,7 +205,7 @@ pub(crate) fn open(
         segments: Arc::new(segments),
         attached: Vec::new(),
         newest_rows,
-        merging: false,
+        merging: None,
         merge_not_before_s: 0,
         rows: Rows::default(),
         encoder: Encoder::default(),

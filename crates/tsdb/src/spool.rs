@@ -244,7 +244,8 @@ impl Engine {
     /// Has files removed that every reader has confirmed.
     pub(crate) fn remove_read(&mut self) {
         // Files are unlinked by the thread that seals and merges; nobody waits for it here.
-        let Some(spool) = self.options.spool.as_ref().filter(|_| !self.sealing && !self.merging)
+        let Some(spool) =
+            self.options.spool.as_ref().filter(|_| !self.sealing && self.merging.is_none())
         else {
             return;
         };

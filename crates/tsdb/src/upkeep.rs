@@ -32,10 +32,10 @@ impl Engine {
             self.rotate(false)?;
         }
         self.seal_next();
-        if self.frozen.is_empty() && !self.merging && now_s >= self.merge_not_before_s {
+        if self.frozen.is_empty() && self.merging.is_none() && now_s >= self.merge_not_before_s {
             let candidates = merge_candidates(&self.segments, self.today(), now_s, &self.options);
-            if !candidates.is_empty() {
-                self.merging = true;
+            if let Some(first) = candidates.first() {
+                self.merging = Some((first.id.class, first.id.day));
                 self.worker.submit(Job::Merge(candidates, Arc::clone(&self.clears)));
             }
         }
@@ -77,7 +77,7 @@ impl Engine {
                 self.sealed_head(seq, result);
             }
             Done::Merged { inputs, result } => {
-                self.merging = false;
+                self.merging = None;
                 match result {
                     Ok(segment) => self.replace(&inputs, segment),
                     Err(error) => {
@@ -116,12 +116,6 @@ impl Engine {
 
     /// Puts a merged segment in the place of its inputs.
     fn replace(&mut self, inputs: &[SegmentId], segment: Arc<Segment>) {
-        let present = |id: &SegmentId| self.segments.iter().any(|other| other.id == *id);
-        if !inputs.iter().all(present) {
-            // Its day was dropped meanwhile.
-            self.worker.submit(Job::Remove(vec![segment]));
-            return;
-        }
         let segments = Arc::make_mut(&mut self.segments);
         let (old, kept): (Vec<_>, Vec<_>) =
             segments.drain(..).partition(|segment| inputs.contains(&segment.id));

@@ -42,7 +42,10 @@ pub(crate) struct Seal {
 pub(crate) enum Job {
     Seal(Seal),
     Merge(Vec<Arc<Segment>>, Arc<Clears>),
+    /// What merging replaced, in any order.
     Remove(Vec<Arc<Segment>>),
+    /// Days that are not kept any longer, in the order in which their segments were written.
+    Drop(Vec<Arc<Segment>>),
     /// Files of the log that everybody has read.
     Unspool(Vec<PathBuf>),
     /// Reads the newest rows into memory: who starts asks for them soon.
@@ -89,10 +92,11 @@ impl Thread {
             let mut remover = None;
             while let Ok(job) = todo.recv() {
                 // What was dropped must not come back; all else is done by the next start.
-                if stopped.load(Ordering::Acquire) && !matches!(job, Job::Remove(_)) {
+                let removes = matches!(job, Job::Remove(_) | Job::Drop(_));
+                if stopped.load(Ordering::Acquire) && !removes {
                     continue;
                 }
-                if matches!(job, Job::Remove(_)) && remover.is_none() {
+                if removes && remover.is_none() {
                     remover = Remover::start();
                 }
                 if let Some(result) = run(&place, job, &mut remover)
@@ -190,6 +194,25 @@ fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
             segments.into_iter().for_each(|segment| remove(disk, segment, remover));
             None
         }
+        Job::Drop(segments) => {
+            drop_days(place, segments, remover);
+            None
+        }
+    }
+}
+
+/// A younger segment of a day has newer versions of values: it goes when the older ones are gone
+/// for certain. What a failing disk leaves goes after the next start.
+fn drop_days(place: &Place, mut segments: Vec<Arc<Segment>>, remover: &mut Option<Remover>) {
+    segments.sort_by_key(|segment| (segment.id.day, segment.id.last_seq));
+    let mut before = None;
+    for segment in segments {
+        let day = segment.id.day;
+        if before == Some(day) && place.disk.sync_dir(&place.dir).is_err() {
+            return;
+        }
+        remove(place.disk.as_ref(), segment, remover);
+        before = Some(day);
     }
 }
 

@@ -55,7 +55,7 @@ function Settings({ stored }: { stored: number }) {
     <FormCard onSubmit={() => check() && save.mutate()}>
       <FormSection
         title="Connections"
-        note="Over which connections agents that no host has the name of may announce themselves."
+        note="Over which connections agents may announce themselves whose name no host has yet."
       >
         <fieldset className="flex flex-col gap-1.5" aria-label="Accepted connections">
           {ANNOUNCED_BY.map(([bit, label]) => (

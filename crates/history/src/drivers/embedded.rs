@@ -9,8 +9,7 @@ use tsdb::{Engine, Options, Recovery};
 
 use crate::spool::Spools;
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Span, TrendHour,
-    View,
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, Span, TrendHour, View,
 };
 
 /// The embedded engine of one shard.
@@ -214,10 +213,9 @@ struct Layout {
 }
 
 fn config_error(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Error {
-    let message = format!(
+    Error::config(format!(
         "cannot {what} {path:?}: {cause}; check that the data directory belongs to the server's user"
-    );
-    Error { fault: Fault::Config, retry: false, message }
+    ))
 }
 
 fn read_layout(path: &Path) -> Result<Option<Layout>, Error> {
@@ -359,6 +357,7 @@ fn attach_all(drivers: &mut [Embedded], retired: &[Engine]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
     use model::{SampleValue, Timestamp};
     use stdx::clock::SimClock;
 

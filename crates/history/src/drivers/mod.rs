@@ -1,24 +1,31 @@
 //! The stores behind [`Driver`](crate::Driver).
 
+pub(crate) mod bytes;
 #[cfg(feature = "cassandra")]
 pub(crate) mod cassandra;
 pub(crate) mod clickhouse;
 pub(crate) mod embedded;
+pub(crate) mod hbase;
 pub(crate) mod http;
 pub(crate) mod memory;
+pub(crate) mod moments;
 #[cfg(feature = "sql")]
 pub(crate) mod mysql;
 pub(crate) mod null;
 pub(crate) mod opensearch;
+pub(crate) mod place;
 #[cfg(feature = "sql")]
 pub(crate) mod postgresql;
 pub(crate) mod remote;
+pub(crate) mod riak;
 #[cfg(feature = "sql")]
 pub(crate) mod sql;
 
+use std::fmt::Display;
+
 use model::{SampleValue, Trend, TrendValues};
 
-use crate::{Error, Fault, Kind};
+use crate::{Error, Kind};
 
 /// Most rows of one question.
 const ROWS_MAX: usize = 5_000_000;
@@ -29,7 +36,22 @@ pub(crate) fn at_most(rows: usize) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!("there are more than {ROWS_MAX} values of that: ask for a shorter time");
-    Err(Error { fault: Fault::Us, retry: false, message })
+    Err(Error::row(message))
+}
+
+/// What a newer release made of a store is not touched.
+pub(crate) fn not_newer<T: Ord + Display>(
+    location: &str,
+    found: &T,
+    known: &T,
+) -> Result<(), Error> {
+    if found <= known {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "what is in {location} has version {found}, this release knows {known}: run the newer \
+         release"
+    )))
 }
 
 /// The kind in which a value is kept.

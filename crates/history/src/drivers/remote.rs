@@ -1,13 +1,12 @@
-//! What all stores over the network have in common, so that each of them is only what it alone does.
+//! What stores over the network have in common, so that each of them is only what it alone does.
 
 use std::cmp::Reverse;
-use std::mem::discriminant;
 use std::sync::Arc;
 
-use model::{ItemId, Sample, Trend};
+use model::{ItemId, Sample, Timestamp, Trend};
 
-use super::{at_most, kind_of};
-use crate::{Class, Counters, Day, Driver, DriverInfo, Error, Kinds, Span, View};
+use super::{at_most, kind_of, kind_of_trend};
+use crate::{Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View};
 
 /// Which samples of an item are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -46,6 +45,26 @@ pub(crate) trait Remote: Send + Sync + 'static {
 
     /// Trends in any order, of a span that is not empty.
     fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error>;
+
+    /// All samples of some items, in any order, of a span that is not empty. Here each item is a
+    /// question of its own.
+    fn read_of(&self, items: &[ItemId], kinds: Kinds, span: Span) -> Result<Vec<Sample>, Error> {
+        let mut samples = Vec::new();
+        for &item in items {
+            let wanted = Wanted { item, kinds, span, newest_first: false, limit: usize::MAX };
+            samples.append(&mut self.read(&wanted)?);
+        }
+        Ok(samples)
+    }
+
+    /// The same of trends.
+    fn read_trends_of(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
+        let mut trends = Vec::new();
+        for &item in items {
+            trends.append(&mut self.read_trends(item, span)?);
+        }
+        Ok(trends)
+    }
 }
 
 /// A driver over a store; it counts what went through it.
@@ -151,15 +170,24 @@ impl<R: Remote> RemoteView<R> {
         at_most(samples.len())?;
         if newest_first {
             samples.sort_by_key(|sample| (Reverse(sample.at), kind_of(&sample.value)));
+            samples.dedup_by_key(|sample| place(sample));
         } else {
-            samples.sort_by_key(|sample| (sample.at, kind_of(&sample.value)));
+            oldest_first(&mut samples);
         }
-        // A moment that is stored under two classes counts once: the item's retention changed
-        // before the same row was sent again.
-        samples.dedup_by_key(|sample| (sample.at, kind_of(&sample.value)));
         samples.truncate(limit);
         Ok(samples)
     }
+}
+
+/// What is one sample. One that is stored under two classes counts once: the item's retention
+/// changed before the same row was sent again.
+fn place(sample: &Sample) -> (ItemId, Timestamp, Kind) {
+    (sample.item, sample.at, kind_of(&sample.value))
+}
+
+fn oldest_first(samples: &mut Vec<Sample>) {
+    samples.sort_by_key(place);
+    samples.dedup_by_key(|sample| place(sample));
 }
 
 impl<R: Remote> View for RemoteView<R> {
@@ -175,14 +203,28 @@ impl<R: Remote> View for RemoteView<R> {
         self.read(item, kinds, true, n)
     }
 
-    fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
-        if self.span.from > self.span.till {
+    fn samples_of(&self, items: &[ItemId], kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        if items.is_empty() || self.span.from > self.span.till {
             return Ok(Vec::new());
         }
-        let mut trends = self.remote.read_trends(item, self.span)?;
+        let mut samples = self.remote.read_of(items, kinds, self.span)?;
+        oldest_first(&mut samples);
+        Ok(samples)
+    }
+
+    fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
+        self.trends_of(&[item])
+    }
+
+    fn trends_of(&self, items: &[ItemId]) -> Result<Vec<Trend>, Error> {
+        if items.is_empty() || self.span.from > self.span.till {
+            return Ok(Vec::new());
+        }
+        let mut trends = self.remote.read_trends_of(items, self.span)?;
         // Floats first, as everywhere.
-        trends.sort_by_key(|trend| (trend.hour, super::kind_of_trend(trend)));
-        trends.dedup_by_key(|trend| (trend.hour, discriminant(&trend.values)));
+        let place = |trend: &Trend| (trend.item, trend.hour, kind_of_trend(trend));
+        trends.sort_by_key(place);
+        trends.dedup_by_key(|trend| place(trend));
         Ok(trends)
     }
 }

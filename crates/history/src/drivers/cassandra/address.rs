@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use scylla::statement::Consistency;
 
 use super::super::as_name;
-use crate::{Error, Fault};
+use crate::Error;
 
 /// Names of consistency levels, as `cqlsh` has them.
 const LEVELS: [(&str, Consistency); 8] = [
@@ -50,7 +50,7 @@ impl Address {
             || !keyspace.chars().all(fit)
             || keyspace.len() > 48
         {
-            return Err(config_error(
+            return Err(Error::config(
                 "a Cassandra keyspace has at most 48 small letters, digits and underscores",
             ));
         }
@@ -73,7 +73,7 @@ impl Address {
                 let known = LEVELS.iter().find(|(name, _)| name.eq_ignore_ascii_case(level));
                 let names: Vec<&str> = LEVELS.iter().map(|(name, _)| *name).collect();
                 let (_, level) = known.ok_or_else(|| {
-                    config_error(&format!(
+                    Error::config(format!(
                         "the consistency of a Cassandra store is one of {}",
                         names.join(", ")
                     ))
@@ -83,12 +83,12 @@ impl Address {
             Some(("replication", number)) => {
                 let number = number.parse().ok().filter(|number| (1..=100).contains(number));
                 let number = number.ok_or_else(|| {
-                    config_error("the replication of a Cassandra store is a number from 1 to 100")
+                    Error::config("the replication of a Cassandra store is a number from 1 to 100")
                 })?;
                 self.replication = Some(number);
             }
             _ => {
-                return Err(config_error(
+                return Err(Error::config(
                     "the address of a Cassandra store has settings beside consistency and \
                      replication",
                 ));
@@ -110,14 +110,10 @@ impl Address {
 
 /// The text may hold a password: no message repeats it.
 fn bad() -> Error {
-    config_error(
+    Error::config(
         "the address of Cassandra is not like \
          cassandra://user:password@host1,host2:9042/keyspace?consistency=quorum&replication=3",
     )
-}
-
-fn config_error(message: &str) -> Error {
-    Error { fault: Fault::Config, retry: false, message: message.to_owned() }
 }
 
 fn decoded(text: &str) -> String {
@@ -140,6 +136,7 @@ fn node(host: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
     fn addresses_are_read_and_never_told_with_their_secrets() {

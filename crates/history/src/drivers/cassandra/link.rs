@@ -8,14 +8,15 @@ use scylla::client::execution_profile::ExecutionProfile;
 use scylla::client::session::Session;
 use scylla::client::session_builder::SessionBuilder;
 use scylla::errors::{DbError, ExecutionError, RequestAttemptError};
+use scylla::policies::timestamp_generator::TimestampGenerator;
 use scylla::serialize::row::SerializeRow;
 use scylla::statement::batch::{Batch, BatchType};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::Row as Cells;
 
 use super::super::at_most;
+use super::super::moments::Moments;
 use super::address::Address;
-use super::moments::Moments;
 use crate::{Error, Fault};
 
 /// A node that does not even accept a connection is away.
@@ -26,6 +27,12 @@ const OPEN_WITHIN: Duration = Duration::from_secs(8);
 const ANSWER_WITHIN: Duration = Duration::from_secs(10);
 /// A node that hangs is asked whether it lives, and left when it does not answer.
 const ALIVE_EVERY: Duration = Duration::from_secs(3);
+
+impl TimestampGenerator for Moments {
+    fn next_timestamp(&self) -> i64 {
+        self.next()
+    }
+}
 
 /// A session with a cluster; it finds nodes that come back by itself.
 pub(crate) struct Link {

@@ -3,30 +3,31 @@
 //! One table a kind of value and retention class (see [`schema`]); a partition has the rows of one
 //! item and day, of trends those of 31 days. A row's key is item, second and nanosecond, and
 //! writing it again replaces it, so that a batch which is sent twice is there once. Of two writes
-//! of one row the later wins by [times](moments) that we give. Rows end by themselves: each table
-//! has its time to live, and its files have rows of one window of time, so that they go as a whole.
+//! of one row the later wins by [times](super::moments) that we give. Rows end by themselves: each
+//! table has its time to live, and its files have rows of one window of time, so that they go as a
+//! whole.
 //!
 //! Which days an item has is in a small table of its own ([`tables`]): whoever reads or deletes an
 //! item asks for these partitions and no others.
 
 mod address;
 mod link;
-mod moments;
 mod rows;
 mod schema;
 mod tables;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 use tokio::runtime::Runtime;
 
 use self::address::Address;
-use self::moments::Moments;
-use self::rows::Row;
-use self::tables::{Place, Tables};
+use self::tables::Tables;
+use super::moments::Moments;
+use super::place::{Row, in_order};
 use super::remote::{Connection, Remote, Wanted};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
 
@@ -63,10 +64,9 @@ impl Cassandra {
         let mut runtime = tokio::runtime::Builder::new_multi_thread();
         let runtime = runtime.worker_threads(1).thread_name("history-cql").enable_all().build();
         let runtime = runtime.map_err(|cause| {
-            let message = format!("cannot start a thread: {cause}; raise the user's limit");
-            Error { fault: Fault::Config, retry: false, message }
+            Error::config(format!("cannot start a thread: {cause}; raise the user's limit"))
         })?;
-        let moments = Arc::new(Moments::new(clock));
+        let moments = Arc::new(Moments::new(clock, Duration::from_micros(1)));
         let (runtime, tables) = (Some(runtime), Mutex::new(None));
         Ok(Self { shared: Arc::new(Shared { address, retention, moments, runtime, tables }) })
     }
@@ -110,21 +110,8 @@ impl Shared {
 
     fn write_rows<'a>(&self, rows: impl Iterator<Item = Row<'a>>) -> Result<(), Error> {
         let tables = self.tables()?;
-        let place = |row: Row<'_>| {
-            let (kind, item) = (row.kind(), row.item());
-            Place { kind, class: self.retention.class(item, kind), item, day: row.day() }
-        };
-        let mut rows: Vec<(Place, Row<'a>)> = rows.map(|row| (place(row), row)).collect();
-        // One request may not name a key twice: its rows are all of the same time. Stable, so
-        // that of equals the last stays.
-        rows.sort_by_key(|(place, row)| (*place, row.moment()));
-        rows.dedup_by(|later, earlier| {
-            let same = later.0 == earlier.0 && later.1.moment() == earlier.1.moment();
-            if same {
-                *earlier = *later;
-            }
-            same
-        });
+        // One request may not name a key twice: its rows are all of the same time.
+        let rows = in_order(rows, self.retention.as_ref());
         self.wait(tables.write(&rows))
     }
 }

@@ -6,58 +6,10 @@ use scylla::serialize::row::{RowSerializationContext, SerializeRow};
 use scylla::serialize::writers::RowWriter;
 use scylla::value::{CqlValue, Row as Cells};
 
-use super::super::{kind_of, kind_of_trend};
-use super::schema::TREND_DAYS;
-use crate::{Day, Kind};
+use super::super::place::Row;
+use crate::Kind;
 
 /// What goes into one row of a table, in the order of its columns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Row<'a> {
-    Value(&'a Sample),
-    Trend(&'a Trend),
-}
-
-impl Row<'_> {
-    /// The kind of its table; of trends the mean stands for all.
-    pub(crate) fn kind(self) -> Kind {
-        match self {
-            Self::Value(sample) => kind_of(&sample.value),
-            Self::Trend(trend) => kind_of_trend(trend),
-        }
-    }
-
-    pub(crate) fn item(self) -> ItemId {
-        match self {
-            Self::Value(sample) => sample.item,
-            Self::Trend(trend) => trend.item,
-        }
-    }
-
-    /// The first day of what shares its partition.
-    pub(crate) fn day(self) -> Day {
-        match self {
-            Self::Value(sample) => Day::of(sample.at.clock),
-            Self::Trend(trend) => Day(Day::of(trend.hour).0 / TREND_DAYS * TREND_DAYS),
-        }
-    }
-
-    /// What is one within a partition.
-    pub(crate) fn moment(self) -> (u32, u32) {
-        match self {
-            Self::Value(sample) => (sample.at.clock, sample.at.ns),
-            Self::Trend(trend) => (trend.hour, 0),
-        }
-    }
-
-    /// Bytes of its text.
-    pub(crate) fn text_bytes(self) -> usize {
-        match self {
-            Self::Value(sample) => sample.value.as_text().map_or(0, str::len),
-            Self::Trend(_) => 0,
-        }
-    }
-}
-
 impl SerializeRow for Row<'_> {
     fn serialize(
         &self,

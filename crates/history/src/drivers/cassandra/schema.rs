@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::CqlValue;
 
+use super::super::not_newer;
 use super::address::Address;
 use super::link::Link;
 use super::rows;
-use crate::{Class, Day, Error, Fault, Kind};
+use crate::{Class, Day, Error, Kind};
 
-/// Days of trends that share a partition.
-pub(crate) const TREND_DAYS: u32 = 31;
 /// Longer than these days rows get no end of their own: nodes before the storage format of 5.0
 /// refuse ends after January 2038.
 const ENDING_DAYS_MAX: u16 = 3_650;
@@ -169,14 +168,7 @@ pub(crate) async fn prepare(link: &Link, address: &Address) -> Result<State, Err
         .collect();
     let number = |name: &str| state.get(name).copied().unwrap_or(0);
     let done = usize::try_from(number("version")).unwrap_or(usize::MAX);
-    if done > MIGRATIONS.len() {
-        let message = format!(
-            "the tables in {} have version {done}, this release knows {}: run the newer release",
-            link.location(),
-            MIGRATIONS.len()
-        );
-        return Err(Error { fault: Fault::Config, retry: false, message });
-    }
+    not_newer(link.location(), &done, &MIGRATIONS.len())?;
     for (number, step) in MIGRATIONS.iter().enumerate().skip(done) {
         for statement in step(keyspace) {
             link.ask(&statement).await?;

@@ -9,12 +9,13 @@ use scylla::statement::prepared::PreparedStatement;
 use scylla::value::{CqlValue, Row as Cells};
 
 use super::super::at_most;
+use super::super::moments::Moments;
+use super::super::place::{Place, Row};
 use super::super::remote::Wanted;
 use super::address::Address;
 use super::link::Link;
-use super::moments::Moments;
 use super::odd_answer;
-use super::rows::{self, Row};
+use super::rows;
 use super::schema::{self, Statements};
 use crate::{Class, Day, Error, Kind, Span};
 
@@ -28,15 +29,7 @@ const TEXT_MAX: usize = 32 << 10;
 /// Partitions that are remembered to be listed, about 20 bytes each.
 const LISTED_MAX: usize = 4_000_000;
 
-/// A partition: rows of one table, item and day; of trends 31 days, named by the first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(crate) struct Place {
-    pub(crate) kind: Kind,
-    pub(crate) class: Class,
-    pub(crate) item: ItemId,
-    pub(crate) day: Day,
-}
-
+/// A place is a partition.
 impl Place {
     fn cql_item(self) -> i64 {
         self.item.0.cast_signed()
@@ -44,16 +37,6 @@ impl Place {
 
     fn cql_day(self) -> i32 {
         self.day.0.cast_signed()
-    }
-
-    /// The day after its last one.
-    fn ends(self) -> Day {
-        Day(self.day.0 + if self.kind.is_trend() { schema::TREND_DAYS } else { 1 })
-    }
-
-    /// Could it have rows within the span?
-    fn touches(self, span: Span) -> bool {
-        self.day <= Day::of(span.till) && Day::of(span.from) < self.ends()
     }
 }
 
@@ -339,18 +322,8 @@ mod tests {
     }
 
     #[test]
-    fn partitions_know_their_days() {
+    fn the_list_of_days_is_read() {
         let place = |kind, day| Place { kind, class: Class(1), item: ItemId(1), day: Day(day) };
-        for (place, from, till, touches) in [
-            (place(Kind::Float, 10), 10 * 86_400, 10 * 86_400, true),
-            (place(Kind::Float, 10), 11 * 86_400 - 1, 20 * 86_400, true),
-            (place(Kind::Float, 10), 11 * 86_400, 20 * 86_400, false),
-            (place(Kind::Float, 10), 0, 10 * 86_400 - 1, false),
-            (place(Kind::FloatAvg, 31), 61 * 86_400, 90 * 86_400, true),
-            (place(Kind::FloatAvg, 31), 62 * 86_400, 90 * 86_400, false),
-        ] {
-            assert_eq!(place.touches(Span::new(from, till)), touches, "{place:?} {from}");
-        }
         let cells = |columns: [i32; 3]| Cells {
             columns: columns.into_iter().map(|n| Some(CqlValue::Int(n))).collect(),
         };

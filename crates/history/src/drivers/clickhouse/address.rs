@@ -1,6 +1,6 @@
 //! What an address of ClickHouse says.
 
-use crate::{Error, Fault};
+use crate::Error;
 
 /// `http://user:password@host:8123,host:8123/database?cluster=name`, taken apart.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,8 +79,7 @@ impl Address {
 }
 
 fn config(what: &str) -> Error {
-    let message = format!("the address of ClickHouse {what}");
-    Error { fault: Fault::Config, retry: false, message }
+    Error::config(format!("the address of ClickHouse {what}"))
 }
 
 /// The host with a port, 8123 when it has none; `None` = it is no host.
@@ -109,6 +108,7 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
     fn addresses_are_read_and_never_told_with_their_secrets() {

@@ -7,7 +7,7 @@ use ureq::http::Request;
 use super::super::as_name;
 use super::super::http::{Answer, Http};
 use super::address::Address;
-use crate::{Error, Fault};
+use crate::Error;
 
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
 /// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
@@ -107,12 +107,8 @@ impl Client {
             .header("X-ClickHouse-User", &self.address.user)
             .header("X-ClickHouse-Key", &self.address.password)
             .body(body)
-            .map_err(|_| Error {
-                fault: Fault::Config,
-                retry: false,
-                message: "user or password of ClickHouse are odd".to_owned(),
-            })?;
-        let Answer { status, body } = self.http.send(request, self.location())?;
+            .map_err(|_| Error::config("user or password of ClickHouse are odd"))?;
+        let Answer { status, body, .. } = self.http.send(request, self.location())?;
         if status == 200 { Ok(body) } else { Err(self.refused(status, &body)) }
     }
 
@@ -122,12 +118,7 @@ impl Client {
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
         });
         let is_row = code.is_some_and(|code| ROW_CODES.contains(&code));
-        let said: String = text.trim().chars().take(300).collect();
-        Error {
-            fault: if is_row { Fault::Us } else { Fault::Storage },
-            retry: !is_row,
-            message: format!("ClickHouse at {} refuses ({status}): {said}", self.location()),
-        }
+        self.http.refused(status, &text, self.location(), is_row)
     }
 }
 
@@ -145,6 +136,7 @@ fn encoded(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
     fn errors_say_whose_fault_they_are() {

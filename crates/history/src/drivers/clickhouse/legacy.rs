@@ -10,11 +10,10 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, SampleValue, Trend};
 
-use super::view::View as StoreView;
+use super::super::remote::{Remote, Wanted};
+use super::questions::Question;
 use super::{ITEMS_MAX, Shared, list, rows};
-use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Span, View,
-};
+use crate::{Class, Day, DriverInfo, Durability, Error, Kind, Kinds, Span};
 
 const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
 
@@ -28,8 +27,8 @@ pub(crate) fn prepare(shared: &Shared, table: &str) -> Result<(), Error> {
 }
 
 /// The statement for rows of a kind. Of all kinds together numbers that are 0 count as whole.
-pub(crate) fn select(table: &str, kind: Kind, kinds: Kinds, key: &str, order: &str) -> String {
-    let alone = Kind::VALUES.iter().filter(|&&kind| kinds.has(kind)).count() == 1;
+fn select(table: &str, kind: Kind, question: &Question<'_>) -> String {
+    let alone = Kind::VALUES.iter().filter(|&&kind| question.kinds.has(kind)).count() == 1;
     let (value, rows) = match (kind, alone) {
         (Kind::Float, true) => ("value_dbl", "value = 0 AND value_str = ''"),
         (Kind::Float, false) => ("value_dbl", "value_dbl != 0"),
@@ -42,6 +41,7 @@ pub(crate) fn select(table: &str, kind: Kind, kinds: Kinds, key: &str, order: &s
         (Kind::Log, false) => ("value_str,toUInt32(0),'',toUInt32(0),toUInt32(0)", "0"),
         _ => ("toUInt64(value)", "value_dbl = 0 AND value_str = ''"),
     };
+    let (key, order) = (question.key(), question.order());
     format!(
         "SELECT itemid,toUInt32(clock),ns,{value} FROM {table} WHERE {key} AND {rows} \
          ORDER BY {order} LIMIT 1 BY itemid,clock,ns"
@@ -56,10 +56,8 @@ fn put(out: &mut Vec<u8>, sample: &Sample) -> Result<(), Error> {
     match &sample.value {
         SampleValue::Float(value) => float = *value,
         SampleValue::Unsigned(value) => {
-            whole = i64::try_from(*value).map_err(|_| Error {
-                fault: Fault::Us,
-                retry: false,
-                message: format!("{value} is more than the legacy table can hold"),
+            whole = i64::try_from(*value).map_err(|_| {
+                Error::row(format!("{value} is more than the legacy table can hold"))
             })?;
         }
         SampleValue::Text(value) => text = value,
@@ -75,67 +73,20 @@ fn put(out: &mut Vec<u8>, sample: &Sample) -> Result<(), Error> {
     Ok(())
 }
 
-/// A driver over such a table.
+/// Such a table.
 pub(crate) struct Legacy {
     pub(crate) shared: Arc<Shared>,
     pub(crate) table: String,
-    pub(crate) counters: Counters,
 }
 
-impl Driver for Legacy {
-    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
-        if samples.is_empty() {
-            return Ok(());
-        }
+impl Legacy {
+    fn ask(&self, question: &Question<'_>) -> Result<Vec<Sample>, Error> {
         self.shared.prepare()?;
-        let mut body = Vec::with_capacity(samples.len() * 48);
-        samples.iter().try_for_each(|sample| put(&mut body, sample))?;
-        let sql = format!("INSERT INTO {} ({COLUMNS}) FORMAT RowBinary", self.table);
-        let written = self.shared.client.insert(&sql, &body);
-        self.counters.failures += u64::from(written.is_err());
-        written?;
-        self.counters.samples += samples.len() as u64;
-        self.counters.batches += 1;
-        Ok(())
+        question.ask(&self.shared.client, |kind| select(&self.table, kind, question))
     }
+}
 
-    fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
-        self.shared.prepare()?;
-        for some in items.chunks(ITEMS_MAX) {
-            self.shared.delete(0, &self.table, &list(some))?;
-        }
-        Ok(())
-    }
-
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
-        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
-    }
-
-    /// Whoever made the table drops its months.
-    fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {
-        Ok(0)
-    }
-
-    fn classes(&self) -> Vec<Class> {
-        Vec::new()
-    }
-
+impl Remote for Legacy {
     fn describe(&self) -> DriverInfo {
         DriverInfo {
             name: "clickhouse-legacy",
@@ -145,8 +96,43 @@ impl Driver for Legacy {
         }
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn write(&self, samples: &[Sample]) -> Result<(), Error> {
+        self.shared.prepare()?;
+        let mut body = Vec::with_capacity(samples.len() * 48);
+        samples.iter().try_for_each(|sample| put(&mut body, sample))?;
+        let sql = format!("INSERT INTO {} ({COLUMNS}) FORMAT RowBinary", self.table);
+        self.shared.client.insert(&sql, &body)
+    }
+
+    /// It has no room for them.
+    fn write_trends(&self, _: &[Trend]) -> Result<(), Error> {
+        Ok(())
+    }
+
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        self.shared.prepare()?;
+        items.chunks(ITEMS_MAX).try_for_each(|some| self.shared.delete(0, &self.table, &list(some)))
+    }
+
+    /// Whoever made the table drops its months.
+    fn drop_before(&self, _: Class, _: Day) -> Result<u64, Error> {
+        Ok(0)
+    }
+
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        self.ask(&Question::from(wanted))
+    }
+
+    fn read_trends(&self, _: ItemId, _: Span) -> Result<Vec<Trend>, Error> {
+        Ok(Vec::new())
+    }
+
+    fn read_of(&self, items: &[ItemId], kinds: Kinds, span: Span) -> Result<Vec<Sample>, Error> {
+        self.ask(&Question::all(items, kinds, span))
     }
 }
 
@@ -155,6 +141,7 @@ mod tests {
     use model::Timestamp;
 
     use super::*;
+    use crate::Fault;
 
     #[test]
     fn a_row_has_its_value_in_one_column_and_large_numbers_are_refused() {

@@ -11,23 +11,24 @@
 mod address;
 mod http;
 mod legacy;
+mod questions;
 mod rows;
 mod schema;
-mod view;
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use model::{ItemId, Sample, Trend, TrendValues};
+use model::{ItemId, Sample, Trend};
 
 use self::address::Address;
 use self::http::Client;
 use self::legacy::Legacy;
-use self::view::View as StoreView;
-use super::kind_of;
+use self::questions::Question;
+use super::place::TREND_DAYS;
+use super::remote::{Connection, Remote, Wanted};
+use super::{kind_of, kind_of_trend};
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Retention, Span,
-    Store, View,
+    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
 };
 
 /// ClickHouse refuses a batch that touches more partitions than 100.
@@ -72,22 +73,17 @@ impl Store for ClickHouse {
     }
 
     fn driver(&self) -> Box<dyn Driver> {
-        let (shared, counters) = (Arc::clone(&self.shared), Counters::default());
-        match shared.client.address.legacy.clone() {
-            Some(table) => Box::new(Legacy { shared, table, counters }),
-            None => Box::new(Connection { shared, counters }),
+        match self.shared.client.address.legacy.clone() {
+            Some(table) => {
+                Connection::boxed(&Arc::new(Legacy { shared: Arc::clone(&self.shared), table }))
+            }
+            None => Connection::boxed(&self.shared),
         }
     }
 
     fn tells_types(&self) -> bool {
         self.shared.client.address.legacy.is_none()
     }
-}
-
-/// A driver; requests wait for their answer.
-struct Connection {
-    shared: Arc<Shared>,
-    counters: Counters,
 }
 
 impl Shared {
@@ -165,93 +161,65 @@ impl Shared {
 /// Class and what its rows share: the day, or the span of 31 days for trends.
 type Partition = (Class, u32);
 
-impl Driver for Connection {
-    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
-        if samples.is_empty() {
-            return Ok(());
+impl Remote for Shared {
+    fn describe(&self) -> DriverInfo {
+        DriverInfo {
+            name: "clickhouse",
+            location: self.client.location().to_owned(),
+            durability: Durability::GroupCommit,
+            readable: true,
         }
-        self.shared.prepare()?;
+    }
+
+    fn write(&self, samples: &[Sample]) -> Result<(), Error> {
+        self.prepare()?;
         let mut kinds: [Vec<(Partition, &Sample)>; 4] = Default::default();
         for sample in samples {
             let kind = kind_of(&sample.value);
-            let class = self.shared.retention.class(sample.item, kind);
+            let class = self.retention.class(sample.item, kind);
             let partition = (class, Day::of(sample.at.clock).0);
             // Numbers of kinds of values are their places among the tables.
             kinds[usize::from(kind.number())].push((partition, sample));
         }
         for (table, rows) in schema::VALUES.iter().zip(kinds) {
-            let put = |body: &mut Vec<u8>, class, sample: &&Sample| {
-                rows::put_sample(body, sample, class);
-            };
-            let written = self.shared.insert(table, rows, put);
-            self.counters.failures += u64::from(written.is_err());
-            written?;
+            self.insert(table, rows, |body, class, sample| rows::put_sample(body, sample, class))?;
         }
-        self.counters.samples += samples.len() as u64;
-        self.counters.batches += 1;
         Ok(())
     }
 
-    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
-        if trends.is_empty() {
-            return Ok(());
-        }
-        self.shared.prepare()?;
+    fn write_trends(&self, trends: &[Trend]) -> Result<(), Error> {
+        self.prepare()?;
         let mut kinds: [Vec<(Partition, &Trend)>; 2] = Default::default();
         for trend in trends {
-            let (place, kind) = match trend.values {
-                TrendValues::Float { .. } => (0, Kind::FloatAvg),
-                TrendValues::Unsigned { .. } => (1, Kind::UnsignedAvg),
-            };
-            let class = self.shared.retention.class(trend.item, kind);
-            let span = Day::of(trend.hour).0 / schema::TREND_DAYS;
-            kinds[place].push(((class, span), trend));
+            let kind = kind_of_trend(trend);
+            let class = self.retention.class(trend.item, kind);
+            let span = Day::of(trend.hour).0 / TREND_DAYS;
+            // Floats come first, as their table does.
+            kinds[usize::from(!kind.is_float())].push(((class, span), trend));
         }
         for (table, rows) in schema::TRENDS.iter().zip(kinds) {
-            let put = |body: &mut Vec<u8>, class, trend: &&Trend| {
-                rows::put_trend(body, trend, class);
-            };
-            let written = self.shared.insert(table, rows, put);
-            self.counters.failures += u64::from(written.is_err());
-            written?;
+            self.insert(table, rows, |body, class, trend| rows::put_trend(body, trend, class))?;
         }
-        self.counters.trends += trends.len() as u64;
         Ok(())
     }
 
-    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
-        self.shared.prepare()?;
+    fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        self.prepare()?;
         for some in items.chunks(ITEMS_MAX) {
             let list = list(some);
             for table in schema::tables() {
-                let table = table.local(self.shared.client.address.cluster.is_some());
-                for server in self.shared.client.servers() {
-                    self.shared.delete(server, &table, &list)?;
+                let table = table.local(self.client.address.cluster.is_some());
+                for server in self.client.servers() {
+                    self.delete(server, &table, &list)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
-        Box::new(StoreView { shared: Arc::clone(&self.shared), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
-    }
-
-    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
-        self.shared.prepare()?;
-        let client = &self.shared.client;
+    fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error> {
+        self.prepare()?;
+        let client = &self.client;
         let mut bytes = 0;
         for server in client.servers() {
             for part in schema::partitions(client, server)? {
@@ -271,30 +239,30 @@ impl Driver for Connection {
         Ok(bytes)
     }
 
-    fn classes(&self) -> Vec<Class> {
-        let client = &self.shared.client;
-        // Who asks drops what is old; a server that is away is asked again in an hour.
-        let parts = client
-            .servers()
-            .map(|server| self.shared.prepare().and_then(|()| schema::partitions(client, server)));
-        let parts = parts.flat_map(Result::unwrap_or_default);
-        let mut classes: Vec<Class> = parts.map(|part| part.class).collect();
-        classes.sort_unstable();
-        classes.dedup();
-        classes
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        self.prepare()?;
+        // One server that is away keeps none of the others from dropping.
+        let parts = self.client.servers().map(|server| schema::partitions(&self.client, server));
+        Ok(parts.flat_map(Result::unwrap_or_default).map(|part| part.class).collect())
     }
 
-    fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "clickhouse",
-            location: self.shared.client.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+    fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
+        self.prepare()?;
+        Question::from(wanted).samples(&self.client)
     }
 
-    fn counters(&self) -> Counters {
-        self.counters
+    fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
+        self.read_trends_of(&[item], span)
+    }
+
+    fn read_of(&self, items: &[ItemId], kinds: Kinds, span: Span) -> Result<Vec<Sample>, Error> {
+        self.prepare()?;
+        Question::all(items, kinds, span).samples(&self.client)
+    }
+
+    fn read_trends_of(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
+        self.prepare()?;
+        Question::all(items, Kinds::NUMBERS, span).trends(&self.client)
     }
 }
 

@@ -1,13 +1,12 @@
 //! Tables, and how they came to be.
 
+use super::super::{not_newer, place};
 use super::http::Client;
 use super::odd_answer;
-use crate::{Class, Day, Error, Fault};
+use crate::{Class, Day, Error};
 
 /// What the names of a server's own tables end with, in a cluster.
 const LOCAL: &str = "_local";
-/// Days of trends that share a partition.
-pub(crate) const TREND_DAYS: u32 = 31;
 
 /// A table of ours.
 #[derive(Debug)]
@@ -78,7 +77,7 @@ impl Table {
 
     /// The day after the last one of a partition.
     pub(crate) fn ends(&self, part: &Part) -> Day {
-        let days = if self.trends { TREND_DAYS } else { 1 };
+        let days = place::days(self.trends);
         Day((part.number + 1).saturating_mul(days))
     }
 
@@ -105,7 +104,7 @@ impl Table {
     fn create_local(&self, place: &Place) -> String {
         let major = place.major;
         let codec = |codec: &'static str| if major < 20 { "" } else { codec };
-        let days = if self.trends { TREND_DAYS } else { 1 };
+        let days = place::days(self.trends);
         let (ns, key) = if self.trends {
             (String::new(), "itemid, clock")
         } else {
@@ -148,14 +147,7 @@ const MIGRATIONS: [fn(&Place) -> Vec<String>; 1] =
 pub(crate) fn prepare(client: &Client) -> Result<(), Error> {
     let versions: Vec<_> = client.servers().map(|server| version(client, server)).collect();
     let newest = versions.iter().flatten().copied().max().unwrap_or(0);
-    if newest > MIGRATIONS.len() {
-        let message = format!(
-            "the tables in {} have version {newest}, this release knows {}: run the newer release",
-            client.location(),
-            MIGRATIONS.len()
-        );
-        return Err(Error { fault: Fault::Config, retry: false, message });
-    }
+    not_newer(client.location(), &newest, &MIGRATIONS.len())?;
     // A server says so only when all have the tables: others may be away now.
     if newest == MIGRATIONS.len() {
         return Ok(());

@@ -10,7 +10,6 @@ use mysql::Row as Found;
 use mysql::prelude::FromValue;
 
 use crate::Error;
-use crate::drivers::sql::row_error;
 use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
@@ -53,7 +52,7 @@ pub(crate) fn statements<T: Put>(rows: &[Row<T>], packet_max: usize) -> Result<V
         row.of.put(&mut one);
         one.push(')');
         if head.len() + one.len() + 64 > packet_max {
-            return Err(row_error(format!(
+            return Err(Error::row(format!(
                 "a row of {} bytes is more than MySQL takes: raise max_allowed_packet (it is \
                  {packet_max})",
                 one.len()

@@ -9,9 +9,9 @@ use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
+use crate::drivers::not_newer;
 use crate::drivers::sql::session::Schema;
 use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
-use crate::drivers::sql::{newer_error, row_error};
 use crate::{Class, Day, Error};
 
 /// Version of everything here. A later one adds a step to `prepare` for what it finds.
@@ -50,9 +50,7 @@ impl Schema<Client> for Known {
         )?;
         let sql = "SELECT CAST(COALESCE(MAX(version), 0) AS SIGNED) FROM vedette_schema";
         let done: i64 = client.ask_one(sql, ())?;
-        if done > VERSION {
-            return Err(newer_error(location, done, VERSION));
-        }
+        not_newer(location, &done, &VERSION)?;
         let known = look(client)?;
         if done < VERSION {
             for set in Set::ALL {
@@ -77,7 +75,7 @@ impl Schema<Client> for Known {
         let bounds = self.tables.entry(table).or_default();
         let Some(cut) = cut(bounds, part) else { return Ok(()) };
         if bounds.len() >= PARTS_MAX {
-            return Err(row_error(format!(
+            return Err(Error::row(format!(
                 "{} has {PARTS_MAX} partitions already, and gets none for moment {}",
                 table.name(),
                 part.from()

@@ -1,72 +1,30 @@
 //! Requests to a cluster, and what the answers mean for whoever asked.
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use percent_encoding::percent_decode_str;
 use serde_json::Value;
-use ureq::http::{Method, Request, Uri};
+use ureq::http::Method;
 
-use super::super::as_name;
-use super::super::http::{Answer, Http};
-use crate::{Error, Fault};
+use super::super::http::{Address, Answer, Server};
+use crate::Error;
 
 /// Indices of a cluster with names that begin alike.
 pub(crate) struct Client {
-    http: Http,
-    /// Without user and path.
-    base: String,
-    /// The header that says who we are.
-    user: Option<String>,
+    pub(crate) server: Server,
     /// What names of our indices begin with.
     pub(crate) prefix: String,
-    /// For people: no secrets.
-    location: String,
 }
 
 impl Client {
     /// Reads `http://user:password@host:9200/prefix`.
     pub(crate) fn new(url: &str) -> Result<Self, Error> {
-        let uri: Uri = url.parse().map_err(|_| bad())?;
-        let scheme = uri.scheme_str().filter(|s| ["http", "https"].contains(s)).ok_or_else(bad)?;
-        let authority = uri.authority().ok_or_else(bad)?;
-        let (user, host) = match authority.as_str().rsplit_once('@') {
-            Some((user, host)) => (Some(user.split_once(':').unwrap_or((user, ""))), host),
-            None => (None, authority.as_str()),
-        };
-        let host =
-            if authority.port().is_some() { host.to_owned() } else { format!("{host}:9200") };
-        let prefix = match uri.path().trim_matches('/') {
-            "" => "vedette",
-            name => name,
-        };
+        let address = Address::read("OpenSearch", url, 9200)?;
+        let prefix = address.name().to_owned();
         let fit = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
         if !prefix.starts_with(|c: char| c.is_ascii_lowercase()) || !prefix.chars().all(fit) {
-            return Err(config_error(
+            return Err(Error::config(
                 "names of OpenSearch indices begin with small letters, digits and underscores",
             ));
         }
-        let decoded = |text| percent_decode_str(text).decode_utf8_lossy();
-        let basic = |(name, password)| {
-            let pair = format!("{}:{}", decoded(name), decoded(password));
-            format!("Basic {}", STANDARD.encode(pair))
-        };
-        Ok(Self {
-            http: Http::new("OpenSearch"),
-            base: format!("{scheme}://{host}/"),
-            user: user.map(basic),
-            prefix: prefix.to_owned(),
-            location: format!("{scheme}://{host}/{prefix}"),
-        })
-    }
-
-    /// Address and beginning of the names, without secrets.
-    pub(crate) fn location(&self) -> &str {
-        &self.location
-    }
-
-    /// The same for names of files.
-    pub(crate) fn place(&self) -> String {
-        as_name(self.location.split_once("://").map_or("", |(_, place)| place))
+        Ok(Self { server: Server::new(address, &prefix), prefix })
     }
 
     /// Asks; everything but success is an error, of which only "there is none" is `None`.
@@ -76,18 +34,20 @@ impl Client {
         path: &str,
         body: &[u8],
     ) -> Result<Option<Vec<u8>>, Error> {
-        let Answer { status, body } = self.send(method, path, body)?;
+        let kind = if path == "_bulk" { "application/x-ndjson" } else { "application/json" };
+        let Answer { status, body, .. } =
+            self.server.send(method, path, &[("Content-Type", kind)], body)?;
         match status {
             200..=299 => Ok(Some(body)),
             404 => Ok(None),
-            _ => Err(self.refused(status, &String::from_utf8_lossy(&body))),
+            _ => Err(self.server.refused(status, &String::from_utf8_lossy(&body))),
         }
     }
 
     /// Asks for what has to be there.
     pub(crate) fn ask(&self, method: Method, path: &str, body: &[u8]) -> Result<Vec<u8>, Error> {
         let found = self.find(method, path, body)?;
-        found.ok_or_else(|| self.refused(404, &format!("{path} is missing")))
+        found.ok_or_else(|| self.server.refused(404, &format!("{path} is missing")))
     }
 
     /// Searches; an answer that misses rows is an error, that there are no indices is none.
@@ -119,7 +79,7 @@ impl Client {
             if status < 300 || (status == 404 && action == "delete") {
                 continue;
             }
-            let error = self.refused(status, &done["error"].to_string());
+            let error = self.server.refused(status, &done["error"].to_string());
             if error.retry {
                 return Err(error);
             }
@@ -132,70 +92,21 @@ impl Client {
     pub(crate) fn json<'a, T: serde::Deserialize<'a>>(&self, answer: &'a [u8]) -> Result<T, Error> {
         serde_json::from_slice(answer).map_err(|error| super::odd_answer(&error.to_string()))
     }
-
-    fn send(&self, method: Method, path: &str, body: &[u8]) -> Result<Answer, Error> {
-        let kind = if path == "_bulk" { "application/x-ndjson" } else { "application/json" };
-        let mut request = Request::builder()
-            .method(method)
-            .uri(format!("{}{path}", self.base))
-            .header("Content-Type", kind);
-        if let Some(user) = &self.user {
-            request = request.header("Authorization", user);
-        }
-        let request =
-            request.body(body).map_err(|_| config_error("the address of OpenSearch is odd"))?;
-        self.http.send(request, &self.location)
-    }
-
-    /// 400 blames what was sent, 413 its size; anything else may be better later.
-    fn refused(&self, status: u16, said: &str) -> Error {
-        let is_row = status == 400 || status == 413;
-        let said: String = said.trim().chars().take(300).collect();
-        Error {
-            fault: if is_row { Fault::Us } else { Fault::Storage },
-            retry: !is_row,
-            message: format!("OpenSearch at {} refuses ({status}): {said}", self.location),
-        }
-    }
-}
-
-/// The text may hold a password: no message repeats it.
-fn bad() -> Error {
-    config_error("the address of OpenSearch is not like http://user:password@host:9200/vedette")
-}
-
-fn config_error(message: &str) -> Error {
-    Error { fault: Fault::Config, retry: false, message: message.to_owned() }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Fault;
 
     #[test]
-    fn addresses_are_read_and_never_told_with_their_secrets() {
-        for (url, base, user, prefix) in [
-            ("http://h", "http://h:9200/", None, "vedette"),
-            ("https://u:p%40@h:1/a_1/", "https://h:1/", Some("Basic dTpwQA=="), "a_1"),
-            ("http://u@[::1]:9/x", "http://[::1]:9/", Some("Basic dTo="), "x"),
-        ] {
-            let client = Client::new(url).unwrap();
-            assert_eq!((client.base.as_str(), client.user.as_deref()), (base, user));
-            assert_eq!(client.prefix, prefix);
-            assert!(!client.location().contains('@') && !client.place().contains(['/', ':']));
+    fn names_of_indices_are_read() {
+        for (url, prefix) in [("http://h", "vedette"), ("https://h:1/a_1/", "a_1")] {
+            assert_eq!(Client::new(url).unwrap().prefix, prefix);
         }
-        for url in ["", "h:9200", "ftp://h/x", "http://u:secret@/x", "http://u:secret@h/A"] {
+        for url in ["ftp://u:secret@h/x", "http://u:secret@h/A", "http://u:secret@h/_a"] {
             let error = Client::new(url).err().unwrap();
             assert!(error.fault == Fault::Config && !error.message.contains("secret"), "{error}");
-        }
-    }
-
-    #[test]
-    fn errors_say_whose_fault_they_are() {
-        let client = Client::new("http://h/x").unwrap();
-        for (status, retry) in [(400, false), (413, false), (401, true), (429, true), (503, true)] {
-            let error = client.refused(status, "{}");
-            assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{status}");
         }
     }
 }

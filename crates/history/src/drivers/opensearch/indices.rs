@@ -3,8 +3,9 @@
 use serde_json::{Value, json};
 use ureq::http::Method;
 
+use super::super::not_newer;
 use super::client::Client;
-use crate::{Class, Day, Error, Fault};
+use crate::{Class, Day, Error};
 
 /// Version of [`template`]: raise it with each change. Indices that are there keep what they have.
 const VERSION: u64 = 1;
@@ -104,14 +105,7 @@ pub(crate) fn prepare(client: &Client) -> Result<(), Error> {
         let answer: Value = client.json(&answer)?;
         let known = answer["index_templates"][0]["index_template"]["version"].as_u64();
         let known = known.unwrap_or(0);
-        if known > VERSION {
-            let message = format!(
-                "the indices in {} have version {known}, this release knows {VERSION}: run the \
-                 newer release",
-                client.location()
-            );
-            return Err(Error { fault: Fault::Config, retry: false, message });
-        }
+        not_newer(client.server.location(), &known, &VERSION)?;
         if known == VERSION {
             return Ok(());
         }

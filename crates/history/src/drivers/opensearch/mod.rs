@@ -46,7 +46,7 @@ struct Shared {
 
 impl std::fmt::Debug for OpenSearch {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("OpenSearch").field(&self.shared.client.location()).finish()
+        f.debug_tuple("OpenSearch").field(&self.shared.client.server.location()).finish()
     }
 }
 
@@ -61,7 +61,7 @@ impl OpenSearch {
 
 impl Store for OpenSearch {
     fn name(&self) -> String {
-        format!("opensearch-{}", self.shared.client.place())
+        format!("opensearch-{}", self.shared.client.server.place())
     }
 
     fn driver(&self) -> Box<dyn Driver> {
@@ -165,7 +165,7 @@ impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
         DriverInfo {
             name: "opensearch",
-            location: self.client.location().to_owned(),
+            location: self.client.server.location().to_owned(),
             durability: Durability::Each,
             readable: true,
         }

@@ -15,8 +15,8 @@ use tokio_postgres::types::ToSql;
 use tokio_postgres::{Config, Row};
 
 use crate::drivers::sql::address::{Address, Tls};
+use crate::drivers::sql::odd_answer;
 use crate::drivers::sql::session::Health;
-use crate::drivers::sql::{config_error, odd_answer};
 use crate::{Error, Fault};
 
 /// A server that does not accept a connection so soon is away.
@@ -89,7 +89,7 @@ impl Client {
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .build()
-            .map_err(|cause| refusal(config_error(format!("cannot start a runtime: {cause}"))))?;
+            .map_err(|cause| refusal(Error::config(format!("cannot start a runtime: {cause}"))))?;
         let mut config = Config::new();
         config
             .host(&address.host)
@@ -210,7 +210,7 @@ fn within<T>(
 }
 
 fn connector(tls: Tls) -> Result<MakeTlsConnector, Error> {
-    let odd = |cause| config_error(format!("TLS cannot be set up: {cause}"));
+    let odd = |cause| Error::config(format!("TLS cannot be set up: {cause}"));
     let mut builder = SslConnector::builder(SslMethod::tls()).map_err(odd)?;
     if tls == Tls::Unchecked {
         builder.set_verify(SslVerifyMode::NONE);

@@ -10,7 +10,6 @@ use tokio_postgres::Row as Found;
 use tokio_postgres::types::FromSql;
 
 use crate::Error;
-use crate::drivers::sql::row_error;
 use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
@@ -58,7 +57,7 @@ impl Put for &Sample {
                 put_text(out, text)?;
                 put_i64(out, meta.timestamp.into());
                 if meta.source.contains('\0') {
-                    return Err(row_error("the source of a log line has U+0000 in it"));
+                    return Err(Error::row("the source of a log line has U+0000 in it"));
                 }
                 put_bytes(out, meta.source.as_bytes())?;
                 put_i64(out, meta.severity.into());
@@ -95,7 +94,7 @@ fn put_f64(out: &mut BytesMut, value: f64) {
 }
 
 fn put_bytes(out: &mut BytesMut, bytes: &[u8]) -> Result<(), Error> {
-    let len = i32::try_from(bytes.len()).map_err(|_| row_error("a text is beyond 2 GiB"))?;
+    let len = i32::try_from(bytes.len()).map_err(|_| Error::row("a text is beyond 2 GiB"))?;
     out.put_i32(len);
     out.put_slice(bytes);
     Ok(())

@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::client::Client;
+use crate::drivers::not_newer;
 use crate::drivers::sql::session::Schema;
 use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
-use crate::drivers::sql::{config_error, newer_error, row_error};
 use crate::{Class, Day, Error};
 
 /// Version of everything here. A later one adds a step to `prepare` for what it finds.
@@ -53,7 +53,7 @@ impl Schema<Client> for Known {
     fn prepare(client: &mut Client, location: &str) -> Result<Self, Error> {
         let encoding = client.query("SELECT current_setting('server_encoding')")?;
         if encoding.first().and_then(|row| row.try_get(0).ok()) != Some("UTF8") {
-            return Err(config_error(format!(
+            return Err(Error::config(format!(
                 "the database {location} is not encoded in UTF8: create one that is"
             )));
         }
@@ -66,9 +66,7 @@ impl Schema<Client> for Known {
             .first()
             .and_then(|row| row.try_get(0).ok())
             .ok_or_else(|| client.odd_answer("the version of the tables"))?;
-        if done > VERSION {
-            return Err(newer_error(location, done.into(), VERSION.into()));
-        }
+        not_newer(location, &done, &VERSION)?;
         let known = look(client)?;
         if done < VERSION {
             client.transaction(|client| {
@@ -95,7 +93,7 @@ impl Schema<Client> for Known {
         };
         if split == Split::Partitions && !self.parts.contains(part) {
             if self.parts.iter().filter(|part| part.table == table).count() >= PARTS_MAX {
-                return Err(row_error(format!(
+                return Err(Error::row(format!(
                     "{} has {PARTS_MAX} partitions already, and gets none for moment {}",
                     table.name(),
                     part.from()

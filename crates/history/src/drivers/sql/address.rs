@@ -3,7 +3,6 @@
 use percent_encoding::percent_decode_str;
 use ureq::http::Uri;
 
-use super::config_error;
 use crate::Error;
 
 /// How a connection is protected.
@@ -32,7 +31,7 @@ impl Address {
     /// Reads a URL. No message repeats it: it may hold a password.
     pub(crate) fn parse(url: &str, scheme: &'static str, port: u16) -> Result<Self, Error> {
         let bad = || {
-            config_error(format!(
+            Error::config(format!(
                 "the address of the store is not like \
                  {scheme}://user:password@host:{port}/database?sslmode=verify-full"
             ))
@@ -49,7 +48,7 @@ impl Address {
             name => name,
         };
         if !database.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') {
-            return Err(config_error(
+            return Err(Error::config(
                 "the database of the store has an odd name: use letters, digits and _",
             ));
         }
@@ -58,7 +57,7 @@ impl Address {
             "sslmode=require" => Tls::Unchecked,
             "sslmode=verify-full" => Tls::Checked,
             _ => {
-                return Err(config_error(
+                return Err(Error::config(
                     "the address of the store may end with ?sslmode=disable, require or \
                      verify-full, and nothing else",
                 ));

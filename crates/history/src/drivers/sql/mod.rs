@@ -17,24 +17,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Error, Fault};
 
-/// The parameters name something that cannot be.
-pub(crate) fn config_error(message: impl Into<String>) -> Error {
-    Error { fault: Fault::Config, retry: false, message: message.into() }
-}
-
-/// A row that the store cannot hold; it does not block others.
-pub(crate) fn row_error(message: impl Into<String>) -> Error {
-    Error { fault: Fault::Us, retry: false, message: message.into() }
-}
-
-/// The tables are those of a release that we do not know.
-pub(crate) fn newer_error(location: &str, found: i64, known: i64) -> Error {
-    config_error(format!(
-        "the tables in {location} have version {found}, this release knows {known}: run the \
-         newer release"
-    ))
-}
-
 /// The store sent what cannot be what was asked for.
 pub(crate) fn odd_answer(location: &str, what: &str) -> Error {
     let message =

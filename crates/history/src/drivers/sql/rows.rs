@@ -2,7 +2,6 @@
 
 use model::{Sample, Timestamp, Trend, TrendValues};
 
-use super::row_error;
 use super::tables::{NS_IN_S, Part, Set, Table};
 use crate::drivers::kind_of;
 use crate::{Error, Kind, Retention, Span};
@@ -51,9 +50,9 @@ pub(crate) fn trends<'a>(
 
 fn key(item: u64, at: Timestamp) -> Result<(i64, i64), Error> {
     let item = i64::try_from(item)
-        .map_err(|_| row_error(format!("the id {item} of an item is beyond 2^63")))?;
+        .map_err(|_| Error::row(format!("the id {item} of an item is beyond 2^63")))?;
     if i64::from(at.ns) >= NS_IN_S {
-        return Err(row_error(format!("{} nanoseconds are more than a second", at.ns)));
+        return Err(Error::row(format!("{} nanoseconds are more than a second", at.ns)));
     }
     Ok((item, i64::from(at.clock) * NS_IN_S + i64::from(at.ns)))
 }
