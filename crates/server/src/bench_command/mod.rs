@@ -2,6 +2,7 @@
 
 mod args;
 mod capacity;
+mod history_service;
 mod ping;
 
 use std::sync::Arc;
@@ -128,6 +129,9 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             let (warm_seconds, readers, seconds) = (told.warm, told.readers, load.seconds);
             let options = ReadOptions { load, warm_seconds, readers, seconds };
             finish(&bench::read::run(&options, &mut context)?, &told.load.common.files)
+        }
+        What::HistoryService(told) => {
+            finish(&bench::service::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Overload(told) => {
             let options = OverloadOptions {
