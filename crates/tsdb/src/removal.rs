@@ -4,6 +4,7 @@
 //! syncs meanwhile waits for all of it. So a file is unlinked at once, and what it took is given
 //! back some megabytes at a time, each with a commit of its own, on a thread of its own.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -57,18 +58,23 @@ impl Remover {
     }
 }
 
-/// Unlinks the file of a segment. What stays is removed at the next start.
-pub(crate) fn remove(disk: &dyn Disk, segment: Arc<Segment>, remover: &mut Option<Remover>) {
+/// Unlinks the file of a segment.
+pub(crate) fn remove(
+    disk: &dyn Disk,
+    segment: Arc<Segment>,
+    remover: &mut Option<Remover>,
+) -> io::Result<()> {
     let is_large = segment.bytes() > STEP;
     let file = match remover {
         Some(_) if is_large => disk.reopen(&segment.path, segment.bytes()).ok(),
         _ => None,
     };
-    drop(disk.remove(&segment.path));
+    disk.remove(&segment.path)?;
     let files = remover.as_ref().and_then(|remover| remover.files.as_ref());
     if let (Some(file), Some(files)) = (file, files) {
         drop(files.try_send(Unlinked { segment, file }));
     }
+    Ok(())
 }
 
 fn give_back_all(todo: &Receiver<Unlinked>, stop: &AtomicBool) {
@@ -100,7 +106,6 @@ fn give_back(file: &dyn DiskFile, bytes: u64, stop: &AtomicBool) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::io;
     use std::sync::Mutex;
 
     #[derive(Default)]

@@ -1,6 +1,7 @@
 //! What happens beside the owner's thread: sealing, merging, and `fdatasync` once a second.
 
 use std::collections::VecDeque;
+use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
@@ -191,29 +192,36 @@ fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
         }
         Job::Remove(segments) => {
             let disk = place.disk.as_ref();
-            segments.into_iter().for_each(|segment| remove(disk, segment, remover));
+            // What stays is removed at the next start.
+            segments.into_iter().for_each(|segment| drop(remove(disk, segment, remover)));
             None
         }
         Job::Drop(segments) => {
-            drop_days(place, segments, remover);
+            // What a failing disk leaves is dropped again after the next start.
+            drop(drop_days(place, segments, remover));
             None
         }
     }
 }
 
 /// A younger segment of a day has newer versions of values: it goes when the older ones are gone
-/// for certain. What a failing disk leaves goes after the next start.
-fn drop_days(place: &Place, mut segments: Vec<Arc<Segment>>, remover: &mut Option<Remover>) {
+/// for certain.
+fn drop_days(
+    place: &Place,
+    mut segments: Vec<Arc<Segment>>,
+    remover: &mut Option<Remover>,
+) -> io::Result<()> {
     segments.sort_by_key(|segment| (segment.id.day, segment.id.last_seq));
     let mut before = None;
     for segment in segments {
         let day = segment.id.day;
-        if before == Some(day) && place.disk.sync_dir(&place.dir).is_err() {
-            return;
+        if before == Some(day) {
+            place.disk.sync_dir(&place.dir)?;
         }
-        remove(place.disk.as_ref(), segment, remover);
+        remove(place.disk.as_ref(), segment, remover)?;
         before = Some(day);
     }
+    Ok(())
 }
 
 /// May be done again after any failure, whatever it had done.
@@ -238,7 +246,7 @@ fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
     };
     match gone {
         // An earlier try came as far as this.
-        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {}
+        Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::NotFound => {}
         gone => gone?,
     }
     disk.sync_dir(&place.dir).map_err(Error::io("sync", &place.dir))?;
