@@ -6,12 +6,14 @@
 
 use std::sync::Arc;
 
-use api::{Acknowledge, Availability, ItemState, Live, PushValue};
+use api::{Acknowledge, Availability, ItemState, Live, Push};
 use api::{Api, Deps, HttpConfig, LiveHub, hash_password};
 use config::Config;
 use config::db::{DbResult, Location};
+use history::service::{Gate, Limits};
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use stdx::clock::RealClock;
+use wire::history_service::{Failure, Reason};
 
 /// A server where nothing runs.
 struct Idle;
@@ -26,8 +28,11 @@ impl Live for Idle {
     fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
         vec![0; hosts.len()]
     }
-    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
-        vec![Err("nothing runs here".to_owned()); values.len()]
+    fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
+        vec![Err(Reason::NotKept.with("Nothing runs here.")); push.values.len()]
+    }
+    fn sync(&self) -> Result<(), String> {
+        Err("nothing runs here".to_owned())
     }
     fn acknowledge(&self, _requests: Vec<Acknowledge>) -> Result<(), String> {
         Err("nothing runs here".to_owned())
@@ -117,7 +122,9 @@ fn main() -> Result<(), AnyError> {
     tokio::runtime::Runtime::new()?.block_on(async {
         let listener = tokio::net::TcpListener::bind(&http).await?;
         let stop = async { drop(tokio::signal::ctrl_c().await) };
-        api::serve(Arc::new(api), HttpConfig::default(), listener, stop).await
+        let api = Arc::new(api);
+        let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default());
+        api::serve(api, gate, HttpConfig::default(), listener, stop).await
     })?;
     Ok(())
 }

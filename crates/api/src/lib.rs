@@ -23,6 +23,7 @@ mod permission;
 mod reference;
 mod relate;
 mod rpc;
+mod service;
 mod session;
 mod tags;
 mod with;
@@ -37,9 +38,10 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use exchange::{read_export, write_export};
-pub use http::{HttpConfig, serve};
-pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, PushValue};
+pub use http::{HttpConfig, Listening, Stream, serve};
+pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
 pub use reference::{openrpc, reference, typescript};
+pub use service::SentValue;
 pub use session::{generate_password, hash_password};
 
 /// What the API stands on; everything that it shows beside the configuration comes from here.

@@ -1,7 +1,10 @@
 //! What the running server tells the API, and the API tells browsers.
 
+use std::net::IpAddr;
+
 use model::{EventId, InterfaceId, ItemId, Sample, TriggerId};
 use tokio::sync::broadcast;
+use wire::history_service::Failure;
 
 use crate::Json;
 
@@ -58,8 +61,24 @@ pub struct PushValue {
     pub item: ItemId,
     /// Text as given.
     pub value: String,
+    /// What a log line carries beside it.
+    pub log: Option<model::LogMeta>,
     /// When, seconds and nanoseconds.
     pub at: model::Timestamp,
+}
+
+/// Values that come together.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Push {
+    /// The values.
+    pub values: Vec<PushValue>,
+    /// Address of the client.
+    pub client: IpAddr,
+    /// A second value of an item and moment is refused; otherwise it gets the next free nanosecond,
+    /// as those of senders do.
+    pub refuse_duplicates: bool,
+    /// The values may have been kept before: those that were are not kept again.
+    pub resend: bool,
 }
 
 /// State of the running parts. Calls block for milliseconds at most.
@@ -70,8 +89,13 @@ pub trait Live: Send + Sync {
     fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability>;
     /// Availability of active checks of hosts, in order: 0 unknown, 1 available, 2 not.
     fn active_checks(&self, hosts: &[model::HostId]) -> Vec<u8>;
-    /// Stores values like a sender would; one result per value.
-    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>>;
+    /// Stores values like a sender would; one result per value. [`Reason::NotKept`] of one is
+    /// that of all which are not refused.
+    ///
+    /// [`Reason::NotKept`]: wire::history_service::Reason::NotKept
+    fn push(&self, push: Push) -> Vec<Result<(), Failure>>;
+    /// Waits until all that was stored survives a power cut.
+    fn sync(&self) -> Result<(), String>;
     /// Writes acknowledgements, closes problems; returns when that is done.
     fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String>;
     /// Checks the items at once.

@@ -8,7 +8,7 @@ use crate::call::{Json, User, UserType};
 use crate::error::{ApiError, ApiResult};
 
 /// Right that a call needs on an object.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Need {
     /// 2
     Read,

@@ -9,6 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::call::{Json, User, UserType};
 use crate::error::{ApiError, ApiResult};
+use crate::service::Rights;
 use crate::{Api, ApiError as E};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
@@ -21,18 +22,21 @@ pub(crate) const BLOCK_S: u64 = 30;
 const CACHE_MAX: usize = 10_000;
 /// Seconds for which a cached user is believed: a revoked session is dropped at once by
 /// [`Sessions::forget`], a changed role takes this long at most.
-const CACHE_S: u64 = 5;
+pub(crate) const CACHE_S: u64 = 5;
 
 /// Recently authenticated users by digest, so that an API call costs no query for it.
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     cache: Mutex<HashMap<String, (u64, User)>>,
+    /// What the history service knows of their rights.
+    pub(crate) rights: Rights,
 }
 
 impl Sessions {
     /// Something about users, roles, sessions or tokens changed.
     pub(crate) fn forget(&self) {
         self.lock().clear();
+        self.rights.forget();
     }
 
     fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, (u64, User)>> {

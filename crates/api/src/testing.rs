@@ -7,8 +7,9 @@ use config::db::Location;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use serde_json::json;
 use stdx::clock::SimClock;
+use wire::history_service::Failure;
 
-use crate::live::{Acknowledge, Availability, ItemState, PushValue};
+use crate::live::{Acknowledge, Availability, ItemState, Push};
 use crate::{Api, Deps, Json, Live, LiveHub};
 
 /// A server in a box: nothing runs, but calls are answered.
@@ -39,9 +40,13 @@ impl Live for Idle {
     fn active_checks(&self, hosts: &[HostId]) -> Vec<u8> {
         vec![0; hosts.len()]
     }
-    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
-        self.note(format!("push {values:?}"));
-        vec![Ok(()); values.len()]
+    fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
+        self.note(format!("push {:?}", push.values));
+        vec![Ok(()); push.values.len()]
+    }
+    fn sync(&self) -> Result<(), String> {
+        self.note("sync".to_owned());
+        Ok(())
     }
     fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
         self.note(format!("acknowledge {requests:?}"));
@@ -95,6 +100,11 @@ const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 impl Server {
     /// A fresh server with the initial objects, signed in as `Admin` with password `zabbix`.
     pub(crate) fn start() -> Self {
+        Self::over(Arc::new(NoHistory))
+    }
+
+    /// The same with a history.
+    pub(crate) fn over(history: Arc<dyn history::Reader>) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let config = config::Config::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
         // Cost 4 is bcrypt's lowest: tests sign in often.
@@ -105,7 +115,7 @@ impl Server {
         let asked = Arc::new(Mutex::new(Vec::new()));
         let api = Api::new(Deps {
             config: Arc::new(config),
-            history: Arc::new(NoHistory),
+            history,
             live: Arc::new(Idle(Arc::clone(&asked))),
             hub: LiveHub::default(),
             clock: clock.clone(),

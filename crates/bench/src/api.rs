@@ -114,6 +114,16 @@ impl Api {
         Ok(api)
     }
 
+    /// `HOST:PORT` of the API.
+    pub(crate) fn authority(&self) -> &str {
+        &self.endpoint.authority
+    }
+
+    /// The session, which other calls of the same user may go with.
+    pub(crate) fn token(&self) -> &str {
+        self.token.as_deref().unwrap_or_default()
+    }
+
     /// Templates are in groups of their own.
     pub(crate) fn has_template_groups(&self) -> bool {
         self.version >= Version::TEMPLATE_GROUPS

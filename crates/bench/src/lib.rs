@@ -14,6 +14,7 @@
 //! * [`overload`]: more than the server can take, and what is left of rate, memory and values.
 //! * [`blackout`]: most hosts stop answering for some minutes.
 //! * [`read`]: history and graph queries, beside writes.
+//! * [`service`]: the history service over gRPC and HTTP.
 //! * [`picture`]: plots as PNG.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
@@ -37,6 +38,7 @@ pub mod read;
 mod register;
 pub mod report;
 mod send;
+pub mod service;
 mod shape;
 mod stats;
 pub mod steps;

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -122,10 +123,15 @@ impl Collector {
         let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let resolver = Resolver::new(Arc::clone(&deps.clock));
+        let tickets = Tickets::new(Arc::clone(&deps.clock));
         let vmware = Services::new(Arc::clone(&deps.clock), {
-            let (clock, resolver) = (Arc::clone(&deps.clock), resolver.clone());
+            let clock = Arc::clone(&deps.clock);
+            let (resolver, tickets) = (resolver.clone(), tickets.clone());
             let (source, web) = (config.source_ip, config.web.clone());
-            Arc::new(move || Client::new(clock.clone(), resolver.clone(), source, web.clone()))
+            Arc::new(move || {
+                let (resolver, tickets) = (resolver.clone(), tickets.clone());
+                Client::new(clock.clone(), resolver, tickets, source, web.clone())
+            })
         });
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
@@ -139,6 +145,7 @@ impl Collector {
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),
             resolver,
+            tickets,
             tls,
             pinger,
             simple: Simple::default(),

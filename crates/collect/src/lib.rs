@@ -50,6 +50,6 @@ pub use schedule::{Late, QueueReport, QueueRow, Reason};
 pub use settings::{
     CollectorConfig, HostKeyPolicy, Limits, ReachDelays, Remembered, TlsConfig, WebFiles,
 };
-pub use status::{PushError, PushValue, Status};
+pub use status::{Push, PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;

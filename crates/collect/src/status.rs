@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use config::Snapshot;
 use config::snapshot::{Host, Interface, Item};
-use model::{HostId, ItemId, Payload, Timestamp, Value};
+use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use wire::Target;
 
@@ -44,6 +45,7 @@ pub(crate) struct Shared {
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
     pub(crate) resolver: Resolver,
+    pub(crate) tickets: Tickets,
     pub(crate) tls: TlsContexts,
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
@@ -115,8 +117,24 @@ pub struct PushValue {
     pub host_key: Option<(String, String)>,
     /// The value as text.
     pub value: String,
+    /// What a log line carries beside its text.
+    pub log: Option<LogMeta>,
     /// When it was measured.
     pub at: Timestamp,
+}
+
+/// Values pushed together.
+#[derive(Debug, Clone)]
+pub struct Push {
+    /// The values.
+    pub values: Vec<PushValue>,
+    /// Address of the API's client.
+    pub client: IpAddr,
+    /// A second value of an item and moment is refused; otherwise it gets the next free nanosecond,
+    /// as those of senders do.
+    pub refuse_duplicates: bool,
+    /// The values may have been kept before: those that were are not kept again.
+    pub resend: bool,
 }
 
 /// Where pushed values belong, one by one.
@@ -202,14 +220,14 @@ impl Status {
         Remembered { log_positions, interfaces }
     }
 
-    /// Takes values of `history.push`. `client` is the address of the API's client; `may` says
-    /// whether the user may write to an item. One result per value, in order.
+    /// Takes values that come through the API; `may` says whether the user may write to an item.
+    /// One result per value, in order.
     pub async fn push(
         &self,
-        values: Vec<PushValue>,
-        client: IpAddr,
+        push: Push,
         may: &(dyn Fn(&Host, &Item) -> bool + Sync),
     ) -> Vec<Result<ItemId, PushError>> {
+        let Push { values, client, refuse_duplicates, resend } = push;
         let snapshot = self.0.deps.snapshots.load();
         let now = self.0.deps.clock.monotonic();
         let (mut results, missing) = self.match_pushed(&snapshot, &values, client, may, now);
@@ -221,15 +239,24 @@ impl Status {
         let mut seen = std::collections::HashSet::new();
         for (value, result) in values.into_iter().zip(&mut results) {
             let Ok((host, item)) = *result else { continue };
-            if !seen.insert((item, value.at)) {
+            if refuse_duplicates && !seen.insert((item, value.at)) {
                 *result = Err(PushError::Duplicate);
                 continue;
             }
-            let payload = Payload::Text(value.value.into());
+            let text = value.value.into();
+            let payload = match value.log {
+                Some(log) => Payload::Log(Box::new((text, log))),
+                None => Payload::Text(text),
+            };
             split.push(host, Value { item, at: value.at, payload });
         }
         Counters::add(&self.0.counters.values_trapper, split.len() as u64);
-        let lost = self.0.sink.send(split).await.lost;
+        let outcome = if resend {
+            self.0.sink.send_doubtful(split).await
+        } else {
+            self.0.sink.send(split).await
+        };
+        let lost = outcome.lost;
         let done = |result: Result<(HostId, ItemId), PushError>| match result {
             Ok(_) if lost => Err(PushError::NotStored),
             Ok((_, item)) => Ok(item),

@@ -311,13 +311,14 @@ async fn heartbeats_and_autoregistration() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn values_of_the_api_are_pushed() {
-    use collect::{PushError, PushValue};
+    use collect::{Push, PushError, PushValue};
     use model::{ItemId, Timestamp};
     let rig = Rig::start(estate()).await;
     let push = |item: Option<u64>, key: &str, clock: u32| PushValue {
         item: item.map(ItemId),
         host_key: item.is_none().then(|| (String::from("web"), String::from(key))),
         value: format!("{key}{}", item.unwrap_or(0)),
+        log: None,
         at: Timestamp::from_s(clock),
     };
     let values = vec![
@@ -335,7 +336,8 @@ async fn values_of_the_api_are_pushed() {
     ];
     let may = |host: &config::snapshot::Host, _: &config::snapshot::Item| &*host.host != "db";
     let client = std::net::IpAddr::from([198, 51, 100, 1]);
-    let results = rig.handle.status().push(values, client, &may).await;
+    let pushed = Push { values, client, refuse_duplicates: true, resend: false };
+    let results = rig.handle.status().push(pushed.clone(), &may).await;
     assert_eq!(
         results,
         [
@@ -353,4 +355,8 @@ async fn values_of_the_api_are_pushed() {
         ]
     );
     assert_eq!(rig.shards.texts().len(), 3);
+    // A sender's second value of a moment is the shard's to place.
+    let again = Push { refuse_duplicates: false, resend: true, ..pushed };
+    assert_eq!(rig.handle.status().push(again, &may).await[2], Ok(ItemId(1)));
+    assert_eq!(rig.shards.texts().len(), 7);
 }

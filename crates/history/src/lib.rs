@@ -9,7 +9,7 @@
 //!
 //! The embedded engine stays in front. What it has acknowledged is copied to any number of stores
 //! beside it by [`spool`], and [`Tiers`] reads from these what it keeps no longer. [`copy`] moves and
-//! compares what is older than that.
+//! compares what is older than that. [`service`] is the face that other programs see.
 
 pub mod copy;
 mod driver;
@@ -17,6 +17,7 @@ mod drivers;
 mod error;
 pub mod housekeeping;
 mod reader;
+pub mod service;
 pub mod spool;
 mod store;
 mod tiers;

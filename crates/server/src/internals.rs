@@ -63,7 +63,11 @@ impl Internals for ServerFigures {
             "wcache" => self.write_cache(&param(1), &param(2)),
             "rcache" => self.configuration_cache(&param(2)),
             "vcache" => self.value_cache(&param(1), &param(2)),
-            "vedette" if param(1) == "stores" => self.stores(&param(2), &param(3)),
+            "vedette" => match param(1).as_str() {
+                "stores" => self.stores(&param(2), &param(3)),
+                "service" => self.service(&param(2)),
+                _ => Err("Invalid second parameter.".to_owned()),
+            },
             "tcache" => self.trend_cache(&param(1), &param(2)),
             "preprocessing_queue" | "preprocessing" => {
                 unsigned(u64::try_from(self.meter.value_queue().0).unwrap_or(u64::MAX))
@@ -193,6 +197,22 @@ impl ServerFigures {
         let figures = stores.iter().map(of);
         let figure = if figure == "lag" { figures.max().unwrap_or(0) } else { figures.sum() };
         Ok(InternalValue::Unsigned(figure))
+    }
+
+    /// Our own: what other programs write and read through the history service.
+    fn service(&self, figure: &str) -> Result<InternalValue, String> {
+        let service = self.meter.service();
+        Ok(InternalValue::Unsigned(match figure {
+            "writes" => service.writes,
+            "reads" => service.reads,
+            "failed" => service.failed,
+            "kept" => service.kept,
+            "refused" => service.refused,
+            "sent" => service.sent,
+            "streams" => service.streams,
+            "answers" => service.answers,
+            _ => return Err("Invalid third parameter.".to_owned()),
+        }))
     }
 
     /// The configuration is held whole in memory: what counts is how large it is.

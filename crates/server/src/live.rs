@@ -1,16 +1,16 @@
 //! What the API asks of the running parts.
 
-use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
 
 use alert::{AckRequest, Problems};
-use api::{Acknowledge, Availability, ItemState, PushValue};
-use collect::Status;
+use api::{Acknowledge, Availability, ItemState, Push, PushValue};
+use collect::{PushError, Status};
 use config::Config;
 use model::{HostId, InterfaceId, ItemId, TriggerId};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use tokio::runtime::Handle;
+use wire::history_service::{Failure, Reason};
 
 use crate::capacity::Capacity;
 use crate::discovery::Outcomes;
@@ -78,20 +78,24 @@ impl api::Live for Running {
         hosts.iter().map(|host| self.collector.active_available(*host) as u8).collect()
     }
 
-    fn push(&self, values: Vec<PushValue>) -> Vec<Result<(), String>> {
-        let values = values
-            .into_iter()
-            .map(|value| collect::PushValue {
-                item: Some(value.item),
-                host_key: None,
-                value: value.value,
-                at: value.at,
-            })
-            .collect();
+    fn push(&self, push: Push) -> Vec<Result<(), Failure>> {
+        let one = |value: PushValue| collect::PushValue {
+            item: Some(value.item),
+            host_key: None,
+            value: value.value,
+            log: value.log,
+            at: value.at,
+        };
+        let Push { values, client, refuse_duplicates, resend } = push;
+        let values = values.into_iter().map(one).collect();
+        let push = collect::Push { values, client, refuse_duplicates, resend };
         // The API has checked the user's rights on the items.
-        let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
-        let pushed = self.runtime.block_on(self.collector.push(values, client, &|_, _| true));
-        pushed.into_iter().map(|r| r.map(drop).map_err(|error| error.to_string())).collect()
+        let pushed = self.runtime.block_on(self.collector.push(push, &|_, _| true));
+        pushed.into_iter().map(|result| result.map(drop).map_err(refused)).collect()
+    }
+
+    fn sync(&self) -> Result<(), String> {
+        self.shards.flush().map_err(|error| error.to_string())
     }
 
     fn acknowledge(&self, requests: Vec<Acknowledge>) -> Result<(), String> {
@@ -143,4 +147,19 @@ impl api::Live for Running {
             }
         });
     }
+}
+
+/// Why collection did not take a value, as the history service says it.
+fn refused(error: PushError) -> Failure {
+    let reason = match error {
+        PushError::NoSuchItem => Reason::NoItem,
+        PushError::Disabled | PushError::HostNotMonitored | PushError::InMaintenance => {
+            Reason::Disabled
+        }
+        PushError::WrongType | PushError::TrappingOff => Reason::WrongType,
+        PushError::NotAllowedHere => Reason::NotAllowedHere,
+        PushError::Duplicate => Reason::Invalid,
+        PushError::NotStored => Reason::NotKept,
+    };
+    reason.with(error.to_string())
 }

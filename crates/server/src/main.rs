@@ -10,6 +10,7 @@ mod folder;
 mod history_command;
 mod internals;
 mod item_test;
+mod listen;
 mod live;
 mod meter;
 mod params;

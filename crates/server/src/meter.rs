@@ -41,6 +41,8 @@ pub(crate) struct Parts {
     pub(crate) data: PathBuf,
     /// Stores beside the embedded history.
     pub(crate) stores: Vec<Arc<history::spool::Gauges>>,
+    /// What other programs do with history.
+    pub(crate) service: Arc<history::service::Counters>,
 }
 
 /// The load of the last minute.
@@ -222,6 +224,11 @@ impl Meter {
     /// Figures of the stores beside the embedded history.
     pub(crate) fn stores(&self) -> Vec<history::spool::Reading> {
         self.parts.stores.iter().map(|gauges| gauges.read()).collect()
+    }
+
+    /// What other programs did with history since the start.
+    pub(crate) fn service(&self) -> history::service::Figures {
+        self.parts.service.read()
     }
 
     /// The file system of the data, as of some seconds ago.

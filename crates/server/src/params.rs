@@ -48,6 +48,13 @@ pub(crate) const SERVER: &[Param] = &[
         "no",
         "Allow plain HTTP on an address that others can reach (behind a proxy that speaks HTTPS).",
     ),
+    param(
+        "history-service",
+        "ADDR",
+        "",
+        "Address of the history service over gRPC, as 127.0.0.1:8081, with the certificate of the \
+         UI and the API; empty: it is served over HTTP alone.",
+    ),
     param("trapper", "ADDR", "127.0.0.1:10051", "Address for active agents and senders."),
     param(
         "agent",

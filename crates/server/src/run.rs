@@ -6,12 +6,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
-use anyhow::{Context, bail};
+use anyhow::Context;
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
 use config::Config;
 use config::db::Location;
 use config::objects::Deleted;
+use history::service::{Counters, Gate, Limits};
 use model::{DiscoveryValue, Sighting, TriggerFinding};
 use pipeline::{ShardSet, ShardsConfig};
 use stdx::clock::{RealClock, SharedClock};
@@ -22,6 +23,7 @@ use crate::backend::Requests;
 use crate::capacity::Capacity;
 use crate::folder::{RunningMark, lock};
 use crate::internals::ServerFigures;
+use crate::listen::{bind, web_certificate};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
@@ -86,7 +88,9 @@ pub(crate) async fn stop_signal() {
 
 struct Server {
     api: Arc<Api>,
+    gate: Gate,
     http: tokio::net::TcpListener,
+    grpc: Option<tokio::net::TcpListener>,
     tls: Option<(PathBuf, PathBuf)>,
     config: Arc<Config>,
     collector: collect::Handle,
@@ -105,7 +109,12 @@ struct Server {
 impl Server {
     async fn start(values: &Values, data: &Path) -> anyhow::Result<Self> {
         let clock = RealClock::shared();
-        let (http, tls) = bind_http(values).await?;
+        let tls = web_certificate(values)?;
+        let http = bind(values, "http", tls.is_some()).await?;
+        let grpc = match values.get("history-service") {
+            "" => None,
+            _ => Some(bind(values, "history-service", tls.is_some()).await?),
+        };
         let (mark, crashed) = RunningMark::set(data)?;
         let config = Arc::new(Config::open(config_location(values, data))?);
         let first = first_start::seed(&config, values.get("admin-password"))?;
@@ -163,6 +172,7 @@ impl Server {
             discovery_thread(discoverer, discoveries_in)?,
             sightings_thread(found(&config, &shards, &problems), sightings_in)?,
         ];
+        let counters = Arc::<Counters>::default();
         let meter = Meter::new(Parts {
             clock: Arc::clone(&clock),
             shards: Arc::clone(&shards),
@@ -172,6 +182,7 @@ impl Server {
             config: Arc::clone(&config),
             data: data.to_owned(),
             stores: history.feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect(),
+            service: Arc::clone(&counters),
         });
         let figures =
             Arc::new(ServerFigures { config: Arc::clone(&config), meter: Arc::clone(&meter) });
@@ -213,6 +224,7 @@ impl Server {
             clock: Arc::clone(&clock),
         }));
         drop(late_api.set(Arc::clone(&api)));
+        let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), counters);
         follow_changes(&config, &shards, &hub);
 
         let mut tasks = tokio::task::JoinSet::new();
@@ -237,7 +249,9 @@ impl Server {
         first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
         Ok(Self {
             api,
+            gate,
             http,
+            grpc,
             tls,
             config,
             collector,
@@ -261,10 +275,20 @@ impl Server {
         ));
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
+        if let Some(listener) = self.grpc {
+            let tls = self.tls.as_ref();
+            let listening = api::Listening::new(listener, tls, grpc::ALPN, grpc::CONNECTIONS_MAX)?;
+            let grpc = grpc::Server::new(self.gate.clone(), grpc::Config::default());
+            self.tasks.spawn(listening.run(move |stream, peer| {
+                let grpc = grpc.clone();
+                async move { grpc.connection(stream, peer).await }
+            }));
+        }
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
         let http = tokio::spawn(api::serve(
             self.api,
+            self.gate,
             HttpConfig { tls: self.tls, ..HttpConfig::default() },
             self.http,
             stopped,
@@ -297,27 +321,6 @@ impl Server {
         tracing::info!("stopped");
         Ok(())
     }
-}
-
-async fn bind_http(
-    values: &Values,
-) -> anyhow::Result<(tokio::net::TcpListener, Option<(PathBuf, PathBuf)>)> {
-    let address = values.address("http")?;
-    let tls = match (values.path("http-tls-cert"), values.path("http-tls-key")) {
-        (Some(cert), Some(key)) => Some((cert, key)),
-        (None, None) => None,
-        _ => bail!("give both --http-tls-cert and --http-tls-key, or neither"),
-    };
-    if !address.ip().is_loopback() && tls.is_none() && !values.yes("http-plain")? {
-        bail!(
-            "--http {address} can be reached by others: give --http-tls-cert and --http-tls-key, \
-             or --http-plain yes if a proxy in front speaks HTTPS"
-        );
-    }
-    let listener = tokio::net::TcpListener::bind(address)
-        .await
-        .with_context(|| format!("cannot listen on {address} (parameter http)"))?;
-    Ok((listener, tls))
 }
 
 /// Where the parameters say that the configuration is.

@@ -8,6 +8,7 @@
 //! * [`trapper`]: every request that the server's trapper port serves.
 //! * [`sender`]: values sent by senders and active agents, and the answer to them.
 //! * [`agent`]: passive checks, active checks, heartbeat; both sides of each.
+//! * [`history_service`]: values that other programs write and read, as protobuf and JSON.
 //! * [`icmp`]: echo requests and replies.
 //! * [`ipmi`]: sessions with management controllers, their sensors.
 //! * [`java_gateway`]: JMX items, asked through a gateway.
@@ -19,6 +20,7 @@
 //! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
 
 pub mod agent;
+pub mod history_service;
 pub mod http;
 pub mod http_auth;
 pub mod icmp;

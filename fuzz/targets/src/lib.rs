@@ -7,6 +7,7 @@
 mod documents;
 mod expressions;
 mod ipmi;
+mod service;
 mod storage;
 mod vmware;
 mod wires;
@@ -97,6 +98,18 @@ pub const TARGETS: &[Target] = &[
         seeds: &[
             "0)\u{2}\u{1}\u{1}\u{4}\u{6}public\u{0}0\u{e}0\u{c}\u{6}\u{8}+\u{6}\u{1}\u{2}\u{1}\u{1}\u{5}\0\u{5}\0",
             "0:\u{2}\u{1}\u{3}0\r\u{2}\u{1}M\u{2}\u{1}\u{7f}\u{4}\u{1}\u{4}\u{2}\u{1}\u{3}\u{4}\u{10}0\u{e}\u{4}\0\u{2}\u{1}\0\u{2}\u{1}\0\u{4}\0\u{4}\0\u{4}\u{0}0\u{14}\u{4}\0\u{4}\0",
+        ],
+    },
+    Target {
+        name: "history-service",
+        run: service::history_service,
+        seeds: &[
+            r#"{"sequence":"7","values":[{"itemid":"1","clock":5,"ns":7,"unsigned":"18446744073709551615"},{"host":"h","key":"k","float":"-Infinity"},{"itemid":2,"log":{"text":"l","clock":1,"source":"s","severity":2,"eventid":3}},{"itemid":3,"text":""}],"synced":true,"resend":true}"#,
+            r#"{"items":[{"itemid":"1"},{"host":"h","key":"k"}],"from":5,"till":9,"limit":"3","descending":true}"#,
+            r#"{"items":[{"host":"h","key":"k"}],"count":5}"#,
+            "\u{8}\u{7}\u{12}\u{8}\u{12}\u{1}h\u{1a}\u{1}k@\u{1}\u{12}\t\u{8}\u{1} \u{5}(\u{7}2\u{1}x\u{18}\u{1} \u{1}",
+            "\u{12}\u{f}\u{8}\u{2}J\u{b}\n\u{1}l\u{10}\u{1}\u{1a}\u{1}s \u{2}(\u{3}\u{12}\u{b}\u{8}\u{3}9\0\0\0\0\0\0\0@",
+            "\n\u{2}\u{8}\u{1}\n\u{6}\u{12}\u{1}h\u{1a}\u{1}k\u{10}\u{5}\u{18}\t \u{3}(\u{1}",
         ],
     },
     Target { name: "peers", run: wires::peers, seeds: &["127.0.0.1,::/0,10.0.0.0/8,host.name"] },

@@ -2,6 +2,7 @@
 
 mod connections;
 mod encoding;
+mod history;
 mod policy;
 mod redirect;
 mod ui;
@@ -18,10 +19,13 @@ use axum::extract::{ConnectInfo, Query, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
 use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{any, get};
+use axum::routing::{any, get, post};
+use ::history::service::Gate;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
 
 use crate::{Api, session};
+
+pub use connections::{Listening, Stream};
 
 /// How the API is served.
 #[derive(Debug, Clone)]
@@ -59,26 +63,36 @@ struct Http {
     api: Arc<Api>,
     config: Arc<HttpConfig>,
     calls: Arc<Semaphore>,
+    gate: Gate,
     /// One permit a KiB.
     bodies: Arc<Semaphore>,
 }
 
-/// Serves API and UI on `listener` until `stop` resolves. The error is that of a certificate.
+/// Serves API and UI on `listener` until `stop` resolves, and the history service behind `gate`.
+/// The error is that of a certificate.
 pub async fn serve(
     api: Arc<Api>,
+    gate: Gate,
     config: HttpConfig,
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let tls = config.tls.as_ref().map(connections::acceptor).transpose()?;
+    let listening =
+        Listening::new(listener, config.tls.as_ref(), "", connections::CONNECTIONS_MAX)?;
     let state = Http {
         api,
         calls: Arc::new(Semaphore::new(config.calls_max)),
+        gate,
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };
+    let router = router(state);
+    let accept = listening.run(move |stream, peer| {
+        let router = router.clone();
+        async move { connections::serve(stream, peer, router).await }
+    });
     tokio::select! {
-        () = connections::accept(listener, tls, router(state)) => {}
+        () = accept => {}
         () = stop => {}
     }
     Ok(())
@@ -89,6 +103,10 @@ fn router(state: Http) -> Router {
         .route("/api_jsonrpc.php", any(api_call))
         .route("/zabbix/api_jsonrpc.php", any(api_call))
         .route("/api/live", get(live))
+        .route("/api/history/write", post(history::write))
+        .route("/api/history/range", post(history::range))
+        .route("/api/history/newest", post(history::newest))
+        .route("/api/history/trends", post(history::trends))
         .fallback(get(ui::file))
         .layer(axum::middleware::map_response(policy::apply))
         .with_state(state)
@@ -117,7 +135,8 @@ async fn api_call(
         return StatusCode::PRECONDITION_FAILED.into_response();
     }
     let bearer = bearer(&headers);
-    let (_room, body) = match read_body(&http, &headers, bearer.is_some(), body).await {
+    let known = (bearer.is_some(), http.config.body_bytes_max);
+    let (_room, body) = match read_body(&http, &headers, known, body).await {
         Ok(read) => read,
         Err(refused) => return refused,
     };
@@ -149,15 +168,15 @@ async fn api_call(
     }
 }
 
-/// The body with its share of the memory for bodies, or the answer that refuses it.
+/// The body with its share of the memory for bodies, or the answer that refuses it. A body with a
+/// bearer token (`known`) may have so many bytes.
 async fn read_body(
     http: &Http,
     headers: &HeaderMap,
-    known: bool,
+    (known, limit): (bool, usize),
     body: Body,
 ) -> Result<(OwnedSemaphorePermit, Bytes), Response> {
-    let limit =
-        if known { http.config.body_bytes_max } else { http.config.stranger_body_bytes_max };
+    let limit = if known { limit } else { limit.min(http.config.stranger_body_bytes_max) };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
     // A body of unknown length may become as long as the limit.
     let length: usize = length.unwrap_or(limit);

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use axum::body::to_bytes;
 use axum::http::Request;
+use ::history::service::Limits;
 use tower::ServiceExt;
 
 use super::*;
@@ -25,6 +26,7 @@ fn site() -> Site {
     let state = Http {
         api: Arc::clone(&api),
         calls: Arc::new(Semaphore::new(config.calls_max)),
+        gate: Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default()),
         bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
         config: Arc::new(config),
     };
@@ -109,4 +111,43 @@ async fn the_live_stream_is_neither_encoded_nor_collected() {
     }
     let answer = site.get("/api/live?token=nobody").await;
     assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+}
+
+#[tokio::test]
+async fn the_history_service_speaks_json() {
+    let site = site();
+    let post = async |call: &str, token: &str, kind: &str, body: &str| {
+        let request = Request::post(format!("/api/history/{call}"))
+            .header(header::CONTENT_TYPE, kind)
+            .header(header::AUTHORIZATION, format!("Bearer {token}"));
+        let answer = site.ask(request, body.to_owned()).await;
+        let status = answer.status().as_u16();
+        let bytes = to_bytes(answer.into_body(), 1 << 20).await.unwrap();
+        (status, String::from_utf8(bytes.to_vec()).unwrap())
+    };
+    let json = "application/json; charset=utf-8";
+    let token = site.token.as_str();
+    let (status, text) = post("write", token, json, r#"{"sequence":4}"#).await;
+    assert_eq!((status, text.as_str()), (200, r#"{"sequence":"4","kept":"0"}"#));
+    assert_eq!(post("newest", token, json, r#"{"items":[]}"#).await, (200, String::new()));
+    for (call, token, kind, body, status, reason) in [
+        ("write", "nobody", json, "{}", 401, "not_signed_in"),
+        ("range", "nobody", json, "{}", 401, "not_signed_in"),
+        ("write", token, "text/plain", "{}", 400, "invalid"),
+        ("write", token, json, "[", 400, "invalid"),
+        ("write", token, json, "{\"x\":1}", 400, "invalid"),
+        ("range", token, json, "{\"items\":[{\"itemid\":7}]}", 404, "no_item"),
+        ("newest", token, json, "{\"count\":1001}", 400, "invalid"),
+        ("trends", token, json, "{\"items\":[{}]}", 400, "invalid"),
+    ] {
+        let (found, text) = post(call, token, kind, body).await;
+        let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(
+            (found, &answer["failure"]["reason"]),
+            (status, &reason.into()),
+            "{call} {body}"
+        );
+    }
+    let long = format!("{{\"values\":[{{\"text\":\"{}\"}}]}}", "x".repeat(16 << 20));
+    assert_eq!(post("write", token, json, &long).await.0, 413);
 }

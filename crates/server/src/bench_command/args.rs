@@ -7,6 +7,8 @@ use std::time::Duration;
 use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::history_service::HistoryService;
+
 /// Measure a server through its public protocols: this one, or any Zabbix.
 ///
 /// All commands make hosts of their own through the API and remove them at the end. Generator and
@@ -31,6 +33,8 @@ pub(super) enum What {
     Snmp(Snmp),
     /// Ask for history, graphs and newest values while values are written.
     Read(Read),
+    /// Write and read through the history service, over gRPC and HTTP.
+    HistoryService(HistoryService),
     /// Offer more values than the server can take, and look what becomes of rate, memory, queue
     /// and of what was acknowledged.
     Overload(Overload),
@@ -392,6 +396,10 @@ pub(super) struct Line {
     /// Numbers of targets (hosts), one measurement each.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800")]
     pub(super) targets: Vec<usize>,
+    /// Count what this history store of the server holds, too: a store as the server's parameter
+    /// names it.
+    #[arg(long, value_name = "KIND=URL")]
+    pub(super) history_store: Option<String>,
     #[command(flatten)]
     pub(super) checks: Checks,
 }

@@ -1,13 +1,14 @@
 //! `history.push`: values that come through the API.
 
 use std::collections::HashMap;
+use std::net::{IpAddr, Ipv4Addr};
 
 use model::{ItemId, Timestamp};
 use serde_json::{Map, json};
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::live::PushValue;
+use crate::live::{Push, PushValue};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 
@@ -45,7 +46,7 @@ pub(super) fn push(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         match refused {
             None => {
                 let item = ItemId(itemid);
-                accepted.push((n, PushValue { item, value: value.value, at: value.at }));
+                accepted.push((n, PushValue { item, value: value.value, log: None, at: value.at }));
                 answers.push(json!({ "itemid": itemid }));
             }
             Some(text) if itemid != 0 && text != NO_RIGHT => {
@@ -55,10 +56,13 @@ pub(super) fn push(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
     }
     let (places, values): (Vec<usize>, Vec<PushValue>) = accepted.into_iter().unzip();
-    let stored = call.api.deps.live.push(values);
+    // This method has checked the user's rights on the items.
+    let client = IpAddr::V4(Ipv4Addr::LOCALHOST);
+    let push = Push { values, client, refuse_duplicates: true, resend: false };
+    let stored = call.api.deps.live.push(push);
     for (n, result) in places.into_iter().zip(stored) {
-        if let (Err(text), Some(Json::Object(answer))) = (result, answers.get_mut(n)) {
-            answer.insert("error".into(), text.into());
+        if let (Err(failure), Some(Json::Object(answer))) = (result, answers.get_mut(n)) {
+            answer.insert("error".into(), failure.message.into());
         }
     }
     Ok(json!({ "response": "success", "data": answers }))

@@ -1,0 +1,237 @@
+/* Bytes that grow, and JSON: as much of it as the service speaks. */
+#include "internal.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { FIRST_ROOM = 256, DEPTH_MAX = 64 };
+
+static bool reserve(buffer *to, size_t more) {
+    if (to->failed || more > SIZE_MAX / 4 || to->len > SIZE_MAX / 4) {
+        to->failed = true;
+        return false;
+    }
+    size_t wanted = to->len + more + 1;
+    if (wanted > to->room) {
+        size_t room = to->room ? to->room : FIRST_ROOM;
+        while (room < wanted) room *= 2;
+        char *data = realloc(to->data, room);
+        if (!data) {
+            to->failed = true;
+            return false;
+        }
+        to->data = data;
+        to->room = room;
+    }
+    return true;
+}
+
+void buffer_add(buffer *to, const char *data, size_t len) {
+    if (!reserve(to, len)) return;
+    if (len) memcpy(to->data + to->len, data, len);
+    to->len += len;
+    to->data[to->len] = 0;
+}
+
+void buffer_text(buffer *to, const char *text) { buffer_add(to, text, strlen(text)); }
+
+void buffer_format(buffer *to, const char *format, ...) {
+    char text[512];
+    va_list arguments;
+    va_start(arguments, format);
+    int len = vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    if (len < 0) to->failed = true;
+    else buffer_add(to, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+}
+
+void buffer_clear(buffer *to) {
+    to->len = 0;
+    to->failed = false;
+    if (to->data) to->data[0] = 0;
+}
+
+void buffer_free(buffer *of) {
+    free(of->data);
+    *of = (buffer){0};
+}
+
+const char *buffer_string(buffer *of) { return of->data ? of->data : ""; }
+
+void buffer_json(buffer *to, const char *text, size_t len) {
+    buffer_add(to, "\"", 1);
+    size_t plain = 0;
+    for (size_t n = 0; n < len; n++) {
+        unsigned char sign = (unsigned char)text[n];
+        if (sign >= 0x20 && sign != '"' && sign != '\\') continue;
+        buffer_add(to, text + plain, n - plain);
+        if (sign < 0x20) buffer_format(to, "\\u%04x", sign);
+        else buffer_format(to, "\\%c", sign);
+        plain = n + 1;
+    }
+    buffer_add(to, text + plain, len - plain);
+    buffer_add(to, "\"", 1);
+}
+
+static void blank(json *of) {
+    while (of->at < of->end && strchr(" \t\r\n", *of->at)) of->at++;
+}
+
+bool json_take(json *of, char sign) {
+    blank(of);
+    if (of->bad || of->at >= of->end || *of->at != sign) return false;
+    of->at++;
+    return true;
+}
+
+static void need(json *of, char sign) {
+    if (!json_take(of, sign)) of->bad = true;
+}
+
+bool json_member(json *of, bool *first, buffer *name) {
+    if (of->bad || json_take(of, '}')) return false;
+    if (!*first) need(of, ',');
+    *first = false;
+    json_string(of, name);
+    need(of, ':');
+    return !of->bad;
+}
+
+static void utf8(buffer *to, uint32_t sign) {
+    char bytes[4];
+    size_t len = 1;
+    if (sign < 0x80) {
+        bytes[0] = (char)sign;
+    } else if (sign < 0x800) {
+        bytes[0] = (char)(0xc0 | sign >> 6);
+        bytes[1] = (char)(0x80 | (sign & 0x3f));
+        len = 2;
+    } else if (sign < 0x10000) {
+        bytes[0] = (char)(0xe0 | sign >> 12);
+        bytes[1] = (char)(0x80 | (sign >> 6 & 0x3f));
+        bytes[2] = (char)(0x80 | (sign & 0x3f));
+        len = 3;
+    } else {
+        bytes[0] = (char)(0xf0 | sign >> 18);
+        bytes[1] = (char)(0x80 | (sign >> 12 & 0x3f));
+        bytes[2] = (char)(0x80 | (sign >> 6 & 0x3f));
+        bytes[3] = (char)(0x80 | (sign & 0x3f));
+        len = 4;
+    }
+    buffer_add(to, bytes, len);
+}
+
+static uint32_t hex4(json *of) {
+    uint32_t number = 0;
+    for (int n = 0; n < 4; n++) {
+        const char *digits = "0123456789abcdef0123456789ABCDEF";
+        const char *found = of->at < of->end && *of->at ? strchr(digits, *of->at) : NULL;
+        if (!found) {
+            of->bad = true;
+            return 0;
+        }
+        number = number << 4 | (uint32_t)((found - digits) & 15);
+        of->at++;
+    }
+    return number;
+}
+
+static void escape(json *of, buffer *to) {
+    char sign = of->at < of->end ? *of->at++ : 0;
+    const char *names = "\"\\/bfnrt", *signs = "\"\\/\b\f\n\r\t";
+    const char *found = sign ? strchr(names, sign) : NULL;
+    if (found) {
+        buffer_add(to, signs + (found - names), 1);
+        return;
+    }
+    if (sign != 'u') {
+        of->bad = true;
+        return;
+    }
+    uint32_t code = hex4(of);
+    if (code >= 0xd800 && code < 0xdc00 && of->end - of->at > 2 && of->at[0] == '\\'
+        && of->at[1] == 'u') {
+        of->at += 2;
+        code = 0x10000 + ((code - 0xd800) << 10) + ((hex4(of) - 0xdc00) & 0x3ff);
+    }
+    utf8(to, code);
+}
+
+void json_string(json *of, buffer *to) {
+    buffer_clear(to);
+    buffer_add(to, "", 0);
+    need(of, '"');
+    while (!of->bad) {
+        const char *plain = of->at;
+        while (of->at < of->end && *of->at != '"' && *of->at != '\\') of->at++;
+        buffer_add(to, plain, (size_t)(of->at - plain));
+        if (of->at >= of->end) of->bad = true;
+        else if (*of->at++ == '"') return;
+        else escape(of, to);
+    }
+}
+
+/* A number's signs, without the quotes around them. */
+static void scalar(json *of, char *text, size_t room) {
+    bool quoted = json_take(of, '"');
+    size_t len = 0;
+    while (of->at < of->end && len + 1 < room && !strchr("\",]} \t\r\n", *of->at))
+        text[len++] = *of->at++;
+    text[len] = 0;
+    if (quoted) need(of, '"');
+    if (!len) of->bad = true;
+}
+
+uint64_t json_whole(json *of) {
+    char text[32], *end;
+    scalar(of, text, sizeof text);
+    errno = 0;
+    uint64_t number = strtoull(text, &end, 10);
+    if (*end || errno || text[0] == '-') of->bad = true;
+    return number;
+}
+
+double json_float(json *of) {
+    char text[512], *end;
+    scalar(of, text, sizeof text);
+    if (!strcmp(text, "NaN")) return NAN;
+    if (!strcmp(text, "Infinity")) return INFINITY;
+    if (!strcmp(text, "-Infinity")) return -INFINITY;
+    double number = strtod(text, &end);
+    if (*end) of->bad = true;
+    return number;
+}
+
+bool json_bool(json *of) {
+    char text[8];
+    scalar(of, text, sizeof text);
+    if (strcmp(text, "true") && strcmp(text, "false")) of->bad = true;
+    return text[0] == 't';
+}
+
+void json_skip(json *of) {
+    int depth = 0;
+    do {
+        blank(of);
+        if (of->at >= of->end || depth > DEPTH_MAX) {
+            of->bad = true;
+            return;
+        }
+        char sign = *of->at;
+        if (sign == '"') {
+            buffer text = {0};
+            json_string(of, &text);
+            buffer_free(&text);
+        } else {
+            of->at++;
+            if (sign == '{' || sign == '[') depth++;
+            else if (sign == '}' || sign == ']') depth--;
+            else if (!strchr(",:", sign))
+                while (of->at < of->end && !strchr(",:]}\" \t\r\n", *of->at)) of->at++;
+        }
+    } while (depth > 0 && !of->bad);
+}

@@ -1,0 +1,228 @@
+/* Writing in the background: one thread, one batch in hand, one that is being filled. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+#include "vedette_history.h"
+
+enum { QUEUE_MAX = 100000, BATCH_BYTES = 4 << 20, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 10000 };
+
+/* Batches that wait, oldest first. */
+typedef struct waiting {
+    vh_batch *batch;
+    struct waiting *next;
+} waiting;
+
+struct vh_writer {
+    pthread_t thread;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    vh_client *client;
+    waiting *oldest, *newest;
+    size_t values; /* that wait or are in hand */
+    size_t queue_max;
+    uint64_t kept, refused;
+    bool stop;
+    char error[1024];
+};
+
+static struct timespec after(int ms) {
+    struct timespec at;
+    clock_gettime(CLOCK_MONOTONIC, &at);
+    at.tv_sec += ms / 1000;
+    at.tv_nsec += (long)(ms % 1000) * 1000000;
+    if (at.tv_nsec >= 1000000000) {
+        at.tv_sec++;
+        at.tv_nsec -= 1000000000;
+    }
+    return at;
+}
+
+/* Writes a batch until it is acknowledged or refused; false = told to stop before. Locked. */
+static bool write_one(vh_writer *writer, vh_batch *batch) {
+    unsigned flags = 0;
+    int pause = PAUSE_FIRST_MS;
+    for (;;) {
+        pthread_mutex_unlock(&writer->lock);
+        int result = vh_write(writer->client, batch, flags);
+        pthread_mutex_lock(&writer->lock);
+        if (result == VH_OK || result == VH_REFUSED) {
+            size_t refused = vh_refused(writer->client);
+            writer->kept += vh_kept(writer->client);
+            writer->refused += refused;
+            if (refused)
+                snprintf(writer->error, sizeof writer->error, "%s",
+                         vh_refused_message(writer->client, refused - 1));
+            return true;
+        }
+        snprintf(writer->error, sizeof writer->error, "%s", vh_error(writer->client));
+        if (result == VH_CALLER) {
+            writer->refused += vh_batch_count(batch);
+            return true;
+        }
+        /* Whatever came of it: what is kept already is not kept twice. */
+        flags = VH_RESEND;
+        struct timespec until = after(pause);
+        while (!writer->stop
+               && pthread_cond_timedwait(&writer->changed, &writer->lock, &until) != ETIMEDOUT) {
+        }
+        if (writer->stop) return false;
+        pause = pause * 2 < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;
+    }
+}
+
+static void *run(void *argument) {
+    vh_writer *writer = argument;
+    pthread_mutex_lock(&writer->lock);
+    for (;;) {
+        while (!writer->stop && !writer->oldest)
+            pthread_cond_wait(&writer->changed, &writer->lock);
+        if (writer->stop) break;
+        waiting *first = writer->oldest;
+        writer->oldest = first->next;
+        if (!writer->oldest) writer->newest = NULL;
+        bool done = write_one(writer, first->batch);
+        if (done) writer->values -= vh_batch_count(first->batch);
+        vh_batch_free(first->batch);
+        free(first);
+        pthread_cond_broadcast(&writer->changed);
+        if (!done) break;
+    }
+    pthread_mutex_unlock(&writer->lock);
+    return NULL;
+}
+
+vh_writer *vh_writer_start(const char *url, const char *token, const char *ca_file,
+                           size_t queue_max) {
+    vh_writer *writer = calloc(1, sizeof *writer);
+    if (!writer) return NULL;
+    writer->queue_max = queue_max ? queue_max : QUEUE_MAX;
+    writer->client = vh_open(url, token, ca_file);
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_mutex_init(&writer->lock, NULL);
+    pthread_cond_init(&writer->changed, &attributes);
+    pthread_condattr_destroy(&attributes);
+    if (!writer->client || pthread_create(&writer->thread, NULL, run, writer)) {
+        vh_close(writer->client);
+        pthread_cond_destroy(&writer->changed);
+        pthread_mutex_destroy(&writer->lock);
+        free(writer);
+        return NULL;
+    }
+    return writer;
+}
+
+/* The batch that takes the next value; NULL = out of memory. Locked. */
+static vh_batch *filling(vh_writer *writer) {
+    const vh_batch *last = writer->newest ? writer->newest->batch : NULL;
+    if (last && vh_batch_count(last) < VH_VALUES_MAX && vh_batch_bytes(last) < BATCH_BYTES)
+        return writer->newest->batch;
+    waiting *one = calloc(1, sizeof *one);
+    if (!one) return NULL;
+    one->batch = vh_batch_new();
+    if (!one->batch) {
+        free(one);
+        return NULL;
+    }
+    if (writer->newest) writer->newest->next = one;
+    else writer->oldest = one;
+    writer->newest = one;
+    return one->batch;
+}
+
+/* Locks, and finds room for a value; otherwise unlocks again. */
+static int room(vh_writer *writer, vh_batch **batch) {
+    pthread_mutex_lock(&writer->lock);
+    int result = VH_OK;
+    if (writer->values >= writer->queue_max) result = VH_FULL;
+    else if (!(*batch = filling(writer))) result = VH_MEMORY;
+    if (result) pthread_mutex_unlock(&writer->lock);
+    return result;
+}
+
+static int put(vh_writer *writer, int result) {
+    if (result == VH_OK) writer->values++;
+    pthread_cond_broadcast(&writer->changed);
+    pthread_mutex_unlock(&writer->lock);
+    return result;
+}
+
+int vh_put_text(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
+                uint32_t clock, uint32_t ns, const char *text, size_t bytes) {
+    vh_batch *batch;
+    int result = room(writer, &batch);
+    if (result) return result;
+    return put(writer, vh_add_text(batch, itemid, host, key, clock, ns, text, bytes));
+}
+
+int vh_put_float(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
+                 uint32_t clock, uint32_t ns, double value) {
+    vh_batch *batch;
+    int result = room(writer, &batch);
+    if (result) return result;
+    return put(writer, vh_add_float(batch, itemid, host, key, clock, ns, value));
+}
+
+int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
+                    uint32_t clock, uint32_t ns, uint64_t value) {
+    vh_batch *batch;
+    int result = room(writer, &batch);
+    if (result) return result;
+    return put(writer, vh_add_unsigned(batch, itemid, host, key, clock, ns, value));
+}
+
+int vh_writer_flush(vh_writer *writer, int timeout_ms) {
+    struct timespec until = after(timeout_ms);
+    pthread_mutex_lock(&writer->lock);
+    int waited = 0;
+    while (writer->values && waited != ETIMEDOUT)
+        waited = pthread_cond_timedwait(&writer->changed, &writer->lock, &until);
+    int result = writer->values ? VH_RETRY : VH_OK;
+    pthread_mutex_unlock(&writer->lock);
+    return result;
+}
+
+static uint64_t look(vh_writer *writer, const uint64_t *number) {
+    pthread_mutex_lock(&writer->lock);
+    uint64_t now = *number;
+    pthread_mutex_unlock(&writer->lock);
+    return now;
+}
+
+uint64_t vh_writer_kept(vh_writer *writer) { return look(writer, &writer->kept); }
+uint64_t vh_writer_refused(vh_writer *writer) { return look(writer, &writer->refused); }
+
+size_t vh_writer_error(vh_writer *writer, char *text, size_t bytes) {
+    pthread_mutex_lock(&writer->lock);
+    int len = snprintf(text, bytes, "%s", writer->error);
+    pthread_mutex_unlock(&writer->lock);
+    return len > 0 ? (size_t)len : 0;
+}
+
+size_t vh_writer_stop(vh_writer *writer) {
+    if (!writer) return 0;
+    pthread_mutex_lock(&writer->lock);
+    writer->stop = true;
+    pthread_cond_broadcast(&writer->changed);
+    pthread_mutex_unlock(&writer->lock);
+    pthread_join(writer->thread, NULL);
+    size_t left = writer->values;
+    while (writer->oldest) {
+        waiting *one = writer->oldest;
+        writer->oldest = one->next;
+        vh_batch_free(one->batch);
+        free(one);
+    }
+    vh_close(writer->client);
+    pthread_cond_destroy(&writer->changed);
+    pthread_mutex_destroy(&writer->lock);
+    free(writer);
+    return left;
+}
