@@ -17,12 +17,15 @@ import templatepeers  # noqa: E402
 #: Rounds of questions go on until nothing differs, or so long, seconds.
 PATIENCE = 75
 PAUSE = 4
+#: A user that is a macro: exports leave passwords out, those of templates are macros beside it.
+USER = re.compile(r"^( *)username: '\{\$(\w+)\.USERNAME\}'$", re.MULTILINE)
 NUMBER = re.compile(r"\d+(\.\d+)?([eE][+-]?\d+)?")
 #: Types of items that a server asks by itself; texts of those that are fed by others follow them.
 ASKED = {"0", "3", "11", "15", "19", "20"}
 #: The same error, in words of their own.
 NO_DATA = "not enough data"
-PARTS = ("template_groups", "templates", "items", "discoveryRules", "triggers", "graphs", "valueMaps")
+PARTS = ("template_groups", "host_groups", "templates", "items", "discoveryRules", "triggers", "graphs",
+         "valueMaps")
 #: Preprocessing that makes differences or rates of values; what servers get depends on when.
 RATES = {"9", "10"}
 
@@ -39,6 +42,7 @@ def copy_templates(real, own, names):
         raise AssertionError("the reference has no template %s" % sorted(missing))
     ids = [row["templateid"] for row in found]
     text = real.call("configuration.export", format="yaml", options={"templates": ids})
+    text = USER.sub(r"\g<0>\n\1password: '{$\2.PASSWORD}'", text)
     rules = {part: {"createMissing": True, "updateExisting": True} for part in PARTS}
     rules["templateLinkage"] = {"createMissing": True}
     own.call("configuration.import", format="yaml", source=text, rules=rules)

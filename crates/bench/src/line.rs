@@ -1,6 +1,7 @@
 //! Written values against the ideal line, as the HistoryGluon paper (2013) plots them: register
 //! targets through the API, observe for `T`, sum what history holds of that time, remove the
-//! targets; again for the next number of targets.
+//! targets; again for the next number of targets. Where history goes to a store as well, what
+//! that holds is a second line.
 
 use std::net::SocketAddr;
 use std::thread::sleep;
@@ -22,6 +23,8 @@ const ITEMS_PER_CALL: usize = 1000;
 /// History may be written a little later than it is collected: so long the count is repeated
 /// while it still grows.
 const WRITTEN_MAX: Duration = Duration::from_secs(30);
+/// Between two counts. A store gets its batches at least once a second.
+const SETTLING: Duration = Duration::from_secs(2);
 /// Until the server has forgotten hosts that are removed; agents answer so long.
 const FAREWELL: Duration = Duration::from_secs(1);
 
@@ -48,12 +51,17 @@ pub struct LineOptions {
     pub addresses: usize,
 }
 
+/// Counts the values of these items that a history store holds of the seconds from the first
+/// number to the second, both included.
+pub type CountStored<'a> = dyn Fn(&[u64], u64, u64) -> anyhow::Result<u64> + 'a;
+
 /// One number of targets, measured.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Point {
     targets: usize,
     ideal: f64,
     written: f64,
+    stored: Option<f64>,
     cpu_s: Option<f64>,
 }
 
@@ -64,6 +72,7 @@ impl Point {
             Some(self.ideal),
             Some(self.written),
             Some(100.0 * self.written / self.ideal.max(1.0)),
+            self.stored,
             self.cpu_s.map(|cpu_s| cpu_s * 1e6 / self.written.max(1.0)),
         ]
     }
@@ -74,11 +83,16 @@ const COLUMNS: &[(&str, &str)] = &[
     ("ideal", "ideal values"),
     ("written", "written values"),
     ("percent", "%"),
+    ("stored", "in the store"),
     ("cpu_s_per_million", "CPU s/million"),
 ];
 
-/// Runs the measurements.
-pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<Report> {
+/// Runs the measurements; with `stored` counts there as well.
+pub fn run(
+    options: &LineOptions,
+    stored: Option<&CountStored<'_>>,
+    context: &mut Context<'_>,
+) -> anyhow::Result<Report> {
     if options.targets.is_empty() || options.targets.contains(&0) || options.seconds == 0 {
         bail!("--targets wants numbers above 0, --seconds at least 1");
     }
@@ -98,15 +112,17 @@ pub fn run(options: &LineOptions, context: &mut Context<'_>) -> anyhow::Result<R
     for targets in &options.targets {
         let wanted = wanted(options, *targets, &agents, &api);
         let made = register(&api, &wanted, context)?;
-        let point = measure(options, &made, &meter, &api, context);
+        let point = measure(options, &made, (&meter, &api, stored), context);
         made.remove(&api).context("cannot remove the targets")?;
         sleep(FAREWELL + options.delay);
         let point = point?;
+        let in_store = point.stored.map(|stored| format!(", {} stored", grouped(stored as u64)));
         context.say(&format!(
-            "{} targets: {} of {} values written",
+            "{} targets: {} of {} values written{}",
             grouped(*targets as u64),
             grouped(point.written as u64),
-            grouped(point.ideal as u64)
+            grouped(point.ideal as u64),
+            in_store.unwrap_or_default()
         ));
         points.push(point);
     }
@@ -130,8 +146,7 @@ fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api)
 fn measure(
     options: &LineOptions,
     made: &Registered,
-    meter: &Meter,
-    api: &Api,
+    (meter, api, stored): (&Meter, &Api, Option<&CountStored<'_>>),
     context: &mut Context<'_>,
 ) -> anyhow::Result<Point> {
     let keys: Vec<String> = (0..options.items)
@@ -151,19 +166,27 @@ fn measure(
     }
     let till = from + options.seconds - 1;
     let cpu_s = cpu.zip(meter.usage()).map(|(first, last)| last.cpu_s - first.cpu_s);
-    let begin = context.clock.monotonic();
-    let mut written = count(api, &items, from, till)?;
-    while context.clock.monotonic() - begin < WRITTEN_MAX {
-        sleep(Duration::from_secs(1));
-        let again = count(api, &items, from, till)?;
-        if again == written {
-            break;
-        }
-        written = again;
-    }
+    let written = settled(context, || count(api, &items, from, till))?;
+    let stored = stored.map(|stored| settled(context, || stored(&items, from, till)));
+    let stored = stored.transpose()?.map(|stored| stored as f64);
     let ideal = (made.hosts.len() * options.items) as f64 * options.seconds as f64
         / options.interval_s.max(1) as f64;
-    Ok(Point { targets: made.hosts.len(), ideal, written: written as f64, cpu_s })
+    Ok(Point { targets: made.hosts.len(), ideal, written: written as f64, stored, cpu_s })
+}
+
+/// The count once it has stopped growing.
+fn settled(context: &Context<'_>, count: impl Fn() -> anyhow::Result<u64>) -> anyhow::Result<u64> {
+    let begin = context.clock.monotonic();
+    let mut counted = count()?;
+    while context.clock.monotonic() - begin < WRITTEN_MAX {
+        sleep(SETTLING);
+        let again = count()?;
+        if again == counted {
+            break;
+        }
+        counted = again;
+    }
+    Ok(counted)
 }
 
 /// Values that history holds of the time from `from` to `till`, both included.
@@ -193,11 +216,16 @@ fn report(options: &LineOptions, points: &[Point]) -> anyhow::Result<Report> {
     let line = |of: fn(&Point) -> f64| -> Vec<(f64, f64)> {
         points.iter().map(|point| (point.targets as f64, of(point))).collect()
     };
+    let mut lines = vec![("written", line(|point| point.written))];
+    if points.iter().any(|point| point.stored.is_some()) {
+        lines.push(("in the store", line(|point| point.stored.unwrap_or(0.0))));
+    }
+    lines.push((IDEAL, line(|point| point.ideal)));
     let chart = Chart {
         title: format!("Values written in {} s", options.seconds),
         x: "targets",
         y: "values",
-        lines: vec![("written", line(|point| point.written)), (IDEAL, line(|point| point.ideal))],
+        lines,
     };
     let rows = points.iter().map(Point::row).collect();
     report.steps(Steps { columns: COLUMNS, rows }, svg(&[chart])?);
@@ -221,11 +249,18 @@ mod tests {
             listen: SocketAddr::from(([127, 0, 0, 1], 0)),
             addresses: 1,
         };
-        let point = |targets, ideal, written| Point { targets, ideal, written, cpu_s: Some(0.002) };
+        let point = |targets, ideal, written| Point {
+            targets,
+            ideal,
+            written,
+            stored: Some(written / 2.0),
+            cpu_s: Some(0.002),
+        };
         let found = report(&options, &[point(10, 200.0, 200.0), point(20, 400.0, 340.0)]).unwrap();
         let json = found.json();
         assert_eq!(json["results"]["written_percent"], 90.0);
         assert_eq!(json["steps"][1]["percent"], 85.0);
         assert_eq!(json["steps"][0]["cpu_s_per_million"], 10.0);
+        assert_eq!(json["steps"][1]["stored"], 170.0);
     }
 }

@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
@@ -14,9 +15,11 @@ use crate::counters::Counters;
 use crate::deps::Deps;
 use crate::peers::PeerNames;
 use crate::poll::host_keys::HostKeys;
+use crate::poll::http::Client;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
+use crate::poll::vmware::Services;
 use crate::poll::{self, Command, Reply, Sockets};
 use crate::resolver::Resolver;
 use crate::settings::CollectorConfig;
@@ -120,6 +123,16 @@ impl Collector {
         let host_keys = HostKeys::new(config.ssh_host_keys, config.ssh_known_hosts.clone());
         let odbc = Helpers::new(config.odbc_program.clone(), runtime);
         let resolver = Resolver::new(Arc::clone(&deps.clock));
+        let tickets = Tickets::new(Arc::clone(&deps.clock));
+        let vmware = Services::new(Arc::clone(&deps.clock), {
+            let clock = Arc::clone(&deps.clock);
+            let (resolver, tickets) = (resolver.clone(), tickets.clone());
+            let (source, web) = (config.source_ip, config.web.clone());
+            Arc::new(move || {
+                let (resolver, tickets) = (resolver.clone(), tickets.clone());
+                Client::new(clock.clone(), resolver, tickets, source, web.clone())
+            })
+        });
         let shared = Arc::new(Shared {
             sink: Sink::new(deps.shards.clone()),
             deps,
@@ -132,10 +145,12 @@ impl Collector {
             guesses: KeyGuesses::default(),
             names: PeerNames::default(),
             resolver,
+            tickets,
             tls,
             pinger,
             simple: Simple::default(),
             odbc,
+            vmware,
             host_keys,
             pollers,
         });

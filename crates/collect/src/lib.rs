@@ -44,7 +44,7 @@ pub use deps::{
     ScriptCall, Snapshots,
 };
 pub use handle::{Collector, Handle, StartError};
-pub use poll::agent::AgentReply;
+pub use poll::agent::{AgentReply, Lines};
 pub use poll::icmp::{Outcome, PingError, Pinger, Series};
 pub use schedule::{Late, QueueReport, QueueRow, Reason};
 pub use settings::{

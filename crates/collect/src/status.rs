@@ -7,6 +7,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::{Host, Interface, Item};
 use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
+use stdx::kerberos::Tickets;
 use stdx::queue;
 use wire::Target;
 
@@ -19,6 +20,7 @@ use crate::poll::host_keys::HostKeys;
 use crate::poll::icmp::Pinger;
 use crate::poll::odbc::Helpers;
 use crate::poll::simple::Simple;
+use crate::poll::vmware::Services;
 use crate::poll::{Check, Command, Reply, probe};
 use crate::resolver::Resolver;
 use crate::schedule::QueueReport;
@@ -43,10 +45,12 @@ pub(crate) struct Shared {
     pub(crate) guesses: KeyGuesses,
     pub(crate) names: PeerNames,
     pub(crate) resolver: Resolver,
+    pub(crate) tickets: Tickets,
     pub(crate) tls: TlsContexts,
     pub(crate) pinger: Pinger,
     pub(crate) simple: Simple,
     pub(crate) odbc: Helpers,
+    pub(crate) vmware: Services,
     pub(crate) host_keys: HostKeys,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
 }

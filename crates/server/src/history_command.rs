@@ -128,7 +128,8 @@ impl Bench<'_> {
             )?,
             word => word,
         };
-        let store = store::store(word, self.config, self.clock)?;
+        let retention = Arc::new(store::ByItem(Arc::clone(self.config)));
+        let store = store::store(word, retention, self.clock)?;
         Ok((store.name(), Side::of_store(store.as_ref())))
     }
 

@@ -217,6 +217,10 @@ fn checked(
     let check = running.collector.check_once(&host, interface.as_ref(), &item);
     match running.runtime.block_on(check) {
         AgentReply::Value(value) => Ok(value),
+        AgentReply::Lines(lines) => match lines.values.last() {
+            Some((text, _)) => Ok(text.to_string()),
+            None => Err("There is no value now.".to_owned()),
+        },
         AgentReply::Nothing => Err("There is no value now.".to_owned()),
         AgentReply::NotSupported(why)
         | AgentReply::NetworkError(why)

@@ -152,20 +152,20 @@ fn stores(
     config: &Arc<Config>,
     clock: &SharedClock,
 ) -> anyhow::Result<Vec<Arc<dyn Store>>> {
-    let each = text.split_whitespace().map(|word| store(word, config, clock));
+    let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
+    let each = text.split_whitespace().map(|word| store(word, Arc::clone(&retention), clock));
     each.collect::<anyhow::Result<_>>().context("parameter history-store")
 }
 
 /// A store, as `clickhouse=URL`. No message repeats a URL: it may hold a password.
 pub(crate) fn store(
     word: &str,
-    config: &Arc<Config>,
+    retention: Arc<dyn Retention>,
     clock: &SharedClock,
 ) -> anyhow::Result<Arc<dyn Store>> {
     let (kind, url) = word
         .split_once('=')
         .context("a store is named like clickhouse=http://host:8123/database")?;
-    let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),

@@ -2,6 +2,7 @@
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
 pub mod datagrams;
+pub mod gssapi;
 
 use std::io;
 use std::os::fd::OwnedFd;

@@ -14,6 +14,7 @@
 //! * [`java_gateway`]: JMX items, asked through a gateway.
 //! * [`telnet`]: text and negotiations of terminals.
 //! * [`snmp`]: messages of all versions of SNMP.
+//! * [`vmware`]: the API of vCenters and ESXi hosts.
 //! * [`peers`]: who may connect.
 //! * [`services`]: what simple checks say to a service and make of its answer.
 //! * [`http`]: the client side of HTTP/1.1: URLs, answers, cookies; [`http_auth`]: who asks.
@@ -34,6 +35,7 @@ pub mod services;
 pub mod snmp;
 pub mod telnet;
 pub mod trapper;
+pub mod vmware;
 pub mod zbxd;
 
 pub use message::{MessageError, Scalar, Version, failed};

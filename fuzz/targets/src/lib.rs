@@ -9,6 +9,7 @@ mod expressions;
 mod ipmi;
 mod service;
 mod storage;
+mod vmware;
 mod wires;
 
 /// A target: its name, what it does with bytes, and inputs to begin with.
@@ -79,6 +80,16 @@ pub const TARGETS: &[Target] = &[
         seeds: &[
             "\u{1}\0Q\u{1}3 \0\u{1}\u{3}\u{1}\u{7f}h\u{1}\u{1}\0\0\0\088\0\u{1}\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0dZU\0\0\0\0\0\0\0\0\u{8}CPU Temp",
             "\u{1}\0Q\u{2}\u{1e} \0\u{5}\n\u{7}\u{7f}@\u{8}o\0\0\0\0\u{7f}\u{7f}\0\0\0\u{2}\u{1}\0\0\0\0\0\0\u{3}SHR",
+        ],
+    },
+    Target {
+        name: "vmware",
+        run: vmware::vmware,
+        seeds: &[
+            r#"<Envelope><Body><RetrievePropertiesExResponse><returnval><token>1</token><objects><obj type="VirtualMachine">vm-70</obj><propSet><name>name</name><val type="x">a &amp; <![CDATA[b]]></val></propSet></objects></returnval></RetrievePropertiesExResponse></Body></Envelope>"#,
+            r#"<Envelope><Body><QueryPerfResponse><returnval><entity type="HostSystem">host-1</entity><value><id><counterId>2</counterId><instance/></id><value>5</value></value></returnval></QueryPerfResponse></Body></Envelope>"#,
+            r#"<Envelope><Body><R><returnval xsi:type="VmEvent"><key>5</key><createdTime>2026-01-01T00:00:00Z</createdTime><userName>u</userName><vm><name>v</name></vm><fullFormattedMessage>m</fullFormattedMessage></returnval></R></Body></Envelope>"#,
+            r#"<Envelope><Body><Fault><faultstring>no</faultstring><detail><NotAuthenticatedFault/></detail></Fault></Body></Envelope>"#,
         ],
     },
     Target {

@@ -105,6 +105,7 @@ pub(crate) fn http(data: &[u8]) {
         let mut answer = decoder.finish();
         drop(wire::http_auth::digest::Challenge::find(answer.header("www-authenticate")));
         drop(wire::http_auth::ntlm::Challenge::find(answer.header("www-authenticate")));
+        drop(wire::http_auth::negotiate::token(answer.header("www-authenticate")));
         let mut jar = Jar::default();
         jar.take(&from, answer.header("set-cookie"), 1_700_000_000);
         drop(jar.header(&from));

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::snapshot::{Host, Interface};
+use model::{CompactString, LogMeta};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::net::{TcpSocket, TcpStream};
 use tokio::time::timeout;
@@ -26,6 +27,8 @@ pub(super) const EXTRA: Duration = Duration::from_secs(1);
 pub enum AgentReply {
     /// A value.
     Value(String),
+    /// Log lines, and where the item goes on the next time.
+    Lines(Box<Lines>),
     /// The agent has nothing to store.
     Nothing,
     /// The item is not supported, and why.
@@ -36,6 +39,15 @@ pub enum AgentReply {
     ConfigError(String),
     /// The server is out of sockets or ports, and how: says nothing about the agent.
     LocalError(String),
+}
+
+/// What a check brings that reads a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Lines {
+    /// Texts with what belongs to them, in their order.
+    pub values: Vec<(CompactString, LogMeta)>,
+    /// What [`crate::LogPosition::lastlogsize`] is from now on.
+    pub position: u64,
 }
 
 /// How far a check has come, for the error text of a timeout.

@@ -2,12 +2,16 @@
 
 use std::sync::atomic::Ordering;
 
+use config::snapshot::Item;
 use model::{Payload, Timestamp};
 
-use super::agent::AgentReply;
+use super::agent::{AgentReply, Lines};
 use super::direct::Job;
 use super::{IN_FLIGHT_MIN, Poller};
 use crate::counters::Counters;
+use crate::trapper::active::LogPosition;
+
+const NS_PER_S: u64 = 1_000_000_000;
 
 /// Checks that have ended, for counters that all pollers share: told together, they cost less.
 #[derive(Debug, Default)]
@@ -59,6 +63,11 @@ impl Poller {
             AgentReply::NotSupported(why) | AgentReply::ConfigError(why) => {
                 Some(Payload::NotSupported(why.into()))
             }
+            AgentReply::Lines(lines) => {
+                tally.values += lines.values.len() as u64;
+                self.put_lines(item, *lines, at);
+                None
+            }
             AgentReply::Nothing => None,
             AgentReply::LocalError(why) => {
                 self.fewer(&why);
@@ -76,6 +85,19 @@ impl Poller {
         tally.ended += 1;
         self.in_flight.set(self.in_flight.get() - 1);
         self.schedule.borrow_mut().complete(slot, lane, now, again);
+    }
+
+    /// Lines of a log have moments of their own, so that none takes the place of another.
+    fn put_lines(&self, item: &Item, lines: Lines, at: Timestamp) {
+        let start = u64::from(at.clock) * NS_PER_S + u64::from(at.ns);
+        for (number, line) in lines.values.into_iter().enumerate() {
+            let ns = start + number as u64;
+            let clock = u32::try_from(ns / NS_PER_S).unwrap_or(at.clock);
+            let at = Timestamp { clock, ns: (ns % NS_PER_S) as u32 };
+            self.put_at(item, Payload::Log(Box::new(line)), at);
+        }
+        let position = LogPosition { lastlogsize: lines.position, ..LogPosition::default() };
+        self.shared.active.set_position(item.id, position);
     }
 
     /// The system gives no more sockets: live with what there is.

@@ -26,6 +26,7 @@ mod ssh;
 mod task;
 mod telnet;
 mod together;
+pub(crate) mod vmware;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};

@@ -25,6 +25,7 @@ const PLACES_MIN: u16 = 8;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Group {
     Services,
+    Vmware,
     Http,
     Web,
     External,
@@ -36,8 +37,9 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    pub(crate) const ALL: [Self; 9] = [
+    pub(crate) const ALL: [Self; 10] = [
         Self::Services,
+        Self::Vmware,
         Self::Http,
         Self::Web,
         Self::External,
@@ -51,6 +53,7 @@ impl Group {
     /// The group of an item; `None` where an interface has the lane, or nobody waits for anybody.
     pub(crate) fn of(item: &Item) -> Option<Self> {
         Some(match item.kind {
+            ItemType::Simple if crate::poll::vmware::is_vmware(&item.key) => Self::Vmware,
             ItemType::Simple if !crate::poll::simple::is_ping(&item.key) => Self::Services,
             ItemType::HttpAgent => Self::Http,
             ItemType::Web => Self::Web,
@@ -73,7 +76,8 @@ impl Group {
         };
         match self {
             Self::Services => shared(8_000),
-            Self::Http => 4_000,
+            // They wait for a reading that others wait for too.
+            Self::Http | Self::Vmware => 4_000,
             Self::Web => 1_000,
             Self::External => 64,
             Self::Ssh | Self::Telnet => 256,
@@ -338,6 +342,7 @@ fn whom(group: Group, item: &Item) -> u64 {
     };
     let params = match group {
         Group::Services => &[0, 1, 2][..],
+        Group::Vmware => &[0],
         Group::Ssh | Group::Telnet | Group::Database => &[1, 2],
         _ => &[],
     };
@@ -346,7 +351,8 @@ fn whom(group: Group, item: &Item) -> u64 {
         server.bytes().for_each(|byte| hasher.write_u8(byte.to_ascii_lowercase()));
     } else if let Some(key) = ItemKey::parse(&item.key).ok().filter(|_| !params.is_empty()) {
         params.iter().for_each(|number| key.param(*number).hash(&mut hasher));
-        if key.param(1).is_none_or(|address| address.is_empty()) {
+        let unnamed = || key.param(1).is_none_or(|address| address.is_empty());
+        if group != Group::Vmware && unnamed() {
             (item.host, item.interface()).hash(&mut hasher);
         }
     } else {

@@ -78,6 +78,11 @@ impl ActiveAgents {
         lock(&self.positions).insert(item, position);
     }
 
+    /// Where an item goes on; `None` = at the beginning.
+    pub(crate) fn position(&self, item: ItemId) -> Option<LogPosition> {
+        lock(&self.positions).get(&item).copied()
+    }
+
     pub(crate) fn positions(&self) -> Vec<(ItemId, LogPosition)> {
         lock(&self.positions).iter().map(|(id, position)| (*id, *position)).collect()
     }

@@ -3,7 +3,7 @@
 use model::{ItemId, Sample, Trend};
 
 use super::{kind_of, kind_of_trend};
-use crate::{Class, Day, Kind, Retention, Span};
+use crate::{Class, Day, Kind, Retention};
 
 /// Days of trends that lie together.
 pub(crate) const TREND_DAYS: u32 = 31;
@@ -43,14 +43,6 @@ impl Row<'_> {
             Self::Trend(trend) => (trend.hour, 0),
         }
     }
-
-    /// Bytes of its text.
-    pub(crate) fn text_bytes(self) -> usize {
-        match self {
-            Self::Value(sample) => sample.value.as_text().map_or(0, str::len),
-            Self::Trend(_) => 0,
-        }
-    }
 }
 
 /// Where rows lie together: those of one kind, class, item and day; of trends 31 days, named by
@@ -67,16 +59,6 @@ impl Place {
     pub(crate) fn of(row: Row<'_>, retention: &dyn Retention) -> Self {
         let (kind, item) = (row.kind(), row.item());
         Self { kind, class: retention.class(item, kind), item, day: row.day() }
-    }
-
-    /// The day after its last one.
-    pub(crate) fn ends(self) -> Day {
-        Day(self.day.0 + days(self.kind.is_trend()))
-    }
-
-    /// Could it have rows within the span?
-    pub(crate) fn touches(self, span: Span) -> bool {
-        self.day <= Day::of(span.till) && Day::of(span.from) < self.ends()
     }
 }
 
@@ -118,17 +100,6 @@ mod tests {
 
     #[test]
     fn places_know_their_days() {
-        let place = |kind, day| Place { kind, class: Class(1), item: ItemId(1), day: Day(day) };
-        for (place, from, till, touches) in [
-            (place(Kind::Float, 10), 10 * 86_400, 10 * 86_400, true),
-            (place(Kind::Float, 10), 11 * 86_400 - 1, 20 * 86_400, true),
-            (place(Kind::Float, 10), 11 * 86_400, 20 * 86_400, false),
-            (place(Kind::Float, 10), 0, 10 * 86_400 - 1, false),
-            (place(Kind::FloatAvg, 31), 61 * 86_400, 90 * 86_400, true),
-            (place(Kind::FloatAvg, 31), 62 * 86_400, 90 * 86_400, false),
-        ] {
-            assert_eq!(place.touches(Span::new(from, till)), touches, "{place:?} {from}");
-        }
         for (trends, day, first) in [(false, 61, 61), (true, 61, 31), (true, 62, 62)] {
             assert_eq!(first_day(trends, day * 86_400 + 5), Day(first), "{trends} {day}");
         }

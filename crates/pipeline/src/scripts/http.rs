@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use eval::script::{ANSWER_BYTES_MAX, HttpAnswer, HttpAuth, HttpCall, Outside};
 use stdx::clock::SharedClock;
+use stdx::kerberos::Tickets;
 use ureq::http::{Request, Uri};
 use ureq::tls::{TlsConfig, TlsProvider};
 use ureq::{Agent, AsSendBody, Body, Error, Proxy};
@@ -11,12 +12,14 @@ use ureq::{Agent, AsSendBody, Body, Error, Proxy};
 use wire::http_auth::{self, digest, ntlm};
 
 /// Redirects that one request follows.
-const REDIRECTS_MAX: u32 = 10;
+pub(super) const REDIRECTS_MAX: u32 = 10;
 
 /// The network and the thread's own sleep.
 pub(crate) struct World {
     /// Measures what is left of a call's time.
     pub(crate) clock: SharedClock,
+    /// For servers that ask for Kerberos.
+    pub(crate) tickets: Tickets,
     /// Address of a WebDriver.
     pub(crate) webdriver: Option<String>,
 }
@@ -27,6 +30,7 @@ impl Outside for World {
             call,
             agent: agent(call)?,
             clock: &self.clock,
+            tickets: &self.tickets,
             end: self.clock.monotonic() + call.timeout,
         }
         .run()
@@ -63,12 +67,36 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
 }
 
 /// One request of a script, which may take several to prove who sends it.
-struct Exchange<'a> {
-    call: &'a HttpCall,
+pub(super) struct Exchange<'a> {
+    pub(super) call: &'a HttpCall,
     agent: Agent,
-    clock: &'a SharedClock,
+    pub(super) clock: &'a SharedClock,
+    pub(super) tickets: &'a Tickets,
     /// When the script's time is over.
-    end: Duration,
+    pub(super) end: Duration,
+}
+
+/// A request as it leaves, with no redirect followed.
+pub(super) struct Leg<'a> {
+    pub(super) method: &'a str,
+    pub(super) url: String,
+    pub(super) headers: &'a [(String, String)],
+    pub(super) body: Option<&'a [u8]>,
+    /// The server that the script named: others get no secrets.
+    pub(super) at_home: bool,
+}
+
+impl<'a> Leg<'a> {
+    /// The script's own request.
+    pub(super) fn of(call: &'a HttpCall) -> Self {
+        Self {
+            method: &call.method,
+            url: call.url.clone(),
+            headers: &call.headers,
+            body: call.body.as_deref(),
+            at_home: true,
+        }
+    }
 }
 
 impl Exchange<'_> {
@@ -80,11 +108,7 @@ impl Exchange<'_> {
             }
             HttpAuth::Digest(user, password) => self.digest(user, password),
             HttpAuth::Ntlm(user, password) => self.ntlm(user, password),
-            HttpAuth::Negotiate => {
-                Err("Kerberos authentication is not built into this server: use HTTPAUTH_BASIC, \
-                     HTTPAUTH_DIGEST or HTTPAUTH_NTLM"
-                    .to_owned())
-            }
+            HttpAuth::Negotiate => self.kerberos(),
         }
     }
 
@@ -117,26 +141,39 @@ impl Exchange<'_> {
         self.send(Some(&proof), true)
     }
 
-    /// Sends the request once.
+    /// Sends the request once and follows redirects.
     fn send(&self, proof: Option<&str>, with_body: bool) -> Result<HttpAnswer, String> {
-        let call = self.call;
-        let mut request = Request::builder().method(call.method.as_str()).uri(call.url.as_str());
-        for (name, value) in &call.headers {
-            request = request.header(name, value);
+        let mut leg = Leg::of(self.call);
+        if !with_body {
+            leg.body = leg.body.map(|_| &[][..]);
+        }
+        self.sent(&leg, proof, REDIRECTS_MAX).map_err(|error| said(&error))
+    }
+
+    /// Sends one request; a redirect is its answer.
+    pub(super) fn send_leg(&self, leg: &Leg<'_>, proof: Option<&str>) -> Result<HttpAnswer, Error> {
+        self.sent(leg, proof, 0)
+    }
+
+    fn sent(
+        &self,
+        leg: &Leg<'_>,
+        proof: Option<&str>,
+        redirects: u32,
+    ) -> Result<HttpAnswer, Error> {
+        let mut request = Request::builder().method(leg.method).uri(leg.url.as_str());
+        for (name, value) in leg.headers {
+            if leg.at_home || !http_auth::is_secret(name) {
+                request = request.header(name, value);
+            }
         }
         if let Some(proof) = proof {
             request = request.header("Authorization", proof);
         }
-        let left = self.end.saturating_sub(self.clock.monotonic());
-        let bad_url = |e: ureq::http::Error| said(&Error::Http(e));
-        let answer = match &call.body {
-            Some(body) => {
-                let body = if with_body { &body[..] } else { &[] };
-                self.within(request.body(body).map_err(bad_url)?, left)
-            }
-            None => self.within(request.body(()).map_err(bad_url)?, left),
-        };
-        let mut answer = answer.map_err(|e| said(&e))?;
+        let mut answer = match leg.body {
+            Some(body) => self.within(request.body(body)?, redirects),
+            None => self.within(request.body(())?, redirects),
+        }?;
         let text =
             |value: &ureq::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into();
         let headers =
@@ -144,21 +181,22 @@ impl Exchange<'_> {
         let status = answer.status().as_u16();
         let limit = u64::try_from(ANSWER_BYTES_MAX).unwrap_or(u64::MAX);
         let body = answer.body_mut().with_config().limit(limit).read_to_vec();
-        Ok(HttpAnswer { status, headers, body: body.map_err(|e| said(&e))? })
+        Ok(HttpAnswer { status, headers, body: body? })
     }
 
     fn within<B: AsSendBody>(
         &self,
         request: Request<B>,
-        left: Duration,
+        redirects: u32,
     ) -> Result<ureq::http::Response<Body>, Error> {
-        let request = self.agent.configure_request(request).timeout_global(Some(left)).build();
-        self.agent.run(request)
+        let left = self.end.saturating_sub(self.clock.monotonic());
+        let request = self.agent.configure_request(request).timeout_global(Some(left));
+        self.agent.run(request.max_redirects(redirects).build())
     }
 }
 
 /// What the server asks, if it refused.
-fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
+pub(super) fn asked(answer: &HttpAnswer) -> impl Iterator<Item = &str> {
     let refused = answer.status == 401;
     let headers = answer
         .headers
@@ -173,10 +211,10 @@ fn random<const N: usize>() -> Result<[u8; N], String> {
     Ok(bytes)
 }
 
-const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
+pub(super) const BAD_URL: &str = "URL using bad/illegal format or missing URL.";
 
 /// What went wrong, in the words that the field's scripts look for.
-fn said(error: &Error) -> String {
+pub(super) fn said(error: &Error) -> String {
     match error {
         Error::HostNotFound => "Could not resolve hostname.".to_owned(),
         Error::ConnectionFailed => "Could not connect to server.".to_owned(),
@@ -191,7 +229,7 @@ fn said(error: &Error) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::io::{BufRead, BufReader, Read as _, Write as _};
     use std::net::{TcpListener, TcpStream};
 
@@ -222,6 +260,15 @@ mod tests {
         auth: HttpAuth,
         answers: &'static [(&str, &str)],
     ) -> (Result<HttpAnswer, String>, Vec<String>) {
+        exchange_with(Tickets::new(RealClock::shared()), auth, answers)
+    }
+
+    /// The same with tickets of elsewhere.
+    pub(crate) fn exchange_with(
+        tickets: Tickets,
+        auth: HttpAuth,
+        answers: &'static [(&str, &str)],
+    ) -> (Result<HttpAnswer, String>, Vec<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let server = std::thread::spawn(move || {
@@ -243,11 +290,12 @@ mod tests {
             auth,
             timeout: Duration::from_secs(10),
         };
-        let answer = World { clock: RealClock::shared(), webdriver: None }.http(&call);
+        let world = World { clock: RealClock::shared(), tickets, webdriver: None };
+        let answer = world.http(&call);
         (answer, server.join().unwrap())
     }
 
-    fn proof(request: &str) -> &str {
+    pub(crate) fn proof(request: &str) -> &str {
         let line = request.lines().find(|line| line.to_lowercase().starts_with("authorization: "));
         line.map_or("", |line| line.split_once(": ").unwrap().1)
     }
@@ -298,20 +346,5 @@ mod tests {
         let (answer, seen) = exchange(HttpAuth::Basic(who().0, who().1), &[("200 OK", "")]);
         assert_eq!(answer.unwrap().status, 200);
         assert_eq!(proof(&seen[0]), "Basic RE9NQUlOXG5hbWU6d29yZA==");
-    }
-
-    #[test]
-    fn kerberos_says_that_it_is_not_there() {
-        let call = HttpCall {
-            method: "GET".to_owned(),
-            url: "http://127.0.0.1:1/".to_owned(),
-            headers: Vec::new(),
-            body: None,
-            proxy: None,
-            auth: HttpAuth::Negotiate,
-            timeout: Duration::from_secs(1),
-        };
-        let error = World { clock: RealClock::shared(), webdriver: None }.http(&call).unwrap_err();
-        assert!(error.contains("Kerberos") && error.contains("not built"), "{error}");
     }
 }

@@ -7,6 +7,7 @@
 
 mod http;
 mod items;
+mod kerberos;
 mod pool;
 
 use std::collections::{HashSet, VecDeque};

@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use eval::preproc::{self, Outcome};
 use eval::script::{Outside, Scripts};
 use stdx::clock::SharedClock;
+use stdx::kerberos::Tickets;
 
 use super::http::World;
 use super::{Done, Held, Job};
@@ -61,7 +62,8 @@ impl<W: Work> Pool<W> {
         workers_max: usize,
         webdriver: Option<String>,
     ) -> Self {
-        let world = World { clock: SharedClock::clone(&clock), webdriver };
+        let tickets = Tickets::new(SharedClock::clone(&clock));
+        let world = World { clock: SharedClock::clone(&clock), tickets, webdriver };
         Self::with_outside(clock, Arc::new(world), workers_max)
     }
 

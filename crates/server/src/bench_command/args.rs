@@ -396,6 +396,10 @@ pub(super) struct Line {
     /// Numbers of targets (hosts), one measurement each.
     #[arg(long, value_delimiter = ',', default_value = "100,200,400,800")]
     pub(super) targets: Vec<usize>,
+    /// Count what this history store of the server holds, too: a store as the server's parameter
+    /// names it.
+    #[arg(long, value_name = "KIND=URL")]
+    pub(super) history_store: Option<String>,
     #[command(flatten)]
     pub(super) checks: Checks,
 }

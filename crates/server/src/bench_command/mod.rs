@@ -5,13 +5,15 @@ mod capacity;
 mod history_service;
 mod ping;
 
+use std::sync::Arc;
+
 use anyhow::{Context as _, bail};
 use bench::agents::{AgentOptions, Asked};
 use bench::blackout::BlackoutOptions;
 use bench::configuration::ConfigOptions;
 use bench::ledger::CheckOptions;
 use bench::limit::LimitOptions;
-use bench::line::LineOptions;
+use bench::line::{CountStored, LineOptions};
 use bench::overload::OverloadOptions;
 use bench::read::ReadOptions;
 use bench::report::Report;
@@ -19,9 +21,14 @@ use bench::steps::StepsOptions;
 use bench::trapper::TrapperOptions;
 use bench::{Context, Login, Through};
 use clap::{Args as _, FromArgMatches};
-use stdx::clock::RealClock;
+use history::{Class, Kinds, Span};
+use model::ItemId;
+use stdx::clock::{RealClock, SharedClock};
 
 use args::{Access, Agent, Bench, Crash, Files, Load, What};
+
+/// Items of a history store that are read together.
+const ITEMS_TOGETHER: usize = 500;
 
 impl Access {
     fn login(&self) -> Login {
@@ -185,6 +192,8 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             finish(&bench::limit::run(&options, &mut context)?, &told.common.files)
         }
         What::Line(told) => {
+            let store = told.history_store.as_deref().map(|word| stored(word, &context.clock));
+            let store = store.transpose()?;
             let options = LineOptions {
                 login: told.common.access.login(),
                 targets: told.targets.clone(),
@@ -196,7 +205,8 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 listen: told.checks.listen,
                 addresses: told.checks.addresses,
             };
-            finish(&bench::line::run(&options, &mut context)?, &told.common.files)
+            let report = bench::line::run(&options, store.as_deref(), &mut context)?;
+            finish(&report, &told.common.files)
         }
         What::Ping(told) => finish(&ping::run(&told, &context)?, &told.files),
         What::Capacity(told) => capacity::run(&told, &mut context),
@@ -212,6 +222,22 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 .with_context(|| format!("cannot write {}", told.to.display()))
         }
     }
+}
+
+/// Counts in a history store.
+fn stored(word: &str, clock: &SharedClock) -> anyhow::Result<Box<CountStored<'static>>> {
+    // Nothing is written, so it does not matter how long things would be kept.
+    let driver = crate::store::store(word, Arc::new(Class(31)), clock)?.driver();
+    Ok(Box::new(move |items, from, till| {
+        let second = |unix: u64| u32::try_from(unix).unwrap_or(u32::MAX);
+        let mut items: Vec<ItemId> = items.iter().copied().map(ItemId).collect();
+        items.sort_unstable();
+        let view = driver.view(&items, Span::new(second(from), second(till)));
+        let samples = items
+            .chunks(ITEMS_TOGETHER)
+            .map(|items| Ok(view.samples_of(items, Kinds::NUMBERS)?.len() as u64));
+        samples.sum()
+    }))
 }
 
 fn crash(told: &Crash, context: &mut Context<'_>) -> anyhow::Result<()> {

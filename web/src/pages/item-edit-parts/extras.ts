@@ -154,6 +154,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     {
       field: "authtype",
       label: "Authentication",
+      hint: "Kerberos takes a ticket of the server's machine, not user and password",
       choices: [
         ["0", "None"],
         ["1", "Basic"],

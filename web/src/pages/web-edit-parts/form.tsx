@@ -22,6 +22,8 @@ const PROOFS: readonly (readonly [string, string])[] = [
   ["4", "Digest"],
 ];
 
+const TICKET_HINT = "A ticket of the server's machine; user and password do not count";
+
 interface PartProps {
   draft: WebDraft;
   set: (next: Partial<WebDraft>) => void;
@@ -97,7 +99,7 @@ function Access(props: PartProps) {
   return (
     <FormSection title="Access" note="Who asks, and what is checked of the server.">
       <div className="grid gap-4 sm:grid-cols-3">
-        <Field label="Authentication">
+        <Field label="Authentication" hint={draft.authentication === "3" ? TICKET_HINT : undefined}>
           {(id) => (
             <Select
               id={id}

@@ -4,6 +4,7 @@ use std::net::IpAddr;
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
+use stdx::kerberos::Tickets;
 use tokio::io::AsyncWriteExt;
 use wire::http::cookies::Jar;
 use wire::http::{Answer, Asked, Decoder, Progress, Url, content, request};
@@ -31,7 +32,7 @@ pub(crate) enum Auth<'a> {
     Digest(&'a str, &'a str),
     /// Windows, version 2.
     Ntlm(&'a str, &'a str),
-    /// Tickets.
+    /// A ticket that the server's own machine has; names and passwords do not count.
     Kerberos,
 }
 
@@ -83,29 +84,39 @@ pub(crate) struct Client {
     pub(super) clock: SharedClock,
     pub(super) source_ip: Option<IpAddr>,
     pub(super) resolver: Resolver,
+    pub(super) tickets: Tickets,
     pub(super) contexts: Contexts,
     pool: Pool,
 }
 
 /// One request of a call: its redirects have their own.
-struct Hop<'a> {
+pub(super) struct Hop<'a> {
     call: &'a Call<'a>,
-    url: &'a Url,
+    pub(super) url: &'a Url,
     method: &'a str,
-    body: Option<&'a [u8]>,
+    pub(super) body: Option<&'a [u8]>,
     proxy: Option<&'a Proxy>,
     headers: &'a [(String, String)],
     auth: Auth<'a>,
     cookies: Option<String>,
     /// Where equal connections wait.
     key: String,
-    track: &'a Track,
+    pub(super) track: &'a Track,
+}
+
+/// What came of a request, and over which connection.
+pub(super) struct Sent {
+    pub(super) stream: Stream,
+    pub(super) answer: Answer,
+    /// Nothing came behind the answer.
+    clean: bool,
 }
 
 impl Client {
     pub(crate) fn new(
         clock: SharedClock,
         resolver: Resolver,
+        tickets: Tickets,
         source_ip: Option<IpAddr>,
         files: WebFiles,
     ) -> Self {
@@ -114,6 +125,7 @@ impl Client {
             clock,
             source_ip,
             resolver,
+            tickets,
             pool: Pool::default(),
         }
     }
@@ -136,11 +148,6 @@ impl Client {
         jar: &mut Jar,
         track: &Track,
     ) -> Result<(Vec<u8>, Answer), Failure> {
-        if call.auth == Auth::Kerberos {
-            return Err(Failure::NotHere(
-                "Kerberos authentication is not built into this server: use basic, NTLM or digest",
-            ));
-        }
         let first = Url::parse(call.url)?;
         let proxy = Proxy::parse(call.proxy)?;
         let (mut url, mut method, mut body) = (first.clone(), call.method, call.body);
@@ -148,11 +155,10 @@ impl Client {
         for _ in 0..=REDIRECTS_MAX {
             // What is told to the first server is no other's business.
             let at_home = url.same_origin(&first);
-            let abroad: Vec<(String, String)> = match at_home {
+            let told = |(name, _): &&(String, String)| !http_auth::is_secret(name);
+            let abroad: Vec<_> = match at_home {
                 true => Vec::new(),
-                false => {
-                    call.headers.iter().filter(|(name, _)| !is_secret(name)).cloned().collect()
-                }
+                false => call.headers.iter().filter(told).cloned().collect(),
             };
             let user = url.user.clone();
             let auth = match (&user, call.auth) {
@@ -169,7 +175,7 @@ impl Client {
                 headers: if at_home { call.headers } else { &abroad },
                 auth,
                 cookies: jar.header(&url),
-                key: key(&url, proxy.as_ref(), &call.tls),
+                key: key(&url, proxy.as_ref(), &call.tls, auth),
                 track,
             };
             let answer = self.ask(&hop, &mut head).await?;
@@ -193,7 +199,8 @@ impl Client {
     /// One request with the proofs that the server wants.
     async fn ask(&self, hop: &Hop<'_>, head: &mut Vec<u8>) -> Result<Answer, Failure> {
         match hop.auth {
-            Auth::None | Auth::Kerberos => self.send_once(hop, None, hop.body, head).await,
+            Auth::None => self.send_once(hop, None, hop.body, head).await,
+            Auth::Kerberos => self.kerberos(hop, head).await,
             Auth::Basic(user, password) => {
                 let proof = http_auth::basic(user, password);
                 self.send_once(hop, Some(&proof), hop.body, head).await
@@ -262,17 +269,29 @@ impl Client {
     }
 
     /// Sends a request over a connection that waits, or over a new one.
-    async fn send_once(
+    pub(super) async fn send_once(
         &self,
         hop: &Hop<'_>,
         proof: Option<&str>,
         body: Option<&[u8]>,
         head: &mut Vec<u8>,
     ) -> Result<Answer, Failure> {
+        let sent = self.send(hop, proof, body, head).await?;
+        Ok(self.kept(hop, sent, head))
+    }
+
+    /// The same, with the connection.
+    pub(super) async fn send(
+        &self,
+        hop: &Hop<'_>,
+        proof: Option<&str>,
+        body: Option<&[u8]>,
+        head: &mut Vec<u8>,
+    ) -> Result<Sent, Failure> {
         let bytes = encoded(hop, proof, body);
         while let Some(mut stream) = self.pool.take(&hop.key, self.clock.monotonic()) {
             match exchange(&mut stream, &bytes, hop).await {
-                Ok((answer, clean)) => return Ok(self.kept(hop, stream, answer, clean, head)),
+                Ok((answer, clean)) => return Ok(Sent { stream, answer, clean }),
                 // The server had closed it before our request came.
                 Err((_, true)) => {}
                 Err((failure, false)) => return Err(failure),
@@ -280,19 +299,28 @@ impl Client {
         }
         let mut stream = self.connect(&way(hop), hop.track, head).await?;
         match exchange(&mut stream, &bytes, hop).await {
-            Ok((answer, clean)) => Ok(self.kept(hop, stream, answer, clean, head)),
+            Ok((answer, clean)) => Ok(Sent { stream, answer, clean }),
             Err((failure, _)) => Err(failure),
         }
     }
 
-    fn kept(
+    /// Sends the request once more over the connection on which an answer came.
+    pub(super) async fn send_again(
         &self,
         hop: &Hop<'_>,
-        stream: Stream,
-        answer: Answer,
-        clean: bool,
+        sent: Sent,
+        proof: &str,
         head: &mut Vec<u8>,
-    ) -> Answer {
+    ) -> Result<Sent, Failure> {
+        head.extend_from_slice(&sent.answer.head);
+        let (bytes, mut stream) = (encoded(hop, Some(proof), hop.body), sent.stream);
+        let (answer, clean) = exchange(&mut stream, &bytes, hop).await.map_err(|(why, _)| why)?;
+        Ok(Sent { stream, answer, clean })
+    }
+
+    /// The answer; its connection waits for the next request if it can.
+    pub(super) fn kept(&self, hop: &Hop<'_>, sent: Sent, head: &mut Vec<u8>) -> Answer {
+        let Sent { stream, answer, clean } = sent;
         head.extend_from_slice(&answer.head);
         if clean && answer.keeps_open {
             self.pool.put(&hop.key, stream, self.clock.monotonic());
@@ -305,17 +333,16 @@ fn way<'a>(hop: &'a Hop<'_>) -> Way<'a> {
     Way { url: hop.url, proxy: hop.proxy, tls: &hop.call.tls }
 }
 
-/// Headers that another server must not see.
-fn is_secret(name: &str) -> bool {
-    ["authorization", "cookie", "host"].iter().any(|secret| name.eq_ignore_ascii_case(secret))
-}
-
 /// What makes a connection another one.
-fn key(url: &Url, proxy: Option<&Proxy>, tls: &TlsWish<'_>) -> String {
+fn key(url: &Url, proxy: Option<&Proxy>, tls: &TlsWish<'_>, auth: Auth<'_>) -> String {
     let proxy = proxy.map(Proxy::label);
     let mut key = format!("{} {} {}", url.host, url.port(), proxy.unwrap_or_default());
     if url.https {
         key += &format!("\n{tls:?}");
+    }
+    // A server may take all of a connection as coming from whom the first ticket named.
+    if auth == Auth::Kerberos {
+        key += "\nKerberos";
     }
     key
 }

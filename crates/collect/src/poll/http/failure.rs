@@ -3,6 +3,7 @@
 use std::cell::Cell;
 use std::time::Duration;
 
+use stdx::kerberos::TicketError;
 use wire::http::{HttpError, UrlError};
 
 /// Redirects that one request follows.
@@ -49,9 +50,9 @@ pub(crate) enum Failure {
     /// TLS, or its files.
     #[error("{0}")]
     Tls(String),
-    /// Something that this server does not do.
-    #[error("{0}")]
-    NotHere(&'static str),
+    /// No ticket, or one that the server does not take.
+    #[error(transparent)]
+    Ticket(#[from] TicketError),
     /// It took too long; the text tells how far it came.
     #[error("{0}")]
     Late(String),
@@ -80,6 +81,8 @@ pub(super) struct Track {
 pub(super) enum Stage {
     #[default]
     Resolve,
+    /// Kerberos asks its key distribution center.
+    Ticket,
     Connect,
     Transfer,
 }
@@ -97,6 +100,10 @@ impl Track {
         let ms = after.as_millis();
         Failure::Late(match (self.stage.get(), self.received.get()) {
             (Stage::Resolve, _) => format!("Resolving timed out after {ms} milliseconds"),
+            (Stage::Ticket, _) => format!(
+                "Operation timed out after {ms} milliseconds: Kerberos has no ticket yet, its key \
+                 distribution center may not answer"
+            ),
             (Stage::Connect, _) => format!("Connection timed out after {ms} milliseconds"),
             (Stage::Transfer, (bytes, Some(all))) => format!(
                 "Operation timed out after {ms} milliseconds with {bytes} out of {all} bytes \

@@ -3,6 +3,7 @@
 mod client;
 mod connect;
 mod failure;
+mod kerberos;
 mod pool;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -42,7 +43,9 @@ pub(crate) fn client(shared: &Arc<Shared>) -> Rc<Client> {
         let config = &shared.config;
         let clock = shared.deps.clock.clone();
         let resolver = shared.resolver.clone();
-        let client = Client::new(clock, resolver, config.source_ip, config.web.clone());
+        let tickets = shared.tickets.clone();
+        let web = config.web.clone();
+        let client = Client::new(clock, resolver, tickets, config.source_ip, web);
         let client = Rc::new(client);
         *known = Some((Arc::downgrade(shared), Rc::clone(&client)));
         client

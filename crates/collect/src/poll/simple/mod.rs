@@ -10,6 +10,7 @@ use tokio::sync::Semaphore;
 use super::agent::AgentReply;
 use super::icmp::{Ping, PingError, lookup};
 use super::probe::Check;
+use super::vmware;
 use params::ServiceCheck;
 use service::Asker;
 
@@ -36,10 +37,8 @@ pub(super) async fn check(check: &Check<'_>) -> AgentReply {
     if is_ping(&key.name) {
         return ping(check, &key).await;
     }
-    if key.name.starts_with("vmware.") {
-        return AgentReply::NotSupported(String::from(
-            "VMware is not monitored by this server: it has no collector for it.",
-        ));
+    if vmware::is_vmware(&key.name) {
+        return vmware::check(check, &key).await;
     }
     match ServiceCheck::parse(&key) {
         Ok(service) => ask(check, &service).await,

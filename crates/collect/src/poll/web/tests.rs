@@ -1,4 +1,5 @@
 use stdx::clock::RealClock;
+use stdx::kerberos::Tickets;
 
 use super::*;
 use crate::poll::http::testing::server;
@@ -32,7 +33,8 @@ fn run(change: impl FnOnce(&mut Scenario), answers: &'static [&'static str]) -> 
     change(&mut scenario);
     let clock = RealClock::shared();
     let resolver = Resolver::new(clock.clone());
-    let client = Client::new(clock, resolver, None, WebFiles::default());
+    let tickets = Tickets::new(clock.clone());
+    let client = Client::new(clock, resolver, tickets, None, WebFiles::default());
     let mut run = Run {
         scenario: &scenario,
         client: &client,

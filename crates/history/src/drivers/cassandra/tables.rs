@@ -10,7 +10,7 @@ use scylla::value::{CqlValue, Row as Cells};
 
 use super::super::at_most;
 use super::super::moments::Moments;
-use super::super::place::{Place, Row};
+use super::super::place::{self, Place, Row};
 use super::super::remote::Wanted;
 use super::address::Address;
 use super::link::Link;
@@ -37,6 +37,26 @@ impl Place {
 
     fn cql_day(self) -> i32 {
         self.day.0.cast_signed()
+    }
+
+    /// The day after its last one.
+    fn ends(self) -> Day {
+        Day(self.day.0 + place::days(self.kind.is_trend()))
+    }
+
+    /// Could it have rows within the span?
+    fn touches(self, span: Span) -> bool {
+        self.day <= Day::of(span.till) && Day::of(span.from) < self.ends()
+    }
+}
+
+impl Row<'_> {
+    /// Bytes of its text.
+    fn text_bytes(self) -> usize {
+        match self {
+            Self::Value(sample) => sample.value.as_text().map_or(0, str::len),
+            Self::Trend(_) => 0,
+        }
     }
 }
 
@@ -322,8 +342,18 @@ mod tests {
     }
 
     #[test]
-    fn the_list_of_days_is_read() {
+    fn partitions_know_their_days() {
         let place = |kind, day| Place { kind, class: Class(1), item: ItemId(1), day: Day(day) };
+        for (place, from, till, touches) in [
+            (place(Kind::Float, 10), 10 * 86_400, 10 * 86_400, true),
+            (place(Kind::Float, 10), 11 * 86_400 - 1, 20 * 86_400, true),
+            (place(Kind::Float, 10), 11 * 86_400, 20 * 86_400, false),
+            (place(Kind::Float, 10), 0, 10 * 86_400 - 1, false),
+            (place(Kind::FloatAvg, 31), 61 * 86_400, 90 * 86_400, true),
+            (place(Kind::FloatAvg, 31), 62 * 86_400, 90 * 86_400, false),
+        ] {
+            assert_eq!(place.touches(Span::new(from, till)), touches, "{place:?} {from}");
+        }
         let cells = |columns: [i32; 3]| Cells {
             columns: columns.into_iter().map(|n| Some(CqlValue::Int(n))).collect(),
         };

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Values written against the ideal line, for each history store: how many targets can be observed
+before values are missing in history, or in the store.
+
+  tests/stores/line.py [STORE...] [--targets 100,200,400,800] [--items 100] [--seconds 20] [--out FOLDER]
+
+STORE is none (values stay embedded), memory (history is kept there instead: the line to compare
+with), or one that with_store.py knows, or clickhouse-cluster or cassandra-cluster; all of
+them by default. Each target is a host of fake agents, its items are checked once a second. Writes
+line.json, line.md and line.svg. Ask a release build, on a machine with nothing else to do:
+
+  VEDETTE_BIN=target/release/vedette tests/stores/line.py
+"""
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "bench"), HERE]
+import bed  # noqa: E402
+import plots  # noqa: E402
+from cassandra import Cassandra  # noqa: E402
+from clickhouses import cluster_of_two  # noqa: E402
+from with_store import STORES  # noqa: E402
+
+ALONE = {"none": (), "memory": ("--history", "memory")}
+CLUSTERS = ("clickhouse-cluster", "cassandra-cluster")
+
+
+def start(name):
+    """What has to be stopped, and the parameter of the store."""
+    if name == "clickhouse-cluster":
+        both = cluster_of_two()
+        url = "http://%s%s/vedette?cluster=two" % (
+            both[0].user(), ",".join(store.host() for store in both))
+        return both, "clickhouse=" + url
+    if name == "cassandra-cluster":
+        store = Cassandra(size=3)
+        return [store], "cassandra=" + store.url("vedette", "?consistency=quorum&replication=3")
+    store = STORES[name]()
+    return [store], "%s=%s" % (name.split("-")[0], store.url("vedette"))
+
+
+def run(name, options):
+    """The report of `vedette bench line` on a server with this store."""
+    if name in ALONE:
+        return measure(bed.Server(arguments=ALONE[name]), [], options)
+    stores, parameter = start(name)
+    try:
+        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter})
+        return measure(server, ["--history-store", parameter], options)
+    finally:
+        for store in stores:
+            store.stop()
+
+
+def measure(server, asked, options):
+    result = os.path.join(server.folder, "line.json")
+    try:
+        server.start()
+        subprocess.run(
+            [bed.BINARY, "bench", "line", "--api", server.url, "--pid", str(server.process.pid),
+             "--targets", options.targets, "--items", str(options.items),
+             "--seconds", str(options.seconds), "--json", result] + asked,
+            check=True, env=dict(os.environ, VEDETTE_ADMIN_PASSWORD=bed.PASSWORD))
+        with open(result) as file:
+            return json.load(file)
+    finally:
+        server.clean()
+
+
+def in_store(step):
+    """What counts: the values that reached the last place."""
+    return step["written"] if step["stored"] is None else step["stored"]
+
+
+def table(results):
+    """Markdown: a row for each store and number of targets."""
+    lines = ["| Store | Targets | Ideal | In history | In the store | CPU s of Vedette per million |",
+             "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name, report in results.items():
+        for step in report["steps"]:
+            percent = ["" if step[of] is None else "%.1f %%" % (100 * step[of] / step["ideal"])
+                       for of in ("written", "stored")]
+            lines.append("| %s | %d | %s | %s | %s | %.1f |" % (
+                name, step["targets"], "{:,.0f}".format(step["ideal"]), *percent,
+                step["cpu_s_per_million"]))
+    return "\n".join(lines) + "\n"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores", nargs="*", metavar="STORE", default=[],
+                        choices=[[], *ALONE, *STORES, *CLUSTERS])
+    parser.add_argument("--targets", default="100,200,400,800")
+    parser.add_argument("--items", type=int, default=100)
+    parser.add_argument("--seconds", type=int, default=20)
+    parser.add_argument("--out", default=os.path.join(bed.ROOT, "target", "line"))
+    options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
+    results = {}
+    for name in options.stores or [*ALONE, *STORES, *CLUSTERS]:
+        print("-- %s" % name, flush=True)
+        results[name] = run(name, options)
+        with open(os.path.join(options.out, "line.json"), "w") as file:
+            json.dump(results, file, indent=1)
+    ideal = [(step["targets"], step["ideal"]) for step in next(iter(results.values()))["steps"]]
+    lines = {name: [(step["targets"], in_store(step)) for step in report["steps"]]
+             for name, report in results.items()}
+    with open(os.path.join(options.out, "line.svg"), "w") as file:
+        file.write(plots.lines("Values in the store after %d s" % options.seconds,
+                               "%d items a target, each once a second" % options.items,
+                               ("targets", "values"), ideal, lines))
+    with open(os.path.join(options.out, "line.md"), "w") as file:
+        file.write(table(results))
+    print(table(results))
+
+
+if __name__ == "__main__":
+    main()
