@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
+use ::history::service::Limits;
 use axum::body::to_bytes;
 use axum::http::Request;
-use ::history::service::Limits;
 use tower::ServiceExt;
 
 use super::*;
