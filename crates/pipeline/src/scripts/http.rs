@@ -1,5 +1,7 @@
 //! The world as scripts see it: requests over the network, and time that passes.
 
+use std::cell::Cell;
+use std::io;
 use std::time::Duration;
 
 use eval::script::{ANSWER_BYTES_MAX, HttpAnswer, HttpAuth, HttpCall, Outside};
@@ -29,6 +31,7 @@ impl Outside for World {
         Exchange {
             call,
             agent: agent(call)?,
+            asked_before: Cell::new(false),
             clock: &self.clock,
             tickets: &self.tickets,
             end: self.clock.monotonic() + call.timeout,
@@ -70,6 +73,8 @@ fn agent(call: &HttpCall) -> Result<Agent, String> {
 pub(super) struct Exchange<'a> {
     pub(super) call: &'a HttpCall,
     agent: Agent,
+    /// The agent may have kept a connection.
+    asked_before: Cell<bool>,
     pub(super) clock: &'a SharedClock,
     pub(super) tickets: &'a Tickets,
     /// When the script's time is over.
@@ -184,15 +189,32 @@ impl Exchange<'_> {
         Ok(HttpAnswer { status, headers, body: body? })
     }
 
-    fn within<B: AsSendBody>(
+    /// A server may close a connection that it kept just when the next request is on its way:
+    /// that one goes out once more over a new connection.
+    fn within<B: AsSendBody + Clone>(
         &self,
         request: Request<B>,
         redirects: u32,
     ) -> Result<ureq::http::Response<Body>, Error> {
-        let left = self.end.saturating_sub(self.clock.monotonic());
-        let request = self.agent.configure_request(request).timeout_global(Some(left));
-        self.agent.run(request.max_redirects(redirects).build())
+        let run = |agent: &Agent, request: Request<B>| {
+            let left = self.end.saturating_sub(self.clock.monotonic());
+            let request = agent.configure_request(request).timeout_global(Some(left));
+            agent.run(request.max_redirects(redirects).build())
+        };
+        let may_be_stale = self.asked_before.replace(true);
+        match run(&self.agent, request.clone()) {
+            Err(Error::Io(error)) if may_be_stale && is_gone(&error) => {
+                run(&Agent::new_with_config(self.agent.config().clone()), request)
+            }
+            answer => answer,
+        }
     }
+}
+
+/// Did the other side end the connection?
+fn is_gone(error: &io::Error) -> bool {
+    use io::ErrorKind::{BrokenPipe, ConnectionReset, UnexpectedEof};
+    matches!(error.kind(), BrokenPipe | ConnectionReset | UnexpectedEof)
 }
 
 /// What the server asks, if it refused.
@@ -218,7 +240,7 @@ pub(super) fn said(error: &Error) -> String {
     match error {
         Error::HostNotFound => "Could not resolve hostname.".to_owned(),
         Error::ConnectionFailed => "Could not connect to server.".to_owned(),
-        Error::Io(e) if e.kind() == std::io::ErrorKind::ConnectionRefused => {
+        Error::Io(e) if e.kind() == io::ErrorKind::ConnectionRefused => {
             "Could not connect to server.".to_owned()
         }
         Error::Timeout(_) => "Timeout was reached.".to_owned(),
@@ -254,8 +276,11 @@ pub(super) mod tests {
         Some(text + str::from_utf8(&body).unwrap())
     }
 
+    /// Header of an answer whose connection ends when another request comes over it.
+    const LAST: &str = "X-Last: 1\r\n";
+
     /// What comes of a call to a server that gives these answers (status, headers), one after the
-    /// other, over one connection only; and the requests that it saw.
+    /// other, over one connection only unless it says [`LAST`]; and the requests that it saw.
     fn exchange(
         auth: HttpAuth,
         answers: &'static [(&str, &str)],
@@ -278,6 +303,11 @@ pub(super) mod tests {
                 seen.push(read(&mut connection).unwrap());
                 let answer = format!("HTTP/1.1 {status}\r\n{headers}Content-Length: 2\r\n\r\nok");
                 connection.get_mut().write_all(answer.as_bytes()).unwrap();
+                if headers.ends_with(LAST) {
+                    read(&mut connection).unwrap();
+                    drop(connection);
+                    connection = BufReader::new(listener.accept().unwrap().0);
+                }
             }
             seen
         });
@@ -292,6 +322,8 @@ pub(super) mod tests {
         };
         let world = World { clock: RealClock::shared(), tickets, webdriver: None };
         let answer = world.http(&call);
+        // A server that still waits for a connection gets one that says nothing.
+        drop(TcpStream::connect(address));
         (answer, server.join().unwrap())
     }
 
@@ -334,6 +366,17 @@ pub(super) mod tests {
         // The body goes along when the server can know who sends it.
         assert!(!seen[0].ends_with("text") && seen[1].ends_with("text"));
         assert!(proof(&seen[1]).starts_with("NTLM TlRMTVNTUAAD"), "{}", seen[1]);
+    }
+
+    #[test]
+    fn a_request_whose_connection_ends_goes_out_once_more() {
+        let asks = "WWW-Authenticate: Digest realm=\"r\", nonce=\"n\"\r\nX-Last: 1\r\n";
+        let answers: &'static [(&str, &str)] =
+            vec![("401 Unauthorized", asks), ("200 OK", "")].leak();
+        let (name, word) = who();
+        let (answer, seen) = exchange(HttpAuth::Digest(name, word), answers);
+        assert_eq!(answer.unwrap().status, 200);
+        assert!(seen[1].ends_with("text") && proof(&seen[1]).starts_with("Digest "), "{seen:?}");
     }
 
     #[test]
