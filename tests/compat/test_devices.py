@@ -18,8 +18,9 @@ DEVICES = int(os.environ.get("VEDETTE_DEVICES", "1000"))
 #: Addresses that they share: communities tell those of one address apart.
 ADDRESSES = ["127.90.0.%d" % n for n in range(1, 21)]
 PORTS = ("one", "two", "three")
-#: Until each of them has told everything, seconds.
-PATIENCE = 150
+#: Until each of them has told everything, seconds. Alone it takes 45; on a busy machine the simulator
+#: answers late, and devices that were given up are asked again after minutes.
+PATIENCE = 450
 IF = snmpsim.IF
 #: Numbers of preprocessing.
 WALK_VALUE, WALK_TO_JSON = 28, 29
