@@ -1,8 +1,10 @@
 //! Reading for threads that own no shard.
 
+use std::num::NonZeroU32;
+
 use model::{ItemId, Sample, Trend, ValueType};
 
-use crate::{Error, Kind, Kinds, Span, View};
+use crate::{Bucket, Error, Kind, Kinds, Span, View, reduce};
 
 /// In which order samples are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,12 +32,38 @@ pub struct RangeQuery {
     pub order: Order,
 }
 
+/// Which numbers are wanted, and how coarse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BucketQuery {
+    /// The item.
+    pub item: ItemId,
+    /// Only values kept as this type. Types without numbers have no buckets.
+    pub value_type: ValueType,
+    /// Seconds, both ends inclusive; they may cut buckets.
+    pub span: Span,
+    /// Seconds of a bucket. Who asks sees to it that the span has not too many.
+    pub width: NonZeroU32,
+}
+
+impl BucketQuery {
+    /// All samples that the buckets are made of.
+    pub fn rows(&self) -> RangeQuery {
+        let Self { item, value_type, span, .. } = *self;
+        RangeQuery { item, value_type, span, limit: None, order: Order::OldestFirst }
+    }
+}
+
 /// Blocking reads for the API and for whoever owns no shard. The server implements it over the
 /// queues of its shards: it asks the shard that owns the item for a [`View`] and evaluates that
 /// on the calling thread. Do not call it from a shard or from an async task.
 pub trait Reader: Send + Sync {
     /// Samples of one item.
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error>;
+
+    /// The numbers of one item as buckets, oldest first: see [`View::buckets`].
+    fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+        Ok(reduce(&self.range(&query.rows())?, query.width))
+    }
 
     /// For each item, in the order asked, its newest `n` samples of any value type, newest first.
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error>;
@@ -57,6 +85,14 @@ pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Erro
         }
         (Order::OldestFirst, Some(n)) => view.oldest(query.item, kinds, n),
         (Order::OldestFirst, None) => view.samples(query.item, kinds),
+    }
+}
+
+/// Answers a [`BucketQuery`] from a view made for its item and span.
+pub fn buckets_of(view: &dyn View, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+    match Kind::of(query.value_type) {
+        kind @ (Kind::Float | Kind::Unsigned) => view.buckets(query.item, kind, query.width),
+        _ => Ok(Vec::new()),
     }
 }
 

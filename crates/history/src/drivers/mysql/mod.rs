@@ -8,6 +8,7 @@ mod client;
 mod rows;
 mod schema;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use model::{Sample, Trend};
@@ -19,6 +20,7 @@ use super::sql::driver::open;
 use super::sql::rows::Row;
 use super::sql::session::{Health, Session};
 use super::sql::tables::{Set, Table};
+use crate::buckets::Found;
 use crate::{Error, Retention, Store};
 
 /// Items of one deletion, and rows that it takes at a time.
@@ -34,6 +36,7 @@ pub fn open_mysql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn St
 impl Session for Client {
     const NAME: &'static str = "mysql";
     const PORT: u16 = 3306;
+    const DIVIDE: &'static str = "DIV";
     type Schema = Known;
     /// Statements.
     type Load = Vec<String>;
@@ -74,6 +77,14 @@ impl Session for Client {
 
     fn columns(set: Set) -> &'static [&'static str] {
         rows::columns(set)
+    }
+
+    fn figures(set: Set) -> String {
+        rows::figures(set)
+    }
+
+    fn bucket(found: &Self::Found, set: Set, width: NonZeroU32) -> Option<Found> {
+        rows::bucket(found, set, width)
     }
 
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {

@@ -10,6 +10,7 @@ mod client;
 mod rows;
 mod schema;
 
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -23,6 +24,7 @@ use super::sql::driver::open;
 use super::sql::rows::Row;
 use super::sql::session::{Health, Session};
 use super::sql::tables::{Set, Table};
+use crate::buckets::Found;
 use crate::{Error, Retention, Store};
 
 /// The database that a URL such as `postgresql://user:password@host:5432/database` names. Nothing is
@@ -50,6 +52,7 @@ impl Load {
 impl Session for Client {
     const NAME: &'static str = "postgresql";
     const PORT: u16 = 5432;
+    const DIVIDE: &'static str = "/";
     type Schema = Known;
     type Load = Load;
     type Found = tokio_postgres::Row;
@@ -92,6 +95,14 @@ impl Session for Client {
 
     fn columns(set: Set) -> &'static [&'static str] {
         rows::columns(set)
+    }
+
+    fn figures(set: Set) -> String {
+        rows::figures(set)
+    }
+
+    fn bucket(found: &Self::Found, set: Set, width: NonZeroU32) -> Option<Found> {
+        rows::bucket(found, set, width)
     }
 
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {

@@ -1,6 +1,10 @@
 //! One suite for all drivers: what the trait promises holds for each of them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod buckets;
+#[path = "../simulator/random.rs"]
+mod random;
+
 use std::sync::Arc;
 use std::time::Duration;
 
