@@ -6,7 +6,9 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use arc_swap::ArcSwap;
 use config::snapshot::Item;
 use config::{Snapshot, Touched};
-use history::{Error, RangeQuery, Reader, Span, View, newest_of, range_of};
+use history::{
+    Bucket, BucketQuery, Error, RangeQuery, Reader, Span, View, buckets_of, newest_of, range_of,
+};
 use model::{ItemId, Payload, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
 use stdx::queue::{Gauge, Sender};
 use tokio::sync::oneshot;
@@ -290,6 +292,13 @@ impl Reader for ShardSet {
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
         match self.views(&[query.item], Scope::Span(query.span))?.first() {
             Some((_, view)) => range_of(view.as_ref(), query),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+        match self.views(&[query.item], Scope::Span(query.span))?.first() {
+            Some((_, view)) => buckets_of(view.as_ref(), query),
             None => Ok(Vec::new()),
         }
     }
