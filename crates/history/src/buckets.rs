@@ -15,6 +15,9 @@ use crate::{Error, Span};
 pub(crate) const HUGE: f64 = 1e290;
 /// Parts of a span that are asked for one by one; more of them are asked for as one.
 const PARTS_MAX: usize = 16;
+/// Rows of so many seconds are in memory at a time, or of a part of a span that is very long.
+const AT_A_TIME_S: u32 = 8 * 86_400;
+const AT_A_TIME_PART: u32 = 64;
 
 /// The numbers of an item within one bucket of time and the span that was asked for.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -79,6 +82,21 @@ pub(crate) fn append(buckets: &mut Vec<Bucket>, next: &Bucket) {
         Some(last) if last.clock == next.clock => last.add(next),
         _ => buckets.push(*next),
     }
+}
+
+/// The buckets of a span from those of its parts, which need not end where buckets do.
+pub(crate) fn part_by_part(
+    span: Span,
+    read: impl Fn(Span) -> Result<Vec<Bucket>, Error>,
+) -> Result<Vec<Bucket>, Error> {
+    let length = (span.till.saturating_sub(span.from) / AT_A_TIME_PART).max(AT_A_TIME_S);
+    let (mut buckets, mut next) = (Vec::new(), Some(span.from));
+    while let Some(from) = next.filter(|&from| from <= span.till) {
+        let till = from.saturating_add(length).min(span.till);
+        read(Span::new(from, till))?.iter().for_each(|bucket| append(&mut buckets, bucket));
+        next = till.checked_add(1);
+    }
+    Ok(buckets)
 }
 
 /// What a store tells of a bucket that has rows.
@@ -242,6 +260,31 @@ mod tests {
         assert_eq!(parts, [(0, 389)]);
         assert_eq!(buckets.len(), 40);
         assert_eq!((buckets[1].num, buckets[39].num), (10, 1));
+    }
+
+    #[test]
+    fn a_long_span_is_read_in_parts_that_meet() {
+        for (span, count) in [
+            (Span::new(5, 5), 1),
+            (Span::new(6, 5), 0),
+            (Span::new(3, 30 * 86_400), 4),
+            (Span::new(u32::MAX - 1, u32::MAX), 1),
+            (Span::ALL, 64),
+        ] {
+            let read = RefCell::new(Vec::new());
+            let width = NonZeroU32::MAX;
+            let got = part_by_part(span, |part| {
+                read.borrow_mut().push(part);
+                Ok(reduce(&[float(part.from, 1.0), float(part.till, 2.0)], width))
+            });
+            let parts = read.into_inner();
+            assert_eq!(parts.len(), count, "{span:?}");
+            let num: u64 = got.unwrap().iter().map(|bucket| bucket.num).sum();
+            assert_eq!(num, 2 * count as u64, "{span:?}");
+            assert!(parts.windows(2).all(|two| two[0].till + 1 == two[1].from), "{parts:?}");
+            let ends = parts.first().zip(parts.last()).map(|(a, b)| Span::new(a.from, b.till));
+            assert_eq!(ends, (count > 0).then_some(span));
+        }
     }
 
     #[test]

@@ -42,7 +42,9 @@ pub use drivers::opensearch::OpenSearch;
 pub use drivers::postgresql::open_postgresql;
 pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
-pub use reader::{BucketQuery, Order, RangeQuery, Reader, buckets_of, newest_of, range_of};
+pub use reader::{
+    BucketQuery, Order, RangeQuery, Reader, buckets_by_parts, buckets_of, newest_of, range_of,
+};
 pub use store::Store;
 pub use sums::Sums;
 pub use tiers::Tiers;

@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 
 use model::{ItemId, Sample, Trend, ValueType};
 
+use crate::buckets::part_by_part;
 use crate::{Bucket, Error, Kind, Kinds, Span, View, reduce};
 
 /// In which order samples are wanted.
@@ -62,7 +63,7 @@ pub trait Reader: Send + Sync {
 
     /// The numbers of one item as buckets, oldest first: see [`View::buckets`].
     fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
-        Ok(reduce(&self.range(&query.rows())?, query.width))
+        buckets_by_parts(query, |part| Ok(reduce(&self.range(&part.rows())?, part.width)))
     }
 
     /// For each item, in the order asked, its newest `n` samples of any value type, newest first.
@@ -94,6 +95,15 @@ pub fn buckets_of(view: &dyn View, query: &BucketQuery) -> Result<Vec<Bucket>, E
         kind @ (Kind::Float | Kind::Unsigned) => view.buckets(query.item, kind, query.width),
         _ => Ok(Vec::new()),
     }
+}
+
+/// Answers a [`BucketQuery`] part by part of its time, for who reduces rows: those of a long time are
+/// not all in memory at once.
+pub fn buckets_by_parts(
+    query: &BucketQuery,
+    read: impl Fn(&BucketQuery) -> Result<Vec<Bucket>, Error>,
+) -> Result<Vec<Bucket>, Error> {
+    part_by_part(query.span, |span| read(&BucketQuery { span, ..*query }))
 }
 
 /// Answers [`Reader::newest`] from a view made for these items.

@@ -7,7 +7,8 @@ use arc_swap::ArcSwap;
 use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::{
-    Bucket, BucketQuery, Error, RangeQuery, Reader, Span, View, buckets_of, newest_of, range_of,
+    Bucket, BucketQuery, Error, RangeQuery, Reader, Span, View, buckets_by_parts, buckets_of,
+    newest_of, range_of,
 };
 use model::{ItemId, Payload, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
 use stdx::queue::{Gauge, Sender};
@@ -297,10 +298,12 @@ impl Reader for ShardSet {
     }
 
     fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
-        match self.views(&[query.item], Scope::Span(query.span))?.first() {
-            Some((_, view)) => buckets_of(view.as_ref(), query),
-            None => Ok(Vec::new()),
-        }
+        buckets_by_parts(query, |part| {
+            match self.views(&[part.item], Scope::Span(part.span))?.first() {
+                Some((_, view)) => buckets_of(view.as_ref(), part),
+                None => Ok(Vec::new()),
+            }
+        })
     }
 
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use model::{ItemId, Sample, Timestamp, Trend};
 
 use super::{at_most, kind_of, kind_of_trend};
-use crate::buckets::{Found, complete};
+use crate::buckets::{Found, complete, part_by_part};
 use crate::{
     Bucket, Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View, reduce,
 };
@@ -239,11 +239,11 @@ impl<R: Remote> View for RemoteView<R> {
         if span.from > span.till {
             return Ok(Vec::new());
         }
+        let rows =
+            |span| Self { remote: Arc::clone(&self.remote), span }.samples(item, kind.into());
         match self.remote.read_buckets(&Coarse { item, kind, span, width })? {
-            Some(found) => complete(found, width, span, |span| {
-                Self { remote: Arc::clone(&self.remote), span }.samples(item, kind.into())
-            }),
-            None => Ok(reduce(&self.samples(item, kind.into())?, width)),
+            Some(found) => complete(found, width, span, rows),
+            None => part_by_part(span, |part| Ok(reduce(&rows(part)?, width))),
         }
     }
 

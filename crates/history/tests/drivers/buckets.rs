@@ -2,12 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
+use std::sync::atomic::Ordering;
 
 use history::{Bucket, BucketQuery, Kind, Span, Sums, buckets_of};
 use model::{ItemId, Sample, SampleValue, Timestamp, ValueType};
 
 use super::random::Random;
-use super::{Case, DAY, ITEM, NOW, keepers};
+use super::{CHANGED, Case, DAY, IS_CHANGED, ITEM, NOW, keepers};
 
 /// The first second that has values; a store with partitions gets one for each day since then.
 const FIRST: u32 = NOW - 4 * DAY;
@@ -115,15 +116,15 @@ fn check(bucket: &Bucket, (clock, values): &(u32, Vec<SampleValue>), what: &str)
 }
 
 /// Asks for buckets, and compares them with the rows.
-fn compare(case: &Case, span: Span, width: u32) -> usize {
-    let view = case.driver.view(&[ITEM], span);
+fn compare(case: &Case, item: ItemId, span: Span, width: u32) -> usize {
+    let view = case.driver.view(&[item], span);
     let width = NonZeroU32::new(width).unwrap();
     let mut buckets = 0;
     for (kind, value_type) in KINDS {
         let what = format!("{} {kind:?} {span:?} {width}", case.name);
-        let query = BucketQuery { item: ITEM, value_type, span, width };
+        let query = BucketQuery { item, value_type, span, width };
         let got = buckets_of(view.as_ref(), &query).unwrap();
-        let rows = view.samples(ITEM, kind.into()).unwrap();
+        let rows = view.samples(item, kind.into()).unwrap();
         let expected = expected(&rows, width.get());
         let clocks = |clock: &mut dyn Iterator<Item = u32>| clock.collect::<Vec<_>>();
         assert_eq!(
@@ -159,12 +160,12 @@ fn buckets_are_what_their_rows_come_to() {
             (Span::new(NOW + DAY, NOW + 2 * DAY), 60),
             (Span::new(NOW, FIRST), 60),
         ] {
-            seen += compare(&case, span, width);
+            seen += compare(&case, ITEM, span, width);
         }
         for _ in 0..6 {
             let from = FIRST + random.below(u64::from(4 * DAY)) as u32;
             let span = Span::new(from, from + random.below(u64::from(2 * DAY)) as u32);
-            seen += compare(&case, span, 1 + random.below(20_000) as u32);
+            seen += compare(&case, ITEM, span, 1 + random.below(20_000) as u32);
         }
         assert!(seen > 300, "{} {seen}", case.name);
         let view = case.driver.view(&[ITEM], Span::ALL);
@@ -173,5 +174,33 @@ fn buckets_are_what_their_rows_come_to() {
         assert_eq!(buckets_of(view.as_ref(), &texts).unwrap(), [], "{}", case.name);
         let none = view.buckets(ItemId(99), Kind::Float, width).unwrap();
         assert_eq!(none, [], "{}", case.name);
+    }
+}
+
+/// Its rows are in two places then: those that are sent again as well as those of before and after.
+#[test]
+fn an_item_whose_retention_was_changed_has_each_row_once() {
+    let rows = |hours: std::ops::Range<u32>| -> Vec<Sample> {
+        let row = |n: u32| {
+            let at = Timestamp { clock: NOW - DAY + n * 600, ns: 0 };
+            Sample { item: CHANGED, at, value: SampleValue::Unsigned(n.into()) }
+        };
+        (hours.start * 6..hours.end * 6).map(row).collect()
+    };
+    for mut case in keepers() {
+        IS_CHANGED.store(false, Ordering::Relaxed);
+        case.driver.write(&rows(0..12)).unwrap();
+        IS_CHANGED.store(true, Ordering::Relaxed);
+        case.driver.write(&rows(9..24)).unwrap();
+        let mut all = 0;
+        for width in [600, 3600, 7200, 50_000, u32::MAX] {
+            all += compare(&case, CHANGED, Span::ALL, width);
+            compare(&case, CHANGED, Span::new(NOW - DAY + 30_000, NOW - 40_001), width);
+        }
+        assert!(all > 144 + 24, "{} {all}", case.name);
+        let view = case.driver.view(&[CHANGED], Span::ALL);
+        let buckets = view.buckets(CHANGED, Kind::Unsigned, NonZeroU32::MAX).unwrap();
+        let sums = Sums::Unsigned { min: 0, max: 143, sum: 143 * 72 };
+        assert_eq!(buckets, [Bucket { clock: 0, num: 144, sums }], "{}", case.name);
     }
 }
