@@ -14,8 +14,8 @@ use crate::params;
 const OPTIONS: &[&str] =
     &["history", "itemids", "hostids", "time_from", "time_till", "width", "output"];
 
-/// Buckets of one answer: more than any screen has columns.
-const BUCKETS_MAX: u64 = 100_000;
+/// Buckets of one answer: more than any screen has columns, and fewer than OpenSearch refuses.
+const BUCKETS_MAX: u64 = 50_000;
 
 /// The numbers of items by item and bucket, oldest first: `clock` is its first second, a multiple of
 /// `width` seconds, `num` how many numbers within the time it has. Buckets without are left out.
