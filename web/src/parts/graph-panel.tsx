@@ -108,7 +108,7 @@ export function GraphPanel(props: GraphPanelProps) {
 const SOURCES: Record<Series["source"], string> = {
   history: "raw values",
   trends: "hourly trends",
-  buckets: "parts of the time",
+  buckets: "down-sampled values",
 };
 
 interface LegendProps {
