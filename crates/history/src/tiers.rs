@@ -3,8 +3,8 @@
 //! The embedded engine is always asked, as it may have kept more than the newest days. A store is
 //! asked only for time before them, so that newest values, and everything that trigger functions
 //! and open pages need, never wait for one. A long time as buckets is asked of each tier as that,
-//! and rows only of those buckets of which both have values. Trends stay embedded as long as they are kept at all:
-//! they are a hundredth of the values.
+//! and rows only of those buckets of which both have values. Trends stay embedded as long as they
+//! are kept at all: they are a hundredth of the values.
 
 use std::sync::Arc;
 
