@@ -75,8 +75,8 @@ pub(crate) fn bucket_figures(kind: Kind, number: &str) -> String {
         );
     }
     format!(
-        "toUInt64(count()),min({number}),max({number}),sum(bitShiftRight({number}, 32)),\
-         sum(bitAnd({number}, 4294967295))"
+        "toUInt64(count()),min({number}),max({number}),sum(intDiv({number}, 4294967296)),\
+         sum(modulo({number}, 4294967296))"
     )
 }
 
