@@ -99,21 +99,30 @@ pub(crate) fn part_by_part(
     Ok(buckets)
 }
 
+/// The buckets of a span from its rows, of which not all are in memory at once.
+pub(crate) fn from_rows(
+    span: Span,
+    width: NonZeroU32,
+    rows: impl Fn(Span) -> Result<Vec<Sample>, Error>,
+) -> Result<Vec<Bucket>, Error> {
+    part_by_part(span, |part| Ok(reduce(&rows(part)?, width)))
+}
+
 /// What a store tells of a bucket that has rows.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Found {
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Told {
     clock: u32,
     /// `None` = its rows have to be read.
     bucket: Option<Bucket>,
 }
 
-impl From<Bucket> for Found {
+impl From<Bucket> for Told {
     fn from(bucket: Bucket) -> Self {
         Self { clock: bucket.clock, bucket: Some(bucket) }
     }
 }
 
-impl Found {
+impl Told {
     /// A bucket that the store cannot reduce.
     pub(crate) fn rows(clock: u32) -> Self {
         Self { clock, bucket: None }
@@ -137,16 +146,16 @@ impl Found {
 /// cannot reduce the rows are read, and of those that it tells more than once: the same row may be
 /// in several places, since the item's retention was changed.
 pub(crate) fn complete(
-    mut found: Vec<Found>,
+    mut told: Vec<Told>,
     width: NonZeroU32,
     span: Span,
     rows: impl Fn(Span) -> Result<Vec<Sample>, Error>,
 ) -> Result<Vec<Bucket>, Error> {
-    found.sort_by_key(|found| found.clock);
+    told.sort_by_key(|told| told.clock);
     let (mut buckets, mut open) = (Vec::new(), Vec::new());
-    for same in found.chunk_by(|a, b| a.clock == b.clock) {
+    for same in told.chunk_by(|a, b| a.clock == b.clock) {
         match *same {
-            [Found { bucket: Some(bucket), .. }] => buckets.push(bucket),
+            [Told { bucket: Some(bucket), .. }] => buckets.push(bucket),
             _ => open.push(same[0].clock),
         }
     }
@@ -157,7 +166,7 @@ pub(crate) fn complete(
         // Within a wide part there are buckets that were told.
         buckets.retain(|bucket| bucket.clock < part.from || bucket.clock > part.till);
         let part = Span::new(part.from.max(span.from), part.till.min(span.till));
-        buckets.append(&mut reduce(&rows(part)?, width));
+        buckets.append(&mut from_rows(part, width, &rows)?);
     }
     buckets.sort_by_key(|bucket| bucket.clock);
     Ok(buckets)
@@ -211,27 +220,27 @@ mod tests {
     }
 
     /// Rows of value 1 each second, and which of them were read.
-    fn completed(found: Vec<Found>, span: Span) -> (Vec<Bucket>, Vec<(u32, u32)>) {
+    fn completed(told: Vec<Told>, span: Span) -> (Vec<Bucket>, Vec<(u32, u32)>) {
         let read = RefCell::new(Vec::new());
         let rows = |part: Span| {
             read.borrow_mut().push((part.from, part.till));
             Ok((part.from..=part.till).map(|clock| float(clock, 1.0)).collect())
         };
-        let buckets = complete(found, TEN, span, rows).unwrap();
+        let buckets = complete(told, TEN, span, rows).unwrap();
         (buckets, read.into_inner())
     }
 
     #[test]
     fn only_rows_of_what_is_not_exact_are_read() {
         let ones = |clock, num: u32| bucket(clock, num.into(), [1.0, 1.0, num.into()]);
-        let told = |clock| Found::from(ones(clock, 10));
+        let told = |clock| Told::from(ones(clock, 10));
         let span = Span::new(3, 95);
         let whole = Vec::from_iter((0..10).map(|n| match n {
             0 => ones(0, 7),
             9 => ones(90, 6),
             n => ones(n * 10, 10),
         }));
-        let ends = [Found::from(whole[0]), Found::from(whole[9])];
+        let ends = [Told::from(whole[0]), Told::from(whole[9])];
         for (open, parts) in [
             (vec![], vec![]),
             (vec![20], vec![(20, 29)]),
@@ -240,10 +249,10 @@ mod tests {
             (vec![0, 90], vec![(3, 9), (90, 95)]),
         ] {
             let inner = (1..9).map(|n| told(n * 10)).chain(ends);
-            let mut found: Vec<Found> = inner.filter(|f| !open.contains(&f.clock)).collect();
-            found.extend(open.iter().map(|&clock| Found::rows(clock)));
-            found.reverse();
-            assert_eq!(completed(found, span), (whole.clone(), parts), "{open:?}");
+            let mut told: Vec<Told> = inner.filter(|f| !open.contains(&f.clock)).collect();
+            told.extend(open.iter().map(|&clock| Told::rows(clock)));
+            told.reverse();
+            assert_eq!(completed(told, span), (whole.clone(), parts), "{open:?}");
         }
         // The same bucket from two places.
         let twice = vec![told(20), told(10), told(20)];
@@ -253,10 +262,10 @@ mod tests {
     #[test]
     fn many_parts_are_read_as_one() {
         let of = |clock| {
-            if clock % 20 == 0 { Found::rows(clock) } else { bucket(clock, 1, [5.0; 3]).into() }
+            if clock % 20 == 0 { Told::rows(clock) } else { bucket(clock, 1, [5.0; 3]).into() }
         };
-        let found = (0..40).map(|n| of(n * 10)).collect();
-        let (buckets, parts) = completed(found, Span::ALL);
+        let told = (0..40).map(|n| of(n * 10)).collect();
+        let (buckets, parts) = completed(told, Span::ALL);
         assert_eq!(parts, [(0, 389)]);
         assert_eq!(buckets.len(), 40);
         assert_eq!((buckets[1].num, buckets[39].num), (10, 1));
@@ -290,15 +299,15 @@ mod tests {
     #[test]
     fn buckets_at_the_end_of_time_do_not_overflow() {
         let last = u32::MAX - u32::MAX % TEN;
-        let (buckets, parts) = completed(vec![Found::rows(last)], Span::ALL);
+        let (buckets, parts) = completed(vec![Told::rows(last)], Span::ALL);
         assert_eq!(parts, [(last, u32::MAX)]);
         assert_eq!(buckets[0].num, u64::from(u32::MAX - last) + 1);
     }
 
     #[test]
     fn figures_that_stores_differ_in_are_not_taken() {
-        let found = |num, figures| Found::floats(0, 3, num, figures).bucket.is_some();
-        assert!(found(3, [-1e289, 1e289, 0.0]));
+        let taken = |num, figures| Told::floats(0, 3, num, figures).bucket.is_some();
+        assert!(taken(3, [-1e289, 1e289, 0.0]));
         for (num, figures) in [
             (2, [1.0, 2.0, 3.0]),
             (3, [1.0, 1e290, 3.0]),
@@ -306,8 +315,8 @@ mod tests {
             (3, [1.0, f64::INFINITY, 3.0]),
             (3, [f64::NAN, f64::NAN, 3.0]),
         ] {
-            assert!(!found(num, figures), "{num} {figures:?}");
+            assert!(!taken(num, figures), "{num} {figures:?}");
         }
-        assert!(Found::floats(0, 0, 0, [0.0; 3]).bucket.is_none());
+        assert!(Told::floats(0, 0, 0, [0.0; 3]).bucket.is_none());
     }
 }

@@ -7,10 +7,8 @@ use std::sync::Arc;
 use model::{ItemId, Sample, Timestamp, Trend};
 
 use super::{at_most, kind_of, kind_of_trend};
-use crate::buckets::{Found, complete, part_by_part};
-use crate::{
-    Bucket, Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View, reduce,
-};
+use crate::buckets::{Told, complete, from_rows};
+use crate::{Bucket, Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View};
 
 /// Which samples of an item are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -60,8 +58,7 @@ pub(crate) trait Remote: Send + Sync + 'static {
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error>;
 
     /// Buckets in any order; see [`View::buckets`]. `None` = it cannot reduce.
-    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Found>>, Error> {
-        let _ = wanted;
+    fn read_buckets(&self, _: &Coarse) -> Result<Option<Vec<Told>>, Error> {
         Ok(None)
     }
 
@@ -243,7 +240,7 @@ impl<R: Remote> View for RemoteView<R> {
             |span| Self { remote: Arc::clone(&self.remote), span }.samples(item, kind.into());
         match self.remote.read_buckets(&Coarse { item, kind, span, width })? {
             Some(found) => complete(found, width, span, rows),
-            None => part_by_part(span, |part| Ok(reduce(&rows(part)?, width))),
+            None => from_rows(span, width, rows),
         }
     }
 

@@ -13,7 +13,7 @@ use model::{ItemId, Sample, SampleValue, Trend};
 use super::super::remote::{Coarse, Remote, Wanted};
 use super::questions::{Question, ask_buckets};
 use super::{ITEMS_MAX, Shared, list, rows};
-use crate::buckets::Found;
+use crate::buckets::Told;
 use crate::{Class, Day, DriverInfo, Durability, Error, Kind, Kinds, Span};
 
 const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
@@ -128,7 +128,7 @@ impl Remote for Legacy {
         self.ask(&Question::from(wanted))
     }
 
-    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Found>>, Error> {
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
         self.shared.prepare()?;
         let rows = select(&self.table, wanted.kind, &Question::from(wanted));
         let rows = format!("({rows})");

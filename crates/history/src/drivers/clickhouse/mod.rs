@@ -27,7 +27,7 @@ use self::questions::Question;
 use super::place::TREND_DAYS;
 use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
-use crate::buckets::Found;
+use crate::buckets::Told;
 use crate::{
     Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
 };
@@ -252,7 +252,7 @@ impl Remote for Shared {
         Question::from(wanted).samples(&self.client)
     }
 
-    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Found>>, Error> {
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
         self.prepare()?;
         Question::from(wanted).buckets(&self.client, wanted).map(Some)
     }

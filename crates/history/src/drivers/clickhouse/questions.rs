@@ -7,7 +7,7 @@ use model::{ItemId, Sample, Trend};
 use super::super::remote::{Coarse, Wanted};
 use super::http::Client;
 use super::{list, rows, schema};
-use crate::buckets::Found;
+use crate::buckets::Told;
 use crate::{Error, Kind, Kinds, Span};
 
 /// Rows that are asked for.
@@ -83,7 +83,7 @@ impl<'a> Question<'a> {
     }
 
     /// Asks for buckets in our tables.
-    pub(crate) fn buckets(&self, client: &Client, wanted: &Coarse) -> Result<Vec<Found>, Error> {
+    pub(crate) fn buckets(&self, client: &Client, wanted: &Coarse) -> Result<Vec<Told>, Error> {
         let table = schema::VALUES[usize::from(wanted.kind.number())].name;
         let rows = format!("{table} FINAL WHERE {}", self.key());
         ask_buckets(client, wanted, ["toUInt32(clock)", "value"], &rows)
@@ -109,12 +109,12 @@ pub(crate) fn ask_buckets(
     wanted: &Coarse,
     [second, number]: [&str; 2],
     rows: &str,
-) -> Result<Vec<Found>, Error> {
+) -> Result<Vec<Told>, Error> {
     let figures = rows::bucket_figures(wanted.kind, number);
     let width = wanted.width;
     let sql = format!(
-        "SELECT toUInt32(intDiv({second}, {width})) AS bucket,{figures} FROM {rows} \
+        "SELECT toUInt32({second} - modulo({second}, {width})) AS bucket,{figures} FROM {rows} \
          GROUP BY bucket FORMAT RowBinary"
     );
-    rows::buckets(&client.ask(&sql)?, wanted.kind, width)
+    rows::buckets(&client.ask(&sql)?, wanted.kind)
 }

@@ -8,7 +8,6 @@ mod client;
 mod rows;
 mod schema;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use model::{Sample, Trend};
@@ -20,7 +19,7 @@ use super::sql::driver::open;
 use super::sql::rows::Row;
 use super::sql::session::{Health, Session};
 use super::sql::tables::{Set, Table};
-use crate::buckets::Found;
+use crate::buckets::Told;
 use crate::{Error, Retention, Store};
 
 /// Items of one deletion, and rows that it takes at a time.
@@ -36,7 +35,6 @@ pub fn open_mysql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn St
 impl Session for Client {
     const NAME: &'static str = "mysql";
     const PORT: u16 = 3306;
-    const DIVIDE: &'static str = "DIV";
     type Schema = Known;
     /// Statements.
     type Load = Vec<String>;
@@ -83,8 +81,8 @@ impl Session for Client {
         rows::figures(set)
     }
 
-    fn bucket(found: &Self::Found, set: Set, width: NonZeroU32) -> Option<Found> {
-        rows::bucket(found, set, width)
+    fn bucket(found: &Self::Found, set: Set) -> Option<Told> {
+        rows::bucket(found, set)
     }
 
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {

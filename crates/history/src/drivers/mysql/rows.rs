@@ -4,15 +4,14 @@
 //! its 64 bits. So have trends with such a figure: their `bits` are those of all three.
 
 use std::fmt::Write;
-use std::num::NonZeroU32;
 
 use model::{CompactString, ItemId, LogMeta, Sample, SampleValue, Trend, TrendValues};
 use mysql::Row as Found;
 use mysql::prelude::FromValue;
 
 use crate::Error;
-use crate::buckets::{self, HUGE};
-use crate::drivers::sql::rows::{Row, start_of_bucket, timestamp};
+use crate::buckets::{HUGE, Told};
+use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
 /// Appends to a `String`, which does not fail.
@@ -181,17 +180,17 @@ pub(crate) fn figures(set: Set) -> String {
     }
 }
 
-/// A bucket from its number and figures.
-pub(crate) fn bucket(row: &Found, set: Set, width: NonZeroU32) -> Option<buckets::Found> {
-    let (clock, all) = (start_of_bucket(get(row, 0)?, width)?, get(row, 1)?);
+/// A bucket from its first moment and figures.
+pub(crate) fn bucket(row: &Found, set: Set) -> Option<Told> {
+    let (clock, all) = (timestamp(get(row, 0)?)?.clock, get(row, 1)?);
     if set == Set::Float {
         // No figures of no numbers.
         let figure = |index| Some(get::<Option<f64>>(row, index)?.unwrap_or_default());
         let figures = [figure(3)?, figure(4)?, figure(5)?];
-        return Some(buckets::Found::floats(clock, all, get(row, 2)?, figures));
+        return Some(Told::floats(clock, all, get(row, 2)?, figures));
     }
     let sum = get::<String>(row, 4)?.parse().ok()?;
-    Some(buckets::Found::whole(clock, all, [get(row, 2)?, get(row, 3)?], sum))
+    Some(Told::whole(clock, all, [get(row, 2)?, get(row, 3)?], sum))
 }
 
 fn get<T: FromValue>(row: &Found, index: usize) -> Option<T> {

@@ -21,7 +21,7 @@ use self::client::Client;
 use self::rows::{Found, Hit, Row};
 use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
-use crate::buckets::Found as Bucket;
+use crate::buckets::Told;
 use crate::{
     Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
 };
@@ -133,7 +133,7 @@ impl Shared {
     }
 
     /// Buckets of all classes: of each class that has rows in one.
-    fn buckets(&self, wanted: &Coarse) -> Result<Vec<Bucket>, Error> {
+    fn buckets(&self, wanted: &Coarse) -> Result<Vec<Told>, Error> {
         self.prepare()?;
         let client = &self.client;
         client.refresh(&indices::pattern(&client.prefix, false))?;
@@ -241,7 +241,7 @@ impl Remote for Shared {
         self.search(false, wanted, |row| row.sample(item))
     }
 
-    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Bucket>>, Error> {
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
         self.buckets(wanted).map(Some)
     }
 

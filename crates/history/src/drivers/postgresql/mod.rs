@@ -10,7 +10,6 @@ mod client;
 mod rows;
 mod schema;
 
-use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -24,7 +23,7 @@ use super::sql::driver::open;
 use super::sql::rows::Row;
 use super::sql::session::{Health, Session};
 use super::sql::tables::{Set, Table};
-use crate::buckets::Found;
+use crate::buckets::Told;
 use crate::{Error, Retention, Store};
 
 /// The database that a URL such as `postgresql://user:password@host:5432/database` names. Nothing is
@@ -52,7 +51,6 @@ impl Load {
 impl Session for Client {
     const NAME: &'static str = "postgresql";
     const PORT: u16 = 5432;
-    const DIVIDE: &'static str = "/";
     type Schema = Known;
     type Load = Load;
     type Found = tokio_postgres::Row;
@@ -101,8 +99,8 @@ impl Session for Client {
         rows::figures(set)
     }
 
-    fn bucket(found: &Self::Found, set: Set, width: NonZeroU32) -> Option<Found> {
-        rows::bucket(found, set, width)
+    fn bucket(found: &Self::Found, set: Set) -> Option<Told> {
+        rows::bucket(found, set)
     }
 
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {

@@ -4,16 +4,14 @@
 //! (views show them as they are meant); of a text with U+0000 `value` shows U+2400 instead, and
 //! `raw` has the bytes.
 
-use std::num::NonZeroU32;
-
 use bytes::{BufMut, Bytes, BytesMut};
 use model::{ItemId, LogMeta, Sample, SampleValue, Trend, TrendValues};
 use tokio_postgres::Row as Found;
 use tokio_postgres::types::FromSql;
 
 use crate::Error;
-use crate::buckets::{self, HUGE};
-use crate::drivers::sql::rows::{Row, start_of_bucket, timestamp};
+use crate::buckets::{HUGE, Told};
+use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
 const HEADER: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
@@ -163,25 +161,21 @@ pub(crate) fn figures(set: Set) -> String {
     }
 }
 
-/// A bucket from its number and figures.
-pub(crate) fn bucket(row: &Found, set: Set, width: NonZeroU32) -> Option<buckets::Found> {
+/// A bucket from its first moment and figures.
+pub(crate) fn bucket(row: &Found, set: Set) -> Option<Told> {
     let count = |index| u64::try_from(get::<i64>(row, index)?).ok();
-    let (clock, all, some) = (start_of_bucket(get(row, 0)?, width)?, count(1)?, count(2)?);
+    let (clock, all, some) = (timestamp(get(row, 0)?)?.clock, count(1)?, count(2)?);
     if set == Set::Float {
         // No figures of no numbers.
         let figure = |index| Some(get::<Option<f64>>(row, index)?.unwrap_or_default());
-        return Some(buckets::Found::floats(
-            clock,
-            all,
-            some,
-            [figure(3)?, figure(4)?, figure(5)?],
-        ));
+        let figures = [figure(3)?, figure(4)?, figure(5)?];
+        return Some(Told::floats(clock, all, some, figures));
     }
     let turned = |index| Some(get::<i64>(row, index)?.cast_unsigned() ^ 1 << 63);
     let sum: i128 = get::<&str>(row, 5)?.parse().ok()?;
     let sum = sum.checked_add(i128::from(some).checked_mul(1 << 64)?)?;
     let sum = u128::try_from(sum).ok()?;
-    Some(buckets::Found::whole(clock, all, [turned(3)?, turned(4)?], sum))
+    Some(Told::whole(clock, all, [turned(3)?, turned(4)?], sum))
 }
 
 fn item(row: &Found) -> Option<ItemId> {

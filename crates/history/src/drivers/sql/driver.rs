@@ -337,9 +337,9 @@ impl<S: Session> View for Within<S> {
     fn buckets(&self, item: ItemId, kind: Kind, width: NonZeroU32) -> Result<Vec<Bucket>, Error> {
         let (set, items) = (Set::of(kind), [item]);
         let (question, figures) = (self.question(&items, false, None), S::figures(set));
-        let sql = |table: &Table| question.buckets(table, (S::DIVIDE, width), &figures);
+        let sql = |table: &Table| question.buckets(table, width, &figures);
         // A bucket that is in tables of several classes is told by each.
-        let found = self.read(set, sql, |row| S::bucket(row, set, width))?;
+        let found = self.read(set, sql, |row| S::bucket(row, set))?;
         complete(found, width, self.span, |span| {
             Self { database: Arc::clone(&self.database), span }.samples(item, kind.into())
         })

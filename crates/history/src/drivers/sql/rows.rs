@@ -1,7 +1,5 @@
 //! Rows in the order of their keys, each key once.
 
-use std::num::NonZeroU32;
-
 use model::{Sample, Timestamp, Trend, TrendValues};
 
 use super::tables::{NS_IN_S, Part, Set, Table};
@@ -76,11 +74,6 @@ fn in_order<T>(mut rows: Vec<Row<T>>) -> Vec<Row<T>> {
 /// First and last moment of a span.
 pub(crate) fn moments(span: Span) -> (i64, i64) {
     (i64::from(span.from) * NS_IN_S, i64::from(span.till) * NS_IN_S + NS_IN_S - 1)
-}
-
-/// The first second of a bucket from its number.
-pub(crate) fn start_of_bucket(number: i64, width: NonZeroU32) -> Option<u32> {
-    u32::try_from(number).ok()?.checked_mul(width.get())
 }
 
 /// The moment that a row tells; a store that was altered by hand may tell any.
