@@ -78,6 +78,12 @@ class StoreCase(bed.Case):
     def history(self, item, kind, **more):
         return self.api.call("history.get", history=kind, itemids=item, sortfield="clock", **more)
 
+    def figures(self, item, **more):
+        """Number, lowest, mean and highest of whole numbers of all time."""
+        [bucket] = self.api.call("history.buckets", history=UNSIGNED, itemids=item,
+                                 width=2**32 - 1, **more)
+        return [bucket[name] for name in ("num", "value_min", "value_avg", "value_max")]
+
     def refused(self, item=None):
         """Lines of the files of rows that the store refused; of one item or of all."""
         lines = []
@@ -186,6 +192,8 @@ class Promises(StoreCase):
         self.assertEqual([(r["value"], r["ns"]) for r in rows], [("42", "7"), ("1", "0")])
         rows = self.history(items["n"], UNSIGNED, sortorder="DESC", limit=1)
         self.assertEqual([row["value"] for row in rows], ["1"])
+        # One bucket has values of both.
+        self.assertEqual(self.figures(items["n"]), ["2", "1", "21.5", "42"])
         bed.wait_for("the gauge", lambda: self.history(gauge, UNSIGNED)[-1]["value"] != "0")
         self.store.kill()
         try:
@@ -193,6 +201,10 @@ class Promises(StoreCase):
             with self.assertRaises(bed.ApiError):
                 self.history(items["n"], UNSIGNED)
             self.assertLess(time.monotonic() - begin, 30)
+            with self.assertRaises(bed.ApiError):
+                self.figures(items["n"])
+            young = self.figures(items["n"], time_from=int(time.time()) - DAY)
+            self.assertEqual(young, ["1"] * 4)
             rows = self.history(items["n"], UNSIGNED, time_from=int(time.time()) - DAY)
             self.assertEqual([row["value"] for row in rows], ["1"])
             last = self.api.call("item.get", itemids=items["n"], output=["lastvalue"])

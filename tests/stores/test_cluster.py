@@ -98,6 +98,10 @@ class Cluster(bed.Case):
         for key in KEYS[:2]:
             # The table of all gives rows away in its own time.
             bed.wait_for("the old value", lambda k=key: oldest(k) == ["42"])
+        buckets = self.api.call("history.buckets", itemids=[items[key] for key in KEYS[:2]],
+                                time_till=int(time.time()) - 10 * DAY, width=2**32 - 1)
+        self.assertEqual([(bucket["num"], bucket["value_max"]) for bucket in buckets],
+                         [("1", "42")] * 2)
         self.api.call("history.clear", [items[key] for key in KEYS[:2]])
         both = ",".join(items[key] for key in KEYS[:2])
         bed.wait_for("the deletion", lambda: self.local("countIf(itemid IN (%s))" % both) == [0, 0])

@@ -50,6 +50,11 @@ class Legacy(bed.Case):
                         old, self.items[key], row))
             zero = "0" if key in ("float", "unsigned") else ""
             self.assertEqual(self.history(key), [(expected[key], 5), (zero, 6)], key)
+        for key in ("float", "unsigned"):
+            [bucket] = self.api.call("history.buckets", history=KINDS[key], width=2**32 - 1,
+                                     itemids=self.items[key], time_from=old, time_till=old + 1)
+            found = [bucket[name] for name in ("clock", "num", "value_min", "value_max")]
+            self.assertEqual(found, ["0", "2", "0", expected[key]], key)
 
     def test_2_what_is_sent_arrives_and_what_does_not_fit_is_put_aside(self):
         now = int(time.time()) - 10

@@ -1,8 +1,10 @@
 //! The one trait behind which every store stands.
 
+use std::num::NonZeroU32;
+
 use model::{ItemId, Sample, Trend};
 
-use crate::{Class, Day, Error, Kinds, Span, TrendHour};
+use crate::{Bucket, Class, Day, Error, Kind, Kinds, Span, TrendHour, reduce};
 
 /// A store of samples and trends, owned by one shard.
 ///
@@ -121,6 +123,14 @@ pub trait View: Send {
         n: usize,
     ) -> Result<Vec<Vec<Sample>>, Error> {
         items.iter().map(|&item| self.newest(item, kinds, n)).collect()
+    }
+
+    /// The numbers of an item of one kind, [`Kind::Float`] or [`Kind::Unsigned`], within the view's
+    /// span as buckets of `width` seconds, oldest first; those without numbers are left out. Equal
+    /// to [`reduce`] of the samples, but for the order in which floats are added. Stores that can
+    /// reduce do it where the rows are.
+    fn buckets(&self, item: ItemId, kind: Kind, width: NonZeroU32) -> Result<Vec<Bucket>, Error> {
+        Ok(reduce(&self.samples(item, kind.into())?, width))
     }
 
     /// Hourly trends of an item whose hour starts within the view's span, oldest first. An item

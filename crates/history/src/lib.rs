@@ -11,6 +11,7 @@
 //! beside it by [`spool`], and [`Tiers`] reads from these what it keeps no longer. [`copy`] moves and
 //! compares what is older than that. [`service`] is the face that other programs see.
 
+mod buckets;
 pub mod copy;
 mod driver;
 mod drivers;
@@ -20,10 +21,12 @@ mod reader;
 pub mod service;
 pub mod spool;
 mod store;
+mod sums;
 mod tiers;
 pub mod trends;
 pub mod value_cache;
 
+pub use buckets::{Bucket, reduce};
 pub use driver::{Counters, Driver, DriverInfo, Durability, View};
 #[cfg(feature = "cassandra")]
 pub use drivers::cassandra::Cassandra;
@@ -39,8 +42,11 @@ pub use drivers::opensearch::OpenSearch;
 pub use drivers::postgresql::open_postgresql;
 pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
-pub use reader::{Order, RangeQuery, Reader, newest_of, range_of};
+pub use reader::{
+    BucketQuery, Order, RangeQuery, Reader, buckets_by_parts, buckets_of, newest_of, range_of,
+};
 pub use store::Store;
+pub use sums::Sums;
 pub use tiers::Tiers;
 pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
 pub use value_cache::ValueCache;

@@ -1,8 +1,11 @@
 //! Reading for threads that own no shard.
 
+use std::num::NonZeroU32;
+
 use model::{ItemId, Sample, Trend, ValueType};
 
-use crate::{Error, Kind, Kinds, Span, View};
+use crate::buckets::part_by_part;
+use crate::{Bucket, Error, Kind, Kinds, Span, View, reduce};
 
 /// In which order samples are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -30,12 +33,39 @@ pub struct RangeQuery {
     pub order: Order,
 }
 
+/// Which numbers are wanted, and how coarse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BucketQuery {
+    /// The item.
+    pub item: ItemId,
+    /// Only values kept as this type. Types without numbers have no buckets.
+    pub value_type: ValueType,
+    /// Seconds, both ends inclusive; they may cut buckets.
+    pub span: Span,
+    /// Seconds of a bucket. Who asks sees to it that the span has not too many: some stores refuse
+    /// more than 65,535 that have values.
+    pub width: NonZeroU32,
+}
+
+impl BucketQuery {
+    /// All samples that the buckets are made of.
+    pub fn rows(&self) -> RangeQuery {
+        let Self { item, value_type, span, .. } = *self;
+        RangeQuery { item, value_type, span, limit: None, order: Order::OldestFirst }
+    }
+}
+
 /// Blocking reads for the API and for whoever owns no shard. The server implements it over the
 /// queues of its shards: it asks the shard that owns the item for a [`View`] and evaluates that
 /// on the calling thread. Do not call it from a shard or from an async task.
 pub trait Reader: Send + Sync {
     /// Samples of one item.
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error>;
+
+    /// The numbers of one item as buckets, oldest first: see [`View::buckets`].
+    fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+        buckets_by_parts(query, |part| Ok(reduce(&self.range(&part.rows())?, part.width)))
+    }
 
     /// For each item, in the order asked, its newest `n` samples of any value type, newest first.
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error>;
@@ -58,6 +88,23 @@ pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Erro
         (Order::OldestFirst, Some(n)) => view.oldest(query.item, kinds, n),
         (Order::OldestFirst, None) => view.samples(query.item, kinds),
     }
+}
+
+/// Answers a [`BucketQuery`] from a view made for its item and span.
+pub fn buckets_of(view: &dyn View, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+    match Kind::of(query.value_type) {
+        kind @ (Kind::Float | Kind::Unsigned) => view.buckets(query.item, kind, query.width),
+        _ => Ok(Vec::new()),
+    }
+}
+
+/// Answers a [`BucketQuery`] part by part of its time, for who reduces rows: those of a long time are
+/// not all in memory at once.
+pub fn buckets_by_parts(
+    query: &BucketQuery,
+    read: impl Fn(&BucketQuery) -> Result<Vec<Bucket>, Error>,
+) -> Result<Vec<Bucket>, Error> {
+    part_by_part(query.span, |span| read(&BucketQuery { span, ..*query }))
 }
 
 /// Answers [`Reader::newest`] from a view made for these items.

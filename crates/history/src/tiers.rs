@@ -2,15 +2,19 @@
 //!
 //! The embedded engine is always asked, as it may have kept more than the newest days. A store is
 //! asked only for time before them, so that newest values, and everything that trigger functions
-//! and open pages need, never wait for one. Trends stay embedded as long as they are kept at all:
-//! they are a hundredth of the values.
+//! and open pages need, never wait for one. A long time as buckets is asked of each tier as that,
+//! and rows only of those buckets of which both have values. Trends stay embedded as long as they
+//! are kept at all: they are a hundredth of the values.
 
 use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 
-use crate::{Error, Order, RangeQuery, Reader, Span, Store, range_of};
+use crate::buckets::{append, complete};
+use crate::{
+    Bucket, BucketQuery, Error, Order, RangeQuery, Reader, Span, Store, View, buckets_of, range_of,
+};
 
 const DAY_S: u32 = 86_400;
 
@@ -47,8 +51,29 @@ impl Tiers {
 
     fn old(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
         let span = Span::new(query.span.from, query.span.till.min(border - 1));
-        let view = self.store.driver().view(&[query.item], span);
-        range_of(view.as_ref(), &RangeQuery { span, ..*query }).map_err(|error| Error {
+        let query = RangeQuery { span, ..*query };
+        self.ask_store(query.item, span, border, |view| range_of(view, &query))
+    }
+
+    /// Buckets of a span before the border. Where both tiers have values of a bucket some may be
+    /// the same: their rows are read.
+    fn old_buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Bucket>, Error> {
+        let BucketQuery { item, span, width, .. } = *query;
+        let embedded = self.newest.buckets(query)?;
+        let stored = self.ask_store(item, span, border, |view| buckets_of(view, query))?;
+        let found = embedded.into_iter().chain(stored).map(Into::into).collect();
+        complete(found, width, span, |span| self.range(&RangeQuery { span, ..query.rows() }))
+    }
+
+    fn ask_store<T>(
+        &self,
+        item: ItemId,
+        span: Span,
+        border: u32,
+        read: impl FnOnce(&dyn View) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let view = self.store.driver().view(&[item], span);
+        read(view.as_ref()).map_err(|error| Error {
             message: format!(
                 "values before {border} (Unix time) are in a history store that cannot be read \
                  now, while younger ones can: {error}"
@@ -73,6 +98,22 @@ impl Reader for Tiers {
         }
         let old = self.old(query, border)?;
         Ok(merged(recent, old, query))
+    }
+
+    fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+        let (border, Span { from, till }) = (self.border(), query.span);
+        if from >= border || from > till {
+            return self.newest.buckets(query);
+        }
+        let old = BucketQuery { span: Span::new(from, till.min(border - 1)), ..*query };
+        let mut buckets = self.old_buckets(&old, border)?;
+        if till >= border {
+            let recent = BucketQuery { span: Span::new(border, till), ..*query };
+            // The border may cut a bucket.
+            let recent = self.newest.buckets(&recent)?;
+            recent.iter().for_each(|bucket| append(&mut buckets, bucket));
+        }
+        Ok(buckets)
     }
 
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {
@@ -103,6 +144,7 @@ fn merged(recent: Vec<Sample>, old: Vec<Sample>, query: &RangeQuery) -> Vec<Samp
 
 #[cfg(test)]
 mod tests {
+    use std::num::NonZeroU32;
     use std::sync::Mutex;
     use std::time::Duration;
 
@@ -244,6 +286,38 @@ mod tests {
             assert_eq!(asked.len(), asks, "{query:?}");
             let border = (NOW / DAY_S - 3) * DAY_S;
             assert!(asked.iter().all(|span| span.till < border), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn buckets_of_both_tiers_are_what_all_rows_come_to() {
+        let border = (NOW / DAY_S - 3) * DAY_S;
+        for (from, till, width, asks) in [
+            // The store for buckets, and for the rows of days 4 and 6, which are in both.
+            (8, 0, DAY_S, 3),
+            (8, 7, DAY_S, 1),
+            (8, 6, DAY_S, 2),
+            (3, 0, DAY_S, 0),
+            (2, 1, 3600, 0),
+            // All before the border is one bucket, or some more.
+            (8, 0, u32::MAX, 2),
+            (8, 0, 2 * DAY_S + 5, 2),
+            (0, 3, DAY_S, 0),
+        ] {
+            let (tiers, asked) = tiers(false);
+            let RangeQuery { item, value_type, span, .. } =
+                query(from, till, None, Order::OldestFirst);
+            let width = NonZeroU32::new(width).unwrap();
+            let query = BucketQuery { item, value_type, span, width };
+            let got = tiers.buckets(&query).unwrap();
+            let spans = std::mem::take(&mut *asked.lock().unwrap());
+            assert_eq!(
+                got,
+                crate::reduce(&tiers.range(&query.rows()).unwrap(), width),
+                "{query:?}"
+            );
+            assert_eq!(spans.len(), asks, "{query:?} {spans:?}");
+            assert!(spans.iter().all(|span| span.till < border), "{spans:?}");
         }
     }
 

@@ -19,6 +19,7 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
+use crate::sums::Sums;
 use crate::{Span, TrendHour};
 
 pub use refold::Refold;
@@ -46,13 +47,7 @@ pub struct Folded {
     pub merge: bool,
 }
 
-/// Sums of one item and hour, by value type.
-#[derive(Debug, Clone, Copy)]
-enum Sums {
-    Float { min: f64, max: f64, sum: f64 },
-    Unsigned { min: u64, max: u64, sum: u128 },
-}
-
+/// An hour of an item.
 #[derive(Debug, Clone, Copy)]
 struct Acc {
     hour: u32,
@@ -63,34 +58,15 @@ struct Acc {
 
 impl Acc {
     fn new(hour: u32, merge: bool, value: &SampleValue) -> Option<Self> {
-        let sums = match *value {
-            SampleValue::Float(v) if !v.is_nan() => Sums::Float { min: v, max: v, sum: v },
-            SampleValue::Unsigned(v) => Sums::Unsigned { min: v, max: v, sum: v.into() },
-            _ => return None,
-        };
-        Some(Self { hour, num: 1, merge, sums })
+        Some(Self { hour, num: 1, merge, sums: Sums::of(value)? })
     }
 
-    /// Adds a value; false = it is of another type.
+    /// Adds a value; false = it is a number of another type.
     fn add(&mut self, value: &SampleValue) -> bool {
-        match (&mut self.sums, value) {
-            (Sums::Float { min, max, sum }, SampleValue::Float(v)) => {
-                if v.is_nan() {
-                    return true;
-                }
-                *min = min.min(*v);
-                *max = max.max(*v);
-                *sum += v;
-            }
-            (Sums::Unsigned { min, max, sum }, SampleValue::Unsigned(v)) => {
-                *min = (*min).min(*v);
-                *max = (*max).max(*v);
-                *sum += u128::from(*v);
-            }
-            _ => return false,
-        }
-        self.num += 1;
-        true
+        let Some(one) = Sums::of(value) else { return true };
+        let added = self.sums.add(one);
+        self.num += u32::from(added);
+        added
     }
 
     fn unsigned(&self) -> bool {
@@ -461,15 +437,10 @@ fn sums_of(trend: &Trend) -> Sums {
 /// Two parts of one hour as one. The mean of unsigned parts is off by at most one, since stored
 /// means are cut to whole numbers. Parts of different types: the second.
 pub fn merge(one: &Trend, other: &Trend) -> Trend {
-    let sums = match (sums_of(one), sums_of(other)) {
-        (Sums::Float { min, max, sum }, Sums::Float { min: min2, max: max2, sum: sum2 }) => {
-            Sums::Float { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
-        }
-        (Sums::Unsigned { min, max, sum }, Sums::Unsigned { min: min2, max: max2, sum: sum2 }) => {
-            Sums::Unsigned { min: min.min(min2), max: max.max(max2), sum: sum + sum2 }
-        }
-        _ => return *other,
-    };
+    let mut sums = sums_of(one);
+    if !sums.add(sums_of(other)) {
+        return *other;
+    }
     let num = one.num.saturating_add(other.num);
     Acc { hour: other.hour, num, merge: false, sums }.trend(other.item)
 }

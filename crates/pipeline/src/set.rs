@@ -6,7 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use arc_swap::ArcSwap;
 use config::snapshot::Item;
 use config::{Snapshot, Touched};
-use history::{Error, RangeQuery, Reader, Span, View, newest_of, range_of};
+use history::{
+    Bucket, BucketQuery, Error, RangeQuery, Reader, Span, View, buckets_by_parts, buckets_of,
+    newest_of, range_of,
+};
 use model::{ItemId, Payload, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
 use stdx::queue::{Gauge, Sender};
 use tokio::sync::oneshot;
@@ -292,6 +295,15 @@ impl Reader for ShardSet {
             Some((_, view)) => range_of(view.as_ref(), query),
             None => Ok(Vec::new()),
         }
+    }
+
+    fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
+        buckets_by_parts(query, |part| {
+            match self.views(&[part.item], Scope::Span(part.span))?.first() {
+                Some((_, view)) => buckets_of(view.as_ref(), part),
+                None => Ok(Vec::new()),
+            }
+        })
     }
 
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, Error> {

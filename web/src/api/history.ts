@@ -1,6 +1,13 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { isNumeric } from "~/util/format";
-import { periodSeconds, resolveRange, type Span, type TimeRange } from "~/util/time";
+import {
+  bucketWidth,
+  chooseSource,
+  mergeBuckets,
+  mergeTail,
+  type Series,
+  type SeriesItem,
+} from "~/util/points";
+import { resolveRange, type Span, type TimeRange } from "~/util/time";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 
@@ -11,7 +18,8 @@ interface HistoryPoint {
   value: string;
 }
 
-interface TrendPoint {
+/** An hour's trend, or a bucket of time. */
+interface CoarsePoint {
   itemid: string;
   clock: string;
   value_min: string;
@@ -19,43 +27,9 @@ interface TrendPoint {
   value_max: string;
 }
 
-/** Points of one item in time order. `low` and `high` are there when the points are hourly trends. */
-export interface Series {
-  itemid: string;
-  source: "history" | "trends";
-  clocks: number[];
-  values: number[];
-  low?: number[];
-  high?: number[];
-}
-
-/** What of an item decides where its points come from. */
-export interface SeriesItem {
-  itemid: string;
-  value_type: string;
-  delay: string;
-  history: string;
-  trends: string;
-}
-
 /** More raw points than this for one line say no more than hourly trends do. */
 const RAW_POINTS_MAX = 20_000;
 const HOUR = 3600;
-/** Spans up to this length are always drawn from raw values where those are kept. */
-const RAW_SPAN_SECONDS = 26 * HOUR;
-
-/** Raw values or hourly trends? By the length of the span, the item's interval and what is kept. */
-export function chooseSource(item: SeriesItem, span: Span, now: number): Series["source"] {
-  const kept = periodSeconds(item.history);
-  const trends = periodSeconds(item.trends);
-  if (trends === 0 || !isNumeric(item.value_type)) return "history";
-  if (kept === 0 || (kept !== null && span.from < now - kept)) return "trends";
-  const length = span.till - span.from;
-  if (length <= RAW_SPAN_SECONDS) return "history";
-  const delay = periodSeconds(item.delay.split(";")[0] ?? "") || 60;
-  return length / delay > 4000 ? "trends" : "history";
-}
-
 async function rawPoints(
   item: SeriesItem,
   span: Span,
@@ -91,7 +65,7 @@ async function fetchRaw(item: SeriesItem, span: Span, signal?: AbortSignal): Pro
 }
 
 async function fetchTrends(item: SeriesItem, span: Span, signal?: AbortSignal): Promise<Series> {
-  const points = await rpc<TrendPoint[]>(
+  const points = await rpc<CoarsePoint[]>(
     "trend.get",
     {
       output: ["itemid", "clock", "value_min", "value_avg", "value_max"],
@@ -125,19 +99,35 @@ async function fetchTrends(item: SeriesItem, span: Span, signal?: AbortSignal): 
   return series;
 }
 
-/** Appends what came after `before`'s last point and drops what left the span. */
-export function mergeTail(before: Series, tail: Series, span: Span): Series {
-  const last = before.clocks.at(-1) ?? Number.NEGATIVE_INFINITY;
-  let start = 0;
-  while (start < before.clocks.length && (before.clocks[start] ?? 0) < span.from) start++;
-  const clocks = before.clocks.slice(start);
-  const values = before.values.slice(start);
-  for (const [i, clock] of tail.clocks.entries()) {
-    if (clock <= last) continue;
-    clocks.push(clock);
-    values.push(tail.values[i] ?? Number.NaN);
-  }
-  return { ...before, clocks, values };
+async function fetchBuckets(
+  item: SeriesItem,
+  span: Span,
+  width: number,
+  signal?: AbortSignal,
+): Promise<Series> {
+  const points = await rpc<CoarsePoint[]>(
+    "history.buckets",
+    {
+      output: ["clock", "value_min", "value_avg", "value_max"],
+      history: Number(item.value_type),
+      itemids: [item.itemid],
+      time_from: span.from,
+      time_till: span.till,
+      width,
+    },
+    signal,
+  );
+  // A point stands in the middle of what the span has of its bucket.
+  const middle = (start: number) =>
+    (Math.max(start, span.from) + Math.min(start + width, span.till)) / 2;
+  return {
+    itemid: item.itemid,
+    source: "buckets",
+    clocks: points.map((point) => middle(Number(point.clock))),
+    values: points.map((point) => Number(point.value_avg)),
+    low: points.map((point) => Number(point.value_min)),
+    high: points.map((point) => Number(point.value_max)),
+  };
 }
 
 /** The points of one item in a range. While the range moves with the clock only the new end is fetched. */
@@ -147,12 +137,20 @@ export const seriesQuery = (item: SeriesItem, range: TimeRange) =>
     queryFn: async ({ signal, client, queryKey }): Promise<Series> => {
       const span = resolveRange(range);
       if (!span) return { itemid: item.itemid, source: "history", clocks: [], values: [] };
-      if (chooseSource(item, span, Date.now() / 1000) === "trends") {
-        return fetchTrends(item, span, signal);
-      }
+      const source = chooseSource(item, span, Date.now() / 1000);
+      if (source === "trends") return fetchTrends(item, span, signal);
       const before = client.getQueryData<Series>(queryKey);
-      const last = before?.source === "history" ? before.clocks.at(-1) : undefined;
-      if (before && last !== undefined && last > span.from && range.from.startsWith("now")) {
+      const last = before?.source === source ? before.clocks.at(-1) : undefined;
+      const goesOn = last !== undefined && last > span.from && range.from.startsWith("now");
+      if (source === "buckets") {
+        const width = bucketWidth(span);
+        if (!before || !goesOn) return fetchBuckets(item, span, width, signal);
+        // The last bucket has got more values; those before got at most late ones.
+        const from = Math.max(Math.floor(last / width) * width, span.from);
+        const tail = await fetchBuckets(item, { from, till: span.till }, width, signal);
+        return mergeBuckets(before, tail, from, span);
+      }
+      if (before && goesOn) {
         const tail = await fetchRaw(item, { from: Math.floor(last), till: span.till }, signal);
         return mergeTail(before, tail, span);
       }

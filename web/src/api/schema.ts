@@ -1821,6 +1821,7 @@ export type MethodName =
   | "dservice.get"
   | "event.acknowledge"
   | "event.get"
+  | "history.buckets"
   | "history.clear"
   | "history.get"
   | "history.push"

@@ -9,7 +9,7 @@ export interface ChartLine extends Line {
   id: string;
   name: string;
   units: string;
-  /** Extremes of each point, where the points are hourly trends. */
+  /** Extremes of each point, where the points stand for many values. */
   low?: readonly number[];
   high?: readonly number[];
 }

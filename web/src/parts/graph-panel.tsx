@@ -1,6 +1,6 @@
 import { useQueries } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
-import { type Series, seriesQuery } from "~/api/history";
+import { seriesQuery } from "~/api/history";
 import type { ItemRow } from "~/api/items";
 import { lineColor } from "~/charts/palette";
 import { summarize } from "~/charts/series";
@@ -10,6 +10,7 @@ import { QueryError } from "~/shell/fallback";
 import { cx } from "~/ui/cx";
 import { formatUnits } from "~/util/format";
 import { useNow } from "~/util/hooks";
+import type { Series } from "~/util/points";
 import { isLive, resolveRange, type TimeRange } from "~/util/time";
 
 interface GraphPanelProps {
@@ -104,6 +105,12 @@ export function GraphPanel(props: GraphPanelProps) {
   );
 }
 
+const SOURCES: Record<Series["source"], string> = {
+  history: "raw values",
+  trends: "hourly trends",
+  buckets: "down-sampled values",
+};
+
 interface LegendProps {
   lines: readonly ChartLine[];
   hidden: ReadonlySet<string>;
@@ -173,7 +180,7 @@ function LegendTable({
         <tbody>
           {lines.map((line, i) => {
             const sum = summarize(line);
-            const source = results[i]?.data?.source === "trends" ? "hourly trends" : "raw values";
+            const source = SOURCES[results[i]?.data?.source ?? "history"];
             return (
               <tr key={line.id} className="border-b last:border-0">
                 <td className="py-1.5">

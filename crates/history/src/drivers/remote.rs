@@ -1,12 +1,14 @@
 //! What stores over the network have in common, so that each of them is only what it alone does.
 
 use std::cmp::Reverse;
+use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use model::{ItemId, Sample, Timestamp, Trend};
 
 use super::{at_most, kind_of, kind_of_trend};
-use crate::{Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View};
+use crate::buckets::{Told, complete, from_rows};
+use crate::{Bucket, Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View};
 
 /// Which samples of an item are asked for.
 #[derive(Debug, Clone, Copy)]
@@ -18,6 +20,18 @@ pub(crate) struct Wanted {
     pub(crate) newest_first: bool,
     /// At most so many, at least one; `usize::MAX` = all.
     pub(crate) limit: usize,
+}
+
+/// Which buckets of an item are asked for.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Coarse {
+    pub(crate) item: ItemId,
+    /// [`Kind::Float`] or [`Kind::Unsigned`].
+    pub(crate) kind: Kind,
+    /// Not empty.
+    pub(crate) span: Span,
+    /// Seconds.
+    pub(crate) width: NonZeroU32,
 }
 
 /// A store over the network. Every request waits for its answer, and any thread may make it.
@@ -42,6 +56,11 @@ pub(crate) trait Remote: Send + Sync + 'static {
 
     /// Samples in any order: of those that are wanted at least the first `limit` in their order.
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error>;
+
+    /// Buckets in any order; see [`View::buckets`]. `None` = it cannot reduce.
+    fn read_buckets(&self, _: &Coarse) -> Result<Option<Vec<Told>>, Error> {
+        Ok(None)
+    }
 
     /// Trends in any order, of a span that is not empty.
     fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error>;
@@ -210,6 +229,19 @@ impl<R: Remote> View for RemoteView<R> {
         let mut samples = self.remote.read_of(items, kinds, self.span)?;
         oldest_first(&mut samples);
         Ok(samples)
+    }
+
+    fn buckets(&self, item: ItemId, kind: Kind, width: NonZeroU32) -> Result<Vec<Bucket>, Error> {
+        let span = self.span;
+        if span.from > span.till {
+            return Ok(Vec::new());
+        }
+        let rows =
+            |span| Self { remote: Arc::clone(&self.remote), span }.samples(item, kind.into());
+        match self.remote.read_buckets(&Coarse { item, kind, span, width })? {
+            Some(found) => complete(found, width, span, rows),
+            None => from_rows(span, width, rows),
+        }
     }
 
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {

@@ -1,5 +1,7 @@
-//! `history.get`, `history.push`, `history.clear`, `trend.get`: values, straight from the store.
+//! `history.get`, `history.buckets`, `history.push`, `history.clear`, `trend.get`: values, straight
+//! from the store.
 
+mod buckets;
 mod push;
 
 use history::{Order, RangeQuery, Span};
@@ -14,6 +16,7 @@ use crate::permission::{Need, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
     Method { name: "history.get", lowest: Some(UserType::User), run: get_history },
+    Method { name: "history.buckets", lowest: Some(UserType::User), run: buckets::get_buckets },
     Method { name: "history.push", lowest: Some(UserType::User), run: push::push },
     Method { name: "history.clear", lowest: Some(UserType::Admin), run: clear },
     Method { name: "trend.get", lowest: Some(UserType::User), run: get_trends },
@@ -41,12 +44,7 @@ const OPTIONS: &[&str] = &[
 ];
 
 fn get_history(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    if let Some(name) = input
-        .as_object()
-        .and_then(|members| members.keys().find(|name| !OPTIONS.contains(&name.as_str())))
-    {
-        return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
-    }
+    known(input, OPTIONS)?;
     let kind = match input.get("history") {
         None | Some(Json::Null) => ValueType::Unsigned,
         Some(value) => u8::try_from(params::int(value, "/history")?)
@@ -83,6 +81,15 @@ fn get_history(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let output = output(input)?;
     Ok(samples.iter().map(|sample| sample_json(sample, kind, &output)).collect())
+}
+
+/// Nothing but these options is there.
+fn known(input: &Json, options: &[&str]) -> ApiResult<()> {
+    let mut names = input.as_object().into_iter().flat_map(Map::keys);
+    match names.find(|name| !options.contains(&name.as_str())) {
+        Some(name) => Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\""))),
+        None => Ok(()),
+    }
 }
 
 fn store_failed(error: history::Error) -> ApiError {
@@ -330,18 +337,30 @@ fn get_trends(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 (min.to_string(), avg.to_string(), max.to_string())
             }
         };
-        let members = [
-            ("itemid", trend.item.to_string()),
-            ("clock", trend.hour.to_string()),
-            ("num", trend.num.to_string()),
-            ("value_min", min),
-            ("value_avg", avg),
-            ("value_max", max),
-        ];
-        let wanted = members.into_iter().filter(|(name, _)| output.has(name));
-        Json::Object(wanted.map(|(name, value)| (name.to_owned(), value.into())).collect())
+        let num = trend.num.to_string();
+        figures_json(trend.item, trend.hour, num, [min, avg, max], &output)
     });
     Ok(rows.collect())
+}
+
+/// What the numbers of an item from a second on come to.
+fn figures_json(
+    item: ItemId,
+    clock: u32,
+    num: String,
+    [min, avg, max]: [String; 3],
+    output: &Output,
+) -> Json {
+    let members = [
+        ("itemid", item.to_string()),
+        ("clock", clock.to_string()),
+        ("num", num),
+        ("value_min", min),
+        ("value_avg", avg),
+        ("value_max", max),
+    ];
+    let wanted = members.into_iter().filter(|(name, _)| output.has(name));
+    Json::Object(wanted.map(|(name, value)| (name.to_owned(), value.into())).collect())
 }
 
 /// Deletes history and trends of items.

@@ -10,9 +10,10 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, SampleValue, Trend};
 
-use super::super::remote::{Remote, Wanted};
-use super::questions::Question;
+use super::super::remote::{Coarse, Remote, Wanted};
+use super::questions::{Question, ask_buckets};
 use super::{ITEMS_MAX, Shared, list, rows};
+use crate::buckets::Told;
 use crate::{Class, Day, DriverInfo, Durability, Error, Kind, Kinds, Span};
 
 const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
@@ -30,8 +31,8 @@ pub(crate) fn prepare(shared: &Shared, table: &str) -> Result<(), Error> {
 fn select(table: &str, kind: Kind, question: &Question<'_>) -> String {
     let alone = Kind::VALUES.iter().filter(|&&kind| question.kinds.has(kind)).count() == 1;
     let (value, rows) = match (kind, alone) {
-        (Kind::Float, true) => ("value_dbl", "value = 0 AND value_str = ''"),
-        (Kind::Float, false) => ("value_dbl", "value_dbl != 0"),
+        (Kind::Float, true) => ("value_dbl AS number", "value = 0 AND value_str = ''"),
+        (Kind::Float, false) => ("value_dbl AS number", "value_dbl != 0"),
         (Kind::Text, true) => ("value_str", "value = 0 AND value_dbl = 0"),
         (Kind::Text, false) => ("value_str", "value_str != ''"),
         (Kind::Log, true) => {
@@ -39,11 +40,11 @@ fn select(table: &str, kind: Kind, question: &Question<'_>) -> String {
         }
         // Texts have been read as such.
         (Kind::Log, false) => ("value_str,toUInt32(0),'',toUInt32(0),toUInt32(0)", "0"),
-        _ => ("toUInt64(value)", "value_dbl = 0 AND value_str = ''"),
+        _ => ("toUInt64(value) AS number", "value_dbl = 0 AND value_str = ''"),
     };
     let (key, order) = (question.key(), question.order());
     format!(
-        "SELECT itemid,toUInt32(clock),ns,{value} FROM {table} WHERE {key} AND {rows} \
+        "SELECT itemid,toUInt32(clock) AS second,ns,{value} FROM {table} WHERE {key} AND {rows} \
          ORDER BY {order} LIMIT 1 BY itemid,clock,ns"
     )
 }
@@ -125,6 +126,13 @@ impl Remote for Legacy {
 
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
         self.ask(&Question::from(wanted))
+    }
+
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
+        self.shared.prepare()?;
+        let rows = select(&self.table, wanted.kind, &Question::from(wanted));
+        let rows = format!("({rows})");
+        ask_buckets(&self.shared.client, wanted, ["second", "number"], &rows).map(Some)
     }
 
     fn read_trends(&self, _: ItemId, _: Span) -> Result<Vec<Trend>, Error> {

@@ -25,8 +25,9 @@ use self::http::Client;
 use self::legacy::Legacy;
 use self::questions::Question;
 use super::place::TREND_DAYS;
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
+use crate::buckets::Told;
 use crate::{
     Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
 };
@@ -249,6 +250,11 @@ impl Remote for Shared {
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
         self.prepare()?;
         Question::from(wanted).samples(&self.client)
+    }
+
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
+        self.prepare()?;
+        Question::from(wanted).buckets(&self.client, wanted).map(Some)
     }
 
     fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {

@@ -4,9 +4,10 @@ use std::slice;
 
 use model::{ItemId, Sample, Trend};
 
-use super::super::remote::Wanted;
+use super::super::remote::{Coarse, Wanted};
 use super::http::Client;
 use super::{list, rows, schema};
+use crate::buckets::Told;
 use crate::{Error, Kind, Kinds, Span};
 
 /// Rows that are asked for.
@@ -23,6 +24,12 @@ impl<'a> From<&'a Wanted> for Question<'a> {
     fn from(wanted: &'a Wanted) -> Self {
         let Wanted { ref item, kinds, span, newest_first, limit } = *wanted;
         Self { items: slice::from_ref(item), kinds, span, newest_first, limit }
+    }
+}
+
+impl<'a> From<&'a Coarse> for Question<'a> {
+    fn from(wanted: &'a Coarse) -> Self {
+        Self::all(slice::from_ref(&wanted.item), wanted.kind.into(), wanted.span)
     }
 }
 
@@ -75,6 +82,13 @@ impl<'a> Question<'a> {
         })
     }
 
+    /// Asks for buckets in our tables.
+    pub(crate) fn buckets(&self, client: &Client, wanted: &Coarse) -> Result<Vec<Told>, Error> {
+        let table = schema::VALUES[usize::from(wanted.kind.number())].name;
+        let rows = format!("{table} FINAL WHERE {}", self.key());
+        ask_buckets(client, wanted, ["toUInt32(clock)", "value"], &rows)
+    }
+
     /// Asks for trends in our tables.
     pub(crate) fn trends(&self, client: &Client) -> Result<Vec<Trend>, Error> {
         let key = self.key();
@@ -87,4 +101,20 @@ impl<'a> Question<'a> {
         }
         Ok(trends)
     }
+}
+
+/// Asks for the buckets of rows that a `FROM` tells, by second and number.
+pub(crate) fn ask_buckets(
+    client: &Client,
+    wanted: &Coarse,
+    [second, number]: [&str; 2],
+    rows: &str,
+) -> Result<Vec<Told>, Error> {
+    let figures = rows::bucket_figures(wanted.kind, number);
+    let width = wanted.width;
+    let sql = format!(
+        "SELECT toUInt32({second} - modulo({second}, {width})) AS bucket,{figures} FROM {rows} \
+         GROUP BY bucket FORMAT RowBinary"
+    );
+    rows::buckets(&client.ask(&sql)?, wanted.kind)
 }

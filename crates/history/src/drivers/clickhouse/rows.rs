@@ -3,6 +3,7 @@
 use model::{CompactString, ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
 
 use super::odd_answer;
+use crate::buckets::Told;
 use crate::{Class, Error, Kind};
 
 /// Appends a row of the table of its kind.
@@ -60,6 +61,32 @@ pub(crate) fn value_columns(kind: Kind) -> &'static str {
 
 /// Columns of a table of trends as [`trends`] wants them.
 pub(crate) const TREND_COLUMNS: &str = "itemid,toUInt32(clock),num,min,avg,max";
+
+/// Figures of a bucket as [`buckets`] wants them, of a column of this kind. A sum of whole numbers
+/// would wrap: it is that of the upper and of the lower halves.
+pub(crate) fn bucket_figures(kind: Kind, number: &str) -> String {
+    if kind == Kind::Float {
+        let is = format!("NOT isNaN({number})");
+        return format!(
+            "toUInt64(count()),toUInt64(countIf({is})),minIf({number}, {is}),\
+             maxIf({number}, {is}),sumIf({number}, {is})"
+        );
+    }
+    format!(
+        "toUInt64(count()),min({number}),max({number}),sum(intDiv({number}, 4294967296)),\
+         sum(modulo({number}, 4294967296))"
+    )
+}
+
+/// Reads buckets of one kind.
+pub(crate) fn buckets(bytes: &[u8], kind: Kind) -> Result<Vec<Told>, Error> {
+    let mut rows = Rows(bytes);
+    let mut buckets = Vec::new();
+    while !rows.0.is_empty() {
+        buckets.push(rows.bucket(kind).ok_or_else(|| odd_answer("a bucket"))?);
+    }
+    Ok(buckets)
+}
 
 /// Reads rows of one kind.
 pub(crate) fn samples(bytes: &[u8], kind: Kind) -> Result<Vec<Sample>, Error> {
@@ -123,6 +150,17 @@ impl Rows<'_> {
         Some(Sample { item, at, value })
     }
 
+    fn bucket(&mut self, kind: Kind) -> Option<Told> {
+        let (clock, count, next) = (self.u32()?, self.u64()?, self.u64()?);
+        let figures = [self.u64()?, self.u64()?, self.u64()?];
+        if kind == Kind::Float {
+            return Some(Told::floats(clock, count, next, figures.map(f64::from_bits)));
+        }
+        let [max, upper, lower] = figures;
+        let sum = (u128::from(upper) << 32) + u128::from(lower);
+        Some(Told::whole(clock, count, [next, max], sum))
+    }
+
     fn trend(&mut self, unsigned: bool) -> Option<Trend> {
         let item = ItemId(self.u64()?);
         let (hour, num) = (self.u32()?, self.u32()?);
@@ -177,6 +215,24 @@ mod tests {
             put_trend(&mut row, &trend, Class(365));
             assert_eq!(trends(sent(&row), unsigned).unwrap(), [trend]);
             assert!(trends(&sent(&row)[1..], unsigned).is_err());
+        }
+    }
+
+    #[test]
+    fn buckets_are_read_and_odd_ones_refused() {
+        let read = |figures: [u64; 5], kind| {
+            let mut row = 7200_u32.to_le_bytes().to_vec();
+            figures.iter().for_each(|figure| row.extend_from_slice(&figure.to_le_bytes()));
+            assert!(buckets(&row[1..], kind).is_err());
+            buckets(&[row.clone(), row].concat(), kind).unwrap()
+        };
+        let whole = Told::whole(7200, 3, [1, u64::MAX], (5 << 32) + 7);
+        assert_eq!(read([3, 1, u64::MAX, 5, 7], Kind::Unsigned), [whole, whole]);
+        let figures = [-1.5, 2.0, 0.5];
+        let [min, max, sum] = figures.map(f64::to_bits);
+        for num in [2, 3] {
+            let floats = Told::floats(7200, 3, num, figures);
+            assert_eq!(read([3, num, min, max, sum], Kind::Float), [floats, floats]);
         }
     }
 }

@@ -10,6 +10,7 @@ use mysql::Row as Found;
 use mysql::prelude::FromValue;
 
 use crate::Error;
+use crate::buckets::{HUGE, Told};
 use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
@@ -165,6 +166,31 @@ pub(crate) fn trend(row: &Found, set: Set) -> Option<Trend> {
     };
     let hour = timestamp(get(row, 1)?)?.clock;
     Some(Trend { item: ItemId(get(row, 0)?), hour, num: get(row, 2)?, values })
+}
+
+/// Figures of a bucket. A sum of whole numbers is exact, and more than a column of 64 bits holds;
+/// one of floats that overflows is an error here.
+pub(crate) fn figures(set: Set) -> String {
+    match set {
+        Set::Float => format!(
+            "COUNT(*), COUNT(value), MIN(value), MAX(value), \
+             SUM(CASE WHEN ABS(value) < {HUGE:e} THEN value END)"
+        ),
+        _ => "COUNT(*), MIN(value), MAX(value), CAST(SUM(value) AS CHAR)".to_owned(),
+    }
+}
+
+/// A bucket from its first moment and figures.
+pub(crate) fn bucket(row: &Found, set: Set) -> Option<Told> {
+    let (clock, all) = (timestamp(get(row, 0)?)?.clock, get(row, 1)?);
+    if set == Set::Float {
+        // No figures of no numbers.
+        let figure = |index| Some(get::<Option<f64>>(row, index)?.unwrap_or_default());
+        let figures = [figure(3)?, figure(4)?, figure(5)?];
+        return Some(Told::floats(clock, all, get(row, 2)?, figures));
+    }
+    let sum = get::<String>(row, 4)?.parse().ok()?;
+    Some(Told::whole(clock, all, [get(row, 2)?, get(row, 3)?], sum))
 }
 
 fn get<T: FromValue>(row: &Found, index: usize) -> Option<T> {

@@ -64,6 +64,11 @@ pub(crate) fn pattern(prefix: &str, trends: bool) -> String {
     format!("{}*", family(prefix, trends))
 }
 
+/// All indices of values of a class.
+pub(crate) fn pattern_of_class(prefix: &str, class: Class) -> String {
+    format!("{}{}d-*", family(prefix, false), class.0)
+}
+
 /// What new indices are like.
 fn template(prefix: &str) -> Value {
     let kept = |kind: &str| json!({ "type": kind, "index": false });
@@ -145,6 +150,8 @@ mod tests {
             let index = Index::of(trends, Class(days), second);
             assert_eq!((index.name("x").as_str(), index.ends()), (name, Day(ends)));
             assert_eq!(Index::read(name, "x"), Some(index));
+            let start = pattern_of_class("x", Class(days));
+            assert_eq!(name.starts_with(start.trim_end_matches('*')), !trends);
         }
         for other in ["x", "x-history-", "x-history-3-1", "xx-history-3d-1", "x-history-3d-y"] {
             assert_eq!(Index::read(other, "x"), None, "{other}");

@@ -6,6 +6,7 @@
 //! ([`indices`]). What was written is found by a search after a refresh: readers ask for one, who
 //! are few, and not writers, who are many.
 
+mod buckets;
 mod client;
 mod indices;
 mod rows;
@@ -18,8 +19,9 @@ use ureq::http::Method;
 
 use self::client::Client;
 use self::rows::{Found, Hit, Row};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
+use crate::buckets::Told;
 use crate::{
     Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
 };
@@ -109,11 +111,7 @@ impl Shared {
         let kinds: Vec<&str> = kinds.map(rows::name).collect();
         let mut query = json!({
             "track_total_hits": false,
-            "query": { "bool": { "filter": [
-                { "term": { "itemid": wanted.item.0.cast_signed() } },
-                { "terms": { "kind": kinds } },
-                { "range": { "clock": { "gte": wanted.span.from, "lte": wanted.span.till } } },
-            ] } },
+            "query": filter(wanted.item, &kinds, wanted.span),
             "sort": [{ "clock": way }, { "ns": way }, { "kind": way }],
         });
         let mut rows = Vec::new();
@@ -132,6 +130,33 @@ impl Shared {
             at_most(rows.len())?;
         }
         Ok(rows)
+    }
+
+    /// Buckets of all classes: of each class that has rows in one.
+    fn buckets(&self, wanted: &Coarse) -> Result<Vec<Told>, Error> {
+        self.prepare()?;
+        let client = &self.client;
+        client.refresh(&indices::pattern(&client.prefix, false))?;
+        let of_values = indices::list(client)?.into_iter().filter(|(index, _)| !index.trends);
+        let mut classes: Vec<Class> = of_values.map(|(index, _)| index.class).collect();
+        classes.sort_unstable();
+        classes.dedup();
+        let query = json!({
+            "size": 0,
+            "track_total_hits": false,
+            "query": filter(wanted.item, &[rows::name(wanted.kind)], wanted.span),
+            "aggs": buckets::question(wanted.width),
+        });
+        let query = query.to_string();
+        let mut found = Vec::new();
+        for class in classes {
+            let pattern = indices::pattern_of_class(&client.prefix, class);
+            let answer = client.search(&pattern, query.as_bytes())?;
+            let answer: buckets::Answer<'_> = client.json(&answer)?;
+            let read = answer.read(wanted.kind).ok_or_else(|| odd_answer("a bucket"))?;
+            found.extend(read);
+        }
+        Ok(found)
     }
 
     /// Deletes what a search finds, page by page: a deletion by query goes on by itself when
@@ -216,11 +241,24 @@ impl Remote for Shared {
         self.search(false, wanted, |row| row.sample(item))
     }
 
+    fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
+        self.buckets(wanted).map(Some)
+    }
+
     fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
         let (kinds, limit) = (Kinds::NUMBERS, usize::MAX);
         let wanted = Wanted { item, kinds, span, newest_first: false, limit };
         self.search(true, &wanted, |row| row.trend(item))
     }
+}
+
+/// The query for the rows of an item.
+fn filter(item: ItemId, kinds: &[&str], span: Span) -> Value {
+    json!({ "bool": { "filter": [
+        { "term": { "itemid": item.0.cast_signed() } },
+        { "terms": { "kind": kinds } },
+        { "range": { "clock": { "gte": span.from, "lte": span.till } } },
+    ] } })
 }
 
 fn read_all<T>(

@@ -23,6 +23,7 @@ use super::sql::driver::open;
 use super::sql::rows::Row;
 use super::sql::session::{Health, Session};
 use super::sql::tables::{Set, Table};
+use crate::buckets::Told;
 use crate::{Error, Retention, Store};
 
 /// The database that a URL such as `postgresql://user:password@host:5432/database` names. Nothing is
@@ -92,6 +93,14 @@ impl Session for Client {
 
     fn columns(set: Set) -> &'static [&'static str] {
         rows::columns(set)
+    }
+
+    fn figures(set: Set) -> String {
+        rows::figures(set)
+    }
+
+    fn bucket(found: &Self::Found, set: Set) -> Option<Told> {
+        rows::bucket(found, set)
     }
 
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {

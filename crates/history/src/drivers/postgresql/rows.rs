@@ -10,6 +10,7 @@ use tokio_postgres::Row as Found;
 use tokio_postgres::types::FromSql;
 
 use crate::Error;
+use crate::buckets::{HUGE, Told};
 use crate::drivers::sql::rows::{Row, timestamp};
 use crate::drivers::sql::tables::Set;
 
@@ -140,6 +141,41 @@ pub(crate) fn trend(row: &Found, set: Set) -> Option<Trend> {
         TrendValues::Unsigned { min: figure(3)?, avg: figure(4)?, max: figure(5)? }
     };
     Some(Trend { item: item(row)?, hour, num: number(row, 2)?, values })
+}
+
+/// Figures of a bucket. Whole numbers are ordered with their highest bit turned round; their sum
+/// lacks 2^64 for each that looks negative. A sum of floats that overflows is an error here.
+pub(crate) fn figures(set: Set) -> String {
+    match set {
+        Set::Float => format!(
+            "count(*), count(*) FILTER (WHERE value <> 'NaN'), min(value), max(value), \
+             sum(value) FILTER (WHERE abs(value) < {HUGE:e})"
+        ),
+        _ => {
+            let turned = "value # '-9223372036854775808'::bigint";
+            format!(
+                "count(*), count(*) FILTER (WHERE value < 0), min({turned}), max({turned}), \
+                 sum(value)::text"
+            )
+        }
+    }
+}
+
+/// A bucket from its first moment and figures.
+pub(crate) fn bucket(row: &Found, set: Set) -> Option<Told> {
+    let count = |index| u64::try_from(get::<i64>(row, index)?).ok();
+    let (clock, all, some) = (timestamp(get(row, 0)?)?.clock, count(1)?, count(2)?);
+    if set == Set::Float {
+        // No figures of no numbers.
+        let figure = |index| Some(get::<Option<f64>>(row, index)?.unwrap_or_default());
+        let figures = [figure(3)?, figure(4)?, figure(5)?];
+        return Some(Told::floats(clock, all, some, figures));
+    }
+    let turned = |index| Some(get::<i64>(row, index)?.cast_unsigned() ^ 1 << 63);
+    let sum: i128 = get::<&str>(row, 5)?.parse().ok()?;
+    let sum = sum.checked_add(i128::from(some).checked_mul(1 << 64)?)?;
+    let sum = u128::try_from(sum).ok()?;
+    Some(Told::whole(clock, all, [turned(3)?, turned(4)?], sum))
 }
 
 fn item(row: &Found) -> Option<ItemId> {

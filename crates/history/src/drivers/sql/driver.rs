@@ -1,5 +1,6 @@
 //! The driver and the view, over the sessions of any database.
 
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
@@ -9,9 +10,10 @@ use super::rows::{self, Row, moments};
 use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
 use super::{lock, odd_answer};
+use crate::buckets::complete;
 use crate::{
-    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span,
-    Store, View,
+    Bucket, Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention,
+    Span, Store, View,
 };
 
 /// Connections that readers leave open for each other.
@@ -250,15 +252,15 @@ impl<S: Session> Within<S> {
     fn read<T>(
         &self,
         set: Set,
-        question: &Question<'_>,
-        read: impl Fn(&S::Found, Set) -> Option<T>,
+        sql: impl Fn(&Table) -> String,
+        read: impl Fn(&S::Found) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
         let mut all = Vec::new();
         for table in self.database.tables()?.iter().filter(|table| table.set == set) {
-            let sql = question.sql(table, S::columns(set));
+            let sql = sql(table);
             for row in self.database.with_idle(|session| session.ask(&sql))? {
                 let odd = || odd_answer(&self.database.address.location(), "a row");
-                all.push(read(&row, set).ok_or_else(odd)?);
+                all.push(read(&row).ok_or_else(odd)?);
             }
         }
         Ok(all)
@@ -280,7 +282,9 @@ impl<S: Session> Within<S> {
             return Ok(all);
         }
         for kind in Kind::VALUES.into_iter().filter(|&kind| kinds.has(kind)) {
-            let mut of_kind = self.read(Set::of(kind), question, S::sample)?;
+            let set = Set::of(kind);
+            let sql = |table: &Table| question.sql(table, S::columns(set));
+            let mut of_kind = self.read(set, sql, |row| S::sample(row, set))?;
             // An item whose retention was changed, and that was sent the same moment again.
             of_kind.sort_by_key(|sample| (sample.item, sample.at));
             of_kind.dedup_by_key(|sample| (sample.item, sample.at));
@@ -301,7 +305,9 @@ impl<S: Session> Within<S> {
             return Ok(all);
         }
         for set in [Set::FloatTrends, Set::UnsignedTrends] {
-            let mut of_set = self.read(set, &self.question(items, false, None), S::trend)?;
+            let question = self.question(items, false, None);
+            let sql = |table: &Table| question.sql(table, S::columns(set));
+            let mut of_set = self.read(set, sql, |row| S::trend(row, set))?;
             of_set.sort_by_key(|trend| (trend.item, trend.hour));
             of_set.dedup_by_key(|trend| (trend.item, trend.hour));
             all.append(&mut of_set);
@@ -328,9 +334,21 @@ impl<S: Session> View for Within<S> {
         self.samples_by(&self.question(&[item], true, Some(n)), kinds)
     }
 
+    fn buckets(&self, item: ItemId, kind: Kind, width: NonZeroU32) -> Result<Vec<Bucket>, Error> {
+        let (set, items) = (Set::of(kind), [item]);
+        let (question, figures) = (self.question(&items, false, None), S::figures(set));
+        let sql = |table: &Table| question.buckets(table, width, &figures);
+        // A bucket that is in tables of several classes is told by each.
+        let found = self.read(set, sql, |row| S::bucket(row, set))?;
+        complete(found, width, self.span, |span| {
+            Self { database: Arc::clone(&self.database), span }.samples(item, kind.into())
+        })
+    }
+
     fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
         self.trends_by(&[item])
     }
+
     fn trends_of(&self, items: &[ItemId]) -> Result<Vec<Trend>, Error> {
         self.trends_by(items)
     }

@@ -1,10 +1,13 @@
 //! What a database has to offer to be a store.
 
+use std::num::NonZeroU32;
+
 use model::{ItemId, Sample, Trend};
 
 use super::address::Address;
 use super::rows::Row;
-use super::tables::{Part, Set, Table};
+use super::tables::{NS_IN_S, Part, Set, Table};
+use crate::buckets::Told;
 use crate::{Class, Day, Error};
 
 /// A connection, used from one thread at a time.
@@ -41,6 +44,13 @@ pub(crate) trait Session: Sized + Send + 'static {
 
     /// Names of the columns behind the key.
     fn columns(set: Set) -> &'static [&'static str];
+
+    /// The figures of the rows of a bucket, as SQL. NaN is no number; what is beyond
+    /// [`HUGE`](crate::buckets::HUGE) must not make it fail.
+    fn figures(set: Set) -> String;
+
+    /// A bucket from its first moment and figures.
+    fn bucket(found: &Self::Found, set: Set) -> Option<Told>;
 
     /// Rows of a question.
     fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error>;
@@ -103,12 +113,28 @@ impl Question<'_> {
     pub(crate) fn sql(&self, table: &Table, columns: &[&str]) -> String {
         let way = if self.newest_first { " DESC" } else { "" };
         let limit = self.limit.map(|n| format!(" LIMIT {n}")).unwrap_or_default();
+        format!(
+            "SELECT itemid, moment, {} FROM {} ORDER BY itemid{way}, moment{way}{limit}",
+            columns.join(", "),
+            self.rows(table),
+        )
+    }
+
+    /// The statement for buckets of a table, by their first moments, with figures.
+    pub(crate) fn buckets(&self, table: &Table, width: NonZeroU32, figures: &str) -> String {
+        let width = i64::from(width.get()) * NS_IN_S;
+        format!(
+            "SELECT moment - moment % {width} AS bucket, {figures} FROM {} GROUP BY bucket",
+            self.rows(table),
+        )
+    }
+
+    /// What follows `FROM`.
+    fn rows(&self, table: &Table) -> String {
         let (from, till) = self.moments;
         let items: Vec<String> = self.items.iter().map(|item| item.0.to_string()).collect();
         format!(
-            "SELECT itemid, moment, {} FROM {} WHERE itemid IN ({}) \
-             AND moment BETWEEN {from} AND {till} ORDER BY itemid{way}, moment{way}{limit}",
-            columns.join(", "),
+            "{} WHERE itemid IN ({}) AND moment BETWEEN {from} AND {till}",
             table.name(),
             items.join(", "),
         )
@@ -133,5 +159,11 @@ mod tests {
         let many = Question { items: &two, newest_first: false, limit: None, ..one };
         let sql = many.sql(&table, &["value"]);
         assert!(sql.contains("IN (7, 8)") && sql.ends_with(" ORDER BY itemid, moment"), "{sql}");
+        let hour = NonZeroU32::new(3600).unwrap();
+        assert_eq!(
+            one.buckets(&table, hour, "count(*)"),
+            "SELECT moment - moment % 3600000000000 AS bucket, count(*) FROM history_float_31 \
+             WHERE itemid IN (7) AND moment BETWEEN 5 AND 9 GROUP BY bucket"
+        );
     }
 }

@@ -1,7 +1,12 @@
 //! One suite for all drivers: what the trait promises holds for each of them.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod buckets;
+#[path = "../simulator/random.rs"]
+mod random;
+
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use history::{
@@ -15,6 +20,10 @@ const DAY: u32 = 86_400;
 const NOW: u32 = 19_675 * DAY + 1000;
 const ITEM: ItemId = ItemId(7);
 
+/// An item whose retention is changed.
+const CHANGED: ItemId = ItemId(500);
+static IS_CHANGED: AtomicBool = AtomicBool::new(false);
+
 /// Items from 1000 on are kept for 3 days, others for 31, trends for a year.
 struct Classes;
 
@@ -23,6 +32,7 @@ impl Retention for Classes {
         match (kind.is_trend(), item.0) {
             (true, _) => Class(365),
             (false, 1000..) => Class(3),
+            (false, 500) if IS_CHANGED.load(Ordering::Relaxed) => Class(7),
             (false, _) => Class(31),
         }
     }
@@ -59,7 +69,7 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 #[cfg(feature = "stores")]
 #[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
-    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::sync::atomic::AtomicU32;
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let database = format!("suite_{}_{number}", std::process::id());
