@@ -1,46 +1,55 @@
 #!/usr/bin/env python3
 """What a history store costs: CPU of Vedette's driver and of the server per million values, bytes on
-disk per value.
+disk per value, and how long reading takes.
 
-  tests/stores/cost.py cassandra|hbase|mysql|opensearch|postgresql [BATCHES]
+  tests/stores/cost.py [STORE...] [--batches 40] [--out FOLDER]
 
-A batch has 45,000 values; the default of 40 takes about a minute. Servers run with the settings of
-their package, but for the memory below, and with every commit on the disk where they can.
+STORE is memory (no server: the row to compare with), or one of those that with_store.py knows but
+riak, which is a double; all of them by default. A batch has 45,000 values: 4,500 items, one value a
+minute each. All is written over one connection; then again, as after a crash; then the last hour of
+200 items is read, one item at a time, and then all of these items. A long graph is that of 90 days
+of an item, a value a minute, once by buckets as Vedette asks for them and once by rows. Servers run with the settings of
+their package, but for the memory below, and with every commit on the disk where they can. Writes
+cost.json and cost.md. Ask a machine with nothing else to do.
 """
 
+import argparse
 import glob
+import json
 import os
+import statistics
 import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
-from cassandra import Cassandra  # noqa: E402
 from databases import MariaDb, Postgres, processes  # noqa: E402
-from hbase import HBase  # noqa: E402
-from opensearch import OpenSearch  # noqa: E402
+from with_store import STORES  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 DATABASE = "cost"
+KINDS = ["memory"] + [name for name in STORES if name != "riak"]
+STARTS = {
+    "postgresql": lambda: Postgres(("shared_buffers=512MB", "max_wal_size=2GB")),
+    "mysql": lambda: MariaDb(("innodb-buffer-pool-size=512M", "innodb-log-file-size=512M")),
+}
 # Java compiles what it runs often while it runs: its first million values cost several times more.
 WARM_BATCHES = {"cassandra": 4, "hbase": 4, "opensearch": 4}
-
-
-def start(kind):
-    if kind == "postgresql":
-        return Postgres(("shared_buffers=512MB", "max_wal_size=2GB"))
-    if kind == "mysql":
-        return MariaDb(("innodb-buffer-pool-size=512M", "innodb-log-file-size=512M"))
-    return {"cassandra": Cassandra, "hbase": HBase, "opensearch": OpenSearch}[kind]()
+COLUMNS = (
+    "Store", "Values/s written", "CPU s of Vedette per million", "CPU s of the store per million",
+    "The same again: of Vedette", "of the store", "Bytes per value", "An hour of an item: p50, p95 ms",
+    "All of an item: p50, p95 ms", "A long graph by buckets, by rows: ms")
+GRAPH_DAYS = 90
 
 
 def pids_of(server):
-    if isinstance(server, Cassandra):
-        return [server.nodes[0].process.pid]
-    if isinstance(server, HBase):
-        return [server.process.pid, server.gateway.pid]
-    return [server.process.pid if isinstance(server, OpenSearch) else server.pid()]
+    """The processes of a store, of which others may be children."""
+    if isinstance(server, Postgres):
+        return [server.pid()]
+    parts = getattr(server, "nodes", [server])
+    gateway = getattr(server, "gateway", None)
+    return [part.process.pid for part in parts] + ([gateway.pid] if gateway else [])
 
 
 def cpu(pids):
@@ -57,38 +66,6 @@ def cpu(pids):
     return ticks / TICKS
 
 
-def on_disk(server):
-    """Bytes of the tables of values."""
-    if isinstance(server, Postgres):
-        server.query("CHECKPOINT")
-        return int(server.query(
-            "SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE relkind = 'r' "
-            "AND relname LIKE 'history%'", DATABASE))
-    if isinstance(server, HBase):
-        return server.compact(DATABASE + "_history_31d")
-    if isinstance(server, OpenSearch):
-        server.call("POST", DATABASE + "-*/_forcemerge?max_num_segments=1&flush=true")
-        return sum(int(index["store.size"]) for index in server.call(
-            "GET", "_cat/indices/%s-*?h=store.size&bytes=b&format=json" % DATABASE))
-    if isinstance(server, MariaDb):
-        files = glob.glob(os.path.join(server.data, DATABASE, "history_*.ibd"))
-    else:
-        # Its end writes everything to files.
-        server.nodes[0].terminate()
-        server.nodes[0].end()
-        files = glob.glob(os.path.join(server.nodes[0].folder, "data", DATABASE, "*", "*"))
-    return sum(os.stat(file).st_blocks * 512 for file in files)
-
-
-def bench(server, kind, database, what, batches):
-    """Values and CPU seconds of the driver."""
-    command = ["cargo", "bench", "--quiet", "--locked", "--package", "history", "--features",
-               "stores", "--bench", "stores", "--", kind, server.url(database), what, str(batches)]
-    answer = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=bed.ROOT).stdout
-    values, own = answer.split()[-2:]
-    return int(values), float(own)
-
-
 def rest(pids):
     """What a server does later for what it was given counts too."""
     used = cpu(pids)
@@ -100,25 +77,126 @@ def rest(pids):
         used = now
 
 
-def main():
-    kind, batches = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 40
-    server = start(kind)
-    pids = pids_of(server)
+def bytes_of(files):
+    return sum(os.stat(file).st_blocks * 512 for file in files)
+
+
+def size_of_clickhouse(server):
+    server.query("OPTIMIZE TABLE %s.history_float" % DATABASE)
+    return int(server.query("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND "
+                            "database = '%s' AND table LIKE 'history%%'" % DATABASE))
+
+
+def size_of_postgresql(server):
+    server.query("CHECKPOINT")
+    return int(server.query("SELECT sum(pg_total_relation_size(oid)) FROM pg_class WHERE "
+                            "relkind = 'r' AND relname LIKE 'history%'", DATABASE))
+
+
+def size_of_opensearch(server):
+    server.call("POST", DATABASE + "-*/_forcemerge?max_num_segments=1&flush=true")
+    return sum(int(index["store.size"]) for index in server.call(
+        "GET", "_cat/indices/%s-*?h=store.size&bytes=b&format=json" % DATABASE))
+
+
+def size_of_cassandra(server):
+    # Its end writes everything to files.
+    server.nodes[0].terminate()
+    server.nodes[0].end()
+    return bytes_of(glob.glob(os.path.join(server.nodes[0].folder, "data", DATABASE, "*", "*")))
+
+
+SIZES = {
+    "cassandra": size_of_cassandra,
+    "clickhouse": size_of_clickhouse,
+    "hbase": lambda server: server.compact(DATABASE + "_history_31d"),
+    "mysql": lambda server: bytes_of(
+        glob.glob(os.path.join(server.data, DATABASE, "history_*.ibd"))),
+    "opensearch": size_of_opensearch,
+    "postgresql": size_of_postgresql,
+}
+
+
+def build():
+    """The benchmark's program."""
+    command = ["cargo", "bench", "--locked", "--package", "history", "--features", "stores",
+               "--bench", "stores", "--no-run", "--message-format=json"]
+    lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=bed.ROOT).stdout
+    made = [json.loads(line).get("executable") for line in lines.splitlines()]
+    return [program for program in made if program][-1]
+
+
+def bills(command, pids):
+    """Of each part what the driver used, and the server."""
+    with subprocess.Popen(command, stdin=subprocess.PIPE,
+                          stdout=subprocess.PIPE, text=True) as process:
+        found, before = {}, 0
+        for line in process.stdout:
+            bill, used = json.loads(line), rest(pids)
+            found[bill.pop("part")] = {**bill, "its_s": used - before}
+            before = used
+            process.stdin.write("\n")
+            process.stdin.flush()
+    if process.returncode:
+        raise SystemExit("%s failed" % " ".join(command))
+    return found
+
+
+def measure(name, batches):
+    """The parts, and bytes per value."""
+    program, kind = build(), name.split("-")[0]
+    server = STARTS.get(kind, STORES.get(name, lambda: None))()
     try:
-        # Built, and warm, before anything is measured.
-        bench(server, kind, "warm", "write", WARM_BATCHES.get(kind, 1))
-        for what in ("write", "again", "read"):
-            before, begin = rest(pids), time.monotonic()
-            values, own = bench(server, kind, DATABASE, what, batches)
-            seconds, its = time.monotonic() - begin, rest(pids) - before
-            millions = values / 1e6
-            print("%-6s %9d values in %5.1f s; CPU seconds per million: Vedette %.2f, %s %.2f"
-                  % (what, values, seconds, own / millions, kind, its / millions), flush=True)
-            if what == "write":
-                written = values
-        print("bytes per value: %.1f" % (on_disk(server) / written), flush=True)
+        pids = pids_of(server) if server else []
+
+        def run(database, *what):
+            url = server.url(database) if server else "-"
+            return bills([program, kind, url, *map(str, what)], pids)
+
+        run("warm", "load", WARM_BATCHES.get(kind, 1))
+        parts = run(DATABASE, "load", batches) | run("graph", "graph", GRAPH_DAYS)
+        return parts, server and SIZES[kind](server) / parts["write"]["values"]
     finally:
-        server.stop()
+        if server:
+            server.stop()
+
+
+def row(name, parts, size):
+    """A line of the table."""
+    def per_million(part, of):
+        return "%.2f" % (parts[part][of] / parts[part]["values"] * 1e6)
+
+    def times(part):
+        cuts = statistics.quantiles(parts[part]["ms"], n=20)
+        return "%.1f, %.1f" % (cuts[9], cuts[18])
+
+    written = parts["write"]
+    return [name, "{:,.0f}".format(written["values"] / sum(written["ms"]) * 1e3),
+            per_million("write", "cpu_s"), per_million("write", "its_s"),
+            per_million("again", "cpu_s"), per_million("again", "its_s"),
+            "%.1f" % size if size else "", times("hour"), times("all"),
+            "%.0f, %.0f" % tuple(statistics.median(parts[p]["ms"]) for p in ("buckets", "rows"))]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("stores", nargs="*", metavar="STORE", default=[], choices=[[], *KINDS])
+    parser.add_argument("--batches", type=int, default=40)
+    parser.add_argument("--out", default=os.path.join(bed.ROOT, "target", "cost"))
+    options = parser.parse_args()
+    os.makedirs(options.out, exist_ok=True)
+    results, lines = {}, [COLUMNS, ["---"] + ["---:"] * (len(COLUMNS) - 1)]
+    for name in options.stores or KINDS:
+        print("-- %s" % name, flush=True)
+        parts, size = measure(name, options.batches)
+        results[name] = {"parts": parts, "bytes_per_value": size}
+        lines.append(row(name, parts, size))
+        with open(os.path.join(options.out, "cost.json"), "w") as file:
+            json.dump(results, file, indent=1)
+        with open(os.path.join(options.out, "cost.md"), "w") as file:
+            file.writelines("| %s |\n" % " | ".join(line) for line in lines)
+        print(" | ".join(lines[-1]), flush=True)
 
 
 if __name__ == "__main__":

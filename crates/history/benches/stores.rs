@@ -1,20 +1,19 @@
-//! What a store costs: writes a fixed workload through its driver, batch by batch as a lane does.
+//! What a store costs: writes a fixed workload through its driver, batch by batch as a lane does, and
+//! reads it.
 //!
-//! Run by `tests/stores/cost.py`, which starts the server and reads its side of the bill. What a long
-//! graph takes, by buckets and by rows, is asked as [docs/stores.md](../../../docs/stores.md) tells.
+//! Run by `tests/stores/cost.py`, which starts the server and reads its side of the bill between the
+//! parts: each part ends with a line of JSON and waits for a line from there.
 #![allow(clippy::unwrap_used, reason = "a benchmark fails by panicking")]
 
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::sync::Arc;
-use std::time::Duration;
 
-use history::{
-    Bucket, Cassandra, Class, ClickHouse, Driver, HBase, Kind, Kinds, OpenSearch, Span, Store,
-};
-use history::{open_mysql, open_postgresql, reduce};
+use history::{Cassandra, Class, ClickHouse, Driver, HBase, Kind, Kinds, Memory, OpenSearch};
+use history::{Span, Store, open_mysql, open_postgresql, reduce};
 use model::{ItemId, Sample, SampleValue, Timestamp};
-use stdx::clock::RealClock;
+use stdx::clock::{RealClock, SharedClock};
+use stdx::sys::cpu_time;
 
 const ITEMS: u64 = 4_500;
 const EVERY_S: u32 = 60;
@@ -24,12 +23,13 @@ const START: u32 = 19_675 * 86_400;
 const READS: u64 = 200;
 const DAY_S: u32 = 86_400;
 /// Items whose values lie among each other, of which one is drawn, so often.
-const LINES: u64 = 10;
-const TIMES: u32 = 5;
+const LINES: u64 = 4;
+const TIMES: u32 = 20;
 
-fn store(kind: &str, url: &str) -> Arc<dyn Store> {
+fn open(kind: &str, url: &str) -> Box<dyn Driver> {
     let retention = Arc::new(Class(31));
-    match kind {
+    let store: Arc<dyn Store> = match kind {
+        "memory" => return Box::new(Memory::new(retention)),
         "cassandra" => Arc::new(Cassandra::new(url, retention, RealClock::shared()).unwrap()),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention).unwrap()),
         "hbase" => Arc::new(HBase::new(url, retention, RealClock::shared()).unwrap()),
@@ -37,14 +37,8 @@ fn store(kind: &str, url: &str) -> Arc<dyn Store> {
         "postgresql" => open_postgresql(url, retention).unwrap(),
         "mysql" => open_mysql(url, retention).unwrap(),
         other => panic!("{other} is no store"),
-    }
-}
-
-/// CPU time of this process in hundredths of a second.
-fn cpu() -> u64 {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
-    let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-    fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    store.driver()
 }
 
 /// A small generator of numbers that only have to differ.
@@ -85,18 +79,6 @@ fn batch(number: u32, random: &mut Random) -> Vec<Sample> {
     samples
 }
 
-fn write(driver: &mut dyn Driver, batches: u32) -> (u64, u64) {
-    let (mut random, mut values, mut spent) = (Random(42), 0, 0);
-    for number in 0..batches {
-        let samples = batch(number, &mut random);
-        let before = cpu();
-        driver.write(&samples).unwrap();
-        spent += cpu() - before;
-        values += samples.len() as u64;
-    }
-    (values, spent)
-}
-
 /// A day of gauges.
 fn day(number: u32, random: &mut Random) -> Vec<Sample> {
     let minute = |clock: u32, random: &mut Random| {
@@ -111,69 +93,110 @@ fn day(number: u32, random: &mut Random) -> Vec<Sample> {
     minutes.flat_map(|clock| minute(clock, random)).collect()
 }
 
-/// The shortest of some reads, all of which say the same.
-fn shortest(read: impl Fn() -> Vec<Bucket>) -> (Duration, Vec<Bucket>) {
-    let clock = RealClock::shared();
-    let timed = |_| {
-        let begin = clock.monotonic();
-        let buckets = read();
-        (clock.monotonic() - begin, buckets)
-    };
-    (0..TIMES).map(timed).min_by_key(|(took, _)| *took).unwrap()
+/// What a part has used.
+#[derive(serde::Serialize)]
+struct Bill {
+    part: &'static str,
+    values: u64,
+    /// CPU time of this process.
+    cpu_s: f64,
+    /// How long each call took.
+    ms: Vec<f64>,
+    #[serde(skip)]
+    clock: SharedClock,
 }
 
-/// Writes days and prints the milliseconds that a graph of all of them takes.
-fn graph(driver: &mut dyn Driver, days: u32) {
-    let mut random = Random(42);
-    (0..days).for_each(|number| driver.write(&day(number, &mut random)).unwrap());
+impl Bill {
+    fn of(part: &'static str) -> Self {
+        Self { part, values: 0, cpu_s: 0.0, ms: Vec::new(), clock: RealClock::shared() }
+    }
+
+    /// A call, which tells the number of its values.
+    fn call(&mut self, work: impl FnOnce() -> u64) {
+        let (used, begin) = (cpu_time(), self.clock.monotonic());
+        self.values += work();
+        self.ms.push((self.clock.monotonic() - begin).as_secs_f64() * 1e3);
+        self.cpu_s += (cpu_time() - used).as_secs_f64();
+    }
+
+    fn hand_over(&self) {
+        let mut out = std::io::stdout();
+        writeln!(out, "{}", serde_json::to_string(self).unwrap()).unwrap();
+        out.flush().unwrap();
+        std::io::stdin().read_line(&mut String::new()).unwrap();
+    }
+}
+
+fn write(
+    part: &'static str,
+    driver: &mut dyn Driver,
+    batches: u32,
+    batch: fn(u32, &mut Random) -> Vec<Sample>,
+) {
+    let (mut bill, mut random) = (Bill::of(part), Random(42));
+    for number in 0..batches {
+        let samples = batch(number, &mut random);
+        bill.call(|| {
+            driver.write(&samples).unwrap();
+            samples.len() as u64
+        });
+    }
+    bill.hand_over();
+}
+
+/// Reads the same time of many items, one after the other.
+fn read(part: &'static str, driver: &dyn Driver, span: Span) {
+    let mut bill = Bill::of(part);
+    for number in 0..READS {
+        let item = ItemId(50_000 + number * 7);
+        bill.call(|| driver.view(&[item], span).samples(item, Kinds::VALUES).unwrap().len() as u64);
+    }
+    bill.hand_over();
+}
+
+/// Draws an item over days, by buckets and by rows.
+fn draw(driver: &dyn Driver, days: u32) {
     let (item, kind) = (ItemId(LINES / 2), Kind::Float);
     let span = Span::new(START, START + days * DAY_S - 1);
-    // As the web interface asks of a year.
-    let width = NonZeroU32::new(DAY_S / 2).unwrap();
-    let view = driver.view(&[item], span);
-    let (by_buckets, buckets) = shortest(|| view.buckets(item, kind, width).unwrap());
-    let (by_rows, same) = shortest(|| reduce(&view.samples(item, kind.into()).unwrap(), width));
-    let all = |buckets: &[Bucket]| buckets.iter().map(|bucket| bucket.num).sum::<u64>();
-    assert_eq!((all(&buckets), buckets.len()), (all(&same), same.len()));
-    let [by_buckets, by_rows] = [by_buckets, by_rows].map(|took| took.as_secs_f64() * 1e3);
-    let mut out = std::io::stdout();
-    writeln!(
-        out,
-        "{} values as {} buckets: {by_buckets:.1} ms by buckets, {by_rows:.1} ms by rows",
-        all(&buckets),
-        buckets.len(),
-    )
-    .unwrap();
+    // Some hundred buckets, as the web interface asks for.
+    let width = NonZeroU32::new(days * DAY_S / 720).unwrap();
+    let mut bills = [Bill::of("buckets"), Bill::of("rows")];
+    for _ in 0..TIMES {
+        let view = driver.view(&[item], span);
+        let (mut buckets, mut same) = (Vec::new(), Vec::new());
+        bills[0].call(|| {
+            buckets = view.buckets(item, kind, width).unwrap();
+            buckets.iter().map(|bucket| bucket.num).sum()
+        });
+        bills[1].call(|| {
+            same = reduce(&view.samples(item, kind.into()).unwrap(), width);
+            same.iter().map(|bucket| bucket.num).sum()
+        });
+        assert_eq!(buckets.len(), same.len());
+    }
+    assert_eq!(bills[0].values, bills[1].values);
+    bills.iter().for_each(Bill::hand_over);
 }
 
-/// `KIND URL write|again|read BATCHES`: writes; writes the same again; reads the last hour of items.
-/// `KIND URL buckets DAYS`: writes days, and draws one item.
+/// `KIND URL load BATCHES`: writes; writes the same again; reads the last hour, and all, of items.
+/// `KIND URL graph DAYS`: writes days, and draws one item.
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).filter(|arg| arg != "--bench").collect();
-    let [kind, url, what, batches] = args.as_slice() else {
-        panic!("KIND URL write|again|read|buckets BATCHES")
+    let [kind, url, what, number] = args.as_slice() else {
+        panic!("KIND URL load BATCHES, or KIND URL graph DAYS")
     };
-    let batches: u32 = batches.parse().unwrap();
-    let store = store(kind, url);
-    let mut driver = store.driver();
-    if what == "buckets" {
-        return graph(driver.as_mut(), batches);
-    }
+    let number: u32 = number.parse().unwrap();
+    let mut driver = open(kind, url);
     // The first batch of a connection is written as one that may be there already.
-    driver.write(&batch(batches, &mut Random(1))[..1]).unwrap();
-    let (values, spent) = if what == "read" {
-        let till = START + batches * ROUNDS_A_BATCH * EVERY_S;
-        let before = cpu();
-        let mut values = 0;
-        for item in 0..READS {
-            let view = driver.view(&[], Span::new(till - 3600, till));
-            let item = ItemId(50_000 + item * 7);
-            values += view.samples(item, Kinds::VALUES).unwrap().len() as u64;
-        }
-        (values, cpu() - before)
-    } else {
-        write(driver.as_mut(), batches)
-    };
-    let mut out = std::io::stdout();
-    writeln!(out, "{values} {}", spent as f64 / 100.0).unwrap();
+    driver.write(&batch(number, &mut Random(1))[..1]).unwrap();
+    Bill::of("begin").hand_over();
+    if what == "graph" {
+        write("days", driver.as_mut(), number, day);
+        return draw(driver.as_ref(), number);
+    }
+    write("write", driver.as_mut(), number, batch);
+    write("again", driver.as_mut(), number, batch);
+    let till = START + number * ROUNDS_A_BATCH * EVERY_S;
+    read("hour", driver.as_ref(), Span::new(till - 3600, till));
+    read("all", driver.as_ref(), Span::new(START, till));
 }
