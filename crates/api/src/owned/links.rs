@@ -39,7 +39,7 @@ pub(crate) fn remove(
     Ok(unlink_templates(edit, hosts, templates, clear)?)
 }
 
-/// Makes `templates` the linked ones. Of those that go, what came from `clear` is deleted and
+/// Makes `templates` the linked ones, beside those that discovery has linked. Of those that go, what came from `clear` is deleted and
 /// returned.
 pub(crate) fn replace(
     edit: &mut Edit<'_>,
@@ -49,8 +49,10 @@ pub(crate) fn replace(
 ) -> ApiResult<Deleted> {
     let deleted = remove(edit, &[hostid], clear, true)?;
     if let Some(templates) = templates {
-        let now = of(edit, hostid)?;
-        let gone: Vec<u64> = now.into_iter().filter(|id| !templates.contains(id)).collect();
+        let sql = "SELECT templateid FROM host_templates WHERE link_type = 0 AND hostid = ?";
+        let now = edit.query(sql, &[hostid.into()])?;
+        let now = now.iter().map(|row| row.id("templateid"));
+        let gone: Vec<u64> = now.filter(|id| !templates.contains(id)).collect();
         remove(edit, &[hostid], &gone, false)?;
         add(edit, &[hostid], templates)?;
     }

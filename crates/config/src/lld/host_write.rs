@@ -3,28 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Work;
-use super::hosts::{NewHost, Shape};
+use super::host_interfaces;
+use super::host_shape::{NewHost, Shape};
+use super::hosts::Update;
 use crate::Edit;
-use crate::db::{DbResult, Row, Value, placeholders, query_by_ids};
+use crate::db::{DbResult, Value, placeholders, query_by_ids};
 use crate::link::{LinkError, link_templates, unlink_templates};
-use crate::objects::{Columns, delete_items, ids_of, new_uuid};
+use crate::objects::{delete_items, ids_of};
 
-/// Columns that a discovered host takes from the rule's host.
-const FROM_RULES_HOST: &[&str] = &[
-    "monitored_by",
-    "proxyid",
-    "proxy_groupid",
-    "ipmi_authtype",
-    "ipmi_privilege",
-    "ipmi_username",
-    "ipmi_password",
-    "tls_connect",
-    "tls_accept",
-    "tls_issuer",
-    "tls_subject",
-    "tls_psk_identity",
-    "tls_psk",
-];
+/// `link_type`: discovery has linked the template.
+pub(super) const DISCOVERED_LINK: i64 = 1;
 
 /// Creates hosts with all that is theirs. One whose templates cannot be linked is made without
 /// them, and that is told.
@@ -33,23 +21,15 @@ pub(super) fn create(
     work: &mut Work<'_>,
     creates: &[NewHost],
 ) -> DbResult<()> {
-    if creates.is_empty() {
-        return Ok(());
-    }
-    let sql = format!("SELECT {} FROM hosts WHERE hostid = ?", FROM_RULES_HOST.join(", "));
-    let rows = edit.query(&sql, &[work.rule.hostid.into()])?;
     for new in creates {
         let mut row: Vec<(&str, Value)> = vec![
             ("kind", Value::from(0)),
             ("flags", Value::from(4)),
-            ("host", new.host.as_str().into()),
+            ("host", new.shape.host.as_str().into()),
             ("name", new.shape.name.as_str().into()),
             ("status", Value::from(new.status)),
-            ("inventory_mode", Value::from(new.shape.inventory_mode)),
         ];
-        for name in FROM_RULES_HOST {
-            row.extend(rows.first().and_then(|row| row.get(name)).map(|v| (*name, v.clone())));
-        }
+        row.extend(new.shape.columns.iter().cloned());
         let id = edit.insert_new("hosts", &row)?;
         let prototype = &work.rule.hosts[new.prototype];
         let discovery = [
@@ -60,7 +40,9 @@ pub(super) fn create(
             ("lastcheck", work.clock_s.into()),
         ];
         edit.insert("host_discovery", &discovery)?;
-        interfaces(edit, work.rule.hostid, id, new.interfaces.as_deref())?;
+        for columns in &new.interfaces {
+            host_interfaces::create(edit, id, columns)?;
+        }
         fill(edit, work, id, &Shape::default(), &new.shape)?;
         edit.touch_host(id);
         work.summary.created.hosts += 1;
@@ -68,19 +50,18 @@ pub(super) fn create(
     Ok(())
 }
 
-/// Changes hosts: (id, as it is, as it should be).
-pub(super) fn update(
-    edit: &mut Edit<'_>,
-    work: &mut Work<'_>,
-    updates: &[(u64, Shape, NewHost)],
-) -> DbResult<()> {
-    for (id, now, new) in updates {
-        let row = [
-            ("name", new.shape.name.as_str().into()),
-            ("inventory_mode", Value::from(new.shape.inventory_mode)),
-        ];
+/// Changes hosts.
+pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update]) -> DbResult<()> {
+    for Update { id, now, then, interfaces, pattern } in updates {
+        let mut row: Vec<(&str, Value)> =
+            vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
+        row.extend(then.columns.iter().cloned());
         edit.update("hosts", *id, &row)?;
-        fill(edit, work, *id, now, &new.shape)?;
+        if let Some(pattern) = pattern {
+            edit.update("host_discovery", *id, &[("host", pattern.as_str().into())])?;
+        }
+        host_interfaces::write(edit, *id, interfaces)?;
+        fill(edit, work, *id, now, then)?;
         edit.touch_host(*id);
         work.summary.updated.hosts += 1;
     }
@@ -136,17 +117,13 @@ fn fill(
 /// Host groups by name; those that do not exist are made.
 fn groups(edit: &mut Edit<'_>, names: &BTreeSet<String>) -> DbResult<Vec<u64>> {
     let mut ids = Vec::with_capacity(names.len());
-    for name in names.iter().filter(|name| !name.is_empty()) {
+    for name in names {
         let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
         let found = edit.query(sql, &[name.as_str().into()])?.first().map(|row| row.id("groupid"));
         ids.push(match found {
             Some(id) => id,
             None => {
-                let row = [
-                    ("name", name.as_str().into()),
-                    ("flags", Value::from(4)),
-                    ("uuid", new_uuid()?.into()),
-                ];
+                let row = [("name", name.as_str().into()), ("flags", Value::from(4))];
                 edit.insert_new("groups_", &row)?
             }
         });
@@ -190,35 +167,15 @@ fn templates(
     for name in then.templates.difference(&now.templates) {
         let Some(template) = known.get(name) else { continue };
         match link_templates(edit, &[id], &[*template]) {
-            Ok(()) => {}
+            Ok(()) => {
+                let sql = "UPDATE host_templates SET link_type = ? \
+                           WHERE hostid = ? AND templateid = ?";
+                let params = [DISCOVERED_LINK.into(), id.into(), Value::from(*template)];
+                edit.execute(sql, &params)?;
+            }
             Err(LinkError::Db(error)) => return Err(error),
             Err(LinkError::Conflict(text)) => work.errors.add(text),
         }
-    }
-    Ok(())
-}
-
-/// Interfaces of a new host: its own, or copies of those of the rule's host.
-fn interfaces(edit: &mut Edit<'_>, from: u64, to: u64, own: Option<&[Columns]>) -> DbResult<()> {
-    const COLUMNS: &[&str] = &["main", "type", "useip", "ip", "dns", "port", "details"];
-    let copied;
-    let rows = match own {
-        Some(own) => own,
-        None => {
-            let names = COLUMNS.join(", ");
-            let sql =
-                format!("SELECT {names} FROM interfaces WHERE hostid = ? ORDER BY interfaceid");
-            let columns = |row: &Row| -> Columns {
-                COLUMNS.iter().filter_map(|name| Some((*name, row.get(name)?.clone()))).collect()
-            };
-            copied = edit.query(&sql, &[from.into()])?.iter().map(columns).collect::<Vec<_>>();
-            &copied
-        }
-    };
-    for one in rows {
-        let mut row = vec![("hostid", Value::from(to))];
-        row.extend(one.iter().cloned());
-        edit.insert_new("interfaces", &row)?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use super::lost::{Known, Mark, Tables};
 use super::overrides::ITEM;
 use super::places::Place;
 use super::rule::{self, ItemPrototype};
-use super::substitute::Substitution;
+use super::substitute::{Substitution, trim};
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
@@ -24,6 +24,11 @@ pub(super) const NAME_CHARS_MAX: usize = 255;
 
 /// Longest key, characters.
 const KEY_CHARS_MAX: usize = 2_048;
+
+const HOUR_S: u32 = 3_600;
+
+/// Longest time that history and trends are kept, seconds: 25 years.
+const KEPT_S_MAX: u32 = 9_125 * 24 * HOUR_S;
 
 /// Which items stand for which prototypes in which rows.
 #[derive(Default)]
@@ -257,6 +262,21 @@ const OWN: &[&str] = &[
     "enabled_lifetime",
 ];
 
+/// Columns that lose blanks around what macros brought along. Logins, files, sensors and endpoints
+/// keep them: there they may be meant.
+const TRIMMED: &[&str] = &[
+    "name",
+    "units",
+    "params",
+    "snmp_oid",
+    "description",
+    "timeout",
+    "url",
+    "status_codes",
+    "http_proxy",
+    "trapper_hosts",
+];
+
 /// What the prototype is in this row; `None` = nothing.
 fn wanted(
     work: &Work<'_>,
@@ -266,7 +286,7 @@ fn wanted(
 ) -> Result<Option<Wanted>, String> {
     let proto = &prototype.row;
     let row = Substitution::new(&place.row, &work.rule.tz);
-    let name = row.text(proto.text("name"));
+    let name = row.name(proto.text("name"));
     let mut discover = proto.int("discover");
     let mut status = proto.int("status");
     let mut tags = prototype.tags.clone();
@@ -298,13 +318,15 @@ fn wanted(
         columns.push((
             name,
             match (name, proto.get(name)) {
-                ("delay", _) => row.text(delay).into(),
-                ("history", _) => row.text(history).into(),
-                ("trends", _) => row.text(trends).into(),
-                ("params", _) if proto.int("type") == 15 => row.expression(text).into(),
+                ("delay", _) => row.name(delay).into(),
+                ("history", _) => row.name(history).into(),
+                ("trends", _) => row.name(trends).into(),
+                ("params", _) if proto.int("type") == 15 => trim(&row.expression(text)).into(),
+                ("publickey" | "privatekey", _) => text.into(),
                 ("query_fields" | "headers" | "parameters", _) => row.json(text).into(),
                 ("posts", _) if proto.int("post_type") == 2 => row.json(text).into(),
                 ("posts", _) if proto.int("post_type") == 3 => row.xml(text).into(),
+                (name, Some(Value::Text(text))) if TRIMMED.contains(&name) => row.name(text).into(),
                 (_, Some(Value::Text(text))) => row.text(text).into(),
                 (_, Some(value)) => value.clone(),
                 (_, None) => table_column.default_value(),
@@ -336,9 +358,11 @@ fn check(columns: &Columns, kind: i64) -> Result<(), String> {
     if !unpolled {
         UpdateInterval::validate(delay, false).map_err(|error| error.to_string())?;
     }
-    for (what, period) in [("history", text("history")), ("trends", text("trends"))] {
-        if !period.starts_with("{$") && eval::num::parse_seconds(period).is_none() {
-            return Err(format!("its {what} period \"{period}\" is no period of time"));
+    for (what, shortest_s) in [("history", HOUR_S), ("trends", 24 * HOUR_S)] {
+        let period = text(what);
+        let fits = |seconds| seconds == 0 || (shortest_s..=KEPT_S_MAX).contains(&seconds);
+        if !period.starts_with("{$") && !eval::num::parse_seconds(period).is_some_and(fits) {
+            return Err(format!("its {what} cannot be kept for \"{period}\""));
         }
     }
     Ok(())

@@ -7,6 +7,8 @@
 //! neither the value nor any configuration changed it does not even read.
 
 mod errors;
+mod host_interfaces;
+mod host_shape;
 mod host_write;
 mod hosts;
 mod items;
@@ -27,7 +29,7 @@ use crate::objects::Deleted;
 use crate::{Config, Edit, Snapshot};
 
 use errors::Errors;
-pub(crate) use hosts::prototypes as host_prototypes;
+pub(crate) use host_shape::prototypes as host_prototypes;
 pub(crate) use memory::{Memory, changes_objects};
 use rule::Rule;
 pub(crate) use rule::{TriggerPrototype, item_prototypes, steps, tags, trigger_prototypes};

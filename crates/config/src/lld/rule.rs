@@ -9,7 +9,7 @@ use jiff::tz::TimeZone;
 use model::HostId;
 use serde_json::Value as Json;
 
-use super::hosts::HostPrototype;
+use super::host_shape::HostPrototype;
 use super::overrides::{self, Override};
 use crate::Snapshot;
 use crate::db::{Connection, DbResult, Row, query_by_ids};
@@ -85,7 +85,7 @@ pub(super) fn load(
     let Some(row) = rows.first() else { return Ok(Ok(None)) };
     let items = item_prototypes(connection, id)?;
     let triggers = trigger_prototypes(connection, id)?;
-    let hosts = super::hosts::prototypes(connection, id)?;
+    let hosts = super::host_shape::prototypes(connection, id)?;
     Ok(assemble(row, snapshot, items, triggers, hosts).map(Some))
 }
 

@@ -6,6 +6,11 @@ use serde_json::Value as Json;
 
 use crate::objects::{Step, Tag};
 
+/// Without the blanks around: names and most other members lose what macros bring along.
+pub(super) fn trim(text: &str) -> &str {
+    text.trim_matches([' ', '\t', '\r', '\n'])
+}
+
 /// One row's macros in several guises.
 pub(super) struct Substitution<'a> {
     row: &'a Row,
@@ -19,6 +24,11 @@ impl<'a> Substitution<'a> {
 
     pub(super) fn text(&self, text: &str) -> String {
         substitute_text(text, self.row, &self.env)
+    }
+
+    /// As [`Self::text`], [trimmed](trim).
+    pub(super) fn name(&self, text: &str) -> String {
+        trim(&self.text(text)).to_owned()
     }
 
     pub(super) fn key(&self, key: &str) -> Result<String, eval::key::KeyError> {

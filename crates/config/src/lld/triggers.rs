@@ -135,7 +135,7 @@ fn wanted(
         let parameter = row.expression(&function.parameter);
         functions.push(TriggerFunction { itemid, name: function.name.clone(), parameter });
     }
-    let description = row.text(proto.text("description"));
+    let description = row.name(proto.text("description"));
     let (mut discover, mut status) = (proto.int("discover"), proto.int("status"));
     let mut priority = proto.int("priority");
     let mut tags = prototype.tags.clone();
@@ -173,7 +173,7 @@ fn wanted(
             continue;
         }
         let value = match proto.get(name) {
-            Some(Value::Text(text)) => row.text(text).into(),
+            Some(Value::Text(text)) => row.name(text).into(),
             Some(value) => value.clone(),
             None => table_column.default_value(),
         };

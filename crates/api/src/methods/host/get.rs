@@ -164,14 +164,32 @@ fn attach_templates(found: &mut Found<'_, '_>) -> ApiResult<()> {
         &found.ids(),
     )?;
     let relation = Relation::new("parentTemplates", "template.get", "templateids", "templateid");
-    found.relate_as(&relation.bare().sorted("host"), &wanted, &pairs)?;
+    let relation = relation.sorted("host");
     if wanted == Output::Count || !wanted.has("link_type") {
-        return Ok(());
+        return found.relate_as(&relation.bare(), &wanted, &pairs);
     }
+    let with_id = match &wanted {
+        Output::Fields(names) => {
+            Output::Fields(names.iter().cloned().chain(["templateid".to_owned()]).collect())
+        }
+        other => other.clone(),
+    };
+    found.relate_as(&relation, &with_id, &pairs)?;
+    let discovered = found.call.pairs(
+        "SELECT hostid, templateid FROM host_templates WHERE link_type = 1 AND hostid IN ({ids})",
+        &found.ids(),
+    )?;
+    let discovered: BTreeSet<(u64, u64)> = discovered.into_iter().collect();
     for row in &mut found.rows {
         let templates = row.out.get_mut("parentTemplates").and_then(Json::as_array_mut);
         for template in templates.into_iter().flatten().filter_map(Json::as_object_mut) {
-            template.insert("link_type".to_owned(), "0".into());
+            let id = template.get("templateid").and_then(Json::as_str);
+            let id = id.and_then(|id| id.parse().ok()).unwrap_or_default();
+            if !wanted.has("templateid") {
+                template.shift_remove("templateid");
+            }
+            let link = if discovered.contains(&(row.id, id)) { "1" } else { "0" };
+            template.insert("link_type".to_owned(), link.into());
         }
     }
     Ok(())
@@ -229,6 +247,7 @@ fn attach_inherited_tags(found: &mut Found<'_, '_>) -> ApiResult<()> {
 fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectHostDiscovery")? {
         let fields = [
+            "hostid",
             "parent_hostid",
             "parent_itemid",
             "host",
@@ -241,7 +260,10 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.attach(
             "hostDiscovery",
             &wanted,
-            "SELECT hostid AS owner, host_discovery.* FROM host_discovery WHERE hostid IN ({ids})",
+            // A host tells its prototype, a prototype its rule.
+            "SELECT hostid AS owner, hostid, parent_hostid, 0 AS parent_itemid, host, lastcheck, \
+             ts_delete, ts_disable, disable_source, status FROM host_discovery \
+             WHERE hostid IN ({ids})",
             &fields,
         )?;
         for row in &mut found.rows {
