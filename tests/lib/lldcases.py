@@ -57,7 +57,8 @@ def scenes():
                   row(N="names-6", V="v" * 200), row(N="n" * 128, V="names 7"),
                   row(N="n" * 129, V="names 8"), row(N="names-9", V="same"),
                   row(N="names-10", V="same"), row(N="names-11 ", V="names 11"),
-                  row(N="names-11", V="names 12"), row(N="LLD names", V="the rule's host"), row(N="names-14", V="LLD names"),
+                  row(N="names-11", V="names 12"), row(N="LLD names", V="the rule's host"),
+                  row(N="names-14", V="LLD names"),
                   row(N="names-15", V="names-1"), row(N="names-16", V="a\nb"),
                   row(N="names-17", V="a" * 128), row(N="names-18", V="a" * 129)]]}
     for n, name in enumerate(("bad/1", "", " ", "bad.{#N}")):

@@ -1,5 +1,6 @@
 // Configuration by hand: tests of preprocessing, triggers, discovery, macros, value maps, users.
 
+import { hostPrototypes } from "./host-prototypes.mjs";
 import { base, dataRows, expect, go, heading, link, openHost, page, stamp, step } from "./lib.mjs";
 
 const dialog = () => page.getByRole("dialog");
@@ -176,6 +177,8 @@ async function discovery() {
     await button("Create trigger prototype").click();
     await page.getByRole("cell", { name: "Dark in {#ROOM}" }).waitFor();
   });
+
+  await hostPrototypes("E2E template");
 
   await step("add an override", async () => {
     await tab("Rule").click();

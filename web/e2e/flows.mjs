@@ -16,6 +16,7 @@ import {
   drawn,
   expect,
   finish,
+  fits,
   go,
   heading,
   link,
@@ -426,8 +427,7 @@ await step("narrow window", async () => {
   await page.setViewportSize({ width: 1280, height: 800 });
   await go("/problems");
   await page.getByRole("grid", { name: "Problems" }).waitFor();
-  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(wider <= 0, `the page is ${wider} px wider than the window`);
+  await fits();
 });
 
 await look(host);

@@ -85,6 +85,12 @@ export async function drawn(locator) {
   await locator.first().locator("canvas").waitFor();
 }
 
+/** No page is wider than its window. */
+export async function fits() {
+  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(wider <= 0, `the page is ${wider} px wider than the window`);
+}
+
 /** Opens the page of a host by its visible name. */
 export async function openHost(name) {
   await go(`/hosts?text=${encodeURIComponent(name)}`);

@@ -1,6 +1,6 @@
 // Every page on a phone and in the dark: pictures to look at, and no page wider than its window.
 
-import { dataRows, expect, go, heading, openHost, page, step } from "./lib.mjs";
+import { dataRows, fits, go, heading, openHost, page, step } from "./lib.mjs";
 
 const PAGES = [
   ["overview", "/", /^Overview/],
@@ -27,11 +27,6 @@ const SIZES = [
   ["phone", 390, 844],
   ["desk", 1440, 900],
 ];
-
-async function fits() {
-  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  expect(wider <= 0, `the page is ${wider} px wider than the window`);
-}
 
 async function theme(name) {
   await page.evaluate((value) => localStorage.setItem("vedette.theme", value), name);

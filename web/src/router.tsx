@@ -125,6 +125,25 @@ const rule = createRoute({
   component: lazyRouteComponent(() => import("~/pages/rule"), "RulePage"),
 });
 
+const hostPrototypeNew = createRoute({
+  getParentRoute: () => inside,
+  path: "/host-prototypes/new",
+  validateSearch: (search) => pickSearch(search, ["rule"]),
+  component: lazyRouteComponent(
+    () => import("~/pages/host-prototype-edit"),
+    "HostPrototypeNewPage",
+  ),
+});
+
+const hostPrototypeEdit = createRoute({
+  getParentRoute: () => inside,
+  path: "/host-prototypes/$hostid/edit",
+  component: lazyRouteComponent(
+    () => import("~/pages/host-prototype-edit"),
+    "HostPrototypeEditPage",
+  ),
+});
+
 const webNew = createRoute({
   getParentRoute: () => inside,
   path: "/web/new",
@@ -285,6 +304,8 @@ const pages = [
   triggerEdit,
   ruleNew,
   rule,
+  hostPrototypeNew,
+  hostPrototypeEdit,
   webNew,
   webEdit,
   latest,

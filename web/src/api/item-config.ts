@@ -161,27 +161,15 @@ export const itemPrototypesQuery = (ruleid: string) =>
     meta: { live: "config" },
   });
 
-/** Host and graph prototypes: what the server keeps of them. */
-export const otherPrototypesQuery = (ruleid: string) =>
+/** Graph prototypes: what the server keeps of them. */
+export const graphPrototypesQuery = (ruleid: string) =>
   queryOptions({
-    queryKey: ["discoveryrules", "others", ruleid],
-    queryFn: async ({ signal }) => {
-      const [hosts, graphs] = await Promise.all([
-        rpc<{ hostid: string; host: string; name: string }[]>(
-          "hostprototype.get",
-          { output: ["hostid", "host", "name"], discoveryids: [ruleid] },
-          signal,
-        ),
-        rpc<{ graphid: string; name: string }[]>(
-          "graphprototype.get",
-          { output: ["graphid", "name"], discoveryids: [ruleid] },
-          signal,
-        ),
-      ]);
-      return [
-        ...hosts.map((row) => ({ id: row.hostid, kind: "Host", name: row.name || row.host })),
-        ...graphs.map((row) => ({ id: row.graphid, kind: "Graph", name: row.name })),
-      ];
-    },
+    queryKey: ["discoveryrules", "graphs", ruleid],
+    queryFn: ({ signal }) =>
+      rpc<{ graphid: string; name: string }[]>(
+        "graphprototype.get",
+        { output: ["graphid", "name"], discoveryids: [ruleid] },
+        signal,
+      ),
     meta: { live: "config" },
   });

@@ -1,14 +1,20 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
 import {
+  graphPrototypesQuery,
   itemPrototypesQuery,
-  otherPrototypesQuery,
   type PrototypeRow,
   ruleQuery,
 } from "~/api/item-config";
 import { ownerQuery } from "~/api/owners";
 import { type PrototypeTrigger, triggerPrototypesQuery } from "~/api/trigger-config";
-import { ConfiguredItems, PlainTable, TriggerCells } from "~/parts/config-tables";
+import {
+  CELL,
+  ConfiguredItems,
+  PlainTable,
+  PrototypeState,
+  TriggerCells,
+} from "~/parts/config-tables";
 import { useFresh } from "~/parts/fresh";
 import { OwnerHeading, useLeave } from "~/parts/owner";
 import { QueryError } from "~/shell/fallback";
@@ -17,18 +23,13 @@ import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
 import { Tabs } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
+import { HostPrototypes } from "./host-prototype-parts/list";
 import { ItemForm } from "./item-edit-parts/form";
 
 const route = getRouteApi("/inside/rules/$ruleid");
 const newRoute = getRouteApi("/inside/rules/new");
-type Tab = "rule" | "items" | "triggers" | "others";
-const TABS: readonly Tab[] = ["rule", "items", "triggers", "others"];
-const CELL = "px-3 py-2 align-top break-words";
-
-function States({ status, discover }: { status: string; discover: string }) {
-  if (discover === "1") return <span className="text-faint">Not discovered</span>;
-  return <span className="text-soft">{status === "1" ? "Created disabled" : "Created"}</span>;
-}
+type Tab = "rule" | "items" | "triggers" | "hosts" | "graphs";
+const TABS: readonly Tab[] = ["rule", "items", "triggers", "hosts", "graphs"];
 
 function Items({ ruleid }: { ruleid: string }) {
   return (
@@ -39,7 +40,7 @@ function Items({ ruleid }: { ruleid: string }) {
           Each discovered thing gets the items that stand here.
         </Empty>
       }
-      state={(item) => <States {...item} />}
+      state={(item) => <PrototypeState {...item} />}
     />
   );
 }
@@ -64,7 +65,7 @@ function Triggers({ ruleid }: { ruleid: string }) {
         <tr key={trigger.triggerid} className="border-t hover:bg-hover">
           <TriggerCells trigger={trigger} />
           <td className={CELL}>
-            <States {...trigger} />
+            <PrototypeState {...trigger} />
           </td>
         </tr>
       )}
@@ -72,23 +73,19 @@ function Triggers({ ruleid }: { ruleid: string }) {
   );
 }
 
-function Others({ ruleid }: { ruleid: string }) {
-  const query = useQuery(otherPrototypesQuery(ruleid));
+function Graphs({ ruleid }: { ruleid: string }) {
+  const query = useQuery(graphPrototypesQuery(ruleid));
   return (
-    <PlainTable<{ id: string; kind: string; name: string }>
+    <PlainTable<{ graphid: string; name: string }>
       query={query}
-      head={[
-        ["Kind", "w-36"],
-        ["Name", ""],
-      ]}
+      head={[["Name", ""]]}
       empty={
-        <Empty icon="search" title="No host or graph prototypes">
+        <Empty icon="search" title="No graph prototypes">
           They come with templates and the API.
         </Empty>
       }
       row={(row) => (
-        <tr key={`${row.kind}${row.id}`} className="border-t hover:bg-hover">
-          <td className={`${CELL} text-soft`}>{row.kind} prototype</td>
+        <tr key={row.graphid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{row.name}</td>
         </tr>
       )}
@@ -124,6 +121,15 @@ export function RulePage() {
             <Icon name="plus" size={15} />
             Create trigger prototype
           </Link>
+        ) : addable && tab === "hosts" ? (
+          <Link
+            to="/host-prototypes/new"
+            search={{ rule: ruleid }}
+            className={buttonClass("primary")}
+          >
+            <Icon name="plus" size={15} />
+            Create host prototype
+          </Link>
         ) : undefined
       }
       bar={
@@ -139,7 +145,8 @@ export function RulePage() {
                 ["rule", "Rule"],
                 ["items", "Item prototypes"],
                 ["triggers", "Trigger prototypes"],
-                ["others", "Host and graph prototypes"],
+                ["hosts", "Host prototypes"],
+                ["graphs", "Graph prototypes"],
               ]}
             />
           </div>
@@ -158,8 +165,10 @@ export function RulePage() {
         <Items ruleid={ruleid} />
       ) : tab === "triggers" ? (
         <Triggers ruleid={ruleid} />
-      ) : tab === "others" ? (
-        <Others ruleid={ruleid} />
+      ) : tab === "hosts" ? (
+        <HostPrototypes ruleid={ruleid} />
+      ) : tab === "graphs" ? (
+        <Graphs ruleid={ruleid} />
       ) : (
         <ItemForm
           key={ruleid}

@@ -50,7 +50,14 @@ export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   );
 }
 
-const CELL = "px-3 py-2 align-top break-words";
+/** The look of a cell in a plain table. */
+export const CELL = "px-3 py-2 align-top break-words";
+
+/** What discovery makes of a prototype. */
+export function PrototypeState({ status, discover }: { status: string; discover: string }) {
+  if (discover === "1") return <span className="text-faint">Not discovered</span>;
+  return <span className="text-soft">{status === "1" ? "Created disabled" : "Created"}</span>;
+}
 
 interface ConfiguredItem {
   itemid: string;

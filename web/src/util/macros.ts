@@ -62,6 +62,22 @@ export function macroProblem(text: string): string | undefined {
   return 'Write {$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}.';
 }
 
+/** What is wrong with the first such macro of a list; lines without a name do not count. */
+export function macrosProblem(macros: readonly { macro: string }[]): string | undefined {
+  for (const { macro } of macros) {
+    const problem = macro.trim() && macroProblem(macro);
+    if (problem) return `${macro}: ${problem}`;
+  }
+  return undefined;
+}
+
+/** A text without its discovery macros, functions on them included. */
+export function withoutLldMacros(text: string): string {
+  return text
+    .replaceAll(/\{\{#[A-Z0-9._]+\}\.[a-z]+\((?:"(?:[^"\\]|\\.)*"|[^"()])*\)\}/g, "")
+    .replaceAll(LLD_USED, "");
+}
+
 /** User macros and, with `lld`, discovery macros in some texts, each once, in order of appearance. */
 export function macrosIn(texts: readonly string[], lld = false): string[] {
   const found = new Set<string>();

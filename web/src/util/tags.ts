@@ -40,6 +40,13 @@ export function parseTagFilters(text: string): TagFilter[] {
     .filter((f): f is TagFilter => f !== null);
 }
 
+/** Tags as the create and update methods take them; lines without a name are left out. */
+export function tagParams(tags: readonly Tag[]): Tag[] {
+  return tags
+    .filter((tag) => tag.tag.trim())
+    .map(({ tag, value }) => ({ tag: tag.trim(), value }));
+}
+
 /** A tag in one piece: `site: riga`, or `site` alone where it has no value. */
 export function tagText(tag: Tag): string {
   return tag.value ? `${tag.tag}: ${tag.value}` : tag.tag;

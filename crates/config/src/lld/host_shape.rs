@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Work;
-use super::items::NAME_CHARS_MAX;
+use super::item_check::NAME_CHARS_MAX;
 use super::overrides::HOST;
 use super::places::Place;
 use super::substitute::Substitution;
@@ -216,34 +216,12 @@ pub(super) fn wanted(
     if let Err(why) = check_names(&host, &name) {
         return Ok(Err(cannot(&host, why)));
     }
-    let mut discover = prototype.row.int("discover");
-    let mut status = prototype.row.int("status");
-    let mut inventory_mode = prototype.row.int("inventory_mode");
-    let mut templates = prototype.templates.clone();
-    let mut tags = prototype.tags.clone();
-    let operations = match work.rule.operations(place, HOST, &name) {
-        Ok(operations) => operations,
+    let made = match overridden(work, prototype, place, &name, connection)? {
+        Ok(Some(made)) => made,
+        Ok(None) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
     };
-    for operation in operations {
-        discover = operation.discover.unwrap_or(discover);
-        status = operation.status.unwrap_or(status);
-        inventory_mode = operation.inventory_mode.unwrap_or(inventory_mode);
-        tags.extend(operation.tags.iter().cloned());
-        for template in &operation.templates {
-            match template {
-                Ok(id) => {
-                    let sql = "SELECT host FROM hosts WHERE kind = 1 AND hostid = ?";
-                    let rows = connection.query(sql, &[Value::from(*id)])?;
-                    templates.extend(rows.first().map(|row| row.text("host").to_owned()));
-                }
-                Err(name) => drop(templates.insert(name.clone())),
-            }
-        }
-    }
-    if discover == 1 {
-        return Ok(Ok(None));
-    }
+    let Overridden { status, inventory_mode, mut templates, tags } = made;
     let mut complaints = Vec::new();
     for unknown in unknown_templates(connection, &templates)? {
         complaints.push(format!("Host \"{host}\": there is no template \"{unknown}\"."));
@@ -269,6 +247,53 @@ pub(super) fn wanted(
         host,
     };
     Ok(Ok(Some(NewHost { prototype: at, status, shape, interfaces, complaints, refused })))
+}
+
+/// What operations of overrides may change.
+struct Overridden {
+    status: i64,
+    inventory_mode: i64,
+    templates: BTreeSet<String>,
+    tags: Vec<Tag>,
+}
+
+/// The prototype with the operations that apply to a host of this visible name; `None` = it is
+/// not discovered.
+fn overridden(
+    work: &Work<'_>,
+    prototype: &HostPrototype,
+    place: &Place,
+    name: &str,
+    connection: &mut dyn Connection,
+) -> DbResult<Result<Option<Overridden>, String>> {
+    let mut discover = prototype.row.int("discover");
+    let mut made = Overridden {
+        status: prototype.row.int("status"),
+        inventory_mode: prototype.row.int("inventory_mode"),
+        templates: prototype.templates.clone(),
+        tags: prototype.tags.clone(),
+    };
+    let operations = match work.rule.operations(place, HOST, name) {
+        Ok(operations) => operations,
+        Err(error) => return Ok(Err(error)),
+    };
+    for operation in operations {
+        discover = operation.discover.unwrap_or(discover);
+        made.status = operation.status.unwrap_or(made.status);
+        made.inventory_mode = operation.inventory_mode.unwrap_or(made.inventory_mode);
+        made.tags.extend(operation.tags.iter().cloned());
+        for template in &operation.templates {
+            match template {
+                Ok(id) => {
+                    let sql = "SELECT host FROM hosts WHERE kind = 1 AND hostid = ?";
+                    let rows = connection.query(sql, &[Value::from(*id)])?;
+                    made.templates.extend(rows.first().map(|row| row.text("host").to_owned()));
+                }
+                Err(name) => drop(made.templates.insert(name.clone())),
+            }
+        }
+    }
+    Ok(Ok((discover != 1).then_some(made)))
 }
 
 fn check_names(host: &str, name: &str) -> Result<(), &'static str> {

@@ -2,8 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use eval::interval::UpdateInterval;
-
+use super::item_check::check;
 use super::lost::{Known, Mark, Tables};
 use super::overrides::ITEM;
 use super::places::Place;
@@ -18,17 +17,6 @@ use crate::objects::{
     update_items,
 };
 use crate::schema::Table;
-
-/// Longest name, characters.
-pub(super) const NAME_CHARS_MAX: usize = 255;
-
-/// Longest key, characters.
-const KEY_CHARS_MAX: usize = 2_048;
-
-const HOUR_S: u32 = 3_600;
-
-/// Longest time that history and trends are kept, seconds: 25 years.
-const KEPT_S_MAX: u32 = 9_125 * 24 * HOUR_S;
 
 /// Which items stand for which prototypes in which rows.
 #[derive(Default)]
@@ -336,36 +324,6 @@ fn wanted(
     check(&columns, proto.int("type")).map_err(|why| cannot(&key, why))?;
     let steps = row.steps(&prototype.steps);
     Ok(Some(Wanted { columns, key, status, steps, tags: row.tags(&tags) }))
-}
-
-/// What replaced macros can make wrong.
-fn check(columns: &Columns, kind: i64) -> Result<(), String> {
-    let text = |name: &str| match column(columns, name) {
-        Some(Value::Text(text)) => text.as_str(),
-        _ => "",
-    };
-    let (name, key, delay) = (text("name"), text("key_"), text("delay"));
-    if name.is_empty() {
-        return Err("its name is empty".into());
-    }
-    if name.chars().count() > NAME_CHARS_MAX {
-        return Err(format!("its name is longer than {NAME_CHARS_MAX} characters"));
-    }
-    if key.chars().count() > KEY_CHARS_MAX {
-        return Err(format!("the key is longer than {KEY_CHARS_MAX} characters"));
-    }
-    let unpolled = matches!(kind, 2 | 17 | 18) || (kind == 7 && key.starts_with("mqtt.get"));
-    if !unpolled {
-        UpdateInterval::validate(delay, false).map_err(|error| error.to_string())?;
-    }
-    for (what, shortest_s) in [("history", HOUR_S), ("trends", 24 * HOUR_S)] {
-        let period = text(what);
-        let fits = |seconds| seconds == 0 || (shortest_s..=KEPT_S_MAX).contains(&seconds);
-        if !period.starts_with("{$") && !eval::num::parse_seconds(period).is_some_and(fits) {
-            return Err(format!("its {what} cannot be kept for \"{period}\""));
-        }
-    }
-    Ok(())
 }
 
 fn new_item(wanted: Wanted) -> NewItem {

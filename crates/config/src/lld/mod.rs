@@ -11,6 +11,7 @@ mod host_interfaces;
 mod host_shape;
 mod host_write;
 mod hosts;
+mod item_check;
 mod items;
 mod lost;
 mod memory;

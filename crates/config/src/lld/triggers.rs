@@ -4,7 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 
 use eval::expr::Expression;
 
-use super::items::{Found, NAME_CHARS_MAX};
+use super::item_check::NAME_CHARS_MAX;
+use super::items::Found;
 use super::lost::{Known, Mark, Tables};
 use super::overrides::TRIGGER;
 use super::rule::{self, TriggerPrototype};

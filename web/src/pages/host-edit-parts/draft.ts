@@ -1,6 +1,6 @@
-import type { Host, HostInterface, Macro } from "~/api/hosts";
-import { macroParams, macroProblem } from "~/util/macros";
-import type { Tag } from "~/util/tags";
+import { type Host, type HostInterface, interfaceParams, type Macro } from "~/api/hosts";
+import { macroParams, macrosProblem } from "~/util/macros";
+import { type Tag, tagParams } from "~/util/tags";
 
 /** A host as the form holds it. TLS bits: 1 unencrypted, 2 pre-shared key, 4 certificate. */
 export interface HostDraft {
@@ -73,21 +73,12 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
   if (usesPsk(draft) && isNew && (!draft.pskIdentity || !draft.psk)) {
     problems.psk = "A pre-shared key needs an identity and a key.";
   }
-  for (const { macro } of draft.macros) {
-    const problem = macro.trim() && macroProblem(macro);
-    if (problem) problems.macros = `${macro}: ${problem}`;
-  }
+  const macro = macrosProblem(draft.macros);
+  if (macro) problems.macros = macro;
   if (draft.psk && !/^([0-9a-fA-F]{2}){16,256}$/.test(draft.psk)) {
     problems.psk = "The key is 32 to 512 hexadecimal digits.";
   }
   return problems;
-}
-
-function interfaceParams(iface: HostInterface): object {
-  const { interfaceid, type, main, useip, ip, dns, port } = iface;
-  const details =
-    type === "2" && iface.details && !Array.isArray(iface.details) ? iface.details : undefined;
-  return { interfaceid, type, main, useip, ip, dns, port, details };
 }
 
 /** Templates that the host had and the draft no longer has. */
@@ -115,9 +106,7 @@ export function hostParams(draft: HostDraft, before: Host | null, clear: boolean
       clear && unlinked.length ? unlinked.map(({ templateid }) => ({ templateid })) : undefined,
     interfaces: draft.interfaces.map(interfaceParams),
     macros: macroParams(draft.macros),
-    tags: draft.tags
-      .filter((tag) => tag.tag.trim())
-      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    tags: tagParams(draft.tags),
     tls_connect: draft.tlsConnect,
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,

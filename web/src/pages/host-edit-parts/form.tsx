@@ -1,7 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { explain } from "~/api/errors";
-import { createHostGroup } from "~/api/groups";
 import { saveHost } from "~/api/host-changes";
 import type { Host } from "~/api/hosts";
 import { FormBar } from "~/forms/form-bar";
@@ -11,7 +9,7 @@ import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { HostGroupPicker, TemplatePicker, useNewHostGroup } from "~/parts/pickers";
 import { ask } from "~/ui/confirm";
 import { Checkbox, Field, Input, Textarea } from "~/ui/field";
 import { toast } from "~/ui/toast";
@@ -36,14 +34,7 @@ export function HostForm({ host }: { host: Host | null }) {
       void navigate({ to: "/hosts/$hostid", params: { hostid } });
     },
   });
-  const addGroup = useMutation({
-    mutationFn: createHostGroup,
-    onSuccess: (groupid) => {
-      void client.invalidateQueries({ queryKey: ["hostgroups"] });
-      set({ groupids: [...draft.groupids, groupid] });
-    },
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
+  const addGroup = useNewHostGroup((groupid) => set({ groupids: [...draft.groupids, groupid] }));
   const submit = async () => {
     if (!check()) return;
     const unlinked = unlinkedTemplates(draft, host);
@@ -103,7 +94,7 @@ export function HostForm({ host }: { host: Host | null }) {
               field
               values={draft.groupids}
               onChange={(groupids) => set({ groupids })}
-              onCreate={(name) => addGroup.mutate(name)}
+              onCreate={addGroup}
             />
           )}
         </Field>

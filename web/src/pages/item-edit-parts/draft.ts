@@ -2,7 +2,7 @@ import type { HostInterface } from "~/api/hosts";
 import type { ConfigItem, ItemKind, MacroPath, Override, RuleFilter } from "~/api/item-config";
 import type { PreprocessingStep } from "~/api/items";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
-import type { Tag } from "~/util/tags";
+import { type Tag, tagParams } from "~/util/tags";
 import { EXTRAS, extraParams, extraText } from "./extras";
 import { overrideParams, overrideProblem } from "./overrides";
 import { filterParams, NO_FILTER } from "./rule-filter";
@@ -146,9 +146,7 @@ function ownParams(draft: ItemDraft, kind: ItemKind): object {
     ...common,
     history: draft.history.trim() || "0",
     trends: hasTrends(draft.valueType) ? draft.trends.trim() || "0" : undefined,
-    tags: draft.tags
-      .filter((tag) => tag.tag.trim())
-      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    tags: tagParams(draft.tags),
     discover: kind === "prototype" ? (draft.discover ? "0" : "1") : undefined,
   };
 }

@@ -6,6 +6,7 @@ import { TagsEditor } from "~/forms/tags-editor";
 import { TemplatePicker } from "~/parts/pickers";
 import { Button, IconButton } from "~/ui/button";
 import { Checkbox, Input, Select } from "~/ui/field";
+import { INVENTORY_MODES } from "~/util/inventory";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { FilterEditor } from "./filter-editor";
 import {
@@ -28,11 +29,6 @@ const STATUS = [
   ["0", "enabled"],
   ["1", "disabled"],
 ] as const;
-const INVENTORY = [
-  ["-1", "disabled"],
-  ["0", "filled by hand"],
-  ["1", "filled automatically"],
-] as const;
 
 /** Changes that set one member, and what it can be; without options it is written. */
 const SINGLE: Partial<
@@ -44,7 +40,7 @@ const SINGLE: Partial<
   ophistory: { member: "history" },
   optrends: { member: "trends" },
   opseverity: { member: "severity", options: SEVERITY_OPTIONS },
-  opinventory: { member: "inventory_mode", options: INVENTORY },
+  opinventory: { member: "inventory_mode", options: INVENTORY_MODES },
 };
 const WORDS: Record<Change, string> = {
   opdiscover: "Discover",

@@ -9,6 +9,7 @@ import { SaveDialog } from "~/parts/save-dialog";
 import { ask } from "~/ui/confirm";
 import { Field, Input, Textarea } from "~/ui/field";
 import { toast } from "~/ui/toast";
+import { tagParams } from "~/util/tags";
 
 const KEYS = [["templates"], ["items"], ["triggers"], ["discoveryrules"], ["macros"]];
 
@@ -79,9 +80,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
         choice === "clear" && gone.length
           ? gone.map((parent) => ({ templateid: parent.templateid }))
           : undefined,
-      tags: draft.tags
-        .filter((tag) => tag.tag.trim())
-        .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+      tags: tagParams(draft.tags),
     });
     onSaved?.(templateid);
     return true;

@@ -1,6 +1,6 @@
 import type { ConfigTrigger } from "~/api/trigger-config";
 import { checkExpression } from "~/util/expression";
-import type { Tag } from "~/util/tags";
+import { type Tag, tagParams } from "~/util/tags";
 
 /** A trigger as the form holds it. */
 export interface TriggerDraft {
@@ -74,9 +74,7 @@ export function triggerParams(draft: TriggerDraft, inherited: boolean, prototype
     comments: draft.comments,
     url: draft.url.trim(),
     url_name: draft.urlName.trim(),
-    tags: draft.tags
-      .filter((tag) => tag.tag.trim())
-      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    tags: tagParams(draft.tags),
     dependencies: draft.dependencies.map((triggerid) => ({ triggerid })),
     discover: prototype ? (draft.discover ? "0" : "1") : undefined,
   };

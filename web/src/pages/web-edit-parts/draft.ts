@@ -1,6 +1,6 @@
 import type { WebScenarioDetail, WebStep } from "~/api/web-scenarios";
 import { pairsOf, pairsText } from "~/util/pairs";
-import type { Tag } from "~/util/tags";
+import { type Tag, tagParams } from "~/util/tags";
 
 /** A step as the form holds it; lists are lines of "name: value". */
 export interface StepDraft {
@@ -173,9 +173,7 @@ export function paramsOf(draft: WebDraft, inherited: boolean): object {
     ssl_cert_file: draft.certFile,
     ssl_key_file: draft.keyFile,
     ssl_key_password: draft.keyPassword,
-    tags: draft.tags
-      .filter((tag) => tag.tag.trim())
-      .map(({ tag, value }) => ({ tag: tag.trim(), value })),
+    tags: tagParams(draft.tags),
     steps: draft.steps.map(stepParams),
   };
 }

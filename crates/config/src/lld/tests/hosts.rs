@@ -7,7 +7,7 @@ use crate::objects::{
     HostPrototypeParts, create_host_prototype, delete_items, update_host_prototype,
 };
 
-fn boxed(more: More<'_>) -> Box {
+pub(super) fn boxed(more: More<'_>) -> Box {
     let mut all = vec![("enabled_lifetime_type", Value::from(1))];
     all.extend_from_slice(more);
     let b = Box::new(&all);
@@ -40,7 +40,7 @@ fn boxed(more: More<'_>) -> Box {
 }
 
 /// What each discovered host is and has.
-fn hosts(b: &Box) -> String {
+pub(super) fn hosts(b: &Box) -> String {
     let parts = [
         "SELECT host || '=' || name || '=' || status AS v FROM hosts WHERE flags = 4",
         "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg JOIN hosts h \

@@ -2,6 +2,7 @@
 
 mod cost;
 mod fates;
+mod host_parts;
 mod hosts;
 mod making;
 mod shipped;

@@ -1,0 +1,241 @@
+//! What discovered hosts have, and what of it follows later changes.
+
+use serde_json::json;
+
+use super::hosts::{boxed, hosts};
+use super::*;
+use crate::objects::{HostPrototypeParts, update_host_prototype};
+
+/// Changes the one prototype.
+fn prototype(b: &Box, columns: Columns, parts: HostPrototypeParts) {
+    b.edit(|e| {
+        let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        update_host_prototype(e, id, &columns, &parts).unwrap();
+        Ok(())
+    });
+}
+
+fn one(n: &str, t: &str) -> String {
+    json!([{ "{#N}": n, "{#T}": t }]).to_string()
+}
+
+const GROUPS: &str = "SELECT g.name AS v FROM groups_ g WHERE g.flags = 4";
+const NAMES: &str = "SELECT host || '=' || name AS v FROM hosts WHERE flags = 4";
+
+#[test]
+fn names_lose_the_blanks_around() {
+    let b = boxed(&[]);
+    let columns = vec![("host", "{#N}".into()), ("name", " {#N} {#T}".into())];
+    let parts = HostPrototypeParts {
+        group_prototypes: Some(vec!["{#T}".into(), "{#T} / {#N}".into()]),
+        ..HostPrototypeParts::default()
+    };
+    prototype(&b, columns, parts);
+    b.discover(&one(" \t\r\na\n", " x "));
+    assert_eq!(b.shown(NAMES), "a=a\n  x");
+    assert_eq!(b.shown(GROUPS), "x| x  /  \t\r\na".split('|').rev().collect::<Vec<_>>().join("|"));
+    b.stays(&one(" \t\r\na\n", " x "));
+    // A space of another kind is a part of the name.
+    b.discover(&one("b", "\u{a0}y"));
+    assert!(b.shown(GROUPS).contains("\u{a0}y"), "{}", b.shown(GROUPS));
+}
+
+#[test]
+fn names_that_cannot_be_are_told() {
+    let long = "v".repeat(129);
+    for (n, t, word, made) in [
+        (" ", "x", "technical name", ""),
+        ("a/b", "x", "technical name", ""),
+        (long.as_str(), "x", "technical name", ""),
+        ("a", " ", "visible name is empty", ""),
+        ("a", long.as_str(), "longer than 128", ""),
+        ("h", "x", "has its name", ""),
+        ("a", "h", "has its name", ""),
+        ("a", &long[1..], "", "a"),
+    ] {
+        let b = boxed(&[]);
+        let columns = vec![("host", "{#N}".into()), ("name", "{#T}".into())];
+        let parts = HostPrototypeParts {
+            group_prototypes: Some(Vec::new()),
+            ..HostPrototypeParts::default()
+        };
+        prototype(&b, columns, parts);
+        let error = b.discover_at(&one(n, t), 1_000).error;
+        assert!(error.contains(word) && error.is_empty() == word.is_empty(), "{n} {t}: {error}");
+        assert_eq!(b.shown("SELECT host AS v FROM hosts WHERE flags = 4"), made, "{n} {t}");
+    }
+}
+
+#[test]
+fn visible_names_are_given_once() {
+    let b = boxed(&[]);
+    prototype(&b, vec![("name", "{#T}".into())], HostPrototypeParts::default());
+    let summary = b.discover_at(&rows("a:x b:x"), 1_000);
+    assert!(summary.error.contains("visible name"), "{}", summary.error);
+    assert_eq!(b.shown(NAMES), "vm-a=x");
+    // Who cannot get a new name keeps the old one.
+    b.discover(&rows("a:x b:y"));
+    b.new_host("taken", 0);
+    let summary = b.discover_at(&rows("a:x b:taken"), 1_000);
+    assert!(summary.error.contains("has its name"), "{}", summary.error);
+    assert_eq!(b.shown(NAMES), "vm-a=x|vm-b=y");
+}
+
+#[test]
+fn groups_that_cannot_be_are_left_out() {
+    for (name, groups) in [("/x", ""), ("x/", ""), ("x//y", ""), (" ", ""), (" x ", "x")] {
+        let b = boxed(&[]);
+        let parts = HostPrototypeParts {
+            group_prototypes: Some(vec!["{#T}".into()]),
+            ..HostPrototypeParts::default()
+        };
+        prototype(&b, Columns::new(), parts);
+        let error = b.discover_at(&one("a", name), 1_000).error;
+        assert_eq!(error.is_empty(), !groups.is_empty(), "{name}: {error}");
+        assert_eq!(b.shown(GROUPS), groups, "{name}");
+        assert_eq!(b.shown(NAMES), "vm-a=Machine a", "{name}");
+    }
+    let uuid = "SELECT uuid AS v FROM groups_ WHERE flags = 4";
+    let b = boxed(&[]);
+    b.discover(&rows("a"));
+    assert_eq!(b.shown(uuid), "", "only groups of people have one");
+}
+
+#[test]
+fn tags_that_cannot_be_keep_the_host_away() {
+    let long = "x".repeat(256);
+    let tag = |tag: &str, value: &str| Tag { tag: tag.into(), value: value.into() };
+    for (t, word) in [("", "no name"), (long.as_str(), "longer"), ("vm", "twice"), ("ok", "")] {
+        let b = boxed(&[]);
+        let parts = HostPrototypeParts {
+            group_prototypes: Some(Vec::new()),
+            tags: Some(vec![tag("vm", "1"), tag("{#T}", "1")]),
+            ..HostPrototypeParts::default()
+        };
+        prototype(&b, Columns::new(), parts);
+        let error = b.discover_at(&one("a", t), 1_000).error;
+        assert!(error.contains(word) && error.is_empty() == word.is_empty(), "{t}: {error}");
+        let made = if word.is_empty() { "vm-a=Machine a" } else { "" };
+        assert_eq!(b.shown(NAMES), made, "{t}");
+        // A host that is there stays as it was.
+        b.discover(&one("a", "fine"));
+        assert_eq!(b.discover_at(&one("a", t), 1_000).lost.hosts, 0, "{t}");
+    }
+}
+
+#[test]
+fn the_rules_host_hands_on_macros_and_settings() {
+    let b = boxed(&[]);
+    b.edit(|e| {
+        for (name, value) in [("{$HV}", "1"), ("{$VM}", "hidden by the prototype's")] {
+            let row = [("hostid", b.host.into()), ("macro", name.into()), ("value", value.into())];
+            e.insert_new("hostmacros", &row)?;
+        }
+        Ok(())
+    });
+    b.discover(&rows("a"));
+    assert!(hosts(&b).contains("vm-a {$HV}1|vm-a {$VM}a;"), "{}", hosts(&b));
+    b.stays(&rows("a"));
+    b.edit(|e| {
+        e.execute(
+            "UPDATE hostmacros SET value = '2' WHERE macro = '{$HV}' AND automatic = 0",
+            &[],
+        )?;
+        let row = [("tls_accept", Value::from(2)), ("ipmi_username", "u".into())];
+        Ok(e.update("hosts", b.host, &row)?)
+    });
+    b.discover(&rows("a"));
+    assert!(hosts(&b).contains("vm-a {$HV}2|vm-a {$VM}a;"), "{}", hosts(&b));
+    let settings = "SELECT tls_accept || ipmi_username AS v FROM hosts WHERE flags = 4";
+    assert_eq!(b.shown(settings), "2u");
+    b.stays(&rows("a"));
+}
+
+#[test]
+fn what_people_gave_stays() {
+    let b = boxed(&[]);
+    b.discover(&rows("a"));
+    b.edit(|e| {
+        let id = e.query("SELECT hostid FROM hosts WHERE flags = 4", &[])?[0].id("hostid");
+        let templates = e.query("SELECT hostid FROM hosts WHERE host = 'U'", &[])?;
+        link_templates(e, &[id], &[templates[0].id("hostid")]).unwrap();
+        e.execute(
+            "UPDATE hostmacros SET automatic = 0, value = 'mine' WHERE hostid = ?",
+            &[id.into()],
+        )?;
+        for value in ["a", "mine"] {
+            let row = [("hostid", id.into()), ("tag", "vm".into()), ("value", value.into())];
+            e.insert_new("host_tags", &row)?;
+        }
+        Ok(())
+    });
+    b.discover(&rows("a:z"));
+    let shown = hosts(&b);
+    assert!(shown.contains("vm-a is T|vm-a is U; "), "{shown}");
+    assert!(shown.contains("; vm-a tag a|vm-a tag mine; vm-a {$VM}mine; "), "{shown}");
+    b.stays(&rows("a:z"));
+    // A template that goes from the prototype goes from its hosts; the people's stays.
+    let parts = HostPrototypeParts { templates: Some(Vec::new()), ..Default::default() };
+    prototype(&b, Columns::new(), parts);
+    b.discover(&rows("a:z"));
+    assert!(hosts(&b).contains("; vm-a is U; "), "{}", hosts(&b));
+}
+
+#[test]
+fn interfaces_follow_and_items_keep_theirs() {
+    let b = boxed(&[]);
+    b.discover(&rows("a"));
+    let shown = "SELECT i.type || ' ' || i.ip AS v FROM interfaces i JOIN hosts h \
+                 ON h.hostid = i.hostid WHERE h.flags = 4";
+    let ids = "SELECT i.interfaceid AS v FROM interfaces i JOIN hosts h \
+               ON h.hostid = i.hostid WHERE h.flags = 4 AND i.type = 1";
+    let agent = b.shown(ids);
+    b.edit(|e| Ok(e.execute("UPDATE interfaces SET ip = '10.9.9.9' WHERE type = 1", &[])?));
+    b.edit(|e| {
+        let sql = "UPDATE interfaces SET ip = '10.8.8.8' WHERE type = 1 AND hostid = ?";
+        Ok(e.execute(sql, &[b.host.into()])?)
+    });
+    b.discover(&rows("a"));
+    assert_eq!((b.shown(shown).as_str(), b.shown(ids)), ("1 10.8.8.8|2 10.0.0.2", agent.clone()));
+    // Own ones instead: the agent's becomes the first of its type, the other goes.
+    let own = vec![vec![
+        ("main", Value::from(1)),
+        ("type", Value::from(1)),
+        ("useip", Value::from(1)),
+        ("ip", "{#T}".into()),
+        ("port", "1".into()),
+    ]];
+    let parts = HostPrototypeParts { interfaces: Some(own), ..Default::default() };
+    prototype(&b, vec![("custom_interfaces", Value::from(1))], parts);
+    b.discover(&rows("a:10.7.7.7"));
+    assert_eq!((b.shown(shown).as_str(), b.shown(ids)), ("1 10.7.7.7", agent));
+    b.stays(&rows("a:10.7.7.7"));
+    // What items use stays, also where it is one too many.
+    b.edit(|e| {
+        let rows =
+            e.query("SELECT interfaceid, hostid FROM interfaces WHERE ip = '10.7.7.7'", &[])?;
+        let row = [("interfaceid", Value::from(rows[0].id("interfaceid")))];
+        let sql = "SELECT itemid FROM items WHERE hostid = ?";
+        let items = e.query(sql, &[rows[0].id("hostid").into()])?;
+        Ok(e.update("items", items[0].id("itemid"), &row)?)
+    });
+    let parts = HostPrototypeParts { interfaces: Some(Vec::new()), ..Default::default() };
+    prototype(&b, Columns::new(), parts);
+    assert_eq!(b.discover_at(&rows("a:10.7.7.7"), 1_000).updated.hosts, 0);
+    assert_eq!(b.shown(shown), "1 10.7.7.7");
+}
+
+#[test]
+fn another_technical_name_renames() {
+    let b = boxed(&[("lifetime_type", Value::from(2))]);
+    b.discover(&rows("a b"));
+    let ids = "SELECT hostid AS v FROM hosts WHERE flags = 4";
+    let before = b.shown(ids);
+    let columns = vec![("host", "new-{#N}".into())];
+    prototype(&b, columns, HostPrototypeParts::default());
+    let summary = b.discover(&rows("a b"));
+    assert_eq!((summary.created.hosts, summary.updated.hosts), (0, 2));
+    assert_eq!(b.shown(NAMES), "new-a=Machine a|new-b=Machine b");
+    assert_eq!(b.shown(ids), before);
+    b.stays(&rows("a b"));
+}

@@ -1,0 +1,100 @@
+import { useQuery } from "@tanstack/react-query";
+import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import { type HostPrototypeDetail, hostPrototypeQuery } from "~/api/host-prototypes";
+import { ruleQuery } from "~/api/item-config";
+import { ownerQuery } from "~/api/owners";
+import { useFresh } from "~/parts/fresh";
+import { OwnerHeading } from "~/parts/owner";
+import { QueryError } from "~/shell/fallback";
+import { Page } from "~/shell/page";
+import { Empty, SkeletonRows } from "~/ui/state";
+import { HostPrototypeForm } from "./host-prototype-parts/form";
+
+const newRoute = getRouteApi("/inside/host-prototypes/new");
+const editRoute = getRouteApi("/inside/host-prototypes/$hostid/edit");
+const SEARCH = { tab: "hosts" };
+
+interface BodyProps {
+  title: string;
+  rule: { itemid: string; name: string };
+  ownerid: string;
+  prototype: HostPrototypeDetail | null;
+}
+
+function Body({ title, rule, ownerid, prototype }: BodyProps) {
+  const { data: owner } = useQuery(ownerQuery(ownerid));
+  const navigate = useNavigate();
+  const params = { ruleid: rule.itemid };
+  return (
+    <Page
+      title={title}
+      scroll
+      heading={
+        owner && (
+          <OwnerHeading owner={owner} title={title}>
+            <Link
+              to="/rules/$ruleid"
+              params={params}
+              search={SEARCH}
+              className="text-soft hover:text-ink"
+            >
+              {rule.name}
+            </Link>
+          </OwnerHeading>
+        )
+      }
+    >
+      <HostPrototypeForm
+        ruleid={rule.itemid}
+        prototype={prototype}
+        onDone={() => void navigate({ to: "/rules/$ruleid", params, search: SEARCH })}
+      />
+    </Page>
+  );
+}
+
+/** While there is nothing to edit (yet). */
+function Bare({ title, error, missing }: { title: string; error: Error | null; missing?: string }) {
+  const content: ReactNode = error ? (
+    <QueryError error={error} />
+  ) : missing ? (
+    <Empty icon="search" title={missing}>
+      It was deleted, or you may not see it.
+    </Empty>
+  ) : (
+    <SkeletonRows rows={10} />
+  );
+  return (
+    <Page title={title} scroll>
+      {content}
+    </Page>
+  );
+}
+
+export function HostPrototypeNewPage() {
+  const { rule: ruleid = "" } = newRoute.useSearch();
+  const { data: rule, error } = useQuery(ruleQuery(ruleid));
+  const title = "Create host prototype";
+  if (rule) return <Body title={title} rule={rule} ownerid={rule.hostid} prototype={null} />;
+  const missing = rule === null || !ruleid ? "This discovery rule does not exist" : undefined;
+  return <Bare title={title} error={error} missing={missing} />;
+}
+
+export function HostPrototypeEditPage() {
+  const { hostid } = editRoute.useParams();
+  const { data: prototype, error } = useFresh(hostPrototypeQuery(hostid));
+  if (prototype && !Array.isArray(prototype.discoveryRule)) {
+    return (
+      <Body
+        key={hostid}
+        title={`Edit ${prototype.name}`}
+        rule={prototype.discoveryRule}
+        ownerid={prototype.parentHost.hostid}
+        prototype={prototype}
+      />
+    );
+  }
+  const missing = prototype === null ? "This host prototype does not exist" : undefined;
+  return <Bare title="Edit host prototype" error={error} missing={missing} />;
+}

@@ -1,0 +1,99 @@
+import type { HostPrototypeDetail } from "~/api/host-prototypes";
+import { type HostInterface, interfaceParams, type Macro } from "~/api/hosts";
+import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
+import { type Tag, tagParams } from "~/util/tags";
+
+/** A host prototype as the form holds it. */
+export interface HostPrototypeDraft {
+  host: string;
+  name: string;
+  /** Its hosts are monitored. */
+  monitored: boolean;
+  /** Discovery makes hosts of it. */
+  discovered: boolean;
+  groupids: string[];
+  /** Names of groups with discovery macros, one a line. */
+  groupNames: string;
+  templateids: string[];
+  /** -1 off, 0 by hand, 1 automatic. */
+  inventory: string;
+  /** "0" those of the rule's host, "1" its own. */
+  custom: "0" | "1";
+  interfaces: HostInterface[];
+  macros: Macro[];
+  tags: Tag[];
+}
+
+export function draftOf(prototype: HostPrototypeDetail | null): HostPrototypeDraft {
+  return {
+    host: prototype?.host ?? "",
+    name: prototype && prototype.name !== prototype.host ? prototype.name : "",
+    monitored: prototype?.status !== "1",
+    discovered: prototype?.discover !== "1",
+    groupids: prototype?.groupLinks.map((group) => group.groupid) ?? [],
+    groupNames: prototype?.groupPrototypes.map((group) => group.name).join("\n") ?? "",
+    templateids: prototype?.templates.map((template) => template.templateid) ?? [],
+    inventory: prototype?.inventory_mode ?? "-1",
+    custom: prototype?.custom_interfaces === "1" ? "1" : "0",
+    interfaces: prototype?.interfaces ?? [],
+    macros: prototype?.macros ?? [],
+    tags: prototype?.tags ?? [],
+  };
+}
+
+const linesOf = (text: string) => [
+  ...new Set(
+    text
+      .split("\n")
+      .map((line) => line.trim())
+      .filter(Boolean),
+  ),
+];
+
+function hostProblem(host: string): string | undefined {
+  const rest = withoutLldMacros(host);
+  if (!host.trim()) return "A host prototype needs a name.";
+  if (rest === host) {
+    return "The host name needs a discovery macro, such as {#NAME}: else all hosts had the same.";
+  }
+  if (!/^[\w .-]*$/.test(rest)) {
+    return "Only letters, digits, spaces, dots, dashes and underscores beside discovery macros.";
+  }
+  return undefined;
+}
+
+/** What is wrong with a draft, by field; the server has the last word on the rest. */
+export function problemsOf(draft: HostPrototypeDraft): Record<string, string> {
+  const problems: Record<string, string> = {};
+  const put = (field: string, problem: string | undefined) => {
+    if (problem) problems[field] = problem;
+  };
+  put("host", hostProblem(draft.host));
+  put("groups", draft.groupids.length ? undefined : "Choose at least one group.");
+  const plain = linesOf(draft.groupNames).find((name) => withoutLldMacros(name) === name);
+  put("groupNames", plain && `"${plain}" has no discovery macro: choose such a group above.`);
+  put("macros", macrosProblem(draft.macros));
+  return problems;
+}
+
+/**
+ * The draft as `hostprototype.create` and `.update` take it. What comes from a template takes its
+ * state alone.
+ */
+export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): object {
+  const state = { status: draft.monitored ? "0" : "1", discover: draft.discovered ? "0" : "1" };
+  if (inherited) return state;
+  return {
+    ...state,
+    host: draft.host.trim(),
+    name: draft.name.trim() || draft.host.trim(),
+    groupLinks: draft.groupids.map((groupid) => ({ groupid })),
+    groupPrototypes: linesOf(draft.groupNames).map((name) => ({ name })),
+    templates: draft.templateids.map((templateid) => ({ templateid })),
+    inventory_mode: draft.inventory,
+    custom_interfaces: draft.custom,
+    interfaces: draft.custom === "1" ? draft.interfaces.map(interfaceParams) : [],
+    macros: macroParams(draft.macros),
+    tags: tagParams(draft.tags),
+  };
+}

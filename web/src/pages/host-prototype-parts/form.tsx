@@ -1,0 +1,219 @@
+import { useQueryClient } from "@tanstack/react-query";
+import {
+  deleteHostPrototype,
+  type HostPrototypeDetail,
+  saveHostPrototype,
+} from "~/api/host-prototypes";
+import { InterfacesEditor, newInterface } from "~/forms/interfaces-editor";
+import { MacrosEditor } from "~/forms/macros-editor";
+import { ObjectForm } from "~/forms/object-form";
+import { FormSection } from "~/forms/section";
+import { TagsEditor } from "~/forms/tags-editor";
+import { useDraft } from "~/forms/use-draft";
+import { HostGroupPicker, TemplatePicker, useNewHostGroup } from "~/parts/pickers";
+import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Segmented } from "~/ui/segmented";
+import { INVENTORY_MODES } from "~/util/inventory";
+import { draftOf, type HostPrototypeDraft, paramsOf, problemsOf } from "./draft";
+
+interface PartProps {
+  draft: HostPrototypeDraft;
+  set: (next: Partial<HostPrototypeDraft>) => void;
+  problems: Record<string, string>;
+}
+
+function Names({ draft, set, problems, focus }: PartProps & { focus: boolean }) {
+  return (
+    <div className="grid gap-4 sm:grid-cols-2">
+      <Field
+        label="Host name"
+        required
+        error={problems.host}
+        hint="With a discovery macro, such as {#NAME}"
+      >
+        {(id) => (
+          <Input
+            id={id}
+            autoFocus={focus}
+            value={draft.host}
+            onChange={(e) => set({ host: e.target.value })}
+          />
+        )}
+      </Field>
+      <Field label="Visible name">
+        {(id) => (
+          <Input
+            id={id}
+            placeholder={draft.host}
+            value={draft.name}
+            onChange={(e) => set({ name: e.target.value })}
+          />
+        )}
+      </Field>
+    </div>
+  );
+}
+
+function Groups({ draft, set, problems }: PartProps) {
+  const addGroup = useNewHostGroup((groupid) => set({ groupids: [...draft.groupids, groupid] }));
+  return (
+    <>
+      <Field label="Host groups" required error={problems.groups}>
+        {(id) => (
+          <HostGroupPicker
+            id={id}
+            field
+            values={draft.groupids}
+            onChange={(groupids) => set({ groupids })}
+            onCreate={addGroup}
+          />
+        )}
+      </Field>
+      <Field
+        label="Groups by discovery"
+        error={problems.groupNames}
+        hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}; made when missing"
+      >
+        {(id) => (
+          <Textarea
+            id={id}
+            rows={2}
+            value={draft.groupNames}
+            onChange={(e) => set({ groupNames: e.target.value })}
+          />
+        )}
+      </Field>
+    </>
+  );
+}
+
+function Interfaces({ draft, set }: PartProps) {
+  const own = (custom: "0" | "1") =>
+    set({
+      custom,
+      interfaces:
+        custom === "1" && draft.interfaces.length === 0
+          ? [newInterface("1", true)]
+          : draft.interfaces,
+    });
+  return (
+    <FormSection
+      title="Interfaces"
+      note="Where Vedette connects to. Addresses and ports take discovery macros."
+    >
+      <Segmented<"0" | "1">
+        label="Interfaces"
+        value={draft.custom}
+        onChange={own}
+        options={[
+          ["0", "As the rule's host"],
+          ["1", "Own"],
+        ]}
+      />
+      {draft.custom === "1" ? (
+        <InterfacesEditor
+          interfaces={draft.interfaces}
+          onChange={(interfaces) => set({ interfaces })}
+        />
+      ) : (
+        <p className="text-sm text-soft">
+          Each discovered host gets the interfaces of the host that the rule runs on.
+        </p>
+      )}
+    </FormSection>
+  );
+}
+
+interface HostPrototypeFormProps {
+  ruleid: string;
+  prototype: HostPrototypeDetail | null;
+  onDone: () => void;
+}
+
+/** Creates or edits a host prototype. */
+export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFormProps) {
+  const drafting = useDraft(() => draftOf(prototype), problemsOf);
+  const client = useQueryClient();
+  const inherited = prototype !== null && prototype.templateid !== "0";
+  const { draft, set, problems } = drafting;
+  const part = { draft, set, problems };
+  const id = prototype?.hostid ?? null;
+  const leave = () => {
+    void client.invalidateQueries();
+    onDone();
+  };
+  const params = () => ({ ...(id === null ? { ruleid } : {}), ...paramsOf(draft, inherited) });
+  const names = new Map(prototype?.templates.map((t) => [t.templateid, t.name]));
+  return (
+    <ObjectForm
+      word="host prototype"
+      drafting={{ ...drafting, draft: { name: draft.name.trim() || draft.host.trim() } }}
+      isNew={id === null}
+      save={() => saveHostPrototype(id, params())}
+      onSaved={leave}
+      remove={inherited ? undefined : () => deleteHostPrototype(id ?? "")}
+      onDeleted={leave}
+      loss="The hosts that discovery has made of it go with it, and their history."
+    >
+      {inherited && (
+        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
+          This host prototype comes from a template. Its state can be changed here.
+        </p>
+      )}
+      <FormSection title="State" note="Of the hosts that discovery makes from now on.">
+        <div className="flex flex-wrap gap-x-6 gap-y-2">
+          <Checkbox
+            label="Discover hosts"
+            checked={draft.discovered}
+            onChange={(e) => set({ discovered: e.target.checked })}
+          />
+          <Checkbox
+            label="Monitor them at once"
+            checked={draft.monitored}
+            onChange={(e) => set({ monitored: e.target.checked })}
+          />
+        </div>
+      </FormSection>
+      <fieldset disabled={inherited} className="contents">
+        <FormSection
+          title="Hosts"
+          note="Each discovered thing becomes a host with these names, groups and templates."
+        >
+          <Names {...part} focus={id === null} />
+          <Groups {...part} />
+          <Field label="Templates">
+            {(fieldId) => (
+              <TemplatePicker
+                id={fieldId}
+                field
+                names={names}
+                values={draft.templateids}
+                onChange={(templateids) => set({ templateids })}
+              />
+            )}
+          </Field>
+          <Field label="Inventory" className="max-w-60">
+            {(fieldId) => (
+              <Select
+                id={fieldId}
+                options={INVENTORY_MODES}
+                value={draft.inventory}
+                onChange={(e) => set({ inventory: e.target.value })}
+              />
+            )}
+          </Field>
+        </FormSection>
+        <Interfaces {...part} />
+        <FormSection title="Tags" note="Go with every problem of the hosts.">
+          <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
+        </FormSection>
+        <FormSection
+          title="Macros"
+          note="Beside those of the rule's host, which discovered hosts have too."
+        >
+          <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
+        </FormSection>
+      </fieldset>
+    </ObjectForm>
+  );
+}
