@@ -162,10 +162,16 @@ class Side:
         return view
 
     def groups(self):
-        """Host groups that discovery has made and used."""
-        rows = self.api.call("hostgroup.get", output="extend", filter={"flags": 4},
-                             selectHosts=["host"])
-        return {json.dumps(row["name"]): plain(row) for row in rows if row["hosts"]}
+        """Host groups that discovery has made."""
+        rows = self.api.call(
+            "hostgroup.get", output="extend", filter={"flags": 4}, selectHosts=["host"],
+            selectDiscoveryRules=["key_"], selectHostPrototypes=["host"],
+            selectGroupDiscoveries="extend")
+        for row in rows:
+            # The reference names a prototype once for each of its patterns.
+            row["hostPrototypes"] = [
+                json.loads(one) for one in {json.dumps(one) for one in row["hostPrototypes"]}]
+        return {json.dumps(row["name"]): plain(row) for row in rows}
 
 
 def differences(real, own, path=""):

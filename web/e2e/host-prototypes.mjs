@@ -27,7 +27,10 @@ async function create(template) {
     await button("Create host prototype").click();
     await page.getByRole("alert").filter({ hasText: "A host prototype needs a name." }).waitFor();
     await page.getByLabel("Host name").fill("machine");
-    await page.getByText(/needs a discovery macro/).first().waitFor();
+    await page
+      .getByText(/needs a discovery macro/)
+      .first()
+      .waitFor();
     await page.getByLabel("Host name").fill("machine-{#ROOM}");
     await page.getByLabel("Visible name").fill(NAME);
     await page.getByText("Choose at least one group.").first().waitFor();
@@ -35,7 +38,10 @@ async function create(template) {
     await page.getByRole("listbox", { name: "Host groups" }).getByRole("option").first().click();
     await page.keyboard.press("Escape");
     await page.getByLabel("Groups by discovery").fill("Everything");
-    await page.getByText(/"Everything" has no discovery macro/).first().waitFor();
+    await page
+      .getByText(/"Everything" has no discovery macro/)
+      .first()
+      .waitFor();
     await page.getByLabel("Groups by discovery").fill("Rooms/{#ROOM}\nFloors {#ROOM}");
     await pickByKeyboard(/^Templates/, "templates", template);
     await page.getByLabel("Inventory").selectOption({ label: "filled automatically" });
@@ -76,7 +82,7 @@ async function create(template) {
 async function change(template) {
   await step("edit host prototype", async () => {
     await link(NAME).click();
-    await heading(new RegExp("Edit Machine")).waitFor();
+    await heading(/Edit Machine/).waitFor();
     const values = [
       ["Host name", "machine-{#ROOM}"],
       ["Groups by discovery", "Rooms/{#ROOM}\nFloors {#ROOM}"],
@@ -99,7 +105,9 @@ async function change(template) {
     await link(NAME).click();
     await page.getByText(/gets the interfaces of the host/).waitFor();
     await button("Delete host prototype…").click();
-    await dialog().getByText(/hosts that discovery has made of it/).waitFor();
+    await dialog()
+      .getByText(/hosts that discovery has made of it/)
+      .waitFor();
     await dialog().getByRole("button", { name: "Delete host prototype" }).click();
     await page.getByText(`${NAME} was deleted.`).first().waitFor();
     await page.getByText("No host prototypes").waitFor();

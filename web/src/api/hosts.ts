@@ -30,14 +30,6 @@ export interface SnmpDetails {
   contextname?: string;
 }
 
-/** An interface as the create and update methods take it. */
-export function interfaceParams(iface: HostInterface): object {
-  const { interfaceid, type, main, useip, ip, dns, port } = iface;
-  const details =
-    type === "2" && iface.details && !Array.isArray(iface.details) ? iface.details : undefined;
-  return { interfaceid, type, main, useip, ip, dns, port, details };
-}
-
 /** `type`: 0 text, 1 secret, 2 vault. Secrets come without their value. */
 export interface Macro {
   hostmacroid?: string;

@@ -42,9 +42,7 @@ export function parseTagFilters(text: string): TagFilter[] {
 
 /** Tags as the create and update methods take them; lines without a name are left out. */
 export function tagParams(tags: readonly Tag[]): Tag[] {
-  return tags
-    .filter((tag) => tag.tag.trim())
-    .map(({ tag, value }) => ({ tag: tag.trim(), value }));
+  return tags.filter((tag) => tag.tag.trim()).map(({ tag, value }) => ({ tag: tag.trim(), value }));
 }
 
 /** A tag in one piece: `site: riga`, or `site` alone where it has no value. */

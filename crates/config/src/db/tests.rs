@@ -79,3 +79,23 @@ fn an_older_database_gets_the_new_tables() {
     let new = db.read(|c| c.query("SELECT * FROM action_conditions", &[]));
     assert!(new.unwrap().is_empty());
 }
+
+#[test]
+fn an_older_database_tells_what_discovery_has_linked() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("config.db");
+    let db = Db::open(Location::Sqlite(path.clone())).unwrap();
+    let older: DbResult<()> = db.write(|c| {
+        c.batch(
+            "DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES (3); \
+             INSERT INTO hosts (hostid, flags) VALUES (2, 4), (3, 0); \
+             INSERT INTO host_templates (hostid, templateid) VALUES (2, 9), (3, 9)",
+        )
+    });
+    older.unwrap();
+    drop(db);
+    let db = Db::open(Location::Sqlite(path)).unwrap();
+    let sql = "SELECT link_type FROM host_templates ORDER BY hostid";
+    let rows = db.read(|c| c.query(sql, &[])).unwrap();
+    assert_eq!(rows.iter().map(|row| row.int("link_type")).collect::<Vec<_>>(), [1, 0]);
+}

@@ -83,6 +83,8 @@ pub(super) struct NewHost {
     pub(super) shape: Shape,
     /// [`INTERFACE`] of each.
     pub(super) interfaces: Vec<Columns>,
+    /// Groups by their patterns.
+    pub(super) made_groups: Vec<(String, String)>,
     /// What is wrong with it and keeps it neither from being made nor from being changed.
     pub(super) complaints: Vec<String>,
     /// Why it cannot be made, or stays as it is.
@@ -232,7 +234,9 @@ pub(super) fn wanted(
         1 => prototype.interfaces.iter().map(|one| interface(one, &row)).collect(),
         _ => from.interfaces.clone(),
     };
-    let groups = groups(prototype, &row, &mut complaints);
+    let made_groups = made_groups(prototype, &row, &mut complaints);
+    let mut groups = prototype.groups.clone();
+    groups.extend(made_groups.iter().map(|(_, name)| name.clone()));
     let (tags, refused) = match row_tags(&tags, &row) {
         Ok(tags) => (tags, None),
         Err(why) => (BTreeSet::new(), Some(cannot(&host, why))),
@@ -246,7 +250,9 @@ pub(super) fn wanted(
         macros: macros(prototype, &row, from),
         host,
     };
-    Ok(Ok(Some(NewHost { prototype: at, status, shape, interfaces, complaints, refused })))
+    let prototype = at;
+    let new = NewHost { prototype, status, shape, interfaces, made_groups, complaints, refused };
+    Ok(Ok(Some(new)))
 }
 
 /// What operations of overrides may change.
@@ -308,19 +314,21 @@ fn check_names(host: &str, name: &str) -> Result<(), &'static str> {
     }
 }
 
-/// Names of the groups; those that no group may have are complained of.
-fn groups(
+/// Patterns of groups with the names that they give; names that no group may have are complained
+/// of.
+fn made_groups(
     prototype: &HostPrototype,
     row: &Substitution<'_>,
     complaints: &mut Vec<String>,
-) -> BTreeSet<String> {
-    let mut groups = prototype.groups.clone();
-    for name in prototype.group_prototypes.iter().map(|pattern| row.name(pattern)) {
+) -> Vec<(String, String)> {
+    let mut groups = Vec::with_capacity(prototype.group_prototypes.len());
+    for pattern in &prototype.group_prototypes {
+        let name = row.name(pattern);
         if name.chars().count() > NAME_CHARS_MAX || name.split('/').any(str::is_empty) {
             complaints
                 .push(format!("Cannot make host group \"{name}\": no group has such a name."));
         } else {
-            groups.insert(name);
+            groups.push((pattern.clone(), name));
         }
     }
     groups

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
+use super::groups;
 use super::host_interfaces::{self, InterfaceChange};
 use super::host_shape::{
     NewHost, RulesHost, Shape, cannot, columns_of, host_macro, templates_of, wanted,
@@ -93,6 +94,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     let mut state = load(stage.connection(), work)?;
     let (mut creates, mut updates) = (Vec::new(), Vec::new());
     let (mut hosts, mut names): (HashSet<String>, HashSet<String>) = Default::default();
+    let mut made: BTreeSet<groups::Made> = BTreeSet::new();
     let rule = work.rule;
     for (at, prototype) in rule.hosts.iter().enumerate() {
         for place in work.rows {
@@ -104,6 +106,8 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
                     continue;
                 }
             };
+            let groups = new.made_groups.iter().cloned();
+            made.extend(groups.map(|(pattern, name)| (prototype.id(), pattern, name)));
             if !hosts.insert(new.shape.host.clone()) {
                 work.errors.add(cannot(&new.shape.host, "another row gives the same name"));
                 continue;
@@ -138,7 +142,8 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         host_write::create(edit, work, &creates)?;
         host_write::update(edit, work, &updates)?;
     }
-    give_up(stage, work, &state.existing)
+    give_up(stage, work, &state.existing)?;
+    groups::discover(stage, work, &made)
 }
 
 fn update(

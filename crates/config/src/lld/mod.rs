@@ -7,6 +7,7 @@
 //! neither the value nor any configuration changed it does not even read.
 
 mod errors;
+mod groups;
 mod host_interfaces;
 mod host_shape;
 mod host_write;

@@ -107,6 +107,7 @@ impl Column {
 /// Steps from one schema version to the next; version 1 is [`tables`] as of the first release.
 /// A fresh database gets the tables of today and the newest version at once; an older one gets, after
 /// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
+/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts.
 const MIGRATIONS: &[&str] = &[
     "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
      hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
@@ -115,9 +116,11 @@ const MIGRATIONS: &[&str] = &[
      CREATE INDEX group_prototypes_hostid ON group_prototypes (hostid); \
      CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)",
     "",
+    "UPDATE host_templates SET link_type = 1 \
+     WHERE hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND flags = 4)",
 ];
 
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
 

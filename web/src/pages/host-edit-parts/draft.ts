@@ -1,4 +1,5 @@
-import { type Host, type HostInterface, interfaceParams, type Macro } from "~/api/hosts";
+import type { Host, HostInterface, Macro } from "~/api/hosts";
+import { interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem } from "~/util/macros";
 import { type Tag, tagParams } from "~/util/tags";
 

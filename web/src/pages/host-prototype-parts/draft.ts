@@ -1,5 +1,6 @@
 import type { HostPrototypeDetail } from "~/api/host-prototypes";
-import { type HostInterface, interfaceParams, type Macro } from "~/api/hosts";
+import type { HostInterface, Macro } from "~/api/hosts";
+import { interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
 import { type Tag, tagParams } from "~/util/tags";
 

@@ -258,19 +258,40 @@ fn attach(found: &mut Found<'_, '_>, kind: &Kind) -> ApiResult<()> {
         )?;
         found.relate_as(&relation, &wanted, &pairs)?;
     }
-    // Where discovered groups come from is not kept yet: there is nothing to show.
-    for (option, member) in [
-        ("selectDiscoveryRules", "discoveryRules"),
-        ("selectHostPrototypes", "hostPrototypes"),
-        ("selectGroupDiscoveries", "groupDiscoveries"),
+    if kind.number == 0 { attach_origins(found) } else { Ok(()) }
+}
+
+/// Where discovered groups come from.
+fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
+    let ids = found.ids();
+    for (option, sql, relation) in [
+        (
+            "selectDiscoveryRules",
+            "SELECT g.groupid, h.parent_itemid FROM group_discovery g \
+             JOIN host_discovery h ON h.hostid = g.parent_hostid WHERE g.groupid IN ({ids})",
+            Relation::new("discoveryRules", "discoveryrule.get", "itemids", "itemid"),
+        ),
+        (
+            "selectHostPrototypes",
+            "SELECT groupid, parent_hostid FROM group_discovery WHERE groupid IN ({ids})",
+            Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid"),
+        ),
     ] {
-        if kind.number == 0 && found.wants_list(option)?.is_some() {
-            for row in &mut found.rows {
-                row.out.insert(member.to_owned(), Json::Array(Vec::new()));
-            }
+        if let Some(wanted) = found.wants_list(option)? {
+            let pairs = found.call.pairs(sql, &ids)?;
+            found.relate_as(&relation.bare(), &wanted, &pairs)?;
         }
     }
-    Ok(())
+    let Some(wanted) = found.wants_list("selectGroupDiscoveries")? else { return Ok(()) };
+    found.attach(
+        "groupDiscoveries",
+        &wanted,
+        "SELECT d.groupid AS owner, p.group_prototypeid AS parent_group_prototypeid, d.name, \
+         d.lastcheck, d.ts_delete, d.status FROM group_discovery d JOIN group_prototypes p \
+         ON p.hostid = d.parent_hostid AND p.name = d.name \
+         WHERE d.groupid IN ({ids}) ORDER BY d.groupdiscoveryid",
+        &["parent_group_prototypeid", "name", "lastcheck", "ts_delete", "status"],
+    )
 }
 
 #[cfg(test)]

@@ -368,3 +368,45 @@ fn rights_decide_what_is_seen_and_changed() {
     let seen = adm("hostgroup.get", json!({ "output": ["name"], "sortfield": "name" })).unwrap();
     assert_eq!(seen, json!([{ "name": "read" }, { "name": "write" }]));
 }
+
+#[test]
+fn what_discovery_has_linked_is_told_and_stays() {
+    let server = Server::start();
+    let group = server.create("hostgroup.create", &json!({ "name": "G" }));
+    let groups = json!([{ "groupid": group }]);
+    let own = server.create("templategroup.create", &json!({ "name": "TG" }));
+    let template = |name: &str| {
+        let params = json!({ "host": name, "groups": [{ "groupid": own }] });
+        server.create("template.create", &params)
+    };
+    let (t, u) = (template("T"), template("U"));
+    let templates = json!([{ "templateid": t }, { "templateid": u }]);
+    let params = json!({ "host": "vm", "groups": groups, "templates": templates });
+    let host = server.create("host.create", &params);
+    server.write_sql(&[
+        "UPDATE hosts SET flags = 4 WHERE host = 'vm'",
+        &format!("UPDATE host_templates SET link_type = 1 WHERE templateid = {t}"),
+        &format!(
+            "INSERT INTO host_discovery (hostid, parent_hostid, parent_itemid, host, lastcheck) \
+             VALUES ({host}, 77, 88, 'p{{#A}}', 5)"
+        ),
+    ]);
+    let linked = |wanted: Json| {
+        let params = json!({ "hostids": host, "output": [], "selectParentTemplates": wanted });
+        server.call("host.get", &params).unwrap()[0]["parentTemplates"].clone()
+    };
+    assert_eq!(
+        linked(json!(["host", "link_type"])),
+        json!([{ "host": "T", "link_type": "1" }, { "host": "U", "link_type": "0" }])
+    );
+    assert_eq!(linked(json!(["templateid"])), json!([{ "templateid": t }, { "templateid": u }]));
+    let params = json!({ "hostids": host, "output": ["flags"], "selectHostDiscovery": "extend" });
+    let discovery = &server.call("host.get", &params).unwrap()[0]["hostDiscovery"];
+    assert_eq!(
+        [&discovery["hostid"], &discovery["parent_hostid"], &discovery["parent_itemid"]],
+        [&json!(host), &json!("77"), &json!("0")]
+    );
+    // Without the templates of people, those of discovery stay.
+    server.call("host.update", &json!({ "hostid": host, "templates": [] })).unwrap();
+    assert_eq!(linked(json!(["host"])), json!([{ "host": "T" }]));
+}

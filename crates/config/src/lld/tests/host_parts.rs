@@ -33,7 +33,7 @@ fn names_lose_the_blanks_around() {
     prototype(&b, columns, parts);
     b.discover(&one(" \t\r\na\n", " x "));
     assert_eq!(b.shown(NAMES), "a=a\n  x");
-    assert_eq!(b.shown(GROUPS), "x| x  /  \t\r\na".split('|').rev().collect::<Vec<_>>().join("|"));
+    assert_eq!(b.shown(GROUPS), "x|x  /  \t\r\na");
     b.stays(&one(" \t\r\na\n", " x "));
     // A space of another kind is a part of the name.
     b.discover(&one("b", "\u{a0}y"));
@@ -223,6 +223,31 @@ fn interfaces_follow_and_items_keep_theirs() {
     prototype(&b, Columns::new(), parts);
     assert_eq!(b.discover_at(&rows("a:10.7.7.7"), 1_000).updated.hosts, 0);
     assert_eq!(b.shown(shown), "1 10.7.7.7");
+}
+
+#[test]
+fn discovered_groups_go_when_nothing_makes_them() {
+    let b = boxed(&[("lifetime", "1h".into())]);
+    b.edit(|e| {
+        let row = [("name", "Of mine".into())];
+        Ok(e.insert_new("groups_", &row)?)
+    });
+    let origins = "SELECT g.name || ' ' || d.name || ' ' || d.status AS v FROM group_discovery d \
+                   JOIN groups_ g ON g.groupid = d.groupid";
+    b.discover(&rows("a:x b:y c:mine"));
+    assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
+    b.stays(&rows("a:x b:y c:mine"));
+    b.discover_at(&rows("a:x b:x"), 2_000);
+    assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 1");
+    b.discover_at(&rows("a:x b:y"), 3_000);
+    assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
+    // The lost host c is in a group of people, which stays.
+    b.discover_at(&rows("a:x b:x"), 4_000);
+    b.discover_at(&rows("a:x b:x"), 4_000 + 3_600);
+    assert_eq!((b.shown(origins).as_str(), b.shown(GROUPS).as_str()), ("Of x Of {#T} 0", "Of x"));
+    let mine = "SELECT name AS v FROM groups_ WHERE name = 'Of mine'";
+    assert_eq!(b.shown(mine), "Of mine");
+    b.stays(&rows("a:x b:x"));
 }
 
 #[test]

@@ -287,6 +287,23 @@ const CONFIGURATION: &[Table] = &[
         ],
         &[&["hostid"], &["groupid"]],
     ),
+    // Where a discovered group comes from: a host prototype and the name that it has there.
+    table(
+        "group_discovery",
+        &["groupdiscoveryid"],
+        &[
+            id("groupdiscoveryid"),
+            owned("groupid", "groups_"),
+            owned("parent_hostid", "hosts"),
+            text("name"),
+            int("lastcheck", "0"),
+            int("ts_delete", "0"),
+            int("ts_disable", "0"),
+            int("disable_source", "0"),
+            int("status", "0"),
+        ],
+        &[&["groupid"], &["parent_hostid"]],
+    ),
 ];
 
 const HOSTS: &[Column] = &[
