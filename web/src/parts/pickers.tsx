@@ -1,12 +1,10 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { explain } from "~/api/errors";
-import { createHostGroup, hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
+import { hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
 import { hostNamesQuery, hostSearchQuery } from "~/api/hosts";
 import { templateSearchQuery } from "~/api/templates";
 import { Pick } from "~/ui/pick";
 import { SeverityMark } from "~/ui/severity";
-import { toast } from "~/ui/toast";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 
@@ -22,20 +20,6 @@ export function HostGroupPicker(props: PickerProps) {
   const { data = [] } = useQuery(hostGroupsQuery());
   const options = data.map((group) => ({ value: group.groupid, label: group.name }));
   return <Pick label="Host groups" options={options} {...props} />;
-}
-
-/** Makes a host group of the name that was typed, and tells its id. */
-export function useNewHostGroup(onMade: (groupid: string) => void): (name: string) => void {
-  const client = useQueryClient();
-  const { mutate } = useMutation({
-    mutationFn: createHostGroup,
-    onSuccess: (groupid) => {
-      void client.invalidateQueries({ queryKey: ["hostgroups"] });
-      onMade(groupid);
-    },
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
-  return mutate;
 }
 
 export function TemplateGroupPicker(props: PickerProps) {

@@ -9,9 +9,9 @@ import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostGroupPicker, TemplatePicker, useNewHostGroup } from "~/parts/pickers";
+import { HostFields } from "~/parts/host-fields";
 import { ask } from "~/ui/confirm";
-import { Checkbox, Field, Input, Textarea } from "~/ui/field";
+import { Checkbox, Field, Textarea } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import { draftOf, hostParams, problemsOf, unlinkedTemplates, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
@@ -34,7 +34,6 @@ export function HostForm({ host }: { host: Host | null }) {
       void navigate({ to: "/hosts/$hostid", params: { hostid } });
     },
   });
-  const addGroup = useNewHostGroup((groupid) => set({ groupids: [...draft.groupids, groupid] }));
   const submit = async () => {
     if (!check()) return;
     const unlinked = unlinkedTemplates(draft, host);
@@ -57,7 +56,6 @@ export function HostForm({ host }: { host: Host | null }) {
     });
     if (choice) save.mutate(choice === "clear");
   };
-  const names = new Map(host?.parentTemplates.map((t) => [t.templateid, t.name]));
 
   return (
     <FormCard onSubmit={() => void submit()}>
@@ -65,53 +63,14 @@ export function HostForm({ host }: { host: Host | null }) {
         title="Host"
         note="The host name is what agents send; the visible name is what people read."
       >
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Host name" required error={problems.host}>
-            {(id) => (
-              <Input
-                id={id}
-                autoFocus={!host}
-                value={draft.host}
-                onChange={(e) => set({ host: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Visible name">
-            {(id) => (
-              <Input
-                id={id}
-                placeholder={draft.host}
-                value={draft.name}
-                onChange={(e) => set({ name: e.target.value })}
-              />
-            )}
-          </Field>
-        </div>
-        <Field label="Host groups" required error={problems.groups}>
-          {(id) => (
-            <HostGroupPicker
-              id={id}
-              field
-              values={draft.groupids}
-              onChange={(groupids) => set({ groupids })}
-              onCreate={addGroup}
-            />
-          )}
-        </Field>
-        <Field
-          label="Templates"
-          hint="What a template brings appears at once. Unlinking asks what becomes of it."
-        >
-          {(id) => (
-            <TemplatePicker
-              id={id}
-              field
-              names={names}
-              values={draft.templateids}
-              onChange={(templateids) => set({ templateids })}
-            />
-          )}
-        </Field>
+        <HostFields
+          draft={draft}
+          set={set}
+          problems={problems}
+          isNew={host === null}
+          templates={host?.parentTemplates ?? []}
+          templatesHint="What a template brings appears at once. Unlinking asks what becomes of it."
+        />
         <Field label="Description">
           {(id) => (
             <Textarea

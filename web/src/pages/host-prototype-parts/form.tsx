@@ -10,8 +10,8 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostGroupPicker, TemplatePicker, useNewHostGroup } from "~/parts/pickers";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { HostFields } from "~/parts/host-fields";
+import { Checkbox, Field, Select, Textarea } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { INVENTORY_MODES } from "~/util/inventory";
 import { draftOf, type HostPrototypeDraft, paramsOf, problemsOf } from "./draft";
@@ -20,71 +20,6 @@ interface PartProps {
   draft: HostPrototypeDraft;
   set: (next: Partial<HostPrototypeDraft>) => void;
   problems: Record<string, string>;
-}
-
-function Names({ draft, set, problems, focus }: PartProps & { focus: boolean }) {
-  return (
-    <div className="grid gap-4 sm:grid-cols-2">
-      <Field
-        label="Host name"
-        required
-        error={problems.host}
-        hint="With a discovery macro, such as {#NAME}"
-      >
-        {(id) => (
-          <Input
-            id={id}
-            autoFocus={focus}
-            value={draft.host}
-            onChange={(e) => set({ host: e.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Visible name">
-        {(id) => (
-          <Input
-            id={id}
-            placeholder={draft.host}
-            value={draft.name}
-            onChange={(e) => set({ name: e.target.value })}
-          />
-        )}
-      </Field>
-    </div>
-  );
-}
-
-function Groups({ draft, set, problems }: PartProps) {
-  const addGroup = useNewHostGroup((groupid) => set({ groupids: [...draft.groupids, groupid] }));
-  return (
-    <>
-      <Field label="Host groups" required error={problems.groups}>
-        {(id) => (
-          <HostGroupPicker
-            id={id}
-            field
-            values={draft.groupids}
-            onChange={(groupids) => set({ groupids })}
-            onCreate={addGroup}
-          />
-        )}
-      </Field>
-      <Field
-        label="Groups by discovery"
-        error={problems.groupNames}
-        hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}; made when missing"
-      >
-        {(id) => (
-          <Textarea
-            id={id}
-            rows={2}
-            value={draft.groupNames}
-            onChange={(e) => set({ groupNames: e.target.value })}
-          />
-        )}
-      </Field>
-    </>
-  );
 }
 
 function Interfaces({ draft, set }: PartProps) {
@@ -143,7 +78,6 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
     onDone();
   };
   const params = () => ({ ...(id === null ? { ruleid } : {}), ...paramsOf(draft, inherited) });
-  const names = new Map(prototype?.templates.map((t) => [t.templateid, t.name]));
   return (
     <ObjectForm
       word="host prototype"
@@ -179,19 +113,27 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
           title="Hosts"
           note="Each discovered thing becomes a host with these names, groups and templates."
         >
-          <Names {...part} focus={id === null} />
-          <Groups {...part} />
-          <Field label="Templates">
-            {(fieldId) => (
-              <TemplatePicker
-                id={fieldId}
-                field
-                names={names}
-                values={draft.templateids}
-                onChange={(templateids) => set({ templateids })}
-              />
-            )}
-          </Field>
+          <HostFields
+            {...part}
+            isNew={id === null}
+            hint="With a discovery macro, such as {#NAME}"
+            templates={prototype?.templates ?? []}
+          >
+            <Field
+              label="Groups by discovery"
+              error={problems.groupNames}
+              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}; made when missing"
+            >
+              {(fieldId) => (
+                <Textarea
+                  id={fieldId}
+                  rows={2}
+                  value={draft.groupNames}
+                  onChange={(e) => set({ groupNames: e.target.value })}
+                />
+              )}
+            </Field>
+          </HostFields>
           <Field label="Inventory" className="max-w-60">
             {(fieldId) => (
               <Select
