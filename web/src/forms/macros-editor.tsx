@@ -46,12 +46,14 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
           />
           <Select
             aria-label="Type"
+            className="max-sm:order-1"
             options={TYPES}
             value={macro.type}
             onChange={(e) => set(i, { type: e.target.value })}
           />
           <Input
             aria-label="Description"
+            className="max-sm:order-1"
             placeholder="description"
             value={macro.description}
             onChange={(e) => set(i, { description: e.target.value })}

@@ -36,15 +36,17 @@ function Interfaces({ draft, set }: PartProps) {
       title="Interfaces"
       note="Where Vedette connects to. Addresses and ports take discovery macros."
     >
-      <Segmented<"0" | "1">
-        label="Interfaces"
-        value={draft.custom}
-        onChange={own}
-        options={[
-          ["0", "As the rule's host"],
-          ["1", "Own"],
-        ]}
-      />
+      <div className="flex">
+        <Segmented<"0" | "1">
+          label="Interfaces"
+          value={draft.custom}
+          onChange={own}
+          options={[
+            ["0", "As the rule's host"],
+            ["1", "Own"],
+          ]}
+        />
+      </div>
       {draft.custom === "1" ? (
         <InterfacesEditor
           interfaces={draft.interfaces}
