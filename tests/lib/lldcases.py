@@ -138,7 +138,7 @@ def scenes():
              "delay": "{#D}", "url": "{#N}", "timeout": "{#D}", "posts": "{#N}",
              "status_codes": "{#S}", "http_proxy": "{#N}", "ssl_cert_file": "{#N}",
              "ssl_key_file": "{#N}", "ssl_key_password": "{#N}", "username": "{#N}",
-             "password": "{#N}", "authtype": 1, "headers": [{"name": "h", "value": "{#D}"}],
+             "password": "{#N}", "authtype": 1, "headers": [{"name": "h", "value": "{#S2}"}],
              "query_fields": [{"name": "{#N}", "value": "{#N}"}], "trends": None},
             {"name": "script {#N}", "key_": "script[{#N}]", "type": 21, "value_type": 4,
              "delay": "{#D}", "timeout": "{#D}", "params": "{#N}", "trends": None,
@@ -162,8 +162,8 @@ def scenes():
                   "error_handler_params": "{#N}"},
                  {"type": 21, "params": "{#N}", "error_handler": 0, "error_handler_params": ""}]}],
         "interfaces": HOST_INTERFACES[:1] + HOST_INTERFACES[2:],
-        "rows": [[row(N="a", D="1m", Y="2d", S="200", V="1", W="1-7,00:00-24:00")],
-                 [row(N=around("a"), D=around("1m"), Y=around("3d"), S=around("200"),
+        "rows": [[row(N="a", D="1m", Y="2d", S2="w", S="200", V="1", W="1-7,00:00-24:00")],
+                 [row(N=around("a"), D=around("1m"), Y=around("3d"), S2="w", S=around("200"),
                       V=around("1"), W="1-7,00:00-24:00")]]}
     yield "items of names", {
         "items": [{"name": "{#V}", "key_": "k[{#N}]", "type": 2, "value_type": 3},

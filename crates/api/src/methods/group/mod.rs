@@ -279,7 +279,7 @@ fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
     ] {
         if let Some(wanted) = found.wants_list(option)? {
             let pairs = found.call.pairs(sql, &ids)?;
-            found.relate_as(&relation.bare(), &wanted, &pairs)?;
+            found.relate_as(&relation, &wanted, &pairs)?;
         }
     }
     let Some(wanted) = found.wants_list("selectGroupDiscoveries")? else { return Ok(()) };
