@@ -124,6 +124,21 @@ class Side:
         self.make("hostprototype", ruleid=ruleid, groupLinks=links, groupPrototypes=patterns,
                   templates=templates, **one)
 
+    def change(self, scene, at, groups):
+        """Gives a host prototype these groups (place of the pattern that it was, pattern), or
+        deletes it."""
+        ruleid = self.rules[scene][2]
+        found = self.api.call("hostprototype.get", discoveryids=ruleid, output=["hostid"],
+                              selectGroupPrototypes="extend")
+        one = sorted(found, key=lambda row: int(row["hostid"]))[at]
+        if groups is None:
+            self.api.call("hostprototype.delete", [one["hostid"]])
+            return
+        before = sorted(int(row["group_prototypeid"]) for row in one["groupPrototypes"])
+        groups = [{"name": name} if place is None else
+                  {"group_prototypeid": before[place], "name": name} for place, name in groups]
+        self.api.call("hostprototype.update", hostid=one["hostid"], groupPrototypes=groups)
+
     def send(self, scene, rows):
         """One value for the rule; whether it was taken."""
         short = "".join(c for c in scene if c.isalnum())
@@ -200,6 +215,8 @@ def compare(sides, problems):
         scenes = [name for name, case in chosen.items() if step < len(case["rows"])]
         for side in sides:
             for scene in scenes:
+                for change in chosen[scene].get("changes", {}).get(step, ()):
+                    side.change(scene, *change)
                 if not side.send(scene, chosen[scene]["rows"][step]):
                     problems.append("%s %s: value not taken" % (side.name, scene))
         looks = [(scene, lambda side, scene=scene: side.view(scene)) for scene in scenes]

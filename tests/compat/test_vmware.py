@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """VMware items of a real server 7.0: what the tests expect of Vedette is what it answers to each key
-(`--write` writes its answers down), and official templates on both have the same items and values."""
+(`--write` writes its answers down), and official templates on both have the same items and values
+and discover the same hosts."""
 
 import json
 import os
@@ -14,6 +15,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import bed  # noqa: E402
 import reference  # noqa: E402
 import test_collect_templates as templates  # noqa: E402
+import test_lld as lld  # noqa: E402
 import vcsim  # noqa: E402
 
 ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmwareanswers.json")
@@ -21,6 +23,8 @@ ANSWERS = os.path.join(os.path.dirname(os.path.abspath(vcsim.__file__)), "vmware
 COLLECTORS = ["StartVMwareCollectors=3", "VMwareFrequency=10", "VMwarePerfFrequency=10"]
 # From login to the last counter: the field's server reads counters one round after it was asked.
 ROUNDS_S = 60
+# Until both servers have the same discovered hosts.
+HOSTS_S = 60
 
 
 def answers():
@@ -51,6 +55,19 @@ def collected(api, url):
     return {keys[row["key_"]]: ["error", row["error"]] if row["state"] == "1"
             else ["value", row["lastvalue"] if row["lastclock"] != "0" else None]
             for row in rows}
+
+
+def discovered_hosts(api):
+    """Hosts that discovery has made, with what they are made of, by their names."""
+    rows = api.call(
+        "host.get", filter={"flags": 4}, output=["host", "name", "status", "custom_interfaces"],
+        selectHostGroups=["name", "flags"], selectTags="extend", selectMacros="extend",
+        selectInterfaces=["type", "main", "useip", "ip", "dns", "port"],
+        selectParentTemplates=["host", "link_type"], selectItems=["key_", "flags"])
+    for row in rows:
+        # What their own rules discover comes in its own time.
+        row["items"] = [item for item in row["items"] if item["flags"] == "0"]
+    return {row["host"]: lld.plain(row) for row in rows}
 
 
 class Official:
@@ -98,6 +115,15 @@ class Vmware(unittest.TestCase):
         count, problems = templates.compare([api, server.api()], Official(front.url), "")
         self.assertEqual(problems, [])
         self.assertGreater(count, 100)
+        sides = api, server.api()
+        bed.wait_for("discovered hosts", lambda: all(map(discovered_hosts, sides)))
+        end = time.monotonic() + HOSTS_S
+        views = [discovered_hosts(side) for side in sides]
+        while views[0] != views[1] and time.monotonic() < end:
+            time.sleep(1)
+            views = [discovered_hosts(side) for side in sides]
+        self.assertEqual(lld.differences(*views), [])
+        self.assertGreater(len(views[1]), 2)
 
     def test_answers(self):
         with open(ANSWERS) as f:

@@ -38,7 +38,29 @@ def prototype(**more):
     return dict({"host": "{#SCENE}-{#N}", "name": "{#N} of {#SCENE}", "groups": ["LLD"]}, **more)
 
 
-#: name, members of the rule, prototypes by kind, the rows of each value.
+#: Steps of preprocessing with a macro: type, parameters.
+STEPS = [(1, "{#P}"), (4, "{#P}"), (5, "{#P}\n1"), (11, "{#P}"), (12, "{#P}"), (12, "$.x{#P}"),
+         (13, "1\n{#P}"), (14, "{#P}"), (15, "{#P}"), (16, "{#P}"), (17, "{#P}"),
+         (18, "{#P}\n1"), (20, "{#P}"), (21, "{#P}"), (22, "{#P}\nvalue\n"),
+         (22, "m\nlabel\n{#P}"), (23, "{#P}"), (25, "{#P}\nx"), (26, "1\n{#P}"),
+         (28, "{#P}\n0"), (29, "{#P}\n1.2\n0")]
+#: What the macro is in turn.
+STEP_VALUES = ["a", "", " ", "x[", "(", "1", "2.5", "9", "-1", "0", "1m", "26y", "1e400", "$.a",
+               "$.a[", "//a", "//[", "m{a=\"b\"}", "m{", "{$P}", "1.3.6", "\\"]
+
+
+def steps():
+    """A prototype for each step."""
+    for at, (kind, params) in enumerate(STEPS):
+        handler = 0 if kind in (4, 20, 21, 25) else 1
+        yield {"name": "%d of {#N}" % at, "key_": "k[{#N},%d]" % at, "type": 2, "value_type": 4,
+               "trends": None, "preprocessing": [{
+                   "type": kind, "params": params, "error_handler": handler,
+                   "error_handler_params": ""}]}
+
+
+#: name, members of the rule, prototypes by kind, the rows of each value; `changes`: before a value
+#: a host prototype by its place gets other groups or, with None, goes.
 def scenes():
     yield "plain", {"hosts": [prototype()], "rows": [
         [row(N="a"), row(N="b")], [row(N="a")], [row(N="a"), row(N="b")]]}
@@ -204,3 +226,24 @@ def scenes():
         "items": [{"name": "{#N}", "key_": "k[{#N}]", "type": 2, "value_type": 3}],
         "rule": {"lifetime_type": 1, "enabled_lifetime_type": 2},
         "rows": [[row(N="a"), row(N="b")], [row(N="b")], [row(N="a"), row(N="b")]]}
+    yield "other patterns of groups", {
+        "hosts": [prototype(group_prototypes=["lld pat {#N}", "lld second {#N}", "lld third {#N}"])],
+        "rows": [[row(N="a"), row(N="b")]] * 3,
+        "changes": {1: [(0, [(0, "lld new {#N}"), (None, "lld second {#N}")])],
+                    2: [(0, [(0, "lld new {#N}/below"), (1, "{#N}//x")])]}}
+    yield "patterns of two prototypes", {
+        "hosts": [prototype(group_prototypes=["lld both {#N}", "lld one {#N}"]),
+                  prototype(host="second-{#SCENE}-{#N}", name="second {#SCENE} {#N}",
+                            group_prototypes=["lld both {#N}", "lld two {#N}"])],
+        "rows": [[row(N="a"), row(N="b")]] * 4,
+        "changes": {1: [(0, [(0, "lld apart {#N}"), (1, "lld one {#N}")])],
+                    2: [(1, [(0, "lld one {#N}"), (1, "lld two {#N}")])], 3: [(1, None)]}}
+    yield "swapped patterns", {
+        "hosts": [prototype(group_prototypes=["lld s {#N}", "lld t {#N}"])],
+        "rows": [[row(N="a")]] * 2,
+        "changes": {1: [(0, [(0, "lld t {#N}"), (1, "lld s {#N}")])]}}
+    yield "steps", {
+        "items": list(steps()),
+        "rows": [[row(N=str(at), P=value) for at, value in enumerate(STEP_VALUES)],
+                 [row(N=str(at), P=value) for at, value in enumerate(
+                     STEP_VALUES[1:] + STEP_VALUES[:1])]]}

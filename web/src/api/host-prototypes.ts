@@ -3,6 +3,12 @@ import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
 import type { HostInterface, Macro } from "./hosts";
 
+/** Names of groups with discovery macros. */
+export interface GroupPrototype {
+  group_prototypeid: string;
+  name: string;
+}
+
 /** A host prototype as lists show it. */
 export interface HostPrototypeRow {
   hostid: string;
@@ -15,7 +21,7 @@ export interface HostPrototypeRow {
   /** The prototype of a template that it comes from; 0 = none. */
   templateid: string;
   groupLinks: { groupid: string }[];
-  groupPrototypes: { name: string }[];
+  groupPrototypes: GroupPrototype[];
   templates: { templateid: string; name: string }[];
 }
 
@@ -35,7 +41,7 @@ export interface HostPrototypeDetail extends HostPrototypeRow {
 
 const ROW = {
   selectGroupLinks: ["groupid"],
-  selectGroupPrototypes: ["name"],
+  selectGroupPrototypes: ["group_prototypeid", "name"],
   selectTemplates: ["templateid", "name"],
 };
 

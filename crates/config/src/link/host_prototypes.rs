@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::LinkError;
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
-use crate::objects::Columns;
+use crate::objects::{Columns, delete_orphaned_groups};
 
 /// Columns that a child has from its parent.
 const COLUMNS: &[&str] =
@@ -13,7 +13,6 @@ const COLUMNS: &[&str] =
 
 /// Tables with what a prototype owns, and the columns that children copy.
 const TABLES: &[(&str, &[&str])] = &[
-    ("group_prototypes", &["groupid", "name"]),
     ("host_templates", &["templateid"]),
     ("host_tags", &["tag", "value"]),
     ("hostmacros", &["macro", "value", "description", "type"]),
@@ -137,6 +136,9 @@ fn copy(edit: &mut Edit<'_>, parent: u64, child: u64, changed: Option<&[&str]>) 
     for (table, columns) in TABLES.iter().filter(|(table, _)| wanted(table)) {
         copy_rows(edit, table, columns, parent, child)?;
     }
+    if wanted("group_prototypes") {
+        copy_groups(edit, parent, child)?;
+    }
     Ok(())
 }
 
@@ -148,22 +150,50 @@ fn copy_rows(
     child: u64,
 ) -> DbResult<()> {
     edit.delete(table, "hostid", &[child])?;
-    let keys = crate::schema::Table::named(table).key;
-    let key = keys[0];
-    let sql = format!("SELECT * FROM {table} WHERE hostid = ? ORDER BY {}", keys.join(", "));
+    let keys = crate::schema::Table::named(table).key.join(", ");
+    let sql = format!("SELECT * FROM {table} WHERE hostid = ? ORDER BY {keys}");
     for found in edit.query(&sql, &[parent.into()])? {
         let mut row = vec![("hostid", Value::from(child))];
         row.extend(columns.iter().filter_map(|name| Some((*name, found.get(name)?.clone()))));
         match table {
             "host_templates" => edit.insert(table, &row)?,
-            "group_prototypes" => {
-                row.push(("templateid", found.id(key).into()));
-                edit.insert_new(table, &row)?;
-            }
             _ => drop(edit.insert_new(table, &row)?),
         }
     }
     Ok(())
+}
+
+/// Groups and patterns of groups. Those that stay keep their ids, by which discovered groups know
+/// where they come from.
+fn copy_groups(edit: &mut Edit<'_>, parent: u64, child: u64) -> DbResult<()> {
+    let sql = "SELECT * FROM group_prototypes WHERE hostid = ? ORDER BY group_prototypeid";
+    let wanted = edit.query(sql, &[parent.into()])?;
+    let mut left = edit.query(sql, &[child.into()])?;
+    let mut rows = Vec::with_capacity(wanted.len());
+    for one in &wanted {
+        let id = one.id("group_prototypeid");
+        let same = |row: &Row| {
+            row.id("groupid") == one.id("groupid") && row.text("name") == one.text("name")
+        };
+        let at = left.iter().position(|row| row.id("templateid") == id);
+        let at = at.or_else(|| left.iter().position(|row| row.id("templateid") == 0 && same(row)));
+        let columns = [
+            ("hostid", Value::from(child)),
+            ("groupid", one.id("groupid").into()),
+            ("name", one.text("name").into()),
+            ("templateid", id.into()),
+        ];
+        rows.push((at.map(|at| left.remove(at).id("group_prototypeid")), columns));
+    }
+    let gone: Vec<u64> = left.iter().map(|row| row.id("group_prototypeid")).collect();
+    edit.delete("group_prototypes", "group_prototypeid", &gone)?;
+    for (id, columns) in rows {
+        match id {
+            Some(id) => edit.update("group_prototypes", id, &columns)?,
+            None => drop(edit.insert_new("group_prototypes", &columns)?),
+        }
+    }
+    delete_orphaned_groups(edit)
 }
 
 /// These prototypes and all that inherit them.

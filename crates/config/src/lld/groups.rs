@@ -1,14 +1,17 @@
-//! Host groups that discovery has made: where they come from, and how long they stay.
+//! Host groups that discovery has made: where they come from, their names, and how long they stay.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::host_shape::group_name;
 use super::lost::{Known, Mark, Tables};
+use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
+use crate::objects::{ids_of, without_origin};
 
-/// A group that a prototype makes: the prototype's id, the pattern, the group's name.
-pub(super) type Made = (u64, String, String);
+/// A group that is made: the id in `group_prototypes`, the group's name.
+pub(super) type Made = (u64, String);
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
 /// lifetime, once no host is in them. Groups of people stay what they are.
@@ -21,13 +24,14 @@ pub(super) fn discover(
     let known: BTreeSet<Made> = existing.iter().map(made).collect();
     let missing: Vec<&Made> = wanted.difference(&known).collect();
     let ids = discovered(stage.connection(), &missing)?;
+    let patterns = patterns(work);
     let rows: Vec<[(&str, Value); 4]> = missing
         .iter()
-        .filter_map(|(prototype, pattern, name)| {
+        .filter_map(|(prototype, name)| {
             Some([
                 ("groupid", (*ids.get(name)?).into()),
-                ("parent_hostid", (*prototype).into()),
-                ("name", pattern.as_str().into()),
+                ("parent_group_prototypeid", (*prototype).into()),
+                ("name", (*patterns.get(prototype)?).into()),
                 ("lastcheck", work.clock_s.into()),
             ])
         })
@@ -58,17 +62,59 @@ pub(super) fn discover(
     Ok(())
 }
 
+/// Gives groups whose pattern has changed the names that their rows give now. A name that another
+/// group has, or a group that has a second origin: then there is another group instead.
+pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<(), Stop> {
+    let patterns = patterns(work);
+    let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
+    let mut stale = load(stage.connection(), work)?;
+    stale.retain(|row| now(row).is_some_and(|pattern| pattern != row.text("name")));
+    for row in &stale {
+        let (Some(pattern), old) = (now(row), row.text("group_name")) else { continue };
+        let names = work.rows.iter().filter_map(|place| {
+            let place = Substitution::new(&place.row, &work.rule.tz);
+            (place.name(row.text("name")) == old).then(|| group_name(pattern, &place))?.ok()
+        });
+        let Some(name) = names.into_iter().next() else { continue };
+        if name != old && !is_free(stage.connection(), row.id("groupid"), &name)? {
+            continue;
+        }
+        let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
+        edit.update("groups_", row.id("groupid"), &[("name", name.into())])?;
+        let pattern = [("name", pattern.into())];
+        edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
+    }
+    Ok(())
+}
+
+/// No other group has the name, and the group comes from one place alone.
+fn is_free(connection: &mut dyn Connection, group: u64, name: &str) -> DbResult<bool> {
+    let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
+    if !connection.query(sql, &[name.into()])?.is_empty() {
+        return Ok(false);
+    }
+    let sql = "SELECT groupdiscoveryid FROM group_discovery WHERE groupid = ?";
+    Ok(connection.query(sql, &[group.into()])?.len() == 1)
+}
+
+/// Patterns of the rule's prototypes by their ids.
+fn patterns<'a>(work: &Work<'a>) -> BTreeMap<u64, &'a str> {
+    let all = work.rule.hosts.iter().flat_map(|one| &one.group_prototypes);
+    all.map(|(id, pattern)| (*id, pattern.as_str())).collect()
+}
+
 fn made(row: &Row) -> Made {
-    let text = |name: &str| row.text(name).to_owned();
-    (row.id("parent_hostid"), text("name"), text("group_name"))
+    (row.id("parent_group_prototypeid"), row.text("group_name").to_owned())
 }
 
 fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Row>> {
     let prototypes: Vec<u64> = work.rule.hosts.iter().map(|one| one.id()).collect();
     let sql = format!(
-        "SELECT d.groupdiscoveryid, d.parent_hostid, d.name, g.name AS group_name, {} \
-         FROM group_discovery d JOIN groups_ g ON g.groupid = d.groupid \
-         WHERE d.parent_hostid IN ({{ids}})",
+        "SELECT d.groupdiscoveryid, d.groupid, d.parent_group_prototypeid, d.name, \
+         g.name AS group_name, {} FROM group_discovery d \
+         JOIN groups_ g ON g.groupid = d.groupid \
+         JOIN group_prototypes p ON p.group_prototypeid = d.parent_group_prototypeid \
+         WHERE p.hostid IN ({{ids}})",
         Mark::COLUMNS
     );
     query_by_ids(connection, &sql, &[], &prototypes)
@@ -85,7 +131,7 @@ fn discovered(
         let sql = format!(
             "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = 4 AND name IN ({marks})"
         );
-        let names: Vec<Value> = portion.iter().map(|(.., name)| name.as_str().into()).collect();
+        let names: Vec<Value> = portion.iter().map(|(_, name)| name.as_str().into()).collect();
         for row in connection.query(&sql, &names)? {
             ids.insert(row.text("name").to_owned(), row.id("groupid"));
         }
@@ -96,14 +142,11 @@ fn discovered(
 /// Forgets origins, and deletes groups that have none left; one with hosts in it stays.
 fn delete(edit: &mut Edit<'_>, origins: &[u64]) -> DbResult<()> {
     let sql = "SELECT DISTINCT groupid FROM group_discovery WHERE groupdiscoveryid IN ({ids})";
-    let groups = query_by_ids(edit.connection(), sql, &[], origins)?;
+    let groups = ids_of(edit, sql, "groupid", origins)?;
     edit.delete("group_discovery", "groupdiscoveryid", origins)?;
-    let groups: Vec<u64> = groups.iter().map(|row| row.id("groupid")).collect();
-    let sql = "SELECT g.groupid FROM groups_ g WHERE g.flags = 4 AND g.groupid IN ({ids}) \
-               AND g.groupid NOT IN (SELECT groupid FROM group_discovery) \
-               AND g.groupid NOT IN (SELECT groupid FROM host_groups) \
-               AND g.groupid NOT IN (SELECT groupid FROM group_prototypes)";
-    let gone = query_by_ids(edit.connection(), sql, &[], &groups)?;
-    let gone: Vec<u64> = gone.iter().map(|row| row.id("groupid")).collect();
-    edit.delete("groups_", "groupid", &gone)
+    let left = without_origin(edit, &groups)?;
+    let sql = "SELECT groupid FROM groups_ WHERE groupid IN ({ids}) \
+               AND groupid NOT IN (SELECT groupid FROM host_groups)";
+    let empty = ids_of(edit, sql, "groupid", &left)?;
+    edit.delete("groups_", "groupid", &empty)
 }

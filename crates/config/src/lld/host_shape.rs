@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 
 use super::Work;
+use super::groups::Made;
 use super::item_check::NAME_CHARS_MAX;
 use super::overrides::HOST;
 use super::places::Place;
@@ -41,8 +42,8 @@ pub(crate) struct HostPrototype {
     pub(crate) row: Row,
     /// Names of groups.
     groups: BTreeSet<String>,
-    /// Names of groups with LLD macros.
-    group_prototypes: Vec<String>,
+    /// Ids and names of groups with LLD macros.
+    pub(super) group_prototypes: Vec<(u64, String)>,
     /// Templates by name.
     templates: BTreeSet<String>,
     tags: Vec<Tag>,
@@ -83,8 +84,8 @@ pub(super) struct NewHost {
     pub(super) shape: Shape,
     /// [`INTERFACE`] of each.
     pub(super) interfaces: Vec<Columns>,
-    /// Groups by their patterns.
-    pub(super) made_groups: Vec<(String, String)>,
+    /// Groups by their patterns' ids.
+    pub(super) made_groups: Vec<Made>,
     /// What is wrong with it and keeps it neither from being made nor from being changed.
     pub(super) complaints: Vec<String>,
     /// Why it cannot be made, or stays as it is.
@@ -159,13 +160,13 @@ pub(crate) fn prototypes(
         })
         .collect();
     let place = |id: u64| ids.iter().position(|known| *known == id).unwrap_or_default();
-    let sql = "SELECT gp.hostid, gp.name AS pattern, g.name FROM group_prototypes gp \
+    let sql = "SELECT gp.group_prototypeid, gp.hostid, gp.name AS pattern, g.name FROM group_prototypes gp \
                LEFT JOIN groups_ g ON g.groupid = gp.groupid WHERE gp.hostid IN ({ids})";
     for row in query_by_ids(connection, sql, &[], &ids)? {
         let one = &mut found[place(row.id("hostid"))];
         match row.text("pattern") {
             "" => drop(one.groups.insert(row.text("name").to_owned())),
-            pattern => one.group_prototypes.push(pattern.to_owned()),
+            pattern => one.group_prototypes.push((row.id("group_prototypeid"), pattern.to_owned())),
         }
     }
     for row in templates_of(connection, &ids)? {
@@ -314,21 +315,26 @@ fn check_names(host: &str, name: &str) -> Result<(), &'static str> {
     }
 }
 
+/// The name that a pattern gives, or one that no group may have.
+pub(super) fn group_name(pattern: &str, row: &Substitution<'_>) -> Result<String, String> {
+    let name = row.name(pattern);
+    let bad = name.chars().count() > NAME_CHARS_MAX || name.split('/').any(str::is_empty);
+    if bad { Err(name) } else { Ok(name) }
+}
+
 /// Patterns of groups with the names that they give; names that no group may have are complained
 /// of.
 fn made_groups(
     prototype: &HostPrototype,
     row: &Substitution<'_>,
     complaints: &mut Vec<String>,
-) -> Vec<(String, String)> {
+) -> Vec<Made> {
     let mut groups = Vec::with_capacity(prototype.group_prototypes.len());
-    for pattern in &prototype.group_prototypes {
-        let name = row.name(pattern);
-        if name.chars().count() > NAME_CHARS_MAX || name.split('/').any(str::is_empty) {
-            complaints
-                .push(format!("Cannot make host group \"{name}\": no group has such a name."));
-        } else {
-            groups.push((pattern.clone(), name));
+    for (id, pattern) in &prototype.group_prototypes {
+        match group_name(pattern, row) {
+            Ok(name) => groups.push((*id, name)),
+            Err(name) => complaints
+                .push(format!("Cannot make host group \"{name}\": no group has such a name.")),
         }
     }
     groups

@@ -90,6 +90,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     if work.rule.hosts.is_empty() {
         return Ok(());
     }
+    groups::rename(stage, work)?;
     let from = RulesHost::load(stage.connection(), work.rule.hostid)?;
     let mut state = load(stage.connection(), work)?;
     let (mut creates, mut updates) = (Vec::new(), Vec::new());
@@ -106,8 +107,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
                     continue;
                 }
             };
-            let groups = new.made_groups.iter().cloned();
-            made.extend(groups.map(|(pattern, name)| (prototype.id(), pattern, name)));
+            made.extend(new.made_groups.iter().cloned());
             if !hosts.insert(new.shape.host.clone()) {
                 work.errors.add(cannot(&new.shape.host, "another row gives the same name"));
                 continue;

@@ -3,7 +3,7 @@
 use eval::interval::UpdateInterval;
 
 use crate::db::Value;
-use crate::objects::{Columns, column};
+use crate::objects::{Columns, Step, column};
 
 /// Longest name, characters.
 pub(super) const NAME_CHARS_MAX: usize = 255;
@@ -41,6 +41,20 @@ pub(super) fn check(columns: &Columns, kind: i64) -> Result<(), String> {
         let fits = |seconds| seconds == 0 || (shortest_s..=KEPT_S_MAX).contains(&seconds);
         if !period.starts_with("{$") && !eval::num::parse_seconds(period).is_some_and(fits) {
             return Err(format!("its {what} cannot be kept for \"{period}\""));
+        }
+    }
+    Ok(())
+}
+
+/// Says what is wrong with preprocessing. What user macros stand in shows with its first value.
+pub(super) fn check_steps(steps: &[Step]) -> Result<(), String> {
+    for (n, step) in steps.iter().enumerate().filter(|(_, step)| !step.params.contains("{$")) {
+        let small = |number: i64| u8::try_from(number).unwrap_or(u8::MAX);
+        let (kind, handler) = (small(step.kind), small(step.error_handler));
+        let defect = eval::preproc::Step::from_api(kind, &step.params, handler, "")
+            .map_or_else(|error| Some(error.to_string()), |step| step.defect());
+        if let Some(why) = defect {
+            return Err(format!("its preprocessing step {} cannot work: {why}", n + 1));
         }
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::item_check::check;
+use super::item_check::{check, check_steps};
 use super::lost::{Known, Mark, Tables};
 use super::overrides::ITEM;
 use super::places::Place;
@@ -323,6 +323,7 @@ fn wanted(
     }
     check(&columns, proto.int("type")).map_err(|why| cannot(&key, why))?;
     let steps = row.steps(&prototype.steps);
+    check_steps(&steps).map_err(|why| cannot(&key, why))?;
     Ok(Some(Wanted { columns, key, status, steps, tags: row.tags(&tags) }))
 }
 

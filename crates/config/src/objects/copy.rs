@@ -214,9 +214,10 @@ impl Copy<'_, '_> {
                 ids.filter(|id| *id > 0).collect()
             };
             let names = groups.iter().map(|row| row[1].1.to_string());
+            let names = names.filter(|name| !name.is_empty());
             let parts = HostPrototypeParts {
                 group_links: Some(ids(&groups)),
-                group_prototypes: Some(names.filter(|name| !name.is_empty()).collect()),
+                group_prototypes: Some(names.map(|name| name.as_str().into()).collect()),
                 templates: Some(ids(&templates)),
                 tags: tags(self.edit.connection(), "host_tags", "hostid", &[id])?.remove(&id),
                 interfaces: Some(interfaces),

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::group_prototype::{GroupPrototype, delete_orphaned_groups, write_group_prototypes};
 use super::{Columns, Deleted, Tag, delete_items, ids_of, new_uuid};
 use crate::Edit;
 use crate::db::{DbResult, Value, query_by_ids};
@@ -14,7 +15,7 @@ pub struct HostPrototypeParts {
     /// Host groups of its hosts.
     pub group_links: Option<Vec<u64>>,
     /// Names of host groups with LLD macros.
-    pub group_prototypes: Option<Vec<String>>,
+    pub group_prototypes: Option<Vec<GroupPrototype>>,
     /// Templates of its hosts.
     pub templates: Option<Vec<u64>>,
     /// Tags.
@@ -82,11 +83,7 @@ fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbRe
         }
     }
     if let Some(names) = &parts.group_prototypes {
-        edit.execute("DELETE FROM group_prototypes WHERE groupid = 0 AND hostid = ?", &owner)?;
-        for name in names {
-            let row = [("hostid", id.into()), ("name", name.as_str().into())];
-            edit.insert_new("group_prototypes", &row)?;
-        }
+        write_group_prototypes(edit, id, names)?;
     }
     if let Some(templates) = &parts.templates {
         edit.delete("host_templates", "hostid", &[id])?;
@@ -116,7 +113,7 @@ fn write_parts(edit: &mut Edit<'_>, id: u64, parts: &HostPrototypeParts) -> DbRe
     Ok(())
 }
 
-/// Deletes host prototypes with those that inherit them and the hosts that discovery made of them.
+/// Deletes host prototypes with those that inherit them and the hosts and groups that discovery made of them.
 /// Returns the items and triggers that went with the hosts.
 pub fn delete_host_prototypes(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Deleted> {
     let all = prototypes_below(edit, ids)?;
@@ -137,7 +134,7 @@ pub fn delete_hosts_of_rules(edit: &mut Edit<'_>, rules: &[u64]) -> DbResult<()>
     delete_rows(edit, &hosts)
 }
 
-/// Deletes hosts and prototypes; hosts are to be forgotten by the snapshot.
+/// Deletes hosts and prototypes with the groups made of these; hosts are to be forgotten by the snapshot.
 fn delete_rows(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     let sql = "SELECT hostid, kind FROM hosts WHERE hostid IN ({ids})";
     let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
@@ -146,5 +143,5 @@ fn delete_rows(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     for row in rows.iter().filter(|row| row.int("kind") == 0) {
         edit.touch_host(row.id("hostid"));
     }
-    Ok(())
+    delete_orphaned_groups(edit)
 }

@@ -7,6 +7,7 @@
 
 mod copy;
 mod expression;
+mod group_prototype;
 mod host;
 mod host_prototype;
 mod item;
@@ -21,6 +22,8 @@ use crate::db::{DbResult, Value, query_by_ids};
 
 pub use copy::copy_discovery_rule;
 pub use expression::{ExpressionError, ItemRef, Resolved, resolve};
+pub use group_prototype::GroupPrototype;
+pub(crate) use group_prototype::{delete_orphaned_groups, without_origin};
 pub use host::delete_hosts;
 pub use host_prototype::{
     HostPrototypeParts, create_host_prototype, delete_host_prototypes, delete_hosts_of_rules,

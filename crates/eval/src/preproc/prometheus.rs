@@ -325,6 +325,13 @@ fn count(values: &[f64]) -> f64 {
     values.len() as f64
 }
 
+/// What is wrong with a pattern, or with the name of the label that is wanted.
+pub(super) fn defect(pattern: &str, label: &str) -> Option<PrometheusError> {
+    let bad = || PrometheusError::Param(label.to_owned());
+    let error = Pattern::parse(pattern).err();
+    error.or_else(|| (name_len(label, false) < label.len()).then(bad))
+}
+
 /// One value out of the rows that fit: `request` is `value`, `label` (then `output` names the
 /// label) or `function` (then `output` is `sum`, `min`, `max`, `avg` or `count`).
 pub fn prometheus_pattern(

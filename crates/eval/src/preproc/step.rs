@@ -1,7 +1,12 @@
 //! A preprocessing step: from the API's numbers and text to a form that runs.
 
+use super::prometheus;
 use crate::jsonpath::{Path, PathError};
 use crate::num::{parse_f64, parse_seconds, parse_u64};
+use crate::xpath;
+
+/// Longest heartbeat, seconds: 25 years.
+const HEARTBEAT_S_MAX: u32 = 25 * 365 * 86_400;
 
 /// Kinds of steps; the numbers are the API's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -261,9 +266,23 @@ impl Step {
 
     /// Why the step can never succeed, if its parameters are wrong.
     pub fn defect(&self) -> Option<String> {
+        use StepKind as K;
         match &self.action {
             Action::Broken { why, .. } => Some(why.to_string()),
             Action::Path(_, path) => path.as_ref().as_ref().err().map(ToString::to_string),
+            Action::Text(path) if matches!(self.kind, K::XmlXPath | K::CheckXmlError) => {
+                xpath::defect(path).map(|error| error.to_string())
+            }
+            Action::Text(pattern) if self.kind == K::PrometheusToJson => {
+                prometheus::defect(pattern, "").map(|error| error.to_string())
+            }
+            Action::Prometheus { pattern, request, output } => {
+                let label = if &**request == "label" { output } else { "" };
+                prometheus::defect(pattern, label).map(|error| error.to_string())
+            }
+            Action::Heartbeat(seconds) if !(1..=HEARTBEAT_S_MAX).contains(seconds) => {
+                Some(format!("a heartbeat of {seconds} s is none from 1 s to 25 years"))
+            }
             _ => None,
         }
     }

@@ -240,9 +240,39 @@ fn error_handlers() {
     assert!(Step::from_api(0, "", 0, "").is_err());
     assert!(Step::from_api(31, "", 0, "").is_err());
     assert!(Step::from_api(1, "", 4, "").is_err());
-    assert!(Step::from_api(1, "x", 0, "").unwrap().defect().is_some());
-    assert!(Step::from_api(12, "$.a[", 0, "").unwrap().defect().is_some());
-    assert_eq!(Step::from_api(12, "$.a", 0, "").unwrap().defect(), None);
+}
+
+#[test]
+fn defects_are_told_before_the_first_value() {
+    for (kind, params, broken) in [
+        (1, "x", true),
+        (1, "-2.5", false),
+        (5, "(\n1", false),
+        (11, "//a", false),
+        (11, "//[", true),
+        (12, "$.a", false),
+        (12, "$.a[", true),
+        (12, "a", true),
+        (13, "1\n0", true),
+        (13, "1\n", false),
+        (16, "a", true),
+        (17, "", true),
+        (20, "25y", true),
+        (20, "9125d", false),
+        (20, "0", true),
+        (20, "9126d", true),
+        (22, "m{a=\"b\"}\nvalue\n", false),
+        (22, "m{\nvalue\n", true),
+        (22, "m\nlabel\na", false),
+        (22, "m\nlabel\n ", true),
+        (22, "m\nfunction\nsum", false),
+        (23, "", false),
+        (23, "1m", true),
+        (25, "\nx", true),
+    ] {
+        let defect = Step::from_api(kind, params, 0, "").unwrap().defect();
+        assert_eq!(defect.is_some(), broken, "{kind} {params:?}: {defect:?}");
+    }
 }
 
 #[test]

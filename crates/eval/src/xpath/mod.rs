@@ -31,6 +31,11 @@ pub fn query(document: &str, xpath: &str) -> Result<String, XpathError> {
     eval::query(&document, &expression)
 }
 
+/// What is wrong with an expression.
+pub(crate) fn defect(xpath: &str) -> Option<XpathError> {
+    parse::parse(xpath).err()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

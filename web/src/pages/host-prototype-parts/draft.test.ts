@@ -38,6 +38,25 @@ describe("paramsOf", () => {
     const params = paramsOf(draft({ groupNames: " In {#DC} \n\nIn {#DC}\n{#C}" }), false);
     expect(params).toMatchObject({ groupPrototypes: [{ name: "In {#DC}" }, { name: "{#C}" }] });
   });
+  it("keeps the ids of groups, in order those of changed ones", () => {
+    const saved = ["A {#C}", "B {#C}", "C {#C}"].map((name, at) => ({
+      group_prototypeid: String(at + 1),
+      name,
+    }));
+    const cases: [string, (string | undefined)[]][] = [
+      ["A {#C}\nB {#C}\nC {#C}", ["1", "2", "3"]],
+      ["C {#C}\nX {#C}\nA {#C}", ["3", "2", "1"]],
+      ["X {#C}\nB {#C}\nY {#C}\nZ {#C}", ["1", "2", "3", undefined]],
+      ["B {#C}", ["2"]],
+      ["", []],
+    ];
+    for (const [groupNames, ids] of cases) {
+      const params = paramsOf(draft({ groupNames, savedGroups: saved }), false) as {
+        groupPrototypes: { group_prototypeid?: string }[];
+      };
+      expect(params.groupPrototypes.map((group) => group.group_prototypeid)).toEqual(ids);
+    }
+  });
   it("sends the state alone of what comes from a template", () => {
     expect(paramsOf(draft({ discovered: false }), true)).toEqual({ status: "0", discover: "1" });
   });
@@ -45,6 +64,7 @@ describe("paramsOf", () => {
     const written = draft({
       name: "Machine {#N}",
       groupNames: "In {#DC}",
+      savedGroups: [{ group_prototypeid: "3", name: "In {#DC}" }],
       templateids: ["7"],
       inventory: "1",
       custom: "1",

@@ -1,4 +1,4 @@
-import type { HostPrototypeDetail } from "~/api/host-prototypes";
+import type { GroupPrototype, HostPrototypeDetail } from "~/api/host-prototypes";
 import type { HostInterface, Macro } from "~/api/hosts";
 import { interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
@@ -15,6 +15,8 @@ export interface HostPrototypeDraft {
   groupids: string[];
   /** Names of groups with discovery macros, one a line. */
   groupNames: string;
+  /** The groups of `groupNames` as they are saved. */
+  savedGroups: GroupPrototype[];
   templateids: string[];
   /** -1 off, 0 by hand, 1 automatic. */
   inventory: string;
@@ -33,6 +35,7 @@ export function draftOf(prototype: HostPrototypeDetail | null): HostPrototypeDra
     discovered: prototype?.discover !== "1",
     groupids: prototype?.groupLinks.map((group) => group.groupid) ?? [],
     groupNames: prototype?.groupPrototypes.map((group) => group.name).join("\n") ?? "",
+    savedGroups: prototype?.groupPrototypes ?? [],
     templateids: prototype?.templates.map((template) => template.templateid) ?? [],
     inventory: prototype?.inventory_mode ?? "-1",
     custom: prototype?.custom_interfaces === "1" ? "1" : "0",
@@ -78,6 +81,20 @@ export function problemsOf(draft: HostPrototypeDraft): Record<string, string> {
 }
 
 /**
+ * Groups by their names. A changed line keeps the id of the one that it was, in order: so groups
+ * that were discovered are renamed, with their hosts and rights, instead of made anew.
+ */
+function groupPrototypes(draft: HostPrototypeDraft): Partial<GroupPrototype>[] {
+  const names = linesOf(draft.groupNames);
+  const saved = new Map(draft.savedGroups.map((group) => [group.name, group.group_prototypeid]));
+  const freed = draft.savedGroups.filter((group) => !names.includes(group.name));
+  return names.map((name) => {
+    const id = saved.get(name) ?? freed.shift()?.group_prototypeid;
+    return id ? { group_prototypeid: id, name } : { name };
+  });
+}
+
+/**
  * The draft as `hostprototype.create` and `.update` take it. What comes from a template takes its
  * state alone.
  */
@@ -89,7 +106,7 @@ export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): object 
     host: draft.host.trim(),
     name: draft.name.trim() || draft.host.trim(),
     groupLinks: draft.groupids.map((groupid) => ({ groupid })),
-    groupPrototypes: linesOf(draft.groupNames).map((name) => ({ name })),
+    groupPrototypes: groupPrototypes(draft),
     templates: draft.templateids.map((templateid) => ({ templateid })),
     inventory_mode: draft.inventory,
     custom_interfaces: draft.custom,

@@ -268,12 +268,15 @@ fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
         (
             "selectDiscoveryRules",
             "SELECT g.groupid, h.parent_itemid FROM group_discovery g \
-             JOIN host_discovery h ON h.hostid = g.parent_hostid WHERE g.groupid IN ({ids})",
+             JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
+             JOIN host_discovery h ON h.hostid = p.hostid WHERE g.groupid IN ({ids})",
             Relation::new("discoveryRules", "discoveryrule.get", "itemids", "itemid"),
         ),
         (
             "selectHostPrototypes",
-            "SELECT groupid, parent_hostid FROM group_discovery WHERE groupid IN ({ids})",
+            "SELECT g.groupid, p.hostid FROM group_discovery g \
+             JOIN group_prototypes p ON p.group_prototypeid = g.parent_group_prototypeid \
+             WHERE g.groupid IN ({ids})",
             Relation::new("hostPrototypes", "hostprototype.get", "hostids", "hostid"),
         ),
     ] {
@@ -286,10 +289,8 @@ fn attach_origins(found: &mut Found<'_, '_>) -> ApiResult<()> {
     found.attach(
         "groupDiscoveries",
         &wanted,
-        "SELECT d.groupid AS owner, p.group_prototypeid AS parent_group_prototypeid, d.name, \
-         d.lastcheck, d.ts_delete, d.status FROM group_discovery d JOIN group_prototypes p \
-         ON p.hostid = d.parent_hostid AND p.name = d.name \
-         WHERE d.groupid IN ({ids}) ORDER BY d.groupdiscoveryid",
+        "SELECT groupid AS owner, parent_group_prototypeid, name, lastcheck, ts_delete, status \
+         FROM group_discovery WHERE groupid IN ({ids}) ORDER BY groupdiscoveryid",
         &["parent_group_prototypeid", "name", "lastcheck", "ts_delete", "status"],
     )
 }

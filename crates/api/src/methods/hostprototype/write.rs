@@ -1,9 +1,11 @@
 //! `hostprototype.create`, `.update`, `.delete`.
 
+use std::collections::HashSet;
+
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{
-    HostPrototypeParts, column, create_host_prototype, delete_host_prototypes,
+    GroupPrototype, HostPrototypeParts, column, create_host_prototype, delete_host_prototypes,
     update_host_prototype,
 };
 use eval::macros::token_at;
@@ -61,6 +63,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 return Err(ApiError::at(&format!("{}/uuid", checked.path), "value must be empty"));
             }
             check_references(call, edit, checked)?;
+            check_group_prototypes(edit, 0, checked)?;
             check_free(edit, *rule, 0, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map_or(0, Value::as_int);
             refuse_interfaces(checked, custom)?;
@@ -114,7 +117,7 @@ fn check(object: &Json, path: &str, mode: Mode) -> ApiResult<Checked> {
         parts.group_links = Some(groups);
     }
     if let Some(value) = object.get("groupPrototypes") {
-        parts.group_prototypes = Some(group_names(value, &at("groupPrototypes"))?);
+        parts.group_prototypes = Some(group_prototypes(value, &at("groupPrototypes"), mode)?);
     }
     if let Some(value) = object.get("templates") {
         parts.templates = Some(nested_ids(value, &at("templates"), "templateid")?);
@@ -156,11 +159,25 @@ fn check_pattern(
     if fits(&rest) { Ok(()) } else { Err(ApiError::at(path, wrong)) }
 }
 
-fn group_names(value: &Json, path: &str) -> ApiResult<Vec<String>> {
-    let mut names: Vec<String> = Vec::new();
-    for (path, members) in nested(value, path)? {
-        only(members, &path, &["name"])?;
-        let name = members.get("name").ok_or_else(|| missing(&path, "name"))?;
+fn group_prototypes(value: &Json, path: &str, mode: Mode) -> ApiResult<Vec<GroupPrototype>> {
+    let members: &[&str] =
+        if mode == Mode::Update { &["group_prototypeid", "name"] } else { &["name"] };
+    let mut found: Vec<GroupPrototype> = Vec::new();
+    for (path, given) in nested(value, path)? {
+        only(given, &path, members)?;
+        let id = given.get("group_prototypeid");
+        let id = id.map(|id| params::id(id, &format!("{path}/group_prototypeid"))).transpose()?;
+        let id = id.unwrap_or(0);
+        if id > 0 && found.iter().any(|one| one.id == id) {
+            return Err(taken(&path, "group_prototypeid", id));
+        }
+        let Some(name) = given.get("name") else {
+            if id == 0 {
+                return Err(missing(&path, "name"));
+            }
+            found.push(GroupPrototype { id, name: String::new() });
+            continue;
+        };
         let at = format!("{path}/name");
         let name = params::text(name, &at)?;
         if name.is_empty() {
@@ -171,12 +188,38 @@ fn group_names(value: &Json, path: &str) -> ApiResult<Vec<String>> {
         }
         let whole = !name.split('/').any(str::is_empty);
         check_pattern(&name, &at, "invalid host group name", &|_| whole)?;
-        if names.contains(&name) {
-            return Err(taken(&path, "name", name));
-        }
-        names.push(name);
+        found.push(GroupPrototype { id, name });
     }
-    Ok(names)
+    Ok(found)
+}
+
+/// Patterns that are given by their ids are the prototype's, and each name is there once; those
+/// without a name get the one that they have.
+fn check_group_prototypes(
+    edit: &mut Edit<'_>,
+    prototype: u64,
+    checked: &mut Checked,
+) -> ApiResult<()> {
+    let sql = "SELECT group_prototypeid, name FROM group_prototypes \
+               WHERE groupid = 0 AND hostid = ?";
+    let rows = edit.query(sql, &[prototype.into()])?;
+    let given = checked.parts.group_prototypes.as_deref_mut().unwrap_or_default();
+    let mut names = HashSet::new();
+    for (n, one) in given.iter_mut().enumerate() {
+        let path = format!("{}/groupPrototypes/{}", checked.path, n + 1);
+        if one.id > 0 {
+            let row = rows.iter().find(|row| row.id("group_prototypeid") == one.id);
+            let text = "object does not exist or belongs to another object";
+            let row = row.ok_or_else(|| ApiError::at(&path, text))?;
+            if one.name.is_empty() {
+                row.text("name").clone_into(&mut one.name);
+            }
+        }
+        if !names.insert(&one.name) {
+            return Err(taken(&path, "name", &one.name));
+        }
+    }
+    Ok(())
 }
 
 /// `hosts.kind` of the rule's host, which the user may change.
@@ -278,6 +321,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 checked.columns.retain(|(name, _)| *name != "uuid");
             }
             check_references(call, edit, &checked)?;
+            check_group_prototypes(edit, *id, &mut checked)?;
             check_free(edit, row.id("ruleid"), *id, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map(Value::as_int);
             let custom = custom.unwrap_or_else(|| row.int("custom_interfaces"));

@@ -4,7 +4,9 @@ use serde_json::json;
 
 use super::hosts::{boxed, hosts};
 use super::*;
-use crate::objects::{HostPrototypeParts, update_host_prototype};
+use crate::objects::{
+    GroupPrototype, HostPrototypeParts, delete_host_prototypes, update_host_prototype,
+};
 
 /// Changes the one prototype.
 fn prototype(b: &Box, columns: Columns, parts: HostPrototypeParts) {
@@ -248,6 +250,78 @@ fn discovered_groups_go_when_nothing_makes_them() {
     let mine = "SELECT name AS v FROM groups_ WHERE name = 'Of mine'";
     assert_eq!(b.shown(mine), "Of mine");
     b.stays(&rows("a:x b:x"));
+}
+
+/// Gives the one prototype these patterns: the place of the one that it was, and the name.
+fn patterns(b: &Box, wanted: &[(Option<usize>, &str)]) {
+    let ids = b.shown("SELECT group_prototypeid AS v FROM group_prototypes WHERE groupid = 0");
+    let ids: Vec<u64> = ids.split('|').filter_map(|id| id.parse().ok()).collect();
+    let one = |(at, name): &(Option<usize>, &str)| GroupPrototype {
+        id: at.map_or(0, |at| ids[at]),
+        name: (*name).to_owned(),
+    };
+    let groups = Some(wanted.iter().map(one).collect());
+    prototype(
+        b,
+        Columns::new(),
+        HostPrototypeParts { group_prototypes: groups, ..Default::default() },
+    );
+}
+
+#[test]
+fn discovered_groups_follow_their_patterns() {
+    let b = boxed(&[]);
+    let ids = "SELECT groupid AS v FROM groups_ WHERE flags = 4";
+    let members = "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg \
+                   JOIN hosts h ON h.hostid = hg.hostid \
+                   JOIN groups_ g ON g.groupid = hg.groupid WHERE g.flags = 4";
+    b.discover(&rows("a:x"));
+    let before = b.shown(ids);
+    patterns(&b, &[(Some(0), "At {#T}")]);
+    assert_eq!(b.shown(GROUPS), "Of x", "until the next value");
+    b.discover(&rows("a:x"));
+    assert_eq!((b.shown(GROUPS).as_str(), b.shown(ids)), ("At x", before.clone()));
+    assert_eq!(b.shown(members), "vm-a in At x");
+    b.stays(&rows("a:x"));
+    // By its name alone it is the same one too.
+    patterns(&b, &[(None, "At {#T}"), (None, "In {#N}")]);
+    b.discover(&rows("a:x"));
+    assert_eq!(b.shown(members), "vm-a in At x|vm-a in In a");
+    assert!(b.shown(ids).contains(&before));
+    // A name that others have, or no group may have, renames nothing.
+    b.edit(|e| Ok(e.insert_new("groups_", &[("name", "Of mine".into())])?));
+    patterns(&b, &[(Some(0), "Of mine{#X}"), (Some(1), "{#N}//{#N}")]);
+    let rows = json!([{ "{#N}": "a", "{#T}": "x", "{#X}": "" }]).to_string();
+    assert!(b.discover_at(&rows, 1_000).error.contains("a//a"));
+    assert_eq!(b.shown(members), "");
+    assert_eq!(b.shown("SELECT flags AS v FROM groups_ WHERE name = 'Of mine'"), "0");
+    // Groups of patterns that are gone go at once.
+    patterns(&b, &[(Some(1), "In {#N}")]);
+    assert_eq!(b.shown(GROUPS), "In a");
+}
+
+#[test]
+fn groups_go_with_their_prototype() {
+    let b = boxed(&[]);
+    b.discover(&rows("a:x b:y c:z"));
+    assert_eq!(b.shown(GROUPS), "Of x|Of y|Of z");
+    b.new_host("alone", 0);
+    b.new_host("two", 0);
+    b.edit(|e| {
+        for (host, group) in [("alone", "Of x"), ("two", "Of y"), ("two", "All")] {
+            let sql = "INSERT INTO host_groups (hostid, groupid) \
+                       SELECT h.hostid, g.groupid FROM hosts h, groups_ g \
+                       WHERE h.host = ? AND g.name = ?";
+            e.execute(sql, &[host.into(), group.into()])?;
+        }
+        let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        Ok(delete_host_prototypes(e, &[id])?)
+    });
+    assert_eq!(b.shown(GROUPS), "");
+    let left = "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg \
+                JOIN hosts h ON h.hostid = hg.hostid JOIN groups_ g ON g.groupid = hg.groupid";
+    assert_eq!(b.shown(left), "alone in Of x|two in All");
+    assert_eq!(b.shown("SELECT groupid AS v FROM group_discovery"), "");
 }
 
 #[test]

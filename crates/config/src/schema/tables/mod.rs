@@ -287,14 +287,15 @@ const CONFIGURATION: &[Table] = &[
         ],
         &[&["hostid"], &["groupid"]],
     ),
-    // Where a discovered group comes from: a host prototype and the name that it has there.
+    // Where a discovered group comes from: the row of `group_prototypes` and what its name was when
+    // the group was made.
     table(
         "group_discovery",
         &["groupdiscoveryid"],
         &[
             id("groupdiscoveryid"),
             owned("groupid", "groups_"),
-            owned("parent_hostid", "hosts"),
+            id("parent_group_prototypeid"),
             text("name"),
             int("lastcheck", "0"),
             int("ts_delete", "0"),
@@ -302,7 +303,7 @@ const CONFIGURATION: &[Table] = &[
             int("disable_source", "0"),
             int("status", "0"),
         ],
-        &[&["groupid"], &["parent_hostid"]],
+        &[&["groupid"], &["parent_group_prototypeid"]],
     ),
 ];
 

@@ -1,0 +1,96 @@
+//! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
+
+use std::collections::BTreeSet;
+
+use super::ids_of;
+use crate::Edit;
+use crate::db::{DbResult, Value};
+
+/// The name of groups with LLD macros, as a host prototype is given it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct GroupPrototype {
+    /// Which one of the prototype's it changes; 0 = the one of the same name, or a new one.
+    pub id: u64,
+    /// The name, with macros.
+    pub name: String,
+}
+
+impl From<&str> for GroupPrototype {
+    fn from(name: &str) -> Self {
+        Self { id: 0, name: name.to_owned() }
+    }
+}
+
+/// Gives a host prototype these patterns. Those that stay keep their ids, by which discovered
+/// groups know where they come from; groups of those that go are deleted.
+pub(super) fn write_group_prototypes(
+    edit: &mut Edit<'_>,
+    prototype: u64,
+    wanted: &[GroupPrototype],
+) -> DbResult<()> {
+    let sql = "SELECT group_prototypeid, name FROM group_prototypes \
+               WHERE groupid = 0 AND hostid = ? ORDER BY group_prototypeid";
+    let mut left = edit.query(sql, &[prototype.into()])?;
+    let mut claim = |one: &GroupPrototype| {
+        let named = |id: u64| wanted.iter().any(|other| other.id == id);
+        let at = left.iter().position(|row| match (one.id, row.id("group_prototypeid")) {
+            (0, id) => row.text("name") == one.name && !named(id),
+            (wanted, id) => wanted == id,
+        })?;
+        Some(left.remove(at))
+    };
+    let found: Vec<_> = wanted.iter().map(|one| (one, claim(one))).collect();
+    let gone: Vec<u64> = left.iter().map(|row| row.id("group_prototypeid")).collect();
+    edit.delete("group_prototypes", "group_prototypeid", &gone)?;
+    for (one, row) in found {
+        let name = Value::from(one.name.as_str());
+        match row {
+            Some(row) if row.text("name") == one.name => {}
+            Some(row) => {
+                edit.update("group_prototypes", row.id("group_prototypeid"), &[("name", name)])?;
+            }
+            None => {
+                let row = [("hostid", Value::from(prototype)), ("name", name)];
+                edit.insert_new("group_prototypes", &row)?;
+            }
+        }
+    }
+    delete_orphaned_groups(edit)
+}
+
+/// Deletes groups that discovery has made of patterns that are gone, also those with hosts in
+/// them. One without which a host had no group stays, and is then one of people.
+pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
+    let orphans =
+        "parent_group_prototypeid NOT IN (SELECT group_prototypeid FROM group_prototypes)";
+    let sql = format!("SELECT DISTINCT groupid FROM group_discovery WHERE {orphans}");
+    let groups: Vec<u64> = edit.query(&sql, &[])?.iter().map(|row| row.id("groupid")).collect();
+    if groups.is_empty() {
+        return Ok(());
+    }
+    edit.execute(&format!("DELETE FROM group_discovery WHERE {orphans}"), &[])?;
+    let mut touched = BTreeSet::new();
+    for group in without_origin(edit, &groups)? {
+        let sql = "SELECT hostid FROM host_groups WHERE groupid = ? AND hostid NOT IN \
+                   (SELECT hostid FROM host_groups WHERE groupid <> ?)";
+        if !edit.query(sql, &[group.into(), group.into()])?.is_empty() {
+            edit.update("groups_", group, &[("flags", Value::from(0))])?;
+            continue;
+        }
+        let sql = "SELECT hostid FROM host_groups WHERE groupid IN ({ids})";
+        touched.extend(ids_of(edit, sql, "hostid", &[group])?);
+        edit.delete("groups_", "groupid", &[group])?;
+    }
+    for host in touched {
+        edit.touch_host(host);
+    }
+    Ok(())
+}
+
+/// Those of these groups that discovery has made, no pattern makes any more, and no prototype uses.
+pub(crate) fn without_origin(edit: &mut Edit<'_>, groups: &[u64]) -> DbResult<Vec<u64>> {
+    let sql = "SELECT groupid FROM groups_ WHERE flags = 4 AND groupid IN ({ids}) \
+               AND groupid NOT IN (SELECT groupid FROM group_discovery) \
+               AND groupid NOT IN (SELECT groupid FROM group_prototypes)";
+    ids_of(edit, sql, "groupid", groups)
+}
