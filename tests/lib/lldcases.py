@@ -39,14 +39,14 @@ def prototype(**more):
 
 
 #: Steps of preprocessing with a macro: type, parameters.
-STEPS = [(1, "{#P}"), (4, "{#P}"), (5, "{#P}\n1"), (11, "{#P}"), (12, "{#P}"), (12, "$.x{#P}"),
+STEPS = [(1, "{#P}"), (4, "{#P}"), (5, "{#P}\n1"), (5, "x\n{#P}"), (11, "{#P}"), (12, "{#P}"),
          (13, "1\n{#P}"), (14, "{#P}"), (15, "{#P}"), (16, "{#P}"), (17, "{#P}"),
          (18, "{#P}\n1"), (20, "{#P}"), (21, "{#P}"), (22, "{#P}\nvalue\n"),
          (22, "m\nlabel\n{#P}"), (23, "{#P}"), (25, "{#P}\nx"), (26, "1\n{#P}"),
          (28, "{#P}\n0"), (29, "{#P}\n1.2\n0")]
 #: What the macro is in turn.
-STEP_VALUES = ["a", "", " ", "x[", "(", "1", "2.5", "9", "-1", "0", "1m", "26y", "1e400", "$.a",
-               "$.a[", "//a", "//[", "m{a=\"b\"}", "m{", "{$P}", "1.3.6", "\\"]
+STEP_VALUES = ["a", "", " ", "x[", "(", "1", "2.5", "9", "-1", "0", "1m", "26y", "$.a",
+               "a-b:c!<d>=|^*+?]#&~'/\"", "$.a[", "//a", "//[", "m{a=\"b\"}", "m{", "{$P}", "1.3.6", "\\"]
 
 
 def steps():
@@ -228,9 +228,9 @@ def scenes():
         "rows": [[row(N="a"), row(N="b")], [row(N="b")], [row(N="a"), row(N="b")]]}
     yield "other patterns of groups", {
         "hosts": [prototype(group_prototypes=["lld pat {#N}", "lld second {#N}", "lld third {#N}"])],
-        "rows": [[row(N="a"), row(N="b")]] * 3,
-        "changes": {1: [(0, [(0, "lld new {#N}"), (None, "lld second {#N}")])],
-                    2: [(0, [(0, "lld new {#N}/below"), (1, "{#N}//x")])]}}
+        "rows": [[row(N="a", BAD="x//y"), row(N="b", BAD="lld bad")]] * 3,
+        "changes": {1: [(0, [(0, "lld new {#N}"), (None, "lld fresh {#N}")])],
+                    2: [(0, [(0, "lld new {#N}/below"), (1, "{#BAD}")])]}}
     yield "patterns of two prototypes", {
         "hosts": [prototype(group_prototypes=["lld both {#N}", "lld one {#N}"]),
                   prototype(host="second-{#SCENE}-{#N}", name="second {#SCENE} {#N}",

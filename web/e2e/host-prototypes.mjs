@@ -106,7 +106,7 @@ async function change(template) {
     await page.getByText(/gets the interfaces of the host/).waitFor();
     await button("Delete host prototype…").click();
     await dialog()
-      .getByText(/hosts that discovery has made of it/)
+      .getByText(/hosts and groups that discovery has made of it/)
       .waitFor();
     await dialog().getByRole("button", { name: "Delete host prototype" }).click();
     await page.getByText(`${NAME} was deleted.`).first().waitFor();

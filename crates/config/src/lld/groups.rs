@@ -19,8 +19,14 @@ pub(super) fn discover(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,
     wanted: &BTreeSet<Made>,
+    given_up: &[u64],
 ) -> Result<(), Stop> {
-    let existing = load(stage.connection(), work)?;
+    let mut existing = load(stage.connection(), work)?;
+    if !given_up.is_empty() {
+        let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
+        existing.retain(|row| !given_up.contains(&row.id("groupdiscoveryid")));
+        delete(edit, given_up)?;
+    }
     let known: BTreeSet<Made> = existing.iter().map(made).collect();
     let missing: Vec<&Made> = wanted.difference(&known).collect();
     let ids = discovered(stage.connection(), &missing)?;
@@ -62,9 +68,11 @@ pub(super) fn discover(
     Ok(())
 }
 
-/// Gives groups whose pattern has changed the names that their rows give now. A name that another
-/// group has, or a group that has a second origin: then there is another group instead.
-pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<(), Stop> {
+/// Gives groups whose pattern has changed the names that their rows give now. Where another group
+/// has the name, or the group has a second origin, hosts change groups instead: returns the origins
+/// that groups have no more then.
+pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u64>, Stop> {
+    let mut given_up = Vec::new();
     let patterns = patterns(work);
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
     let mut stale = load(stage.connection(), work)?;
@@ -77,6 +85,7 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<(), S
         });
         let Some(name) = names.into_iter().next() else { continue };
         if name != old && !is_free(stage.connection(), row.id("groupid"), &name)? {
+            given_up.push(row.id("groupdiscoveryid"));
             continue;
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
@@ -84,7 +93,7 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<(), S
         let pattern = [("name", pattern.into())];
         edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
     }
-    Ok(())
+    Ok(given_up)
 }
 
 /// No other group has the name, and the group comes from one place alone.

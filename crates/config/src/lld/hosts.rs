@@ -90,7 +90,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     if work.rule.hosts.is_empty() {
         return Ok(());
     }
-    groups::rename(stage, work)?;
+    let given_up = groups::rename(stage, work)?;
     let from = RulesHost::load(stage.connection(), work.rule.hostid)?;
     let mut state = load(stage.connection(), work)?;
     let (mut creates, mut updates) = (Vec::new(), Vec::new());
@@ -143,7 +143,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         host_write::update(edit, work, &updates)?;
     }
     give_up(stage, work, &state.existing)?;
-    groups::discover(stage, work, &made)
+    groups::discover(stage, work, &made, &given_up)
 }
 
 fn update(

@@ -11,6 +11,18 @@ pub(super) fn trim(text: &str) -> &str {
     text.trim_matches([' ', '\t', '\r', '\n'])
 }
 
+/// With a backslash before each of these characters.
+fn backslashed(value: &str, special: &str) -> String {
+    let mut out = String::with_capacity(value.len());
+    for c in value.chars() {
+        if special.contains(c) {
+            out.push('\\');
+        }
+        out.push(c);
+    }
+    out
+}
+
 /// One row's macros in several guises.
 pub(super) struct Substitution<'a> {
     row: &'a Row,
@@ -106,20 +118,19 @@ impl<'a> Substitution<'a> {
             .collect()
     }
 
-    /// Macros mostly stand in quoted texts of paths and patterns: there quotes would end them.
+    /// In paths and patterns of metrics macros mostly stand in quoted texts, which quotes would end;
+    /// in regular expressions they mean themselves.
     fn step_params(&self, step: &Step) -> String {
-        let backslash = |value: &str| {
-            let mut out = String::with_capacity(value.len());
-            for c in value.chars() {
-                if matches!(c, '\\' | '\'' | '"') {
-                    out.push('\\');
-                }
-                out.push(c);
-            }
-            out
-        };
+        let quotes = |value: &str| backslashed(value, "\\'\"");
+        let regex = |value: &str| backslashed(value, ".\\+*?[^]$(){}=!<>|:-#");
         match step.kind {
-            12 | 22 => self.escaped(&step.params, backslash),
+            12 | 22 | 23 => self.escaped(&step.params, quotes),
+            14 | 15 => self.escaped(&step.params, regex),
+            5 | 18 => {
+                let (pattern, output) = step.params.split_once('\n').unwrap_or((&step.params, ""));
+                let output = self.escaped(output, |value| backslashed(value, "\\"));
+                format!("{}\n{output}", self.escaped(pattern, regex))
+            }
             _ => self.text(&step.params),
         }
     }

@@ -89,7 +89,7 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       onSaved={leave}
       remove={inherited ? undefined : () => deleteHostPrototype(id ?? "")}
       onDeleted={leave}
-      loss="The hosts that discovery has made of it go with it, and their history."
+      loss="The hosts and groups that discovery has made of it go with it, and the hosts' history."
     >
       {inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
@@ -124,7 +124,7 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
             <Field
               label="Groups by discovery"
               error={problems.groupNames}
-              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}; made when missing"
+              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. A changed line renames the groups that discovery has made, a removed one deletes them."
             >
               {(fieldId) => (
                 <Textarea

@@ -42,6 +42,9 @@ export function HostPrototypes({ ruleid }: { ruleid: string }) {
             >
               {prototype.name}
             </Link>
+            {prototype.host !== prototype.name && (
+              <span className="block text-xs font-normal text-faint">{prototype.host}</span>
+            )}
             {prototype.templateid !== "0" && (
               <span className="block text-xs font-normal text-faint">from a template</span>
             )}

@@ -295,9 +295,11 @@ fn discovered_groups_follow_their_patterns() {
     assert!(b.discover_at(&rows, 1_000).error.contains("a//a"));
     assert_eq!(b.shown(members), "");
     assert_eq!(b.shown("SELECT flags AS v FROM groups_ WHERE name = 'Of mine'"), "0");
-    // Groups of patterns that are gone go at once.
-    patterns(&b, &[(Some(1), "In {#N}")]);
+    // The hosts are in another group, the old one is empty.
     assert_eq!(b.shown(GROUPS), "In a");
+    // Groups of patterns that are gone go at once.
+    patterns(&b, &[(Some(0), "Of mine{#X}")]);
+    assert_eq!(b.shown(GROUPS), "");
 }
 
 #[test]

@@ -65,6 +65,35 @@ fn rows_become_items() {
 }
 
 #[test]
+fn steps_take_macros_as_they_are_meant() {
+    for (kind, params, value, made) in [
+        (5, "^{#T}\n{#T}", r"a.b\-", Some("^a\\.b\\\\\\-\na.b\\\\-")),
+        (14, "{#T}", "(#", Some(r"\(\#")),
+        (12, "$['{#T}']", "it's", Some(r"$['it\'s']")),
+        (12, "$.{#T}", "a[", None),
+        (23, "m{l=\"{#T}\"}", "q\"", Some(r#"m{l="q\""}"#)),
+        (23, "{#T}", "m{", None),
+        (11, "{#T}", "//[", None),
+        (1, "{#T}", "x", None),
+        (1, "{#T}", "{$X}", Some("{$X}")),
+        (21, "{#T}", "", Some("")),
+    ] {
+        let b = Box::new(&[]);
+        let prototype = b.item("k[{#N}]", &[]);
+        b.edit(|e| {
+            let sql = "UPDATE item_preprocessing SET type = ?, params = ? WHERE itemid = ?";
+            Ok(e.execute(sql, &[Value::from(kind), params.into(), prototype.into()])?)
+        });
+        let rows = serde_json::json!([{ "{#N}": "a", "{#T}": value }]).to_string();
+        let error = b.discover_at(&rows, 1_000).error;
+        assert_eq!(error.contains("preprocessing step 1"), made.is_none(), "{params}: {error}");
+        let steps = "SELECT p.params AS v FROM item_preprocessing p \
+                     JOIN items i ON i.itemid = p.itemid WHERE i.flags = 4";
+        assert_eq!(b.shown(steps), made.unwrap_or(""), "{kind} {params} {value}");
+    }
+}
+
+#[test]
 fn changes_of_prototypes_follow() {
     let b = Box::new(&[]);
     let proto = b.item("k[{#N}]", &[("units", "B".into())]);
