@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::host_shape::group_name;
 use super::lost::{Known, Mark, Tables};
+use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
@@ -77,13 +78,16 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
     let mut stale = load(stage.connection(), work)?;
     stale.retain(|row| now(row).is_some_and(|pattern| pattern != row.text("name")));
+    let mut places: BTreeMap<&str, BTreeMap<String, usize>> = BTreeMap::new();
     for row in &stale {
         let (Some(pattern), old) = (now(row), row.text("group_name")) else { continue };
-        let names = work.rows.iter().filter_map(|place| {
-            let place = Substitution::new(&place.row, &work.rule.tz);
-            (place.name(row.text("name")) == old).then(|| group_name(pattern, &place))?.ok()
+        let before = row.text("name");
+        let of_names = places.entry(before).or_insert_with(|| {
+            let names = work.rows.iter().map(|place| substitution(work, place).name(before));
+            names.zip(0..).collect()
         });
-        let Some(name) = names.into_iter().next() else { continue };
+        let Some(place) = of_names.get(old).map(|at| &work.rows[*at]) else { continue };
+        let Ok(name) = group_name(pattern, &substitution(work, place)) else { continue };
         if name != old && !is_free(stage.connection(), row.id("groupid"), &name)? {
             given_up.push(row.id("groupdiscoveryid"));
             continue;
@@ -94,6 +98,10 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u
         edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
     }
     Ok(given_up)
+}
+
+fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
+    Substitution::new(&place.row, &work.rule.tz)
 }
 
 /// No other group has the name, and the group comes from one place alone.
