@@ -38,11 +38,19 @@ pub(crate) struct Log {
     at_end: Option<Duration>,
     /// Damage that was told.
     told: u64,
+    /// What a former process wrote is in files before this one.
+    first_file: u64,
 }
 
 impl Log {
     pub(crate) fn new(name: String, tail: Tail) -> Self {
-        Self { name, tail, held: None, at_end: None, told: 0 }
+        let first_file = tail.current_file();
+        Self { name, tail, held: None, at_end: None, told: 0, first_file }
+    }
+
+    /// Is everything of the former process confirmed, up to this position?
+    fn is_of_now(&self, confirmed: Option<Position>) -> bool {
+        confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
     }
 
     /// The next block of rows, if nothing holds.
@@ -92,14 +100,17 @@ impl Feeder {
         store: &Arc<dyn Store>,
         (logs, mut cursors): (Vec<Log>, Cursors),
         (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
-        (policy, clock, refused): (Policy, &SharedClock, &Path),
+        (policy, clock, dir): (Policy, &SharedClock, &Path),
     ) -> Result<Self, Error> {
+        let file = |kind: &str| dir.join(format!("{}.{kind}", store.name()));
         let common = Common {
             policy,
             gauges: Arc::clone(gauges),
             stop: Arc::clone(stop),
-            refused: Arc::new(Refused::new(refused, policy.refused_bytes_max)),
+            refused: Arc::new(Refused::new(&file("refused"), policy.refused_bytes_max)),
         };
+        let names = logs.iter().map(|log| log.name.clone()).collect();
+        let deletions = Deletions::load(&file("deletions"), names)?;
         // Each lane reports what it has, so that none of them ever waits.
         let lanes = policy.lanes.max(1);
         let (report, done) = sync_channel(lanes * (UNDER_WAY_MAX + 1));
@@ -120,7 +131,7 @@ impl Feeder {
             under_way: VecDeque::new(),
             next_number: 0,
             holding: None,
-            deletions: Deletions::default(),
+            deletions,
             next_housekeeping: clock.monotonic() + FIRST_HOUSEKEEPING,
             clock: Arc::clone(clock),
         })
@@ -238,7 +249,8 @@ impl Feeder {
         }
     }
 
-    /// Saves positions, then lets the engine forget; false = they could not be saved.
+    /// Saves positions behind what is to be known of rows before them, then lets the engine
+    /// forget; false = they could not be saved.
     fn remember(&mut self, ends: &[Option<Position>]) -> bool {
         let (logs, cursors) = (&self.logs, &self.cursors);
         let ahead = |(log, end): (&Log, &Option<Position>)| {
@@ -246,7 +258,7 @@ impl Feeder {
         };
         let ends: Vec<Option<Position>> = logs.iter().zip(ends).map(ahead).collect();
         let new = logs.iter().zip(&ends).filter_map(|(log, end)| Some((&*log.name, (*end)?)));
-        let saved = self.cursors.save(new);
+        let saved = self.deletions.save().and_then(|()| self.cursors.save(new));
         if let Err(error) = saved {
             add(&self.common.gauges.errors, 1);
             self.common.gauges.tell(&error.message);
@@ -256,6 +268,10 @@ impl Feeder {
             if let Some(end) = end {
                 log.tail.confirm(*end);
             }
+        }
+        let is_of_now = |log: &Log| log.is_of_now(self.cursors.position(&log.name));
+        if self.deletions.has_former() && self.logs.iter().all(is_of_now) {
+            self.deletions.forget_former();
         }
         true
     }

@@ -13,7 +13,7 @@
 //! - A row that the store refuses for itself is found by halving its batch, counted, and kept in a
 //!   file for people.
 //! - Clearing items waits until every log has come to that point, since each shard tells it. A log
-//!   that tells it later clears nothing that another one has brought since.
+//!   that tells it later, also over a restart, clears nothing that another one has brought since.
 //!
 //! In memory are at most three batches, however slow the store.
 
@@ -169,7 +169,7 @@ impl Spools {
                 &store,
                 (logs.iter().map(of_log).collect(), cursors),
                 (&gauges, &stop),
-                (policy, clock, &self.dir.join(format!("{name}.refused"))),
+                (policy, clock, &self.dir),
             )?;
             let thread = spawn("history-feed", move || feeder.run())?;
             all.push(Feeding { gauges, stop, thread: Some(thread) });

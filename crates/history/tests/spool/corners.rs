@@ -1,6 +1,7 @@
 //! Deletions while positions move, positions that a crash or a backup set back, slow stores, and
 //! numbers that are none.
 
+use std::path::Path;
 use std::time::Duration;
 
 use history::spool::Policy;
@@ -42,6 +43,51 @@ fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
         written.get_mut(&ITEM).unwrap().drain(..left);
         check(&fake, &written, "late");
         check_embedded(&mut world, &fake, "late");
+    }
+}
+
+/// Items of which the file of deletions tells.
+fn remembered(dir: &Path) -> usize {
+    let text = std::fs::read_to_string(dir.join("stores/fake-1.deletions")).unwrap();
+    text.lines().count() - 2
+}
+
+#[test]
+fn a_deletion_that_a_shard_tells_late_is_remembered_over_restarts() {
+    // What the owner has written since is in the store when the server ends, or waits as well.
+    for (rows_wait, restarts) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+        let what = format!("rows wait: {rows_wait}, {restarts} restarts");
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let start = || World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut world = start();
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.drivers[1].clear(&[ItemId(ITEM)]).unwrap();
+        world.wait();
+        if !rows_wait {
+            write(&mut world, 5..9, &mut written);
+            world.wait();
+        }
+        // The other shard tells it, and the store does not hear it before the server ends.
+        fake.set(Mood::Away);
+        world.drivers[0].clear(&[ItemId(ITEM)]).unwrap();
+        write(&mut world, 9..12, &mut written);
+        for _ in 0..restarts {
+            drop(world);
+            world = start();
+        }
+        assert_eq!(remembered(dir.path()), 1, "{what}");
+        fake.set(Mood::Well);
+        world.wait();
+        written.get_mut(&ITEM).unwrap().drain(..5);
+        check(&fake, &written, &what);
+        check_embedded(&mut world, &fake, &what);
+        // When all of the former process is read, there is nothing to remember any more.
+        write(&mut world, 12..15, &mut written);
+        world.wait();
+        drop(world);
+        assert_eq!(remembered(dir.path()), 0, "{what}");
     }
 }
 
