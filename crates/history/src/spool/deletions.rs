@@ -1,6 +1,7 @@
 //! Deletions: the log of every shard tells them, while one shard alone owns an item.
 
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use hashbrown::HashMap;
 use model::ItemId;
@@ -15,6 +16,8 @@ const ITEMS_MAX: usize = 100_000;
 const TITLE: &str = "vedette history deletions 1";
 /// Stands for nobody.
 const NOBODY: &str = "-";
+/// Stands for what the store has to hear yet.
+const OWED: &str = "!";
 /// Last line of the file.
 const END: &str = "end";
 
@@ -25,6 +28,9 @@ const END: &str = "end";
 /// wait in its log over a restart, so this is kept in a small file, which is written only when
 /// something in it is new, and always before the positions that go beyond what it tells of. A
 /// file that is ahead of the positions does no harm: it only says of more rows that they are new.
+///
+/// The same file has what was deleted while the store was not named, when nobody reads the logs for
+/// it (see [`Left`]): all that it has of these items is older, and goes before anything new comes.
 #[derive(Debug)]
 pub(crate) struct Deletions {
     path: PathBuf,
@@ -43,6 +49,8 @@ struct Since {
     owner: Option<usize>,
     /// Which deletion it was; 0 = one of a former process.
     turn: u64,
+    /// The store has not cleared it yet.
+    owed: bool,
 }
 
 impl Deletions {
@@ -70,8 +78,9 @@ impl Deletions {
         let lines = text.strip_prefix(TITLE)?.strip_suffix(END)?;
         for line in lines.strip_prefix('\n')?.lines() {
             let (item, owner) = line.split_once(' ')?;
-            let owner = (owner != NOBODY).then(|| self.number_of(owner));
-            self.since.insert(ItemId(item.parse().ok()?), Since { owner, turn: 0 });
+            let owed = owner == OWED;
+            let owner = (owner != NOBODY && !owed).then(|| self.number_of(owner));
+            self.since.insert(ItemId(item.parse().ok()?), Since { owner, turn: 0, owed });
         }
         Some(())
     }
@@ -109,13 +118,30 @@ impl Deletions {
 
     /// The store has cleared these.
     pub(crate) fn done(&mut self, items: &[ItemId]) {
+        self.add(items, false);
+    }
+
+    /// The store does not hear of this deletion from the logs; each shard tells it.
+    fn owe(&mut self, items: &[ItemId]) {
+        let is_new = |item: &ItemId| !self.since.get(item).is_some_and(|since| since.owed);
+        let new: Vec<ItemId> = items.iter().copied().filter(is_new).collect();
+        self.add(&new, true);
+    }
+
+    /// Items that the store has to clear before anything else.
+    pub(crate) fn owed(&self) -> Vec<ItemId> {
+        let owed = self.since.iter().filter(|(_, since)| since.owed);
+        owed.map(|(&item, _)| item).collect()
+    }
+
+    fn add(&mut self, items: &[ItemId], owed: bool) {
         if items.is_empty() {
             return;
         }
         self.turn += 1;
         let turn = self.turn;
         let fit = &items[items.len().saturating_sub(ITEMS_MAX)..];
-        self.since.extend(fit.iter().map(|&item| (item, Since { owner: None, turn })));
+        self.since.extend(fit.iter().map(|&item| (item, Since { owner: None, turn, owed })));
         while self.since.len() > ITEMS_MAX {
             let oldest = self.since.values().map(|since| since.turn).min().unwrap_or(turn);
             self.since.retain(|_, since| since.turn > oldest);
@@ -127,13 +153,13 @@ impl Deletions {
     /// more.
     pub(crate) fn forget_former(&mut self) {
         let before = self.since.len();
-        self.since.retain(|_, since| since.turn > 0);
+        self.since.retain(|_, since| since.turn > 0 || since.owed);
         self.changed |= self.since.len() != before;
     }
 
     /// Is there something to forget?
     pub(crate) fn has_former(&self) -> bool {
-        self.since.values().any(|since| since.turn == 0)
+        self.since.values().any(|since| since.turn == 0 && !since.owed)
     }
 
     /// Writes the file, if it would say something else; then a power cut does not undo that.
@@ -141,18 +167,42 @@ impl Deletions {
         if !self.changed {
             return Ok(());
         }
-        let mut all: Vec<(u64, Option<usize>)> =
-            self.since.iter().map(|(item, since)| (item.0, since.owner)).collect();
-        all.sort_unstable();
+        let mut all: Vec<(ItemId, Since)> =
+            self.since.iter().map(|(&i, &since)| (i, since)).collect();
+        all.sort_unstable_by_key(|(item, _)| *item);
         let mut text = format!("{TITLE}\n");
-        for (item, owner) in all {
-            let owner = owner.and_then(|owner| self.logs.get(owner));
-            text += &format!("{item} {}\n", owner.map_or(NOBODY, |name| name));
+        for (item, since) in all {
+            let owner = since.owner.and_then(|owner| self.logs.get(owner)).map(String::as_str);
+            let word = if since.owed { OWED } else { owner.unwrap_or(NOBODY) };
+            text += &format!("{} {word}\n", item.0);
         }
         text += END;
         stdx::file::replace(&self.path, text.as_bytes())
             .map_err(|error| file_error("write", &self.path, &error))?;
         self.changed = false;
+        Ok(())
+    }
+}
+
+/// Stores that were fed once and are not named now. What is deleted meanwhile is noted for each of
+/// them, so that it is not found there when the store is named again.
+#[derive(Debug)]
+pub(crate) struct Left(Mutex<Vec<Deletions>>);
+
+impl Left {
+    /// By the files of their deletions.
+    pub(crate) fn load(paths: &[PathBuf]) -> Result<Self, Error> {
+        let all = paths.iter().map(|path| Deletions::load(path, Vec::new()));
+        Ok(Self(Mutex::new(all.collect::<Result<_, _>>()?)))
+    }
+
+    /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
+    pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for deletions in all.iter_mut() {
+            deletions.owe(items);
+            deletions.save()?;
+        }
         Ok(())
     }
 }
@@ -227,6 +277,32 @@ mod tests {
             std::fs::write(&path, &whole[..len]).unwrap();
             let error = Deletions::load(&path, Vec::new()).unwrap_err();
             assert!(error.message.contains("move it away"), "{len}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_deleted_without_the_store_is_owed_until_it_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.deletions");
+        let mut deletions = load(&path, &["shard-0"]);
+        deletions.done(&ITEMS[..2]);
+        deletions.saw(0, &block(1));
+        deletions.save().unwrap();
+        for _ in 0..2 {
+            let left = Left::load(&[path.clone(), dir.path().join("t.deletions")]).unwrap();
+            // Two shards tell it, and it is written once.
+            left.clear(&ITEMS[..1]).unwrap();
+            let written = std::fs::metadata(&path).unwrap().modified().unwrap();
+            left.clear(&ITEMS[..1]).unwrap();
+            assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), written);
+        }
+        for name in ["s.deletions", "t.deletions"] {
+            let mut deletions = load(&dir.path().join(name), &["shard-0"]);
+            deletions.forget_former();
+            assert_eq!(deletions.owed(), ITEMS[..1], "{name}");
+            deletions.done(&ITEMS[..1]);
+            deletions.save().unwrap();
+            assert!(load(&dir.path().join(name), &["shard-0"]).owed().is_empty());
         }
     }
 

@@ -139,6 +139,7 @@ impl Feeder {
 
     /// Until told to stop.
     pub(crate) fn run(mut self) {
+        self.clear_owed();
         while !self.common.stop.load(Ordering::Acquire) {
             let now = self.clock.monotonic();
             // What would come now has to wait until items are cleared.
@@ -160,6 +161,21 @@ impl Feeder {
             }
             self.housekeep(now);
             self.show();
+        }
+    }
+
+    /// Clears what was deleted while the store was not named. What the logs have is written after
+    /// that, also by the next process: it must not hear of these deletions once more.
+    fn clear_owed(&mut self) {
+        let items = self.deletions.owed();
+        let deletions = &mut self.deletions;
+        let clear = |driver: &mut dyn Driver| {
+            driver.clear(&items)?;
+            deletions.done(&items);
+            deletions.save()
+        };
+        if !items.is_empty() {
+            self.common.until_done(self.driver.as_mut(), clear);
         }
     }
 

@@ -36,6 +36,7 @@ use stdx::clock::SharedClock;
 use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
+pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
 use crate::{Error, Fault, Store};
@@ -87,6 +88,7 @@ pub struct Spools {
     stores: Vec<(Arc<dyn Store>, Cursors)>,
     /// Of stores for which the log is kept as it is.
     held: Vec<Cursors>,
+    left: Option<Arc<Left>>,
     bytes_max: u64,
     /// By the name of the engine's directory.
     logs: Mutex<BTreeMap<String, Arc<tsdb::Spool>>>,
@@ -120,15 +122,23 @@ impl Spools {
             with_cursors.push((store, cursors));
         }
         left.iter_mut().try_for_each(Cursors::leave)?;
-        let (dir, logs) = (dir.to_owned(), Mutex::default());
-        Ok(Self { dir, stores: with_cursors, held: Vec::new(), bytes_max, logs })
+        let files: Vec<PathBuf> = left.iter().map(|cursors| cursors.beside("deletions")).collect();
+        let left = if files.is_empty() { None } else { Some(Arc::new(Left::load(&files)?)) };
+        let (dir, held, logs) = (dir.to_owned(), Vec::new(), Mutex::default());
+        Ok(Self { dir, stores: with_cursors, held, left, bytes_max, logs })
     }
 
     /// For commands that open the engines while no server does: no store is fed, and what any
     /// store has not confirmed stays in the logs.
     pub fn held(dir: &Path) -> Result<Self, Error> {
         let (dir, held) = (dir.to_owned(), Cursors::load_all(dir)?);
-        Ok(Self { dir, stores: Vec::new(), held, bytes_max: u64::MAX, logs: Mutex::default() })
+        let (stores, logs) = (Vec::new(), Mutex::default());
+        Ok(Self { dir, stores, held, left: None, bytes_max: u64::MAX, logs })
+    }
+
+    /// Who is to hear what is deleted, besides the logs.
+    pub(crate) fn left(&self) -> Option<Arc<Left>> {
+        self.left.as_ref().map(Arc::clone)
     }
 
     /// What the engine in a directory of this name is to be opened with.

@@ -217,7 +217,8 @@ fn what_is_no_number_arrives_bit_by_bit() {
 }
 
 #[test]
-fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something() {
+fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something_and_hears_of_deletions()
+{
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();
@@ -225,11 +226,29 @@ fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something() {
         [(0, true, 0), (1, true, 0), (2, false, 0), (3, true, 1), (4, true, 0)]
     {
         let stores: &[&Fake] = if named { &[&fake] } else { &[] };
+        // Away at first: what it has to hear waits for it.
+        fake.set(if round == 3 { Mood::Away } else { Mood::Well });
         let mut world = World::start(dir.path(), 2, stores, u64::MAX, policy());
+        if round == 2 {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+        }
         write(&mut world, round * 10..round * 10 + 10, &mut written);
         if named {
-            world.wait();
             assert_eq!(world.reading(0).missed, missed, "round {round}");
+        }
+        if round == 3 {
+            wait_for("it was tried", || world.reading(0).errors > 2);
+            drop(world);
+            world = World::start(dir.path(), 2, stores, u64::MAX, policy());
+            fake.set(Mood::Well);
+        }
+        if named {
+            world.wait();
+            // Deleted meanwhile, and not in the log that it read.
+            let is_old = |sample: &Sample| round > 2 && sample.at.ns < 30;
+            assert!(!fake.samples(ITEM).iter().any(is_old), "round {round}");
+            let last = fake.samples(ITEM).len();
+            assert_eq!(last, [10, 20, 0, 10, 20][round as usize], "round {round}");
         }
         world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
     }
