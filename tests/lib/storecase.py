@@ -7,10 +7,13 @@ unittest runs every class that it finds in a file.)
 
 import glob
 import os
+import secrets
+import tempfile
 import threading
 import time
 
 import bed
+from smalldisk import SmallDisk
 
 DAY = 86400
 SECRET = "very-hidden-word"
@@ -40,6 +43,11 @@ class StoreCase(bed.Case):
         raise NotImplementedError
 
     @classmethod
+    def open_store(cls):
+        """The store, wherever its folder is to be."""
+        return cls.make_store()
+
+    @classmethod
     def parameter(cls):
         """What --history-store is to be."""
         raise NotImplementedError
@@ -54,7 +62,7 @@ class StoreCase(bed.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.store = cls.make_store()
+        cls.store = cls.open_store()
         cls.server = bed.Server(arguments=["--history-embedded-days", "2"],
                                 environment={"VEDETTE_HISTORY_STORE": cls.parameter()})
         cls.addClassCleanup(cls.server.clean)
@@ -224,3 +232,66 @@ class Promises(StoreCase):
         self.assertEqual(self.wait_for_rows(items["n"], UNSIGNED, 1), [(now - 3, 1, 7)])
         self.wait_for_rows(items["kept"], UNSIGNED, 50)
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["7"])
+
+
+class PromisesOnSmallDisk(Promises):
+    """The same of a store whose folder is on a disk that gets full."""
+
+    # Bytes that are left on a full disk.
+    left_when_full = 0
+    # What the error says then, besides where the store is: one of these.
+    says_when_full = ("No space left on device",)
+    # It lives through that; another one is started again when there is room.
+    survives_full = True
+
+    @classmethod
+    def open_store(cls):
+        cls.disk = SmallDisk()
+        cls.addClassCleanup(cls.disk.remove)
+        # The store's folder is made where temporary ones are; the server's, later, is elsewhere.
+        usual, tempfile.tempdir = tempfile.tempdir, cls.disk.folder
+        try:
+            return super().open_store()
+        finally:
+            tempfile.tempdir = usual
+
+    def complaint(self, since):
+        """The first line of the server's log that tells why the store takes nothing."""
+        with open(self.server.log_path, errors="replace") as log:
+            log.seek(since)
+            return next((line for line in log if "a history store takes nothing" in line and
+                         any(said in line for said in self.says_when_full)), None)
+
+    def disk_full(self):
+        """Texts that cannot be compressed come until the store has no place for them."""
+        item = self.texts
+        begin, since = int(time.time()) - 2000, os.path.getsize(self.server.log_path)
+        self.disk.fill(self.left_when_full)
+        try:
+            def is_told():
+                number = len(self.sent_texts)
+                text = secrets.token_hex(10000)
+                if self.send([("full", "t", text, begin + number // 10, number)]):
+                    self.sent_texts.append((begin + number // 10, number, text))
+                return self.complaint(since)
+
+            line = bed.wait_for("the store is full", is_told, 180, pause=0.05)
+            self.assertIn(":%d" % self.store.port, line)
+            # Values are taken all the same.
+            shown = self.history(item, TEXT, limit=1, sortorder="DESC", time_from=begin - DAY)
+            self.assertEqual(shown[0]["value"], self.sent_texts[-1][2])
+        finally:
+            self.disk.make_room()
+        if not self.survives_full:
+            self.store.kill()
+            self.store.start()
+
+    def test_a_full_disk_costs_nothing_and_it_goes_on_when_there_is_room(self):
+        # Of the texts, what was acknowledged.
+        self.sent_texts = []
+        _, items = self.host("full", [{"key_": "t", "value_type": TEXT}])
+        self.texts = items["t"]
+        self.send_through("numbers while full", (self.disk_full, self.disk_full))
+        rows = self.wait_for_rows(items["t"], TEXT, len(self.sent_texts))
+        self.assertEqual(rows, self.sent_texts)
+        self.assertEqual(self.refused(), [])

@@ -15,10 +15,20 @@ from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
 
 
-class OnOpenSearch(storecase.Promises):
+# When less is free, the node makes indices read-only; it looks every ten seconds.
+WATERMARKS = """cluster.info.update.interval: 10s
+cluster.routing.allocation.disk.watermark.low: 60mb
+cluster.routing.allocation.disk.watermark.high: 50mb
+cluster.routing.allocation.disk.watermark.flood_stage: 40mb"""
+
+
+class OnOpenSearch(storecase.PromisesOnSmallDisk):
+    left_when_full = 20 << 20
+    says_when_full = ("flood-stage watermark",)
+
     @classmethod
     def make_store(cls):
-        store = OpenSearch()
+        store = OpenSearch(WATERMARKS)
         cls.addClassCleanup(store.stop)
         return store
 
