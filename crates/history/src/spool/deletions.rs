@@ -39,6 +39,8 @@ pub(crate) struct Deletions {
     logs: Vec<String>,
     /// Deletions of this process so far.
     turn: u64,
+    /// There may be some of a former process.
+    former: bool,
     /// The file says something else.
     changed: bool,
 }
@@ -61,14 +63,15 @@ impl Deletions {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("{TITLE}\n{END}"),
             Err(error) => return Err(file_error("read", path, &error)),
         };
-        let since = HashMap::new();
-        let mut all = Self { path: path.to_owned(), since, logs, turn: 0, changed: false };
+        let (path, since) = (path.to_owned(), HashMap::new());
+        let mut all = Self { path, since, logs, turn: 0, former: true, changed: false };
         all.parse(&text).ok_or_else(|| Error {
             fault: Fault::Config,
             retry: false,
             message: format!(
-                "{path:?} is damaged: move it away; values that came just after a deletion may \
-                 then be missing in the store"
+                "{:?} is damaged: move it away; values that came just after a deletion may then \
+                 be missing in the store",
+                all.path
             ),
         })?;
         Ok(all)
@@ -154,12 +157,13 @@ impl Deletions {
     pub(crate) fn forget_former(&mut self) {
         let before = self.since.len();
         self.since.retain(|_, since| since.turn > 0 || since.owed);
+        self.former = false;
         self.changed |= self.since.len() != before;
     }
 
-    /// Is there something to forget?
+    /// May there be something to forget?
     pub(crate) fn has_former(&self) -> bool {
-        self.since.values().any(|since| since.turn == 0 && !since.owed)
+        self.former
     }
 
     /// Writes the file, if it would say something else; then a power cut does not undo that.
@@ -184,22 +188,26 @@ impl Deletions {
     }
 }
 
-/// Stores that were fed once and are not named now. What is deleted meanwhile is noted for each of
-/// them, so that it is not found there when the store is named again.
+/// Stores that were fed once and are not named now, by the files of their deletions. What is deleted
+/// meanwhile is noted for each of them, so that it is not found there when the store is named again.
 #[derive(Debug)]
-pub(crate) struct Left(Mutex<Vec<Deletions>>);
+pub(crate) struct Left(Mutex<Vec<PathBuf>>);
 
 impl Left {
-    /// By the files of their deletions.
-    pub(crate) fn load(paths: &[PathBuf]) -> Result<Self, Error> {
-        let all = paths.iter().map(|path| Deletions::load(path, Vec::new()));
-        Ok(Self(Mutex::new(all.collect::<Result<_, _>>()?)))
+    /// Reads the files, as damage is to be told at the start.
+    pub(crate) fn load(paths: Vec<PathBuf>) -> Result<Self, Error> {
+        for path in &paths {
+            Deletions::load(path, Vec::new())?;
+        }
+        Ok(Self(Mutex::new(paths)))
     }
 
     /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
     pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        for deletions in all.iter_mut() {
+        let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in paths.iter() {
+            // Read anew: a command may have told the store meanwhile.
+            let mut deletions = Deletions::load(path, Vec::new())?;
             deletions.owe(items);
             deletions.save()?;
         }
@@ -289,7 +297,7 @@ mod tests {
         deletions.saw(0, &block(1));
         deletions.save().unwrap();
         for _ in 0..2 {
-            let left = Left::load(&[path.clone(), dir.path().join("t.deletions")]).unwrap();
+            let left = Left::load(vec![path.clone(), dir.path().join("t.deletions")]).unwrap();
             // Two shards tell it, and it is written once.
             left.clear(&ITEMS[..1]).unwrap();
             let written = std::fs::metadata(&path).unwrap().modified().unwrap();

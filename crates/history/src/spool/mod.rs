@@ -36,6 +36,7 @@ use stdx::clock::SharedClock;
 use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
+use self::deletions::Deletions;
 pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
@@ -123,7 +124,7 @@ impl Spools {
         }
         left.iter_mut().try_for_each(Cursors::leave)?;
         let files: Vec<PathBuf> = left.iter().map(|cursors| cursors.beside("deletions")).collect();
-        let left = if files.is_empty() { None } else { Some(Arc::new(Left::load(&files)?)) };
+        let left = if files.is_empty() { None } else { Some(Arc::new(Left::load(files)?)) };
         let (dir, held, logs) = (dir.to_owned(), Vec::new(), Mutex::default());
         Ok(Self { dir, stores: with_cursors, held, left, bytes_max, logs })
     }
@@ -186,6 +187,29 @@ impl Spools {
         }
         Ok(all)
     }
+}
+
+/// Clears in a store what was deleted while no server named it; `dir` = where its positions are.
+/// Whoever writes to the store beside a server does that first: the next feeder would clear it
+/// after that.
+pub fn clear_owed(dir: &Path, store: &dyn Store) -> Result<(), Error> {
+    let mut deletions = deletions_of(dir, &store.name())?;
+    let items = deletions.owed();
+    if !items.is_empty() {
+        store.driver().clear(&items)?;
+        deletions.done(&items);
+        deletions.save()?;
+    }
+    Ok(())
+}
+
+/// Of how many items a store of this name has to clear the rows first.
+pub fn owed(dir: &Path, name: &str) -> Result<usize, Error> {
+    Ok(deletions_of(dir, name)?.owed().len())
+}
+
+fn deletions_of(dir: &Path, name: &str) -> Result<Deletions, Error> {
+    Deletions::load(&dir.join(format!("{name}.deletions")), Vec::new())
 }
 
 /// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next

@@ -199,6 +199,37 @@ fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
 }
 
 #[test]
+fn what_is_copied_to_a_store_that_is_named_again_stays_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    write(&mut world, 0..10, &mut written);
+    world.wait();
+    drop(world);
+    let mut world = World::start(dir.path(), 2, &[], u64::MAX, policy());
+    for driver in &mut world.drivers {
+        driver.clear(&[ItemId(ITEM)]).unwrap();
+        // The log has nothing of that any more.
+        driver.flush().unwrap();
+    }
+    drop(world);
+    // As the command that copies does.
+    let (stores, mut copier) = (dir.path().join("stores"), fake.clone());
+    assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 1);
+    fake.set(Mood::Away);
+    assert!(history::spool::clear_owed(&stores, &fake).is_err());
+    fake.set(Mood::Well);
+    history::spool::clear_owed(&stores, &fake).unwrap();
+    assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 0);
+    assert!(fake.samples(ITEM).is_empty());
+    copier.write(&[sample(ITEM, 7)]).unwrap();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    world.wait();
+    assert_eq!(fake.samples(ITEM), [sample(ITEM, 7)]);
+}
+
+#[test]
 fn what_is_no_number_arrives_bit_by_bit() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
