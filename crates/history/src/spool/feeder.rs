@@ -24,8 +24,7 @@ use crate::{Driver, Error, Store, housekeeping};
 const UNDER_WAY_MAX: usize = 2;
 /// How often the logs are looked at when nothing new was there.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How often days that are over are dropped in the store, and how soon after the start.
-const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+/// How soon after the start days that are over are dropped in the store, at the latest.
 const FIRST_HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// A log that is read.
@@ -77,6 +76,33 @@ struct UnderWay {
     ends: Vec<Option<Position>>,
 }
 
+/// Drops days that are over.
+struct Housekeeping {
+    clock: SharedClock,
+    every: Duration,
+    next: Duration,
+}
+
+impl Housekeeping {
+    fn new(every: Duration, clock: &SharedClock) -> Self {
+        let next = clock.monotonic() + every.min(FIRST_HOUSEKEEPING);
+        Self { clock: Arc::clone(clock), every, next }
+    }
+
+    fn run_when_due(&mut self, driver: &mut dyn Driver, gauges: &Gauges) {
+        let now = self.clock.monotonic();
+        if now < self.next {
+            return;
+        }
+        self.next = now + self.every;
+        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        if let Err(error) = housekeeping::run(driver, now_s) {
+            add(&gauges.errors, 1);
+            tracing::warn!(%error, "old values could not be dropped in a history store");
+        }
+    }
+}
+
 pub(crate) struct Feeder {
     common: Common,
     clock: SharedClock,
@@ -92,7 +118,7 @@ pub(crate) struct Feeder {
     /// When the first log was held.
     holding: Option<Duration>,
     deletions: Deletions,
-    next_housekeeping: Duration,
+    housekeeping: Housekeeping,
 }
 
 impl Feeder {
@@ -132,7 +158,7 @@ impl Feeder {
             next_number: 0,
             holding: None,
             deletions,
-            next_housekeeping: clock.monotonic() + FIRST_HOUSEKEEPING,
+            housekeeping: Housekeeping::new(policy.housekeeping, clock),
             clock: Arc::clone(clock),
         })
     }
@@ -159,7 +185,7 @@ impl Feeder {
                 }
                 self.remember_idle();
             }
-            self.housekeep(now);
+            self.housekeeping.run_when_due(self.driver.as_mut(), &self.common.gauges);
             self.show();
         }
     }
@@ -168,15 +194,23 @@ impl Feeder {
     /// that, also by the next process: it must not hear of these deletions once more.
     fn clear_owed(&mut self) {
         let items = self.deletions.owed();
-        let deletions = &mut self.deletions;
-        let clear = |driver: &mut dyn Driver| {
-            driver.clear(&items)?;
-            deletions.done(&items);
-            deletions.save()
-        };
-        if !items.is_empty() {
-            self.common.until_done(self.driver.as_mut(), clear);
+        if !items.is_empty() && self.clear_in_store(&items) {
+            self.deletions.done(&items);
+            self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
         }
+    }
+
+    /// Clears items, however often it has to be tried; false = to stop. Meanwhile days that are over
+    /// are dropped: a full store may get room by that alone.
+    fn clear_in_store(&mut self, items: &[ItemId]) -> bool {
+        let (common, housekeeping) = (&self.common, &mut self.housekeeping);
+        common.until_done(self.driver.as_mut(), |driver| {
+            let cleared = driver.clear(items);
+            if cleared.is_err() {
+                housekeeping.run_when_due(driver, &common.gauges);
+            }
+            cleared
+        })
     }
 
     /// Reads blocks of all logs in turn; returns whether there were any.
@@ -322,10 +356,7 @@ impl Feeder {
         }
         items.sort_unstable();
         items.dedup();
-        let common = self.common.clone();
-        if !items.is_empty()
-            && !common.until_done(self.driver.as_mut(), |driver| driver.clear(&items))
-        {
+        if !items.is_empty() && !self.clear_in_store(&items) {
             return;
         }
         self.deletions.done(&items);
@@ -339,18 +370,6 @@ impl Feeder {
             logs.for_each(|(log, _)| log.held = None);
             let now = self.clock.monotonic();
             self.holding = self.logs.iter().any(|log| log.held.is_some()).then_some(now);
-        }
-    }
-
-    fn housekeep(&mut self, now: Duration) {
-        if now < self.next_housekeeping {
-            return;
-        }
-        self.next_housekeeping = now + HOUSEKEEPING;
-        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
-        if let Err(error) = housekeeping::run(self.driver.as_mut(), now_s) {
-            add(&self.common.gauges.errors, 1);
-            tracing::warn!(%error, "old values could not be dropped in a history store");
         }
     }
 

@@ -60,6 +60,8 @@ pub struct Policy {
     pub pause_min: Duration,
     /// Longest pause.
     pub pause_max: Duration,
+    /// How often days that are over are dropped in the store.
+    pub housekeeping: Duration,
     /// So long a deletion of items waits for logs that do not tell it.
     pub patience: Duration,
     /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
@@ -77,6 +79,7 @@ impl Default for Policy {
             lanes: 2,
             pause_min: Duration::from_millis(100),
             pause_max: Duration::from_secs(10),
+            housekeeping: Duration::from_secs(3600),
             patience: Duration::from_secs(5),
             refused_bytes_max: 64 << 20,
         }

@@ -152,6 +152,26 @@ fn positions_that_were_set_back_send_again_and_change_nothing() {
 }
 
 #[test]
+fn a_full_store_gets_room_also_while_a_deletion_waits() {
+    for deletion in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.wait();
+        fake.set(Mood::Full);
+        if deletion {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+            written.get_mut(&ITEM).unwrap().clear();
+        }
+        write(&mut world, 5..9, &mut written);
+        world.wait();
+        check(&fake, &written, "there is room again");
+    }
+}
+
+#[test]
 fn a_store_that_is_too_slow_for_batches_gets_smaller_ones() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
