@@ -168,9 +168,10 @@ class OverTls(storecase.StoreCase):
   store_type: PKCS12
   keystore: %s
   keystore_password: %s""" % (cls.authority.keystore("node", SECRET), SECRET)
-        store = Cassandra(settings=(options,),
-                          tls=ssl.create_default_context(cafile=cls.authority.pem))
-        store.tls.check_hostname = False
+        # A later certificate is not for the address.
+        seen = ssl.create_default_context(cafile=cls.authority.pem)
+        seen.check_hostname = False
+        store = Cassandra(settings=(options,), tls=seen)
         cls.addClassCleanup(store.stop)
         store.kill, store.start = store.nodes[0].kill, store.nodes[0].start
         return store
@@ -208,10 +209,8 @@ class OverTls(storecase.StoreCase):
             self.api, self.server = usual
             server.clean()
 
-    def test_values_arrive_and_connections_come_back(self):
-        self.send_through("over tls", (self.store_killed, self.server_killed))
-
     def test_only_a_node_that_shows_who_it_is_gets_values(self):
+        self.send_through("over tls", (self.server_killed,))
         other = Authority(self.folder, "other", "Other authority")
         believing = "?sslrootcert=" + self.authority.pem
         for settings, refused in (
