@@ -197,7 +197,7 @@ class Promises(StoreCase):
             # Much less than one answer of the store for each.
             self.assertLess(time.monotonic() - begin, len(sent) * line.delay)
             # Slow still, but this test has an end.
-            line.delay = 0.1
+            line.delay = 0.05
 
         self.send_through("slow", (newest_are_read,))
         self.assertEqual(self.wait_for_rows(items["m"], UNSIGNED, len(sent)), sent)
