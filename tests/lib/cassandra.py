@@ -98,7 +98,8 @@ class Node(StoreProcess):
             "-Dcassandra.logdir=%s/logs" % folder, "-Dcassandra.storagedir=" + folder,
             "-Dcassandra.jmx.local.port=%d" % bed.free_port(), "-Dcassandra-foreground=yes",
             "-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=3000",
-            "-Dcassandra.superuser_setup_delay_ms=0", "-Djava.net.preferIPv4Stack=true",
+            "-Dcassandra.superuser_setup_delay_ms=0",
+            "-Dcassandra.disk_usage.monitor_interval_ms=1000", "-Djava.net.preferIPv4Stack=true",
         ] + jars.flags(EXPORTS, OPENS) + [
             "-cp", os.path.join(lib, "*"), "org.apache.cassandra.service.CassandraDaemon"]
         with open(self.log, "ab") as log:
@@ -116,7 +117,7 @@ class Node(StoreProcess):
 
     def ask(self, cql, consistency=ONE):
         user, password = self.cluster.user
-        with Cql(self.host, self.cluster.port, user, password) as connection:
+        with Cql(self.host, self.cluster.port, user, password, self.cluster.tls) as connection:
             return connection.ask(cql, consistency)
 
     def terminate(self):
@@ -132,12 +133,13 @@ class Node(StoreProcess):
 
 
 class Cassandra:
-    """A cluster in a folder of its own. Settings are lines of `cassandra.yaml`."""
+    """A cluster in a folder of its own. Settings are lines of `cassandra.yaml`, `tls` is how tests
+    ask nodes that demand it."""
 
-    def __init__(self, size=1, settings=(), user=("", "")):
+    def __init__(self, size=1, settings=(), user=("", ""), tls=None):
         self.lib = jars.fetch("cassandra", [
             jars.dependency("org.apache.cassandra:cassandra-all:" + VERSION)])
-        self.size, self.settings, self.user = size, settings, user
+        self.size, self.settings, self.user, self.tls = size, settings, user, tls
         self.folder = tempfile.mkdtemp(prefix="vedette-cassandra-")
         self.port, self.storage = bed.free_port(), bed.free_port()
         self.nodes = []

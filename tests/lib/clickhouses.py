@@ -13,7 +13,7 @@ from storeprocess import StoreProcess
 
 CLICKHOUSE_CONFIG = """<?xml version="1.0"?>
 <yandex>
-  <logger><level>warning</level><log>{dir}/log</log><errorlog>{dir}/errors</errorlog></logger>
+  <logger><level>warning</level><console>true</console></logger>
   <http_port>{port}</http_port><tcp_port>{tcp}</tcp_port>
   <interserver_http_port>{inter}</interserver_http_port>
   <listen_host>127.0.0.1</listen_host>

@@ -52,9 +52,11 @@ def value(kind, data):
 class Cql:
     """A connection; use it in `with`."""
 
-    def __init__(self, host, port, user="", password="", timeout=20):
+    def __init__(self, host, port, user="", password="", tls=None, timeout=20):
         self.socket = socket.create_connection((host, port), timeout=timeout)
         try:
+            if tls:
+                self.socket = tls.wrap_socket(self.socket)
             options = struct.pack(">H", 1) + self.string("CQL_VERSION") + self.string("3.0.0")
             kind, _ = self.call(STARTUP, options)
             if kind == AUTHENTICATE:

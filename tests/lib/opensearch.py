@@ -23,16 +23,16 @@ path.logs: {dir}/logs
 http.type: netty4
 transport.type: netty4
 node.store.allow_mmap: false
-cluster.routing.allocation.disk.threshold_enabled: false
+{disk}
 bootstrap.system_call_filter: false
 """
 LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "OpenSearchNode.java")
 
 
 class OpenSearch(StoreProcess):
-    """A node in a folder of its own."""
+    """A node in a folder of its own; `disk` are its settings for one that gets full."""
 
-    def __init__(self):
+    def __init__(self, disk="cluster.routing.allocation.disk.threshold_enabled: false"):
         self.lib = jars.fetch("opensearch", [
             jars.dependency("org.opensearch:opensearch:" + VERSION),
             jars.dependency("org.opensearch.plugin:transport-netty4-client:" + VERSION),
@@ -41,7 +41,8 @@ class OpenSearch(StoreProcess):
         self.folder = tempfile.mkdtemp(prefix="vedette-opensearch-")
         self.port, self.process = bed.free_port(), None
         with open(os.path.join(self.folder, "opensearch.yml"), "w") as file:
-            file.write(CONFIG.format(dir=self.folder, port=self.port, transport=bed.free_port()))
+            file.write(CONFIG.format(dir=self.folder, port=self.port, transport=bed.free_port(),
+                                     disk=disk))
         try:
             self.start()
         except BaseException:

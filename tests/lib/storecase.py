@@ -7,10 +7,15 @@ unittest runs every class that it finds in a file.)
 
 import glob
 import os
+import re
+import secrets
+import tempfile
 import threading
 import time
 
 import bed
+from slowline import SlowLine
+from smalldisk import SmallDisk
 
 DAY = 86400
 SECRET = "very-hidden-word"
@@ -40,6 +45,11 @@ class StoreCase(bed.Case):
         raise NotImplementedError
 
     @classmethod
+    def open_store(cls):
+        """The store, wherever its folder is to be."""
+        return cls.make_store()
+
+    @classmethod
     def parameter(cls):
         """What --history-store is to be."""
         raise NotImplementedError
@@ -54,7 +64,7 @@ class StoreCase(bed.Case):
 
     @classmethod
     def setUpClass(cls):
-        cls.store = cls.make_store()
+        cls.store = cls.open_store()
         cls.server = bed.Server(arguments=["--history-embedded-days", "2"],
                                 environment={"VEDETTE_HISTORY_STORE": cls.parameter()})
         cls.addClassCleanup(cls.server.clean)
@@ -126,6 +136,13 @@ class StoreCase(bed.Case):
         self.assertNotIn(SECRET, self.server.log(100000))
         return items["n"]
 
+    def name_store(self, parameter):
+        """From now on the server has this store."""
+        self.server.stop()
+        self.server.environment["VEDETTE_HISTORY_STORE"] = parameter
+        self.server.start()
+        self.api = self.server.api()
+
     def store_killed(self):
         self.store.kill()
         time.sleep(1)
@@ -158,6 +175,36 @@ class Promises(StoreCase):
 
     def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
         self.send_through("faults", self.faults())
+
+    def test_a_slow_store_holds_up_nobody(self):
+        usual = self.parameter()
+        port = int(re.search(r"127\.0\.0\.1:(\d+)", usual)[1])
+        line = SlowLine(port, 1)
+        self.addCleanup(line.stop)
+        self.addCleanup(self.name_store, usual)
+        self.name_store(usual.replace(":%d" % port, ":%d" % line.port))
+        _, items = self.host("beside", [{"key_": "m", "value_type": UNSIGNED}])
+        start = int(time.time()) - 100
+        sent = [(start + n, n + 1, n) for n in range(30)]
+
+        def newest_are_read():
+            bed.wait_for("answers of the store", lambda: line.delayed)
+            begin = time.monotonic()
+            for clock, ns, value in sent:
+                self.assertTrue(self.send([("beside", "m", str(value), clock, ns)]))
+                rows = self.history(items["m"], UNSIGNED, sortorder="DESC", limit=1)
+                self.assertEqual([row["value"] for row in rows], [str(value)])
+            # Much less than one answer of the store for each.
+            self.assertLess(time.monotonic() - begin, len(sent) * line.delay)
+            # Slow still, but this test has an end.
+            line.delay = 0.05
+
+        self.send_through("slow", (newest_are_read,))
+        self.assertEqual(self.wait_for_rows(items["m"], UNSIGNED, len(sent)), sent)
+        # What only the store has takes its time, and comes.
+        self.insert(items["m"], int(time.time()) - 20 * DAY, 7, 42)
+        rows = self.history(items["m"], UNSIGNED, limit=1)
+        self.assertEqual([row["value"] for row in rows], ["42"])
 
     def test_every_value_type_arrives_as_it_was_sent(self):
         kinds = {"float": FLOAT, "char": CHAR, "log": LOG, "unsigned": UNSIGNED, "text": TEXT}
@@ -224,3 +271,67 @@ class Promises(StoreCase):
         self.assertEqual(self.wait_for_rows(items["n"], UNSIGNED, 1), [(now - 3, 1, 7)])
         self.wait_for_rows(items["kept"], UNSIGNED, 50)
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["7"])
+
+
+class PromisesOnSmallDisk(Promises):
+    """The same of a store whose folder is on a disk that gets full."""
+
+    # Bytes that are left on a full disk.
+    left_when_full = 0
+    # What the error says then, besides where the store is: one of these.
+    says_when_full = ("No space left on device",)
+
+    @classmethod
+    def open_store(cls):
+        cls.disk = SmallDisk()
+        cls.addClassCleanup(cls.disk.remove)
+        # The store's folder is made where temporary ones are; the server's, later, is elsewhere.
+        usual, tempfile.tempdir = tempfile.tempdir, cls.disk.folder
+        try:
+            return super().open_store()
+        finally:
+            tempfile.tempdir = usual
+
+    def complaint(self, since):
+        """The first line of the server's log that tells why the store takes nothing."""
+        with open(self.server.log_path, errors="replace") as log:
+            log.seek(since)
+            return next((line for line in log if "a history store takes nothing" in line and
+                         any(said in line for said in self.says_when_full)), None)
+
+    def disk_full(self):
+        """Texts that cannot be compressed come until the store has no place for them."""
+        item = self.texts
+        begin, since = int(time.time()) - 2000, os.path.getsize(self.server.log_path)
+        self.disk.fill(self.left_when_full)
+        try:
+            def is_told():
+                number = len(self.sent_texts)
+                text = secrets.token_hex(10000)
+                if self.send([("full", "t", text, begin + number // 10, number)]):
+                    self.sent_texts.append((begin + number // 10, number, text))
+                return self.complaint(since)
+
+            line = bed.wait_for("the store is full", is_told, 180, pause=0.05)
+            self.assertIn(":%d" % self.store.port, line)
+            # Values are taken all the same.
+            shown = self.history(item, TEXT, limit=1, sortorder="DESC", time_from=begin - DAY)
+            self.assertEqual(shown[0]["value"], self.sent_texts[-1][2])
+        finally:
+            self.disk.make_room()
+
+    def test_a_full_disk_costs_nothing_and_it_goes_on_when_there_is_room(self):
+        _, items = self.host("full", [{"key_": "t", "value_type": TEXT}])
+        # Its disk gets full while it is at work, not while tables are made.
+        first = (int(time.time()) - 2500, 1, "first")
+        self.assertTrue(self.send([("full", "t", first[2], *first[:2])]))
+        self.wait_for_rows(items["t"], TEXT, 1)
+        # Of the texts, what was acknowledged.
+        self.sent_texts, self.texts = [first], items["t"]
+
+        def by_itself():
+            rows = self.wait_for_rows(items["t"], TEXT, len(self.sent_texts))
+            self.assertEqual(rows, self.sent_texts)
+
+        self.send_through("numbers while full", (self.disk_full,), by_itself)
+        self.assertEqual(self.refused(), [])

@@ -3,13 +3,18 @@
 also on three nodes of which one is away; and the API reads what the data folder keeps no longer."""
 
 import os
+import secrets
+import shutil
+import ssl
 import sys
+import tempfile
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
 from cassandra import Cassandra  # noqa: E402
+from certificates import Authority  # noqa: E402
 from cql import ONE, QUORUM  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
 
@@ -29,16 +34,22 @@ def stored(ask, item, kind, consistency=ONE):
     return sorted(rows)
 
 
-class OnOneNode(storecase.Promises):
-    """With passwords and rights, and a limit that one text is above."""
+class OnOneNode(storecase.PromisesOnSmallDisk):
+    """With passwords and rights, a limit that one text is above, and one for the disk: a node whose
+    disk is really full leaves its clients without a word."""
 
     longest_text = 30000
+    # Of the disk, data may take a tenth; there is some room for the log of writes.
+    left_when_full = 4 << 20
+    says_when_full = ("disk usage exceeds",)
 
     @classmethod
     def make_store(cls):
         store = Cassandra(settings=(
             "authenticator: PasswordAuthenticator", "authorizer: CassandraAuthorizer",
             "column_value_size_fail_threshold: 40KiB",
+            "data_disk_usage_percentage_warn_threshold: 5",
+            "data_disk_usage_percentage_fail_threshold: 10",
         ), user=("cassandra", "cassandra"))
         cls.addClassCleanup(store.stop)
         for cql in (
@@ -141,6 +152,88 @@ class OnThreeNodes(storecase.StoreCase):
         return int(self.history(self.gauge, UNSIGNED)[-1]["value"])
 
 
+class OverTls(storecase.StoreCase):
+    """A node that speaks to nobody without TLS."""
+
+    @classmethod
+    def make_store(cls):
+        cls.folder = tempfile.mkdtemp(prefix="vedette-tls-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        cls.authority = Authority(cls.folder)
+        cls.authority.sign("node", "IP:127.0.0.1")
+        cls.authority.sign("elsewhere", "DNS:node.example.com")
+        options = """client_encryption_options:
+  enabled: true
+  optional: false
+  store_type: PKCS12
+  keystore: %s
+  keystore_password: %s""" % (cls.authority.keystore("node", SECRET), SECRET)
+        # A later certificate is not for the address.
+        seen = ssl.create_default_context(cafile=cls.authority.pem)
+        seen.check_hostname = False
+        store = Cassandra(settings=(options,), tls=seen)
+        cls.addClassCleanup(store.stop)
+        store.kill, store.start = store.nodes[0].kill, store.nodes[0].start
+        return store
+
+    @classmethod
+    def url(cls, settings):
+        return "cassandra=" + cls.store.url("vedette", settings)
+
+    @classmethod
+    def parameter(cls):
+        return cls.url("?sslrootcert=" + cls.authority.pem)
+
+    def rows(self, item, kind):
+        return stored(self.store.ask, item, kind)
+
+    def outcome(self, settings):
+        """What becomes of a value that a server with these settings gets: the complaint of the
+        store's feeder, or nothing when it arrives."""
+        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": self.url(settings)})
+        self.addCleanup(server.clean)
+        server.start()
+        usual = self.api, self.server
+        self.api, self.server = server.api(), server
+        try:
+            # Items of all these servers have the same numbers: the moment tells them apart.
+            _, items = self.host("one value", [{"key_": "n", "value_type": UNSIGNED}])
+            row = (int(time.time()) - 60, secrets.randbelow(10**9), 7)
+            self.assertTrue(self.send([("one value", "n", "7", *row[:2])]))
+
+            def ended():
+                said = [line for line in server.log().splitlines() if "takes nothing" in line]
+                return said[:1] or row in self.rows(items["n"], UNSIGNED) and [""]
+            return bed.wait_for("an end", ended, 60)[0]
+        finally:
+            self.api, self.server = usual
+            server.clean()
+
+    def test_only_a_node_that_shows_who_it_is_gets_values(self):
+        self.send_through("over tls", (self.server_killed,))
+        other = Authority(self.folder, "other", "Other authority")
+        believing = "?sslrootcert=" + self.authority.pem
+        for settings, refused in (
+            ("?sslmode=require", False),
+            (believing + "&sslmode=verify-ca", False),
+            ("", True),
+            ("?sslmode=verify-full", True),
+            ("?sslrootcert=" + other.pem, True),
+            ("?sslmode=verify-ca&sslrootcert=" + other.pem, True),
+        ):
+            said = self.outcome(settings)
+            self.assertEqual("127.0.0.1:%d" % self.store.port in said, refused, (settings, said))
+            if refused and settings:
+                self.assertIn("certificate verify failed", said)
+        # The same authority, and another machine.
+        self.store.kill()
+        shutil.copy(self.authority.keystore("elsewhere", SECRET),
+                    os.path.join(self.folder, "node.p12"))
+        self.store.start()
+        self.assertEqual(self.outcome(believing + "&sslmode=verify-ca"), "")
+        self.assertIn("certificate verify failed", self.outcome(believing))
+
+
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):
         storecase.check_wrong_parameters(
@@ -148,6 +241,9 @@ class Refused(bed.unittest.TestCase):
             ("cassandra=cassandr://u:%s@h/x" % SECRET, "is not like"),
             ("cassandra=cassandra://u:%s@h/x?consistency=some" % SECRET, "is one of"),
             ("cassandra=cassandra://u:%s@h/x?secret=%s" % (SECRET, SECRET), "beside consistency"),
+            ("cassandra=cassandra://u:%s@h/x?sslmode=%s" % (SECRET, SECRET), "sslmode of"),
+            ("cassandra=cassandra://u:%s@h/x?sslmode=verify-ca" % SECRET, "wants sslrootcert"),
+            ("cassandra=cassandra://u:%s@h/x?sslrootcert=no/file" % SECRET, "cannot read"),
         )
 
 

@@ -16,7 +16,9 @@ from storecase import FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 TABLES = {FLOAT: "history_float", LOG: "history_log", UNSIGNED: "history_uint"}
 
 
-class OnClickHouse(storecase.Promises):
+class OnClickHouse(storecase.PromisesOnSmallDisk):
+    says_when_full = ("No space left on device", "not enough space")
+
     @classmethod
     def make_store(cls):
         store = ClickHouse(SECRET)

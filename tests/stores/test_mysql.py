@@ -18,11 +18,13 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnMariaDb(storecase.Promises):
+class OnMariaDb(storecase.PromisesOnSmallDisk):
     """With a user whose rights are those of the documentation, and a server that takes no long
     statements."""
 
     longest_text = 30000
+    # 1114 is how InnoDB says it.
+    says_when_full = ("No space left on device", "is full", "(1114)")
 
     @classmethod
     def make_store(cls):

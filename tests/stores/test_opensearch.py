@@ -15,10 +15,22 @@ from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 KINDS = {FLOAT: "float", LOG: "log", UNSIGNED: "uint"}
 
 
-class OnOpenSearch(storecase.Promises):
+# When less is free, the node makes indices read-only; it looks every ten seconds, and takes new
+# indices again as soon (a minute is usual).
+WATERMARKS = """cluster.info.update.interval: 10s
+cluster.routing.allocation.disk.reroute_interval: 10s
+cluster.routing.allocation.disk.watermark.low: 60mb
+cluster.routing.allocation.disk.watermark.high: 50mb
+cluster.routing.allocation.disk.watermark.flood_stage: 40mb"""
+
+
+class OnOpenSearch(storecase.PromisesOnSmallDisk):
+    left_when_full = 20 << 20
+    says_when_full = ("flood-stage watermark",)
+
     @classmethod
     def make_store(cls):
-        store = OpenSearch()
+        store = OpenSearch(WATERMARKS)
         cls.addClassCleanup(store.stop)
         return store
 
@@ -56,8 +68,10 @@ class OnOpenSearch(storecase.Promises):
         self.wait_for_rows(items["l"], LOG, 1)
         # Tomorrow's index was made by hand and takes no logs.
         tomorrow = now // DAY + 1
-        self.store.call("PUT", "vedette-history-31d-%d" % tomorrow, {
-            "mappings": {"properties": {"severity": {"type": "ip"}}}})
+        # After a full disk the node takes new indices some seconds later than rows.
+        bed.wait_for("the index", lambda: self.store.call(
+            "PUT", "vedette-history-31d-%d" % tomorrow,
+            {"mappings": {"properties": {"severity": {"type": "ip"}}}}))
         clock = tomorrow * DAY + 5
         self.assertTrue(self.send([("refused", "l", "refused", clock, 0),
                                    ("refused", "l", "good", now - 8, 0)]))

@@ -2,13 +2,13 @@
 """Debian 12's own agents and sender (6.0), passive and active, against a running server."""
 
 import os
-import subprocess
 import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import peers  # noqa: E402
+from certificates import Authority  # noqa: E402
 
 TEMPLATE = "Linux machine by Vedette agent"
 PSK = "1f" * 32
@@ -17,15 +17,9 @@ PROGRAMS = {"agentd": peers.AGENTD, "agent2": peers.AGENT2}
 
 def certificates(folder):
     """An authority and certificates of a server and an agent, signed by it."""
-    def openssl(*arguments):
-        subprocess.run(("openssl",) + arguments, cwd=folder, check=True, capture_output=True)
-    openssl("req", "-x509", "-newkey", "rsa:2048", "-nodes", "-keyout", "ca.key", "-out", "ca.pem",
-            "-days", "2", "-subj", "/O=Test/CN=Test authority")
+    authority = Authority(folder)
     for name in ("server", "agent"):
-        openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", name + ".key",
-                "-out", name + ".csr", "-subj", "/O=Test/CN=" + name)
-        openssl("x509", "-req", "-in", name + ".csr", "-CA", "ca.pem", "-CAkey", "ca.key",
-                "-CAcreateserial", "-out", name + ".pem", "-days", "2")
+        authority.sign(name)
 
 
 class Agents(bed.Case):

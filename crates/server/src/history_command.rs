@@ -9,7 +9,7 @@ use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use config::Config;
 use history::copy::{self, Place, Plan, Side, Totals};
-use history::spool::Spools;
+use history::spool::{self, Spools};
 use history::{Day, Error, Fault, Kind, Options};
 use model::{ItemId, shard_of};
 use stdx::clock::{RealClock, SharedClock};
@@ -86,14 +86,15 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let config = Arc::new(Config::open(run::config_location(&values, &data))?);
     let bench = Bench { values: &values, data: &data, config: &config, clock: &clock };
     let plan = bench.plan(matches.get_one::<u32>("days").copied());
-    let ((first, from), (second, to)) = (bench.side(from)?, bench.side(to)?);
+    let write = what == "copy";
+    let ((first, from), (second, to)) = (bench.side(from, write)?, bench.side(to, write)?);
     if first == second {
         bail!("both sides are {first}: name two");
     }
     if what == "check" {
         return bench.check((&first, &from), (&second, &to), &plan);
     }
-    let file = data.join("history/stores").join(format!("copy-{first}-{second}.place"));
+    let file = bench.stores().join(format!("copy-{first}-{second}.place"));
     let (anew, verify) = (matches.get_flag("restart"), !matches.get_flag("no-verify"));
     bench.copy((&first, &from), (&second, to), (&plan, &file, anew, verify))
 }
@@ -117,8 +118,8 @@ impl Bench<'_> {
         Plan::new(items.collect(), Day(today.0.saturating_sub(days)), today)
     }
 
-    /// A side and its name.
-    fn side(&self, word: &str) -> anyhow::Result<(String, Side)> {
+    /// A side and its name. Before a copy, a store hears what was deleted while it was not named.
+    fn side(&self, word: &str, write: bool) -> anyhow::Result<(String, Side)> {
         if word == "embedded" {
             return Ok((word.to_owned(), self.embedded()?));
         }
@@ -130,7 +131,15 @@ impl Bench<'_> {
         };
         let retention = Arc::new(store::ByItem(Arc::clone(self.config)));
         let store = store::store(word, retention, self.clock)?;
+        if write {
+            spool::clear_owed(&self.stores(), store.as_ref())?;
+        }
         Ok((store.name(), Side::of_store(store.as_ref())))
+    }
+
+    /// Where the positions of stores are.
+    fn stores(&self) -> PathBuf {
+        self.data.join("history/stores")
     }
 
     /// The engines of all shards, opened as the server does.
@@ -181,6 +190,10 @@ impl Bench<'_> {
             std::io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
         })?;
+        let deleted = spool::owed(&self.stores(), second)?;
+        if deleted > 0 {
+            bail!("{deleted} items were deleted meanwhile: run the same again with --restart");
+        }
         let lost = &totals.differences;
         let verified = if verify { ", each read again" } else { "" };
         say(&format!("copied {} values and {} trends{verified}", totals.values, totals.trends))?;

@@ -201,6 +201,11 @@ impl Spool {
         }
     }
 
+    /// Number of the file being written.
+    pub(crate) fn current(&self) -> u64 {
+        self.files().current
+    }
+
     /// What is where a reader stands.
     pub(crate) fn look(&self, file: u64) -> Place {
         let files = self.files();

@@ -75,6 +75,12 @@ impl Tail {
         self.at
     }
 
+    /// The file that is being written. What was written before the engine was opened is in files
+    /// with smaller numbers.
+    pub fn current_file(&self) -> u64 {
+        self.spool.current()
+    }
+
     /// All before this position is copied and the position is on the disk: the log may forget it.
     pub fn confirm(&self, position: Position) {
         self.spool.confirm(self.reader, position);

@@ -7,7 +7,7 @@ use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 use tsdb::{Engine, Options, Recovery};
 
-use crate::spool::Spools;
+use crate::spool::{Left, Spools};
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, Span, TrendHour, View,
 };
@@ -18,6 +18,8 @@ pub struct Embedded {
     engine: Engine,
     /// Engines of shards that there are no more: nothing is written, days are dropped.
     retired: Vec<Engine>,
+    /// Stores that do not read the log, and have to know what is deleted.
+    left: Option<Arc<Left>>,
     dir: PathBuf,
     durable: bool,
     trends: u64,
@@ -36,6 +38,7 @@ impl Embedded {
         let driver = Self {
             engine,
             retired: Vec::new(),
+            left: None,
             dir: dir.to_owned(),
             durable,
             trends: 0,
@@ -109,7 +112,8 @@ impl Driver for Embedded {
             retired.clear(items)?;
         }
         let result = self.engine.clear(items);
-        self.counted(result).map(drop)
+        self.counted(result)?;
+        self.left.as_ref().map_or(Ok(()), |left| left.clear(items))
     }
 
     fn sync(&mut self) -> Result<(), Error> {
@@ -280,7 +284,8 @@ pub fn open_shards(
     let mixed = changed || before.is_some_and(|layout| layout.mixed);
     let (mut drivers, mut recoveries) = (Vec::new(), Vec::new());
     for opened in open_in_parallel(root, shards, options, clock, spools) {
-        let (driver, recovery) = opened?;
+        let (mut driver, recovery) = opened?;
+        driver.left = spools.and_then(Spools::left);
         drivers.push(driver);
         recoveries.push(recovery);
     }

@@ -68,6 +68,11 @@ impl Cursors {
         self.path == path
     }
 
+    /// Another file of the same store.
+    pub(crate) fn beside(&self, extension: &str) -> PathBuf {
+        self.path.with_extension(extension)
+    }
+
     /// A server starts without the store: the logs forget what it has not read. Only this tells
     /// it: a file that is gone may as well be one that a power cut took before it had any rows.
     pub(crate) fn leave(&mut self) -> Result<(), Error> {

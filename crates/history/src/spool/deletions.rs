@@ -1,23 +1,100 @@
 //! Deletions: the log of every shard tells them, while one shard alone owns an item.
 
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
 use hashbrown::HashMap;
 use model::ItemId;
 use tsdb::Block;
 
+use super::file_error;
+use crate::{Error, Fault};
+
 /// Beyond so many items the oldest deletions are taken for told by everybody.
 const ITEMS_MAX: usize = 100_000;
+/// First line of the file.
+const TITLE: &str = "vedette history deletions 1";
+/// Stands for nobody.
+const NOBODY: &str = "-";
+/// Stands for what the store has to hear yet.
+const OWED: &str = "!";
+/// Last line of the file.
+const END: &str = "end";
 
 /// Who has brought rows of an item since it was cleared in the store.
 ///
 /// A shard that tells a deletion late (its disk stood still, or it heard it again after a crash)
-/// must not delete what the owner of the item has written since its own turn.
-#[derive(Debug, Default)]
+/// must not delete what the owner of the item has written since its own turn. What it tells may
+/// wait in its log over a restart, so this is kept in a small file, which is written only when
+/// something in it is new, and always before the positions that go beyond what it tells of. A
+/// file that is ahead of the positions does no harm: it only says of more rows that they are new.
+///
+/// The same file has what was deleted while the store was not named, when nobody reads the logs for
+/// it (see [`Left`]): all that it has of these items is older, and goes before anything new comes.
+#[derive(Debug)]
 pub(crate) struct Deletions {
-    /// By item, the number of the log.
-    since: HashMap<ItemId, Option<usize>>,
+    path: PathBuf,
+    since: HashMap<ItemId, Since>,
+    /// Names of the logs by their number; behind these, of logs that there are no more.
+    logs: Vec<String>,
+    /// Deletions of this process so far.
+    turn: u64,
+    /// There may be some of a former process.
+    former: bool,
+    /// The file says something else.
+    changed: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Since {
+    /// Number of the log that had rows of the item.
+    owner: Option<usize>,
+    /// Which deletion it was; 0 = one of a former process.
+    turn: u64,
+    /// The store has not cleared it yet.
+    owed: bool,
 }
 
 impl Deletions {
+    /// Reads the file; a missing one tells of no deletion.
+    pub(crate) fn load(path: &Path, logs: Vec<String>) -> Result<Self, Error> {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("{TITLE}\n{END}"),
+            Err(error) => return Err(file_error("read", path, &error)),
+        };
+        let (path, since) = (path.to_owned(), HashMap::new());
+        let mut all = Self { path, since, logs, turn: 0, former: true, changed: false };
+        all.parse(&text).ok_or_else(|| Error {
+            fault: Fault::Config,
+            retry: false,
+            message: format!(
+                "{:?} is damaged: move it away; values that came just after a deletion may then \
+                 be missing in the store",
+                all.path
+            ),
+        })?;
+        Ok(all)
+    }
+
+    fn parse(&mut self, text: &str) -> Option<()> {
+        let lines = text.strip_prefix(TITLE)?.strip_suffix(END)?;
+        for line in lines.strip_prefix('\n')?.lines() {
+            let (item, owner) = line.split_once(' ')?;
+            let owed = owner == OWED;
+            let owner = (owner != NOBODY && !owed).then(|| self.number_of(owner));
+            self.since.insert(ItemId(item.parse().ok()?), Since { owner, turn: 0, owed });
+        }
+        Some(())
+    }
+
+    fn number_of(&mut self, log: &str) -> usize {
+        self.logs.iter().position(|name| name == log).unwrap_or_else(|| {
+            self.logs.push(log.to_owned());
+            self.logs.len() - 1
+        })
+    }
+
     /// A log has rows.
     pub(crate) fn saw(&mut self, log: usize, block: &Block) {
         if self.since.is_empty() {
@@ -25,8 +102,10 @@ impl Deletions {
         }
         let samples = block.samples.iter().map(|sample| sample.item);
         for item in samples.chain(block.trends.iter().map(|trend| trend.item)) {
-            if let Some(owner) = self.since.get_mut(&item) {
-                *owner = Some(log);
+            if let Some(since) = self.since.get_mut(&item)
+                && since.owner.replace(log) != Some(log)
+            {
+                self.changed = true;
             }
         }
     }
@@ -34,17 +113,105 @@ impl Deletions {
     /// Those of the items that a log may clear.
     pub(crate) fn of(&self, log: usize, items: &[ItemId]) -> impl Iterator<Item = ItemId> {
         let is_owner = move |item: &ItemId| {
-            self.since.get(item).copied().flatten().is_none_or(|owner| owner == log)
+            let owner = self.since.get(item).and_then(|since| since.owner);
+            owner.is_none_or(|owner| owner == log)
         };
         items.iter().copied().filter(is_owner)
     }
 
     /// The store has cleared these.
     pub(crate) fn done(&mut self, items: &[ItemId]) {
-        if self.since.len() + items.len() > ITEMS_MAX {
-            self.since.clear();
+        self.add(items, false);
+    }
+
+    /// The store does not hear of this deletion from the logs; each shard tells it.
+    fn owe(&mut self, items: &[ItemId]) {
+        let is_new = |item: &ItemId| !self.since.get(item).is_some_and(|since| since.owed);
+        let new: Vec<ItemId> = items.iter().copied().filter(is_new).collect();
+        self.add(&new, true);
+    }
+
+    /// Items that the store has to clear before anything else.
+    pub(crate) fn owed(&self) -> Vec<ItemId> {
+        let owed = self.since.iter().filter(|(_, since)| since.owed);
+        owed.map(|(&item, _)| item).collect()
+    }
+
+    fn add(&mut self, items: &[ItemId], owed: bool) {
+        if items.is_empty() {
+            return;
         }
-        self.since.extend(items.iter().map(|&item| (item, None)));
+        self.turn += 1;
+        let turn = self.turn;
+        let fit = &items[items.len().saturating_sub(ITEMS_MAX)..];
+        self.since.extend(fit.iter().map(|&item| (item, Since { owner: None, turn, owed })));
+        while self.since.len() > ITEMS_MAX {
+            let oldest = self.since.values().map(|since| since.turn).min().unwrap_or(turn);
+            self.since.retain(|_, since| since.turn > oldest);
+        }
+        self.changed = true;
+    }
+
+    /// All logs are read beyond what the former process wrote: of its deletions none is told any
+    /// more.
+    pub(crate) fn forget_former(&mut self) {
+        let before = self.since.len();
+        self.since.retain(|_, since| since.turn > 0 || since.owed);
+        self.former = false;
+        self.changed |= self.since.len() != before;
+    }
+
+    /// May there be something to forget?
+    pub(crate) fn has_former(&self) -> bool {
+        self.former
+    }
+
+    /// Writes the file, if it would say something else; then a power cut does not undo that.
+    pub(crate) fn save(&mut self) -> Result<(), Error> {
+        if !self.changed {
+            return Ok(());
+        }
+        let mut all: Vec<(ItemId, Since)> =
+            self.since.iter().map(|(&i, &since)| (i, since)).collect();
+        all.sort_unstable_by_key(|(item, _)| *item);
+        let mut text = format!("{TITLE}\n");
+        for (item, since) in all {
+            let owner = since.owner.and_then(|owner| self.logs.get(owner)).map(String::as_str);
+            let word = if since.owed { OWED } else { owner.unwrap_or(NOBODY) };
+            text += &format!("{} {word}\n", item.0);
+        }
+        text += END;
+        stdx::file::replace(&self.path, text.as_bytes())
+            .map_err(|error| file_error("write", &self.path, &error))?;
+        self.changed = false;
+        Ok(())
+    }
+}
+
+/// Stores that were fed once and are not named now, by the files of their deletions. What is deleted
+/// meanwhile is noted for each of them, so that it is not found there when the store is named again.
+#[derive(Debug)]
+pub(crate) struct Left(Mutex<Vec<PathBuf>>);
+
+impl Left {
+    /// Reads the files, as damage is to be told at the start.
+    pub(crate) fn load(paths: Vec<PathBuf>) -> Result<Self, Error> {
+        for path in &paths {
+            Deletions::load(path, Vec::new())?;
+        }
+        Ok(Self(Mutex::new(paths)))
+    }
+
+    /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
+    pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
+        let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in paths.iter() {
+            // Read anew: a command may have told the store meanwhile.
+            let mut deletions = Deletions::load(path, Vec::new())?;
+            deletions.owe(items);
+            deletions.save()?;
+        }
+        Ok(())
     }
 }
 
@@ -54,27 +221,120 @@ mod tests {
 
     use super::*;
 
+    const ITEMS: [ItemId; 3] = [ItemId(1), ItemId(2), ItemId(3)];
+
+    fn block(item: u64) -> Block {
+        let value = SampleValue::Unsigned(1);
+        let sample = Sample { item: ItemId(item), at: Timestamp::from_s(1), value };
+        Block { samples: vec![sample], ..Block::default() }
+    }
+
+    fn load(path: &Path, logs: &[&str]) -> Deletions {
+        Deletions::load(path, logs.iter().map(ToString::to_string).collect()).unwrap()
+    }
+
+    fn may(deletions: &Deletions, log: usize) -> Vec<u64> {
+        deletions.of(log, &ITEMS).map(|item| item.0).collect()
+    }
+
     #[test]
     fn a_log_clears_no_item_of_another_one_twice() {
-        let block = |item| {
-            let value = SampleValue::Unsigned(1);
-            let sample = Sample { item: ItemId(item), at: Timestamp::from_s(1), value };
-            Block { samples: vec![sample], ..Block::default() }
-        };
-        let items = [ItemId(1), ItemId(2), ItemId(3)];
-        let mut deletions = Deletions::default();
-        let may = |d: &Deletions, log| d.of(log, &items).map(|item| item.0).collect::<Vec<_>>();
+        let dir = tempfile::tempdir().unwrap();
+        let mut deletions = load(&dir.path().join("s.deletions"), &["shard-0", "shard-1"]);
         deletions.saw(7, &block(1));
         assert_eq!(may(&deletions, 0), [1, 2, 3]);
-        deletions.done(&items[..2]);
+        deletions.done(&ITEMS[..2]);
         deletions.saw(0, &block(1));
         deletions.saw(1, &block(2));
         deletions.saw(1, &block(3));
         assert_eq!((may(&deletions, 0), may(&deletions, 1)), (vec![1, 3], vec![2, 3]));
-        deletions.done(&items);
+        deletions.done(&ITEMS);
         assert_eq!((may(&deletions, 0), may(&deletions, 1)), (vec![1, 2, 3], vec![1, 2, 3]));
-        let many: Vec<ItemId> = (10..10 + ITEMS_MAX as u64).map(ItemId).collect();
-        deletions.done(&many);
+    }
+
+    #[test]
+    fn who_owns_what_is_known_after_a_restart_by_the_names_of_the_logs() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.deletions");
+        let mut deletions = load(&path, &["shard-0", "shard-1"]);
+        deletions.save().unwrap();
+        assert!(!path.exists(), "nothing was deleted");
+        deletions.done(&ITEMS);
+        deletions.saw(0, &block(1));
+        deletions.saw(1, &block(2));
+        deletions.save().unwrap();
+        let whole = std::fs::read_to_string(&path).unwrap();
+        // Another number of shards: "shard-0" is gone, and came back elsewhere.
+        let mut deletions = load(&path, &["shard-1", "shard-2"]);
+        assert_eq!((may(&deletions, 0), may(&deletions, 1)), (vec![2, 3], vec![3]));
+        let all = load(&path, &["shard-2", "shard-0"]);
+        assert_eq!((may(&all, 0), may(&all, 1)), (vec![3], vec![1, 3]));
+        // Seen again by the same log is nothing new.
+        deletions.saw(0, &block(2));
+        assert!(deletions.has_former() && !deletions.changed);
+        deletions.done(&ITEMS[1..2]);
+        deletions.forget_former();
+        deletions.save().unwrap();
+        assert!(!deletions.has_former());
+        let mut deletions = load(&path, &["shard-1"]);
+        assert_eq!(deletions.since.keys().collect::<Vec<_>>(), [&ITEMS[1]]);
+        deletions.forget_former();
+        deletions.save().unwrap();
+        assert!(load(&path, &[]).since.is_empty());
+        for len in 0..whole.len() {
+            std::fs::write(&path, &whole[..len]).unwrap();
+            let error = Deletions::load(&path, Vec::new()).unwrap_err();
+            assert!(error.message.contains("move it away"), "{len}: {error}");
+        }
+    }
+
+    #[test]
+    fn what_is_deleted_without_the_store_is_owed_until_it_is_done() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.deletions");
+        let mut deletions = load(&path, &["shard-0"]);
+        deletions.done(&ITEMS[..2]);
+        deletions.saw(0, &block(1));
+        deletions.save().unwrap();
+        for _ in 0..2 {
+            let left = Left::load(vec![path.clone(), dir.path().join("t.deletions")]).unwrap();
+            // Two shards tell it, and it is written once.
+            left.clear(&ITEMS[..1]).unwrap();
+            let written = std::fs::metadata(&path).unwrap().modified().unwrap();
+            left.clear(&ITEMS[..1]).unwrap();
+            assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), written);
+        }
+        for name in ["s.deletions", "t.deletions"] {
+            let mut deletions = load(&dir.path().join(name), &["shard-0"]);
+            deletions.forget_former();
+            assert_eq!(deletions.owed(), ITEMS[..1], "{name}");
+            deletions.done(&ITEMS[..1]);
+            deletions.save().unwrap();
+            assert!(load(&dir.path().join(name), &["shard-0"]).owed().is_empty());
+        }
+    }
+
+    #[test]
+    fn the_oldest_deletions_make_room_for_new_ones() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.deletions");
+        let ids = |range: std::ops::Range<u64>| range.map(ItemId).collect::<Vec<_>>();
+        let most = ITEMS_MAX as u64;
+        let mut deletions = load(&path, &["shard-0"]);
+        for range in [0..10, 10..20, 20..most] {
+            deletions.done(&ids(range));
+        }
         assert_eq!(deletions.since.len(), ITEMS_MAX);
+        deletions.done(&ids(most..most + 1));
+        assert_eq!(deletions.since.len(), ITEMS_MAX - 9);
+        assert!(!deletions.since.contains_key(&ItemId(9)));
+        assert!(deletions.since.contains_key(&ItemId(10)));
+        // More at once than fit.
+        deletions.done(&ids(0..2 * most));
+        assert_eq!(deletions.since.len(), ITEMS_MAX);
+        deletions.saw(0, &block(2 * most - 1));
+        deletions.save().unwrap();
+        assert!(std::fs::metadata(&path).unwrap().len() < 20 * most);
+        assert_eq!(load(&path, &["shard-0"]).since.len(), ITEMS_MAX);
     }
 }

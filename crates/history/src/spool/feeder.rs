@@ -24,8 +24,7 @@ use crate::{Driver, Error, Store, housekeeping};
 const UNDER_WAY_MAX: usize = 2;
 /// How often the logs are looked at when nothing new was there.
 const LOOK_EVERY: Duration = Duration::from_millis(50);
-/// How often days that are over are dropped in the store, and how soon after the start.
-const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+/// How soon after the start days that are over are dropped in the store, at the latest.
 const FIRST_HOUSEKEEPING: Duration = Duration::from_secs(60);
 
 /// A log that is read.
@@ -38,11 +37,19 @@ pub(crate) struct Log {
     at_end: Option<Duration>,
     /// Damage that was told.
     told: u64,
+    /// What a former process wrote is in files before this one.
+    first_file: u64,
 }
 
 impl Log {
     pub(crate) fn new(name: String, tail: Tail) -> Self {
-        Self { name, tail, held: None, at_end: None, told: 0 }
+        let first_file = tail.current_file();
+        Self { name, tail, held: None, at_end: None, told: 0, first_file }
+    }
+
+    /// Is everything of the former process confirmed, up to this position?
+    fn is_of_now(&self, confirmed: Option<Position>) -> bool {
+        confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
     }
 
     /// The next block of rows, if nothing holds.
@@ -69,6 +76,33 @@ struct UnderWay {
     ends: Vec<Option<Position>>,
 }
 
+/// Drops days that are over.
+struct Housekeeping {
+    clock: SharedClock,
+    every: Duration,
+    next: Duration,
+}
+
+impl Housekeeping {
+    fn new(every: Duration, clock: &SharedClock) -> Self {
+        let next = clock.monotonic() + every.min(FIRST_HOUSEKEEPING);
+        Self { clock: Arc::clone(clock), every, next }
+    }
+
+    fn run_when_due(&mut self, driver: &mut dyn Driver, gauges: &Gauges) {
+        let now = self.clock.monotonic();
+        if now < self.next {
+            return;
+        }
+        self.next = now + self.every;
+        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        if let Err(error) = housekeeping::run(driver, now_s) {
+            add(&gauges.errors, 1);
+            tracing::warn!(%error, "old values could not be dropped in a history store");
+        }
+    }
+}
+
 pub(crate) struct Feeder {
     common: Common,
     clock: SharedClock,
@@ -84,7 +118,7 @@ pub(crate) struct Feeder {
     /// When the first log was held.
     holding: Option<Duration>,
     deletions: Deletions,
-    next_housekeeping: Duration,
+    housekeeping: Housekeeping,
 }
 
 impl Feeder {
@@ -92,14 +126,17 @@ impl Feeder {
         store: &Arc<dyn Store>,
         (logs, mut cursors): (Vec<Log>, Cursors),
         (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
-        (policy, clock, refused): (Policy, &SharedClock, &Path),
+        (policy, clock, dir): (Policy, &SharedClock, &Path),
     ) -> Result<Self, Error> {
+        let file = |kind: &str| dir.join(format!("{}.{kind}", store.name()));
         let common = Common {
             policy,
             gauges: Arc::clone(gauges),
             stop: Arc::clone(stop),
-            refused: Arc::new(Refused::new(refused, policy.refused_bytes_max)),
+            refused: Arc::new(Refused::new(&file("refused"), policy.refused_bytes_max)),
         };
+        let names = logs.iter().map(|log| log.name.clone()).collect();
+        let deletions = Deletions::load(&file("deletions"), names)?;
         // Each lane reports what it has, so that none of them ever waits.
         let lanes = policy.lanes.max(1);
         let (report, done) = sync_channel(lanes * (UNDER_WAY_MAX + 1));
@@ -120,14 +157,15 @@ impl Feeder {
             under_way: VecDeque::new(),
             next_number: 0,
             holding: None,
-            deletions: Deletions::default(),
-            next_housekeeping: clock.monotonic() + FIRST_HOUSEKEEPING,
+            deletions,
+            housekeeping: Housekeeping::new(policy.housekeeping, clock),
             clock: Arc::clone(clock),
         })
     }
 
     /// Until told to stop.
     pub(crate) fn run(mut self) {
+        self.clear_owed();
         while !self.common.stop.load(Ordering::Acquire) {
             let now = self.clock.monotonic();
             // What would come now has to wait until items are cleared.
@@ -147,9 +185,32 @@ impl Feeder {
                 }
                 self.remember_idle();
             }
-            self.housekeep(now);
+            self.housekeeping.run_when_due(self.driver.as_mut(), &self.common.gauges);
             self.show();
         }
+    }
+
+    /// Clears what was deleted while the store was not named. What the logs have is written after
+    /// that, also by the next process: it must not hear of these deletions once more.
+    fn clear_owed(&mut self) {
+        let items = self.deletions.owed();
+        if !items.is_empty() && self.clear_in_store(&items) {
+            self.deletions.done(&items);
+            self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
+        }
+    }
+
+    /// Clears items, however often it has to be tried; false = to stop. Meanwhile days that are over
+    /// are dropped: a full store may get room by that alone.
+    fn clear_in_store(&mut self, items: &[ItemId]) -> bool {
+        let (common, housekeeping) = (&self.common, &mut self.housekeeping);
+        common.until_done(self.driver.as_mut(), |driver| {
+            let cleared = driver.clear(items);
+            if cleared.is_err() {
+                housekeeping.run_when_due(driver, &common.gauges);
+            }
+            cleared
+        })
     }
 
     /// Reads blocks of all logs in turn; returns whether there were any.
@@ -238,7 +299,8 @@ impl Feeder {
         }
     }
 
-    /// Saves positions, then lets the engine forget; false = they could not be saved.
+    /// Saves positions behind what is to be known of rows before them, then lets the engine
+    /// forget; false = they could not be saved.
     fn remember(&mut self, ends: &[Option<Position>]) -> bool {
         let (logs, cursors) = (&self.logs, &self.cursors);
         let ahead = |(log, end): (&Log, &Option<Position>)| {
@@ -246,7 +308,7 @@ impl Feeder {
         };
         let ends: Vec<Option<Position>> = logs.iter().zip(ends).map(ahead).collect();
         let new = logs.iter().zip(&ends).filter_map(|(log, end)| Some((&*log.name, (*end)?)));
-        let saved = self.cursors.save(new);
+        let saved = self.deletions.save().and_then(|()| self.cursors.save(new));
         if let Err(error) = saved {
             add(&self.common.gauges.errors, 1);
             self.common.gauges.tell(&error.message);
@@ -256,6 +318,10 @@ impl Feeder {
             if let Some(end) = end {
                 log.tail.confirm(*end);
             }
+        }
+        let is_of_now = |log: &Log| log.is_of_now(self.cursors.position(&log.name));
+        if self.deletions.has_former() && self.logs.iter().all(is_of_now) {
+            self.deletions.forget_former();
         }
         true
     }
@@ -290,10 +356,7 @@ impl Feeder {
         }
         items.sort_unstable();
         items.dedup();
-        let common = self.common.clone();
-        if !items.is_empty()
-            && !common.until_done(self.driver.as_mut(), |driver| driver.clear(&items))
-        {
+        if !items.is_empty() && !self.clear_in_store(&items) {
             return;
         }
         self.deletions.done(&items);
@@ -307,18 +370,6 @@ impl Feeder {
             logs.for_each(|(log, _)| log.held = None);
             let now = self.clock.monotonic();
             self.holding = self.logs.iter().any(|log| log.held.is_some()).then_some(now);
-        }
-    }
-
-    fn housekeep(&mut self, now: Duration) {
-        if now < self.next_housekeeping {
-            return;
-        }
-        self.next_housekeeping = now + HOUSEKEEPING;
-        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
-        if let Err(error) = housekeeping::run(self.driver.as_mut(), now_s) {
-            add(&self.common.gauges.errors, 1);
-            tracing::warn!(%error, "old values could not be dropped in a history store");
         }
     }
 

@@ -13,7 +13,7 @@
 //! - A row that the store refuses for itself is found by halving its batch, counted, and kept in a
 //!   file for people.
 //! - Clearing items waits until every log has come to that point, since each shard tells it. A log
-//!   that tells it later clears nothing that another one has brought since.
+//!   that tells it later, also over a restart, clears nothing that another one has brought since.
 //!
 //! In memory are at most three batches, however slow the store.
 
@@ -36,6 +36,8 @@ use stdx::clock::SharedClock;
 use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
+use self::deletions::Deletions;
+pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
 use crate::{Error, Fault, Store};
@@ -58,6 +60,8 @@ pub struct Policy {
     pub pause_min: Duration,
     /// Longest pause.
     pub pause_max: Duration,
+    /// How often days that are over are dropped in the store.
+    pub housekeeping: Duration,
     /// So long a deletion of items waits for logs that do not tell it.
     pub patience: Duration,
     /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
@@ -75,6 +79,7 @@ impl Default for Policy {
             lanes: 2,
             pause_min: Duration::from_millis(100),
             pause_max: Duration::from_secs(10),
+            housekeeping: Duration::from_secs(3600),
             patience: Duration::from_secs(5),
             refused_bytes_max: 64 << 20,
         }
@@ -87,6 +92,7 @@ pub struct Spools {
     stores: Vec<(Arc<dyn Store>, Cursors)>,
     /// Of stores for which the log is kept as it is.
     held: Vec<Cursors>,
+    left: Option<Arc<Left>>,
     bytes_max: u64,
     /// By the name of the engine's directory.
     logs: Mutex<BTreeMap<String, Arc<tsdb::Spool>>>,
@@ -120,15 +126,23 @@ impl Spools {
             with_cursors.push((store, cursors));
         }
         left.iter_mut().try_for_each(Cursors::leave)?;
-        let (dir, logs) = (dir.to_owned(), Mutex::default());
-        Ok(Self { dir, stores: with_cursors, held: Vec::new(), bytes_max, logs })
+        let files: Vec<PathBuf> = left.iter().map(|cursors| cursors.beside("deletions")).collect();
+        let left = if files.is_empty() { None } else { Some(Arc::new(Left::load(files)?)) };
+        let (dir, held, logs) = (dir.to_owned(), Vec::new(), Mutex::default());
+        Ok(Self { dir, stores: with_cursors, held, left, bytes_max, logs })
     }
 
     /// For commands that open the engines while no server does: no store is fed, and what any
     /// store has not confirmed stays in the logs.
     pub fn held(dir: &Path) -> Result<Self, Error> {
         let (dir, held) = (dir.to_owned(), Cursors::load_all(dir)?);
-        Ok(Self { dir, stores: Vec::new(), held, bytes_max: u64::MAX, logs: Mutex::default() })
+        let (stores, logs) = (Vec::new(), Mutex::default());
+        Ok(Self { dir, stores, held, left: None, bytes_max: u64::MAX, logs })
+    }
+
+    /// Who is to hear what is deleted, besides the logs.
+    pub(crate) fn left(&self) -> Option<Arc<Left>> {
+        self.left.as_ref().map(Arc::clone)
     }
 
     /// What the engine in a directory of this name is to be opened with.
@@ -169,13 +183,36 @@ impl Spools {
                 &store,
                 (logs.iter().map(of_log).collect(), cursors),
                 (&gauges, &stop),
-                (policy, clock, &self.dir.join(format!("{name}.refused"))),
+                (policy, clock, &self.dir),
             )?;
             let thread = spawn("history-feed", move || feeder.run())?;
             all.push(Feeding { gauges, stop, thread: Some(thread) });
         }
         Ok(all)
     }
+}
+
+/// Clears in a store what was deleted while no server named it; `dir` = where its positions are.
+/// Whoever writes to the store beside a server does that first: the next feeder would clear it
+/// after that.
+pub fn clear_owed(dir: &Path, store: &dyn Store) -> Result<(), Error> {
+    let mut deletions = deletions_of(dir, &store.name())?;
+    let items = deletions.owed();
+    if !items.is_empty() {
+        store.driver().clear(&items)?;
+        deletions.done(&items);
+        deletions.save()?;
+    }
+    Ok(())
+}
+
+/// Of how many items a store of this name has to clear the rows first.
+pub fn owed(dir: &Path, name: &str) -> Result<usize, Error> {
+    Ok(deletions_of(dir, name)?.owed().len())
+}
+
+fn deletions_of(dir: &Path, name: &str) -> Result<Deletions, Error> {
+    Deletions::load(&dir.join(format!("{name}.deletions")), Vec::new())
 }
 
 /// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next

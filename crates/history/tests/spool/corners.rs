@@ -1,6 +1,7 @@
 //! Deletions while positions move, positions that a crash or a backup set back, slow stores, and
 //! numbers that are none.
 
+use std::path::Path;
 use std::time::Duration;
 
 use history::spool::Policy;
@@ -42,6 +43,51 @@ fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
         written.get_mut(&ITEM).unwrap().drain(..left);
         check(&fake, &written, "late");
         check_embedded(&mut world, &fake, "late");
+    }
+}
+
+/// Items of which the file of deletions tells.
+fn remembered(dir: &Path) -> usize {
+    let text = std::fs::read_to_string(dir.join("stores/fake-1.deletions")).unwrap();
+    text.lines().count() - 2
+}
+
+#[test]
+fn a_deletion_that_a_shard_tells_late_is_remembered_over_restarts() {
+    // What the owner has written since is in the store when the server ends, or waits as well.
+    for (rows_wait, restarts) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+        let what = format!("rows wait: {rows_wait}, {restarts} restarts");
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let start = || World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut world = start();
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.drivers[1].clear(&[ItemId(ITEM)]).unwrap();
+        world.wait();
+        if !rows_wait {
+            write(&mut world, 5..9, &mut written);
+            world.wait();
+        }
+        // The other shard tells it, and the store does not hear it before the server ends.
+        fake.set(Mood::Away);
+        world.drivers[0].clear(&[ItemId(ITEM)]).unwrap();
+        write(&mut world, 9..12, &mut written);
+        for _ in 0..restarts {
+            drop(world);
+            world = start();
+        }
+        assert_eq!(remembered(dir.path()), 1, "{what}");
+        fake.set(Mood::Well);
+        world.wait();
+        written.get_mut(&ITEM).unwrap().drain(..5);
+        check(&fake, &written, &what);
+        check_embedded(&mut world, &fake, &what);
+        // When all of the former process is read, there is nothing to remember any more.
+        write(&mut world, 12..15, &mut written);
+        world.wait();
+        drop(world);
+        assert_eq!(remembered(dir.path()), 0, "{what}");
     }
 }
 
@@ -106,6 +152,26 @@ fn positions_that_were_set_back_send_again_and_change_nothing() {
 }
 
 #[test]
+fn a_full_store_gets_room_also_while_a_deletion_waits() {
+    for deletion in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.wait();
+        fake.set(Mood::Full);
+        if deletion {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+            written.get_mut(&ITEM).unwrap().clear();
+        }
+        write(&mut world, 5..9, &mut written);
+        world.wait();
+        check(&fake, &written, "there is room again");
+    }
+}
+
+#[test]
 fn a_store_that_is_too_slow_for_batches_gets_smaller_ones() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
@@ -153,6 +219,37 @@ fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
 }
 
 #[test]
+fn what_is_copied_to_a_store_that_is_named_again_stays_there() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    write(&mut world, 0..10, &mut written);
+    world.wait();
+    drop(world);
+    let mut world = World::start(dir.path(), 2, &[], u64::MAX, policy());
+    for driver in &mut world.drivers {
+        driver.clear(&[ItemId(ITEM)]).unwrap();
+        // The log has nothing of that any more.
+        driver.flush().unwrap();
+    }
+    drop(world);
+    // As the command that copies does.
+    let (stores, mut copier) = (dir.path().join("stores"), fake.clone());
+    assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 1);
+    fake.set(Mood::Away);
+    assert!(history::spool::clear_owed(&stores, &fake).is_err());
+    fake.set(Mood::Well);
+    history::spool::clear_owed(&stores, &fake).unwrap();
+    assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 0);
+    assert!(fake.samples(ITEM).is_empty());
+    copier.write(&[sample(ITEM, 7)]).unwrap();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    world.wait();
+    assert_eq!(fake.samples(ITEM), [sample(ITEM, 7)]);
+}
+
+#[test]
 fn what_is_no_number_arrives_bit_by_bit() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
@@ -171,7 +268,8 @@ fn what_is_no_number_arrives_bit_by_bit() {
 }
 
 #[test]
-fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something() {
+fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something_and_hears_of_deletions()
+{
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
     let mut written = Written::new();
@@ -179,11 +277,29 @@ fn a_store_that_was_not_named_for_a_while_is_told_to_have_missed_something() {
         [(0, true, 0), (1, true, 0), (2, false, 0), (3, true, 1), (4, true, 0)]
     {
         let stores: &[&Fake] = if named { &[&fake] } else { &[] };
+        // Away at first: what it has to hear waits for it.
+        fake.set(if round == 3 { Mood::Away } else { Mood::Well });
         let mut world = World::start(dir.path(), 2, stores, u64::MAX, policy());
+        if round == 2 {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+        }
         write(&mut world, round * 10..round * 10 + 10, &mut written);
         if named {
-            world.wait();
             assert_eq!(world.reading(0).missed, missed, "round {round}");
+        }
+        if round == 3 {
+            wait_for("it was tried", || world.reading(0).errors > 2);
+            drop(world);
+            world = World::start(dir.path(), 2, stores, u64::MAX, policy());
+            fake.set(Mood::Well);
+        }
+        if named {
+            world.wait();
+            // Deleted meanwhile, and not in the log that it read.
+            let is_old = |sample: &Sample| round > 2 && sample.at.ns < 30;
+            assert!(!fake.samples(ITEM).iter().any(is_old), "round {round}");
+            let last = fake.samples(ITEM).len();
+            assert_eq!(last, [10, 20, 0, 10, 20][round as usize], "round {round}");
         }
         world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
     }

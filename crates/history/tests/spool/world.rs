@@ -30,6 +30,8 @@ pub(crate) enum Mood {
     Slow(usize),
     /// It takes nothing and says nothing.
     Stuck,
+    /// It takes nothing until old days are dropped.
+    Full,
 }
 
 #[derive(Default)]
@@ -85,7 +87,7 @@ impl Fake {
         state.calls += 1;
         let gone = || Err(Error::storage_away("the store is away"));
         match state.mood {
-            Mood::Away => return gone(),
+            Mood::Away | Mood::Full => return gone(),
             Mood::Moody if state.calls.is_multiple_of(3) => return gone(),
             Mood::Slow(most) if rows > most => return gone(),
             _ => {}
@@ -133,11 +135,16 @@ impl Driver for Fake {
     fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
         self.view(items, Span::ALL)
     }
+    /// Only makes room.
     fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {
+        let mut state = self.state();
+        if state.mood == Mood::Full {
+            state.mood = Mood::Well;
+        }
         Ok(0)
     }
     fn classes(&self) -> Vec<Class> {
-        Vec::new()
+        vec![Class(31)]
     }
     fn describe(&self) -> DriverInfo {
         self.state().memory.as_ref().unwrap().describe()
@@ -154,6 +161,7 @@ pub(crate) fn policy() -> Policy {
         pause_min: Duration::from_millis(1),
         pause_max: Duration::from_millis(8),
         patience: Duration::from_millis(200),
+        housekeeping: Duration::from_millis(300),
         ..Policy::default()
     }
 }

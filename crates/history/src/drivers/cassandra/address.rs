@@ -1,9 +1,11 @@
 //! Where a cluster is, and how careful one is with it.
 
 use percent_encoding::percent_decode_str;
+use scylla::client::session::OpenSsl010Config;
 use scylla::statement::Consistency;
 
 use super::super::as_name;
+use super::tls::Tls;
 use crate::Error;
 
 /// Names of consistency levels, as `cqlsh` has them.
@@ -29,6 +31,8 @@ pub(crate) struct Address {
     pub(crate) consistency: Consistency,
     /// Replicas of a row in each data centre, for a keyspace that we make.
     pub(crate) replication: Option<u8>,
+    /// What connections are protected with.
+    pub(crate) tls: Option<OpenSsl010Config>,
 }
 
 impl Address {
@@ -60,10 +64,17 @@ impl Address {
             keyspace: keyspace.to_owned(),
             consistency: Consistency::LocalQuorum,
             replication: None,
+            tls: None,
         };
+        let mut tls = Tls::default();
         for setting in settings.split('&').filter(|setting| !setting.is_empty()) {
-            address.set(setting)?;
+            match setting.split_once('=') {
+                Some(("sslmode", mode)) => tls.set_mode(mode)?,
+                Some(("sslrootcert", file)) => tls.set_authorities(decoded(file)),
+                _ => address.set(setting)?,
+            }
         }
+        address.tls = tls.context()?;
         Ok(address)
     }
 
@@ -89,8 +100,8 @@ impl Address {
             }
             _ => {
                 return Err(Error::config(
-                    "the address of a Cassandra store has settings beside consistency and \
-                     replication",
+                    "the address of a Cassandra store has settings beside consistency, \
+                     replication, sslmode and sslrootcert",
                 ));
             }
         }
@@ -178,6 +189,9 @@ mod tests {
             "cassandra://u:secret@h/k?consistency=secret",
             "cassandra://u:secret@h/k?replication=0",
             "cassandra://u:secret@h/k?secret=1",
+            "cassandra://u:secret@h/k?sslmode=secret",
+            "cassandra://u:secret@h/k?sslmode=verify-ca",
+            "cassandra://u:secret@h/k?sslrootcert=no/such%20file&sslmode=verify-full",
         ] {
             let error = Address::new(url).err().unwrap();
             assert!(error.fault == Fault::Config && !error.message.contains("secret"), "{error}");

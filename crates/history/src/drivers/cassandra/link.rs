@@ -59,6 +59,7 @@ impl Link {
         if let Some((name, password)) = &address.user {
             builder = builder.user(name, password);
         }
+        builder = builder.tls_context(address.tls.clone());
         match tokio::time::timeout(OPEN_WITHIN, builder.build()).await {
             Ok(Ok(session)) => Ok(Self { session, location }),
             Ok(Err(error)) => Err(away(&location, &error)),
@@ -158,9 +159,11 @@ impl Link {
     }
 }
 
-/// Requests are called invalid for their values, unless a table is missing or cannot keep them.
+/// Requests are called invalid for their values, unless a table is missing or cannot keep them, or
+/// the disk of a node is fuller than its guardrail allows.
 fn blames_rows(said: &str) -> bool {
-    !["does not exist", "unconfigured table", "expiration"].iter().any(|word| said.contains(word))
+    let others = ["does not exist", "unconfigured table", "expiration", "disk usage"];
+    !others.iter().any(|word| said.contains(word))
 }
 
 fn away(location: &str, error: &dyn std::fmt::Display) -> Error {
@@ -178,6 +181,11 @@ mod tests {
     fn errors_say_whose_fault_they_are() {
         for (said, is_row) in [
             ("Guardrail column_value_size violated: Value of column 'value' has size 64KiB", true),
+            (
+                "Guardrail replica_disk_usage violated: Write request failed because disk usage \
+                 exceeds failure threshold",
+                false,
+            ),
             ("unconfigured table history_uint_31d", false),
             ("table history_uint_31d does not exist", false),
             ("ttl of 1 seconds exceeds maximum supported expiration date of 2038-01-19", false),

@@ -15,6 +15,7 @@ mod link;
 mod rows;
 mod schema;
 mod tables;
+mod tls;
 
 use std::future::Future;
 use std::sync::{Arc, Mutex, PoisonError};
