@@ -10,12 +10,8 @@ export PROPTEST_RNG_SEED=7
 build_vedette() {
     cargo build --locked --quiet --package server --package vedette-odbc
 }
-# Each file of a folder as a run of its own; the suite fails when one fails.
+# Each file as a run of its own, as many at a time as AT_ONCE says; what one says is written when it
+# ends. The suite fails when one fails.
 run_tests() {
-    local failed=0 file
-    for file in "$@"; do
-        echo "-- $file"
-        python3 "$file" || failed=1
-    done
-    return $failed
+    printf '%s\0' "$@" | xargs -0 -n 1 -P "${AT_ONCE:-1}" scripts/suites/run-file
 }
