@@ -7,6 +7,7 @@ its own pid. VEDETTE_BIN names the program (default: target/debug/vedette of thi
 import contextlib
 import json
 import os
+import random
 import shutil
 import signal
 import socket
@@ -26,10 +27,16 @@ PASSWORD = "first-password-of-a-test"
 
 
 def free_port():
-    """A TCP port of loopback that nobody uses now."""
-    with socket.socket() as s:
-        s.bind(("127.0.0.1", 0))
-        return s.getsockname()[1]
+    """A TCP port of loopback that nobody uses now. Below those that connections are given: what starts
+    slowly finds it free, also while other tests make thousands of them."""
+    while True:
+        port = random.randrange(11000, 32000)
+        with socket.socket() as s:
+            try:
+                s.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
 
 
 def listens(port):
