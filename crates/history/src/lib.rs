@@ -17,6 +17,7 @@ mod driver;
 mod drivers;
 mod error;
 pub mod housekeeping;
+mod part;
 mod reader;
 pub mod service;
 pub mod spool;
@@ -42,10 +43,11 @@ pub use drivers::opensearch::OpenSearch;
 pub use drivers::postgresql::open_postgresql;
 pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
+pub use part::{Keeps, Part};
 pub use reader::{
     BucketQuery, Order, RangeQuery, Reader, buckets_by_parts, buckets_of, newest_of, range_of,
 };
-pub use store::Store;
+pub use store::{Extent, Store};
 pub use sums::Sums;
 pub use tiers::Tiers;
 pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};

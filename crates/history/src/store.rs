@@ -1,6 +1,19 @@
 //! Stores beside the embedded engine, which are reached over the network.
 
-use crate::Driver;
+use model::ItemId;
+
+use crate::{Driver, Kind};
+
+/// How many of the rows of a kind a store is given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// None, whatever the item.
+    Nothing,
+    /// Those of some items: see [`Store::takes`].
+    Some,
+    /// All.
+    All,
+}
 
 /// A store that any number of drivers can be made for; all of them share its connections.
 ///
@@ -19,5 +32,17 @@ pub trait Store: Send + Sync {
     /// the right values, and reading several at once may mistake one for another.
     fn tells_types(&self) -> bool {
         true
+    }
+
+    /// Is it given the rows of an item of this kind, as the item is configured now?
+    fn takes(&self, item: ItemId, kind: Kind) -> bool {
+        let _ = (item, kind);
+        true
+    }
+
+    /// Which rows of a kind it may have, of any item at any time.
+    fn extent(&self, kind: Kind) -> Extent {
+        let _ = kind;
+        Extent::All
     }
 }

@@ -1,4 +1,4 @@
-//! Two tiers: the newest days from the embedded engine, what is older from a store.
+//! Two tiers: the newest days from the embedded engine, what is older from stores.
 //!
 //! The embedded engine is always asked, as it may have kept more than the newest days. A store is
 //! asked only for time before them, so that newest values, and everything that trigger functions
@@ -11,9 +11,10 @@ use std::sync::Arc;
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 
-use crate::buckets::{append, complete};
+use crate::buckets::{Told, append, complete};
 use crate::{
-    Bucket, BucketQuery, Error, Order, RangeQuery, Reader, Span, Store, View, buckets_of, range_of,
+    Bucket, BucketQuery, Error, Extent, Kind, Order, RangeQuery, Reader, Span, Store, buckets_of,
+    range_of,
 };
 
 const DAY_S: u32 = 86_400;
@@ -21,26 +22,28 @@ const DAY_S: u32 = 86_400;
 /// Reads from both tiers.
 pub struct Tiers {
     newest: Arc<dyn Reader>,
-    store: Arc<dyn Store>,
+    stores: Vec<Arc<dyn Store>>,
     days: u16,
     clock: SharedClock,
 }
 
 impl std::fmt::Debug for Tiers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Tiers").field("store", &self.store.name()).finish_non_exhaustive()
+        let names: Vec<String> = self.stores.iter().map(|store| store.name()).collect();
+        f.debug_struct("Tiers").field("stores", &names).finish_non_exhaustive()
     }
 }
 
 impl Tiers {
-    /// Values of the newest `days` whole days, and today's, are all in `newest`.
+    /// Values of the newest `days` whole days, and today's, are all in `newest`; older ones of which
+    /// no store is given any, too.
     pub fn new(
         newest: Arc<dyn Reader>,
-        store: Arc<dyn Store>,
+        stores: Vec<Arc<dyn Store>>,
         days: u16,
         clock: SharedClock,
     ) -> Self {
-        Self { newest, store, days, clock }
+        Self { newest, stores, days, clock }
     }
 
     /// The first second of which the embedded engine has everything.
@@ -52,7 +55,21 @@ impl Tiers {
     fn old(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
         let span = Span::new(query.span.from, query.span.till.min(border - 1));
         let query = RangeQuery { span, ..*query };
-        self.ask_store(query.item, span, border, |view| range_of(view, &query))
+        let mut old = Vec::new();
+        for store in self.stores_of(Kind::of(query.value_type)) {
+            let view = store.driver().view(&[query.item], span);
+            let found = range_of(view.as_ref(), &query).map_err(|error| away(border, error))?;
+            old = merged(old, found, &query);
+        }
+        Ok(old)
+    }
+
+    /// The first store that has all rows of a kind, and those before it that have some. An item whose
+    /// configuration was changed has rows in several of these.
+    fn stores_of(&self, kind: Kind) -> impl Iterator<Item = &Arc<dyn Store>> {
+        let first = self.stores.iter().position(|store| store.extent(kind) == Extent::All);
+        let till = first.map_or(self.stores.len(), |first| first + 1);
+        self.stores.iter().take(till).filter(move |store| store.extent(kind) != Extent::Nothing)
     }
 
     /// Buckets of a span before the border. Where both tiers have values of a bucket some may be
@@ -60,26 +77,24 @@ impl Tiers {
     fn old_buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Bucket>, Error> {
         let BucketQuery { item, span, width, .. } = *query;
         let embedded = self.newest.buckets(query)?;
-        let stored = self.ask_store(item, span, border, |view| buckets_of(view, query))?;
-        let found = embedded.into_iter().chain(stored).map(Into::into).collect();
+        let mut found: Vec<Told> = embedded.into_iter().map(Told::from).collect();
+        for store in self.stores_of(Kind::of(query.value_type)) {
+            let view = store.driver().view(&[item], span);
+            let stored = buckets_of(view.as_ref(), query).map_err(|error| away(border, error))?;
+            found.extend(stored.into_iter().map(Told::from));
+        }
         complete(found, width, span, |span| self.range(&RangeQuery { span, ..query.rows() }))
     }
+}
 
-    fn ask_store<T>(
-        &self,
-        item: ItemId,
-        span: Span,
-        border: u32,
-        read: impl FnOnce(&dyn View) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let view = self.store.driver().view(&[item], span);
-        read(view.as_ref()).map_err(|error| Error {
-            message: format!(
-                "values before {border} (Unix time) are in a history store that cannot be read \
-                 now, while younger ones can: {error}"
-            ),
-            ..error
-        })
+/// What a store says that cannot be read.
+fn away(border: u32, error: Error) -> Error {
+    Error {
+        message: format!(
+            "values before {border} (Unix time) are in a history store that cannot be read now, while \
+             younger ones can: {error}"
+        ),
+        ..error
     }
 }
 
@@ -254,7 +269,7 @@ mod tests {
         let samples = (0..9).rev().map(|day| sample(day, 0, day.into())).collect();
         let store = Arc::new(Old { samples, away, asked: Arc::clone(&asked) });
         let clock = SimClock::at(Duration::from_secs(NOW.into()));
-        (Tiers::new(Arc::new(Embedded(Mutex::new(memory))), store, 3, clock), asked)
+        (Tiers::new(Arc::new(Embedded(Mutex::new(memory))), vec![store], 3, clock), asked)
     }
 
     fn query(from_days: u32, till_days: u32, limit: Option<usize>, order: Order) -> RangeQuery {
@@ -286,6 +301,53 @@ mod tests {
             assert_eq!(asked.len(), asks, "{query:?}");
             let border = (NOW / DAY_S - 3) * DAY_S;
             assert!(asked.iter().all(|span| span.till < border), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn old_values_are_where_their_item_was_given_to_a_store() {
+        use Extent::{All, Nothing, Some};
+        for (extents, expected, asks) in [
+            ([All, All], vec![5, 4], [1, 0]),
+            ([Nothing, All], vec![7, 6], [0, 1]),
+            ([Some, All], vec![7, 6, 5, 4], [1, 1]),
+            ([Some, Some], vec![7, 6, 5, 4], [1, 1]),
+            ([Some, Nothing], vec![5, 4], [1, 0]),
+            ([Nothing, Nothing], vec![], [0, 0]),
+        ] {
+            let asked: [Arc<Mutex<Vec<Span>>>; 2] = Default::default();
+            let store = |place: usize, days: [u32; 2]| {
+                let samples = days.map(|day| sample(day, 0, day.into())).to_vec();
+                let old = Old { samples, away: false, asked: Arc::clone(&asked[place]) };
+                Arc::new(OfExtent(old, extents[place])) as Arc<dyn Store>
+            };
+            let stores = vec![store(0, [5, 4]), store(1, [7, 6])];
+            let newest = Arc::new(Embedded(Mutex::new(Memory::new(Arc::new(Class(31))))));
+            let clock = SimClock::at(Duration::from_secs(NOW.into()));
+            let tiers = Tiers::new(newest, stores, 3, clock);
+            let query = query(8, 0, None, Order::OldestFirst);
+            let found = tiers.range(&query).unwrap();
+            let days: Vec<u64> = found.iter().map(|s| s.value.as_f64().unwrap() as u64).collect();
+            assert_eq!(days, expected, "{extents:?}");
+            assert_eq!([0, 1].map(|place| asked[place].lock().unwrap().len()), asks, "{extents:?}");
+            let RangeQuery { item, value_type, span, .. } = query;
+            let width = NonZeroU32::MAX;
+            let buckets = tiers.buckets(&BucketQuery { item, value_type, span, width }).unwrap();
+            assert_eq!(buckets, crate::reduce(&found, width), "{extents:?}");
+        }
+    }
+
+    struct OfExtent(Old, Extent);
+
+    impl Store for OfExtent {
+        fn name(&self) -> String {
+            self.0.name()
+        }
+        fn driver(&self) -> Box<dyn Driver> {
+            self.0.driver()
+        }
+        fn extent(&self, _: Kind) -> Extent {
+            self.1
         }
     }
 

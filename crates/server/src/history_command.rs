@@ -129,12 +129,11 @@ impl Bench<'_> {
             )?,
             word => word,
         };
-        let retention = Arc::new(store::ByItem(Arc::clone(self.config)));
-        let store = store::store(word, retention, self.clock)?;
+        let store = store::of_config(word, self.config, self.clock)?;
         if write {
             spool::clear_owed(&self.stores(), store.as_ref())?;
         }
-        Ok((store.name(), Side::of_store(store.as_ref())))
+        Ok((store.name(), Side::of_store(store)))
     }
 
     /// Where the positions of stores are.

@@ -81,8 +81,8 @@ pub(crate) const SERVER: &[Param] = &[
         "STORES",
         "",
         "Stores to which history is copied, as clickhouse=http://user:password@host:8123/database; \
-         several with blanks between, the first one is read from. Better given in the environment \
-         or the file than as a flag.",
+         several with blanks between. ?types=float,unsigned,text,log and ?days=31- give a store a \
+         part of it. Better given in the environment or the file than as a flag.",
     ),
     param(
         "history-embedded-days",

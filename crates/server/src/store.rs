@@ -8,8 +8,8 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Driver, HBase, Kind, Memory, Null, OpenSearch, Options, Reader,
-    Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
+    Cassandra, Class, ClickHouse, Driver, HBase, Keeps, Kind, Memory, Null, OpenSearch, Options,
+    Part, Reader, Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -21,22 +21,36 @@ const DAY_S: u64 = 86_400;
 /// How long items keep their values, by the configuration of now.
 pub(crate) struct ByItem(pub(crate) Arc<Config>);
 
-impl Retention for ByItem {
-    fn class(&self, item: ItemId, kind: Kind) -> Class {
+impl ByItem {
+    /// For how many days rows of this kind are kept, at least one.
+    fn days(&self, item: ItemId, kind: Kind) -> u16 {
         let snapshot = self.0.snapshot();
-        let Some(item) = snapshot.items.get(&item) else { return class_of(DAY_S) };
-        let days = if kind.is_trend() { item.trends_days } else { item.history_days };
-        class_of(u64::from(days.max(1)) * DAY_S)
+        let days = snapshot
+            .items
+            .get(&item)
+            .map_or(1, |item| if kind.is_trend() { item.trends_days } else { item.history_days });
+        days.max(1)
     }
 }
 
-/// The same, but values no longer than so many days: a store has what is older.
-struct NewestDays(ByItem, Class);
+impl Retention for ByItem {
+    fn class(&self, item: ItemId, kind: Kind) -> Class {
+        class_of(u64::from(self.days(item, kind)) * DAY_S)
+    }
+}
+
+/// The same, but values that a store is given no longer than so many days.
+struct NewestDays {
+    whole: Arc<dyn Retention>,
+    stores: Vec<Arc<dyn Store>>,
+    days: Class,
+}
 
 impl Retention for NewestDays {
     fn class(&self, item: ItemId, kind: Kind) -> Class {
-        let class = self.0.class(item, kind);
-        if kind.is_trend() { class } else { class.min(self.1) }
+        let class = self.whole.class(item, kind);
+        let elsewhere = || self.stores.iter().any(|store| store.takes(item, kind));
+        if !kind.is_trend() && class > self.days && elsewhere() { self.days } else { class }
     }
 }
 
@@ -55,7 +69,7 @@ pub(crate) struct Opened {
     /// Dropped, they end; to be kept until the shards have ended.
     pub(crate) feeds: Vec<Feeding>,
     /// Asked for what the shards keep no longer.
-    older: Option<(Arc<dyn Store>, u16)>,
+    older: Option<(Vec<Arc<dyn Store>>, u16)>,
 }
 
 impl Opened {
@@ -63,9 +77,8 @@ impl Opened {
     pub(crate) fn reader(&self, newest: Arc<dyn Reader>, clock: &SharedClock) -> Arc<dyn Reader> {
         match &self.older {
             None => newest,
-            Some((store, days)) => {
-                let (store, clock) = (Arc::clone(store), Arc::clone(clock));
-                Arc::new(Tiers::new(newest, store, *days, clock))
+            Some((stores, days)) => {
+                Arc::new(Tiers::new(newest, stores.clone(), *days, Arc::clone(clock)))
             }
         }
     }
@@ -105,7 +118,7 @@ impl Wanted {
     ) -> anyhow::Result<Opened> {
         let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
         let drivers: Vec<Box<dyn Driver>> = match self.name.as_str() {
-            "embedded" => return self.embedded(dir, shards, (config, retention), clock),
+            "embedded" => return self.embedded(dir, shards, retention, clock),
             "memory" => (0..shards)
                 .map(|_| Box::new(Memory::new(Arc::clone(&retention))) as Box<dyn Driver>)
                 .collect(),
@@ -119,16 +132,17 @@ impl Wanted {
         self,
         dir: &Path,
         shards: usize,
-        (config, retention): (&Arc<Config>, Arc<dyn Retention>),
+        retention: Arc<dyn Retention>,
         clock: &SharedClock,
     ) -> anyhow::Result<Opened> {
-        let older = self.stores.first().map(|store| (Arc::clone(store), self.embedded_days));
+        let older = (!self.stores.is_empty()).then(|| (self.stores.clone(), self.embedded_days));
         let retention: Arc<dyn Retention> = match &older {
             None => retention,
-            Some((_, days)) => {
-                let class = class_of(u64::from(*days) * DAY_S);
-                Arc::new(NewestDays(ByItem(Arc::clone(config)), class))
-            }
+            Some((stores, days)) => Arc::new(NewestDays {
+                whole: retention,
+                stores: stores.clone(),
+                days: class_of(u64::from(*days) * DAY_S),
+            }),
         };
         let options = Options { retention, ..Options::default() };
         let bytes_max = self.spool_bytes_max / u64::try_from(shards.max(1)).unwrap_or(1);
@@ -152,20 +166,42 @@ fn stores(
     config: &Arc<Config>,
     clock: &SharedClock,
 ) -> anyhow::Result<Vec<Arc<dyn Store>>> {
-    let retention: Arc<dyn Retention> = Arc::new(ByItem(Arc::clone(config)));
-    let each = text.split_whitespace().map(|word| store(word, Arc::clone(&retention), clock));
+    let each = text.split_whitespace().map(|word| of_config(word, config, clock));
     each.collect::<anyhow::Result<_>>().context("parameter history-store")
+}
+
+/// A store for items as they are configured.
+pub(crate) fn of_config(
+    word: &str,
+    config: &Arc<Config>,
+    clock: &SharedClock,
+) -> anyhow::Result<Arc<dyn Store>> {
+    let by_item = Arc::new(ByItem(Arc::clone(config)));
+    let retention = Arc::clone(&by_item) as Arc<dyn Retention>;
+    store(word, retention, Arc::new(move |item, kind| by_item.days(item, kind)), clock)
 }
 
 /// A store, as `clickhouse=URL`. No message repeats a URL: it may hold a password.
 pub(crate) fn store(
     word: &str,
     retention: Arc<dyn Retention>,
+    keeps: Keeps,
     clock: &SharedClock,
 ) -> anyhow::Result<Arc<dyn Store>> {
-    let (kind, url) = word
+    let (kind, address) = word
         .split_once('=')
         .context("a store is named like clickhouse=http://host:8123/database")?;
+    let (part, address) = Part::take_from(address)?;
+    Ok(part.of(whole(kind, &address, retention, clock)?, keeps))
+}
+
+/// A store that is given everything.
+fn whole(
+    kind: &str,
+    url: &str,
+    retention: Arc<dyn Retention>,
+    clock: &SharedClock,
+) -> anyhow::Result<Arc<dyn Store>> {
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
@@ -197,6 +233,36 @@ fn bytes(text: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_no_store_is_given_stays_embedded() {
+        struct Never;
+        impl Store for Never {
+            fn name(&self) -> String {
+                "never".to_owned()
+            }
+            fn driver(&self) -> Box<dyn Driver> {
+                Box::new(Null::default())
+            }
+        }
+        let kept = |address: &str, kind: Kind, whole: u16| {
+            let (part, _) = Part::take_from(address).unwrap();
+            let stores = vec![part.of(Arc::new(Never), Arc::new(move |_, _| whole))];
+            let whole = Arc::new(Class(whole));
+            NewestDays { whole, stores, days: Class(7) }.class(ItemId(1), kind).0
+        };
+        for (settings, kind, whole, days) in [
+            ("", Kind::Float, 93, 7),
+            ("", Kind::Float, 5, 5),
+            ("", Kind::FloatAvg, 93, 93),
+            ("?types=float", Kind::Float, 93, 7),
+            ("?types=float", Kind::Text, 93, 93),
+            ("?days=90-", Kind::Text, 93, 7),
+            ("?days=-90", Kind::Text, 93, 93),
+        ] {
+            assert_eq!(kept(&format!("http://h/d{settings}"), kind, whole), days, "{settings}");
+        }
+    }
 
     #[test]
     fn sizes_are_read() {

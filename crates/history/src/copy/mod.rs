@@ -179,7 +179,8 @@ impl Totals {
 /// Hears what is done after each step; an error of its ends the run.
 pub type Tell<'a> = dyn FnMut(Place, &Totals) -> Result<(), Error> + 'a;
 
-/// Writes what one side has to another, from a place on; with `verify` reads it there again.
+/// Writes what one side has to another, as far as that is given it, from a place on; with `verify`
+/// reads it there again.
 pub fn copy(
     from: &Side,
     to: &mut Side,
@@ -190,7 +191,8 @@ pub fn copy(
     let typed = from.tells_types() && to.tells_types();
     walk(plan, start, &mut |step| {
         let kinds = step.kinds(typed);
-        let rows = patiently(plan, &mut || from.read(&step.items, kinds, step.span))?;
+        let mut rows = patiently(plan, &mut || from.read(&step.items, kinds, step.span))?;
+        rows.keep_for(to);
         totals.count(&rows);
         if rows.len() > 0 {
             patiently(plan, &mut || to.write(&rows))?;
@@ -210,7 +212,7 @@ pub fn copy(
     Ok(totals)
 }
 
-/// Compares two sides.
+/// Compares two sides, as far as both are given the rows.
 pub fn check(
     first: &Side,
     second: &Side,
@@ -221,8 +223,12 @@ pub fn check(
     let typed = first.tells_types() && second.tells_types();
     walk(plan, Place::START, &mut |step| {
         let kinds = step.kinds(typed);
-        let a = patiently(plan, &mut || first.read(&step.items, kinds, step.span))?;
-        let b = patiently(plan, &mut || second.read(&step.items, kinds, step.span))?;
+        let mut a = patiently(plan, &mut || first.read(&step.items, kinds, step.span))?;
+        let mut b = patiently(plan, &mut || second.read(&step.items, kinds, step.span))?;
+        for side in [first, second] {
+            a.keep_for(side);
+            b.keep_for(side);
+        }
         totals.count(&a);
         totals.differences.add(&a, &b);
         tell(step.place, &totals)?;

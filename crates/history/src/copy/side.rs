@@ -1,8 +1,10 @@
 //! One side of a copy or a comparison.
 
+use std::sync::Arc;
+
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::drivers::kind_of;
+use crate::drivers::{kind_of, kind_of_trend};
 use crate::{Driver, Embedded, Error, Kind, Kinds, Span, Store};
 
 /// Rows of one write.
@@ -18,6 +20,14 @@ pub(super) struct Rows {
 impl Rows {
     pub(super) fn len(&self) -> usize {
         self.samples.len() + self.trends.len()
+    }
+
+    /// Without what a side is not given.
+    pub(super) fn keep_for(&mut self, side: &Side) {
+        if let Side::Store { takes, .. } = side {
+            self.samples.retain(|sample| takes(sample.item, kind_of(&sample.value)));
+            self.trends.retain(|trend| takes(trend.item, kind_of_trend(trend)));
+        }
     }
 }
 
@@ -60,6 +70,8 @@ pub enum Side {
         driver: Box<dyn Driver>,
         /// See [`Store::tells_types`].
         tells_types: bool,
+        /// See [`Store::takes`].
+        takes: Box<dyn Fn(ItemId, Kind) -> bool>,
     },
 }
 
@@ -74,8 +86,12 @@ impl std::fmt::Debug for Side {
 
 impl Side {
     /// A store as a side.
-    pub fn of_store(store: &dyn Store) -> Self {
-        Self::Store { driver: store.driver(), tells_types: store.tells_types() }
+    pub fn of_store(store: Arc<dyn Store>) -> Self {
+        Self::Store {
+            driver: store.driver(),
+            tells_types: store.tells_types(),
+            takes: Box::new(move |item, kind| store.takes(item, kind)),
+        }
     }
 
     pub(super) fn tells_types(&self) -> bool {

@@ -8,8 +8,12 @@ use crate::{Class, Driver, Memory, Options};
 
 const TODAY: u32 = 19_675;
 
+fn side_of(driver: impl Driver + 'static) -> Side {
+    Side::Store { driver: Box::new(driver), tells_types: true, takes: Box::new(|_, _| true) }
+}
+
 fn memory() -> Side {
-    Side::Store { driver: Box::new(Memory::new(Arc::new(Class(31)))), tells_types: true }
+    side_of(Memory::new(Arc::new(Class(31))))
 }
 
 fn embedded(dir: &std::path::Path, shards: usize) -> Side {
@@ -171,7 +175,7 @@ fn what_did_not_arrive_is_found_while_copying() {
     let mut from = memory();
     from.write(&rows(TODAY..=TODAY)).unwrap();
     let lossy = Lossy(Memory::new(Arc::new(Class(31))));
-    let mut to = Side::Store { driver: Box::new(lossy), tells_types: true };
+    let mut to = side_of(lossy);
     let plan = plan(TODAY, TODAY);
     let run = |to: &mut Side, verify| {
         let run = (&plan, Place::START, verify);

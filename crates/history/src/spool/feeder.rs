@@ -18,6 +18,7 @@ use super::deletions::Deletions;
 use super::gauges::{Gauges, add};
 use super::lane::{Common, Lane};
 use super::refused::Refused;
+use crate::drivers::{kind_of, kind_of_trend};
 use crate::{Driver, Error, Store, housekeeping};
 
 /// Batches under way: one that a lane writes and one that it takes next, so that nobody waits for it.
@@ -103,7 +104,16 @@ impl Housekeeping {
     }
 }
 
+/// Takes the rows out of a block that the store is not given; returns how many.
+fn leave_out(block: &mut Block, store: &dyn Store) -> usize {
+    let before = block.samples.len() + block.trends.len();
+    block.samples.retain(|sample| store.takes(sample.item, kind_of(&sample.value)));
+    block.trends.retain(|trend| store.takes(trend.item, kind_of_trend(trend)));
+    before - block.samples.len() - block.trends.len()
+}
+
 pub(crate) struct Feeder {
+    store: Arc<dyn Store>,
     common: Common,
     clock: SharedClock,
     logs: Vec<Log>,
@@ -119,6 +129,8 @@ pub(crate) struct Feeder {
     holding: Option<Duration>,
     deletions: Deletions,
     housekeeping: Housekeeping,
+    /// When positions are next saved although nothing was written.
+    next_idle: Duration,
 }
 
 impl Feeder {
@@ -147,6 +159,7 @@ impl Feeder {
             tracing::warn!(store, "values from when this store was not named are not in it");
         }
         Ok(Self {
+            store: Arc::clone(store),
             lanes: (0..lanes).map(lane).collect::<Result<_, _>>()?,
             common,
             done,
@@ -159,6 +172,7 @@ impl Feeder {
             holding: None,
             deletions,
             housekeeping: Housekeeping::new(policy.housekeeping, clock),
+            next_idle: Duration::ZERO,
             clock: Arc::clone(clock),
         })
     }
@@ -183,7 +197,7 @@ impl Feeder {
                 if held {
                     self.clear();
                 }
-                self.remember_idle();
+                self.remember_idle(now);
             }
             self.housekeeping.run_when_due(self.driver.as_mut(), &self.common.gauges);
             self.show();
@@ -216,21 +230,24 @@ impl Feeder {
     /// Reads blocks of all logs in turn; returns whether there were any.
     fn fill(&mut self) -> bool {
         let now = self.clock.monotonic();
-        let mut any = false;
+        let (mut any, mut left_out) = (false, 0);
         loop {
             let mut more = false;
             for (number, log) in self.logs.iter_mut().enumerate() {
-                if self.batch.is_full(&self.common.policy) {
+                // Who takes little of much must not read on for minutes.
+                let policy = &self.common.policy;
+                if self.batch.is_full(policy) || left_out >= policy.rows_max {
                     return any;
                 }
                 match log.read(now) {
-                    Ok(Some(block)) => {
+                    Ok(Some(mut block)) => {
+                        left_out += leave_out(&mut block, self.store.as_ref());
                         let gauges = &self.common.gauges;
                         add(&gauges.rows_read, block.samples.len() + block.trends.len());
                         gauges.bytes_read.fetch_add(block.bytes, Ordering::Relaxed);
                         self.deletions.saw(number, &block);
                         self.batch.add(number, block, now);
-                        more = true;
+                        (any, more) = (true, true);
                     }
                     Ok(None) => {
                         if log.held.is_some() {
@@ -246,7 +263,6 @@ impl Feeder {
             if !more {
                 return any;
             }
-            any = true;
         }
     }
 
@@ -326,8 +342,12 @@ impl Feeder {
         true
     }
 
-    /// With nothing to write, files that ended meanwhile are passed.
-    fn remember_idle(&mut self) {
+    /// With nothing to write, what was read is passed: now and then, as each time is a sync.
+    fn remember_idle(&mut self, now: Duration) {
+        if now < self.next_idle {
+            return;
+        }
+        self.next_idle = now + self.common.policy.age_max;
         let here = |log: &Log| log.held.is_none().then(|| log.tail.position());
         let ends: Vec<_> = self.logs.iter().map(here).collect();
         self.remember(&ends);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use history::spool::{Policy, Spools};
-use history::{Driver, Fault, Kinds, Span, Store};
+use history::{Driver, Fault, Kinds, Part, Span, Store};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
 use crate::world::{Fake, ITEMS, Mood, NOW, World, Written};
@@ -39,6 +39,39 @@ fn everything_arrives_whatever_the_store_does() {
     assert!(reading.retries > 0 && reading.error.is_empty(), "{reading:?}");
     let state = fake.state();
     assert!(state.largest > 10 && state.largest <= 40 + 60, "batches: {}", state.largest);
+}
+
+#[test]
+fn a_store_is_given_its_part_and_passes_the_rest() {
+    let dir = tempfile::tempdir().unwrap();
+    // Items keep their values for as many days as their number says.
+    type IsGiven = fn(u64) -> bool;
+    let parts: [(&'static str, &str, IsGiven); 4] = [
+        ("floats", "types=float", |item| item % 3 == 1),
+        ("some", "types=unsigned,text&days=4-6", |item| item % 3 != 1 && (4..=6).contains(&item)),
+        ("logs", "types=log", |_| false),
+        ("all", "days=-", |_| true),
+    ];
+    for round in 0..2 {
+        let fakes = parts.map(|(name, _, _)| Fake::named(name));
+        let stores = fakes.iter().zip(&parts).map(|(fake, (_, settings, _))| {
+            let (part, _) = Part::take_from(&format!("fake://?{settings}")).unwrap();
+            part.of(Arc::new(fake.clone()), Arc::new(|item, _| u16::try_from(item.0).unwrap()))
+        });
+        let mut world = World::start_with(dir.path(), 2, stores.collect(), u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, round * 60..round * 60 + 60, &mut written);
+        world.wait();
+        for (number, ((name, _, is_given), fake)) in parts.iter().zip(&fakes).enumerate() {
+            // Of the round before nothing comes again.
+            let rows_of = |item| if is_given(item) { written[&item].clone() } else { Vec::new() };
+            let own: Written = (0..ITEMS).map(|item| (item, rows_of(item))).collect();
+            check(fake, &own, name);
+            let rows: usize = own.values().map(Vec::len).sum();
+            let reading = world.reading(number);
+            assert_eq!((reading.written, reading.missed), (rows as u64, 0), "{name} {reading:?}");
+        }
+    }
 }
 
 #[test]

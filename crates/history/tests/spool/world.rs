@@ -50,8 +50,12 @@ pub(crate) struct Fake(Arc<Mutex<State>>, pub(crate) &'static str);
 
 impl Fake {
     pub(crate) fn new() -> Self {
+        Self::named("fake-1")
+    }
+
+    pub(crate) fn named(name: &'static str) -> Self {
         let memory = Some(Memory::new(Arc::new(Class(31))));
-        Self(Arc::new(Mutex::new(State { memory, ..State::default() })), "fake-1")
+        Self(Arc::new(Mutex::new(State { memory, ..State::default() })), name)
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, State> {
@@ -180,6 +184,17 @@ impl World {
         bytes_max: u64,
         policy: Policy,
     ) -> Self {
+        let stores = stores.iter().map(|&fake| Arc::new(fake.clone()) as Arc<dyn Store>).collect();
+        Self::start_with(root, shards, stores, bytes_max, policy)
+    }
+
+    pub(crate) fn start_with(
+        root: &Path,
+        shards: usize,
+        stores: Vec<Arc<dyn Store>>,
+        bytes_max: u64,
+        policy: Policy,
+    ) -> Self {
         let sim: SharedClock = SimClock::at(Duration::from_secs(NOW.into()));
         let options = Options {
             head_rows: 60,
@@ -188,7 +203,6 @@ impl World {
             retention: Arc::new(Class(31)),
             ..Options::default()
         };
-        let stores = stores.iter().map(|&fake| Arc::new(fake.clone()) as Arc<dyn Store>).collect();
         let spools = Spools::open(&root.join("stores"), stores, bytes_max).unwrap();
         let (drivers, _) =
             history::open_shards(root, shards, &options, &sim, Some(&spools)).unwrap();

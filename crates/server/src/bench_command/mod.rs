@@ -227,7 +227,8 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
 /// Counts in a history store.
 fn stored(word: &str, clock: &SharedClock) -> anyhow::Result<Box<CountStored<'static>>> {
     // Nothing is written, so it does not matter how long things would be kept.
-    let driver = crate::store::store(word, Arc::new(Class(31)), clock)?.driver();
+    let driver =
+        crate::store::store(word, Arc::new(Class(31)), Arc::new(|_, _| 31), clock)?.driver();
     Ok(Box::new(move |items, from, till| {
         let second = |unix: u64| u32::try_from(unix).unwrap_or(u32::MAX);
         let mut items: Vec<ItemId> = items.iter().copied().map(ItemId).collect();
