@@ -39,7 +39,7 @@ WARM_BATCHES = {"cassandra": 4, "hbase": 4, "opensearch": 4}
 COLUMNS = (
     "Store", "Values/s written", "CPU s of Vedette per million", "CPU s of the store per million",
     "The same again: of Vedette", "of the store", "Bytes per value", "An hour of an item: p50, p95 ms",
-    "All of an item: p50, p95 ms", "A long graph by buckets, by rows: ms")
+    "All of an item: p50, p95 ms", "Values/s read", "A long graph by buckets, by rows: ms")
 GRAPH_DAYS = 90
 
 
@@ -170,11 +170,13 @@ def row(name, parts, size):
         cuts = statistics.quantiles(parts[part]["ms"], n=20)
         return "%.1f, %.1f" % (cuts[9], cuts[18])
 
-    written = parts["write"]
-    return [name, "{:,.0f}".format(written["values"] / sum(written["ms"]) * 1e3),
+    def per_second(part):
+        return "{:,.0f}".format(parts[part]["values"] / sum(parts[part]["ms"]) * 1e3)
+
+    return [name, per_second("write"),
             per_million("write", "cpu_s"), per_million("write", "its_s"),
             per_million("again", "cpu_s"), per_million("again", "its_s"),
-            "%.1f" % size if size else "", times("hour"), times("all"),
+            "%.1f" % size if size else "", times("hour"), times("all"), per_second("all"),
             "%.0f, %.0f" % tuple(statistics.median(parts[p]["ms"]) for p in ("buckets", "rows"))]
 
 

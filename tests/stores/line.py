@@ -4,8 +4,8 @@ before values are missing in history, or in the store.
 
   tests/stores/line.py [STORE...] [--targets 100,200,400,800] [--items 100] [--seconds 20] [--out FOLDER]
 
-STORE is none (values stay embedded), memory (history is kept there instead: the line to compare
-with), or one that with_store.py knows, or clickhouse-cluster or cassandra-cluster; all of
+STORE is none (values stay embedded), memory or null (history is kept there instead, or nowhere: the
+lines to compare with; of null what agents answered is counted), or one that with_store.py knows, or clickhouse-cluster or cassandra-cluster; all of
 them by default. Each target is a host of fake agents, its items are checked once a second. Writes
 line.json, line.md and line.svg. Ask a release build, on a machine with nothing else to do:
 
@@ -26,7 +26,7 @@ from cassandra import Cassandra  # noqa: E402
 from clickhouses import cluster_of_two  # noqa: E402
 from with_store import STORES  # noqa: E402
 
-ALONE = {"none": (), "memory": ("--history", "memory")}
+ALONE = {"none": (), "memory": ("--history", "memory"), "null": ("--history", "null")}
 CLUSTERS = ("clickhouse-cluster", "cassandra-cluster")
 
 
@@ -72,20 +72,22 @@ def measure(server, asked, options):
         server.clean()
 
 
-def in_store(step):
+def reached(name, step):
     """What counts: the values that reached the last place."""
+    if name == "null":
+        return step["collected"]
     return step["written"] if step["stored"] is None else step["stored"]
 
 
 def table(results):
     """Markdown: a row for each store and number of targets."""
-    lines = ["| Store | Targets | Ideal | In history | In the store | CPU s of Vedette per million |",
-             "| --- | ---: | ---: | ---: | ---: | ---: |"]
+    lines = ["| Store | Targets | Ideal | Collected | In history | In the store | CPU s of Vedette per million |",
+             "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for name, report in results.items():
         for step in report["steps"]:
             percent = ["" if step[of] is None else "%.1f %%" % (100 * step[of] / step["ideal"])
-                       for of in ("written", "stored")]
-            lines.append("| %s | %d | %s | %s | %s | %.1f |" % (
+                       for of in ("collected", "written", "stored")]
+            lines.append("| %s | %d | %s | %s | %s | %s | %.1f |" % (
                 name, step["targets"], "{:,.0f}".format(step["ideal"]), *percent,
                 step["cpu_s_per_million"]))
     return "\n".join(lines) + "\n"
@@ -109,7 +111,7 @@ def main():
         with open(os.path.join(options.out, "line.json"), "w") as file:
             json.dump(results, file, indent=1)
     ideal = [(step["targets"], step["ideal"]) for step in next(iter(results.values()))["steps"]]
-    lines = {name: [(step["targets"], in_store(step)) for step in report["steps"]]
+    lines = {name: [(step["targets"], reached(name, step)) for step in report["steps"]]
              for name, report in results.items()}
     with open(os.path.join(options.out, "line.svg"), "w") as file:
         file.write(plots.lines("Values in the store after %d s" % options.seconds,

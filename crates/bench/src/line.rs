@@ -1,7 +1,8 @@
 //! Written values against the ideal line, as the HistoryGluon paper (2013) plots them: register
 //! targets through the API, observe for `T`, sum what history holds of that time, remove the
 //! targets; again for the next number of targets. Where history goes to a store as well, what
-//! that holds is a second line.
+//! that holds is a second line. Where it keeps nothing (`--history null`), what agents answered is the
+//! line to compare with.
 
 use std::net::SocketAddr;
 use std::thread::sleep;
@@ -60,6 +61,8 @@ pub type CountStored<'a> = dyn Fn(&[u64], u64, u64) -> anyhow::Result<u64> + 'a;
 struct Point {
     targets: usize,
     ideal: f64,
+    /// Answers of the agents within the time.
+    collected: f64,
     written: f64,
     stored: Option<f64>,
     cpu_s: Option<f64>,
@@ -70,10 +73,11 @@ impl Point {
         vec![
             Some(self.targets as f64),
             Some(self.ideal),
+            Some(self.collected),
             Some(self.written),
             Some(100.0 * self.written / self.ideal.max(1.0)),
             self.stored,
-            self.cpu_s.map(|cpu_s| cpu_s * 1e6 / self.written.max(1.0)),
+            self.cpu_s.map(|cpu_s| cpu_s * 1e6 / self.collected.max(1.0)),
         ]
     }
 }
@@ -81,6 +85,7 @@ impl Point {
 const COLUMNS: &[(&str, &str)] = &[
     ("targets", "targets"),
     ("ideal", "ideal values"),
+    ("collected", "collected"),
     ("written", "written values"),
     ("percent", "%"),
     ("stored", "in the store"),
@@ -112,7 +117,7 @@ pub fn run(
     for targets in &options.targets {
         let wanted = wanted(options, *targets, &agents, &api);
         let made = register(&api, &wanted, context)?;
-        let point = measure(options, &made, (&meter, &api, stored), context);
+        let point = measure(options, &made, (&meter, &agents, &api, stored), context);
         made.remove(&api).context("cannot remove the targets")?;
         sleep(FAREWELL + options.delay);
         let point = point?;
@@ -146,7 +151,7 @@ fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api)
 fn measure(
     options: &LineOptions,
     made: &Registered,
-    (meter, api, stored): (&Meter, &Api, Option<&CountStored<'_>>),
+    (meter, agents, api, stored): (&Meter, &FakeAgents, &Api, Option<&CountStored<'_>>),
     context: &mut Context<'_>,
 ) -> anyhow::Result<Point> {
     let keys: Vec<String> = (0..options.items)
@@ -158,6 +163,7 @@ fn measure(
     // Each item has been collected once before: the first round after a change is not even.
     sleep(Duration::from_secs(options.interval_s + 2) + options.delay);
     let (cpu, from) = (meter.usage(), context.clock.unix().as_secs());
+    let answered = agents.answered();
     for second in 1..=options.seconds {
         sleep(Duration::from_secs(1));
         if second.is_multiple_of(10) {
@@ -165,13 +171,15 @@ fn measure(
         }
     }
     let till = from + options.seconds - 1;
+    let collected = (agents.answered() - answered) as f64;
     let cpu_s = cpu.zip(meter.usage()).map(|(first, last)| last.cpu_s - first.cpu_s);
     let written = settled(context, || count(api, &items, from, till))?;
     let stored = stored.map(|stored| settled(context, || stored(&items, from, till)));
     let stored = stored.transpose()?.map(|stored| stored as f64);
     let ideal = (made.hosts.len() * options.items) as f64 * options.seconds as f64
         / options.interval_s.max(1) as f64;
-    Ok(Point { targets: made.hosts.len(), ideal, written: written as f64, stored, cpu_s })
+    let (targets, written) = (made.hosts.len(), written as f64);
+    Ok(Point { targets, ideal, collected, written, stored, cpu_s })
 }
 
 /// The count once it has stopped growing.
@@ -252,6 +260,7 @@ mod tests {
         let point = |targets, ideal, written| Point {
             targets,
             ideal,
+            collected: written,
             written,
             stored: Some(written / 2.0),
             cpu_s: Some(0.002),
