@@ -18,7 +18,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 os.environ.setdefault("VEDETTE_BIN", os.path.join(ROOT, "target", "release", "vedette"))
 sys.path.insert(0, os.path.join(ROOT, "tests", "lib"))
 import bed  # noqa: E402
-import peers  # noqa: E402
 
 CACHE = os.environ.get("BENCH_CACHE", os.path.expanduser("~/.cache/vedette-bench"))
 
@@ -279,7 +278,7 @@ class Zabbix:
         # Each process of this server has a connection of its own.
         processes = sum(int(n) for n in re.findall(r"Start\w+=(\d+)", " ".join(lines)))
         self.start_database(processes + 150)
-        self.trapper, self.http = peers.agent_port(), bed.free_port()
+        self.trapper, self.http = bed.free_port(), bed.free_port()
         self.configuration = os.path.join(self.folder, "server.conf")
         with open(self.configuration, "w") as f:
             f.write("\n".join([

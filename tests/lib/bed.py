@@ -27,8 +27,8 @@ PASSWORD = "first-password-of-a-test"
 
 
 def free_port():
-    """A TCP port of loopback that nobody uses now. Below those that connections are given: what starts
-    slowly finds it free, also while other tests make thousands of them."""
+    """A TCP port of loopback that nobody uses now. Agents take none above 32767; and connections are
+    given none below, so that what starts slowly finds it free."""
     while True:
         port = random.randrange(11000, 32000)
         with socket.socket() as s:

@@ -1,7 +1,6 @@
 """Real agents and senders: started on ports of their own, stopped by their own pid."""
 
 import os
-import random
 import re
 import signal
 import socket
@@ -15,18 +14,6 @@ AGENT2 = ["/usr/sbin/zabbix_agent2"]
 SENDER = ["/usr/bin/zabbix_sender"]
 
 
-def agent_port():
-    """A free port that agents accept: they take none above 32767."""
-    for port in random.sample(range(10000, 19000), 1000):
-        with socket.socket() as s:
-            try:
-                s.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
-    raise AssertionError("no free port between 10000 and 19000")
-
-
 class Agent:
     """A real agent with a configuration file of its own."""
 
@@ -36,7 +23,7 @@ class Agent:
         self.folder = os.path.join(folder, name)
         os.makedirs(self.folder)
         self.name = name
-        self.port = agent_port()
+        self.port = bed.free_port()
         self.process = None
         lines = [
             "Hostname=" + name, "ListenIP=127.0.0.1", "ListenPort=%d" % self.port,

@@ -14,7 +14,6 @@ import tempfile
 import bed
 import databases
 import telnetd
-from peers import agent_port
 
 SCRIPT, DATABASE, SSH, TELNET, JMX = 21, 11, 13, 14, 16
 PASSWORD = "pass-of-a-test"
@@ -92,7 +91,7 @@ class Gateway:
                 f.write(line + "\n")
             os.chmod(path, 0o600)
         # The gateway takes no port above 32767 either.
-        self.port, self.jmx = agent_port(), bed.free_port()
+        self.port, self.jmx = bed.free_port(), bed.free_port()
         remote = "-Dcom.sun.management.jmxremote."
         with open(self.folder + "/log", "ab") as log:
             self.process = subprocess.Popen([

@@ -259,6 +259,28 @@ class Promises(StoreCase):
         finally:
             self.store.start()
 
+    def test_functions_look_back_at_what_only_the_store_has(self):
+        hostid, items = self.host("back", [{"key_": "n", "value_type": UNSIGNED}])
+        self.assertTrue(self.send([("back", "n", "1", int(time.time()) - 60, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.insert(items["n"], int(time.time()) - 20 * DAY, 7, 42)
+        trigger = self.api.call("trigger.create", description="was high",
+                                expression="max(/back/n,30d)=42")["triggerids"][0]
+        formula = self.api.call("item.create", {
+            "hostid": hostid, "name": "highest", "key_": "highest", "type": 15, "value_type": UNSIGNED,
+            "delay": "1s", "params": "max(/back/n,30d)"})["itemids"][0]
+
+        def is_problem():
+            return self.api.call("trigger.get", triggerids=trigger, output=["value"])[0]["value"] == "1"
+
+        def value_and_look():
+            self.send([("back", "n", "2", int(time.time()), 0)])
+            return is_problem()
+
+        bed.wait_for("the problem", value_and_look, pause=1)
+        bed.wait_for("the formula", lambda: [
+            row["value"] for row in self.history(formula, UNSIGNED)][-1:] == ["42"])
+
     def test_cleared_history_leaves_the_store(self):
         _, items = self.host("cleared",
                              [{"key_": k, "value_type": UNSIGNED} for k in ("n", "kept")])

@@ -17,7 +17,10 @@ mod driver;
 mod drivers;
 mod error;
 pub mod housekeeping;
+#[cfg(test)]
+mod old;
 mod part;
+mod past;
 mod reader;
 pub mod service;
 pub mod spool;
@@ -44,6 +47,7 @@ pub use drivers::postgresql::open_postgresql;
 pub use drivers::riak::Riak;
 pub use error::{Error, Fault};
 pub use part::{Keeps, Part};
+pub use past::{Lookback, Past, PastKind, WithPast};
 pub use reader::{
     BucketQuery, Order, RangeQuery, Reader, buckets_by_parts, buckets_of, newest_of, range_of,
 };

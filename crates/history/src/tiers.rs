@@ -7,6 +7,7 @@
 //! are kept at all: they are a hundredth of the values.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
@@ -19,40 +20,32 @@ use crate::{
 
 const DAY_S: u32 = 86_400;
 
-/// Reads from both tiers.
-pub struct Tiers {
-    newest: Arc<dyn Reader>,
+/// The stores that have what is embedded no longer.
+#[derive(Clone)]
+pub(crate) struct Older {
     stores: Vec<Arc<dyn Store>>,
     days: u16,
     clock: SharedClock,
 }
 
-impl std::fmt::Debug for Tiers {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let names: Vec<String> = self.stores.iter().map(|store| store.name()).collect();
-        f.debug_struct("Tiers").field("stores", &names).finish_non_exhaustive()
-    }
-}
-
-impl Tiers {
-    /// Values of the newest `days` whole days, and today's, are all in `newest`; older ones of which
-    /// no store is given any, too.
-    pub fn new(
-        newest: Arc<dyn Reader>,
-        stores: Vec<Arc<dyn Store>>,
-        days: u16,
-        clock: SharedClock,
-    ) -> Self {
-        Self { newest, stores, days, clock }
+impl Older {
+    pub(crate) fn new(stores: Vec<Arc<dyn Store>>, days: u16, clock: SharedClock) -> Self {
+        Self { stores, days, clock }
     }
 
     /// The first second of which the embedded engine has everything.
-    fn border(&self) -> u32 {
+    pub(crate) fn border(&self) -> u32 {
         let today = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX) / DAY_S;
         today.saturating_sub(self.days.into()) * DAY_S
     }
 
-    fn old(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
+    /// Monotonic.
+    pub(crate) fn now(&self) -> Duration {
+        self.clock.monotonic()
+    }
+
+    /// Samples before the border, in the order asked for.
+    pub(crate) fn range(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
         let span = Span::new(query.span.from, query.span.till.min(border - 1));
         let query = RangeQuery { span, ..*query };
         let mut old = Vec::new();
@@ -64,26 +57,23 @@ impl Tiers {
         Ok(old)
     }
 
+    /// What the stores tell of buckets of a span before the border.
+    fn buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Told>, Error> {
+        let mut told = Vec::new();
+        for store in self.stores_of(Kind::of(query.value_type)) {
+            let view = store.driver().view(&[query.item], query.span);
+            let stored = buckets_of(view.as_ref(), query).map_err(|error| away(border, error))?;
+            told.extend(stored.into_iter().map(Told::from));
+        }
+        Ok(told)
+    }
+
     /// The first store that has all rows of a kind, and those before it that have some. An item whose
     /// configuration was changed has rows in several of these.
     fn stores_of(&self, kind: Kind) -> impl Iterator<Item = &Arc<dyn Store>> {
         let first = self.stores.iter().position(|store| store.extent(kind) == Extent::All);
         let till = first.map_or(self.stores.len(), |first| first + 1);
         self.stores.iter().take(till).filter(move |store| store.extent(kind) != Extent::Nothing)
-    }
-
-    /// Buckets of a span before the border. Where both tiers have values of a bucket some may be
-    /// the same: their rows are read.
-    fn old_buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Bucket>, Error> {
-        let BucketQuery { item, span, width, .. } = *query;
-        let embedded = self.newest.buckets(query)?;
-        let mut found: Vec<Told> = embedded.into_iter().map(Told::from).collect();
-        for store in self.stores_of(Kind::of(query.value_type)) {
-            let view = store.driver().view(&[item], span);
-            let stored = buckets_of(view.as_ref(), query).map_err(|error| away(border, error))?;
-            found.extend(stored.into_iter().map(Told::from));
-        }
-        complete(found, width, span, |span| self.range(&RangeQuery { span, ..query.rows() }))
     }
 }
 
@@ -98,9 +88,44 @@ fn away(border: u32, error: Error) -> Error {
     }
 }
 
+/// Reads from both tiers.
+pub struct Tiers {
+    newest: Arc<dyn Reader>,
+    older: Older,
+}
+
+impl std::fmt::Debug for Tiers {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let names: Vec<String> = self.older.stores.iter().map(|store| store.name()).collect();
+        f.debug_struct("Tiers").field("stores", &names).finish_non_exhaustive()
+    }
+}
+
+impl Tiers {
+    /// Values of the newest `days` whole days, and today's, are all in `newest`; older ones of which
+    /// no store is given any, too.
+    pub fn new(
+        newest: Arc<dyn Reader>,
+        stores: Vec<Arc<dyn Store>>,
+        days: u16,
+        clock: SharedClock,
+    ) -> Self {
+        Self { newest, older: Older::new(stores, days, clock) }
+    }
+
+    /// Buckets of a span before the border. Where both tiers have values of a bucket some may be
+    /// the same: their rows are read.
+    fn old_buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Bucket>, Error> {
+        let BucketQuery { span, width, .. } = *query;
+        let mut told: Vec<Told> = self.newest.buckets(query)?.into_iter().map(Told::from).collect();
+        told.extend(self.older.buckets(query, border)?);
+        complete(told, width, span, |span| self.range(&RangeQuery { span, ..query.rows() }))
+    }
+}
+
 impl Reader for Tiers {
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
-        let border = self.border();
+        let border = self.older.border();
         let recent = self.newest.range(query)?;
         if query.span.from >= border || query.span.from > query.span.till {
             return Ok(recent);
@@ -111,12 +136,12 @@ impl Reader for Tiers {
                 return Ok(recent);
             }
         }
-        let old = self.old(query, border)?;
+        let old = self.older.range(query, border)?;
         Ok(merged(recent, old, query))
     }
 
     fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
-        let (border, Span { from, till }) = (self.border(), query.span);
+        let (border, Span { from, till }) = (self.older.border(), query.span);
         if from >= border || from > till {
             return self.newest.buckets(query);
         }
@@ -161,13 +186,13 @@ fn merged(recent: Vec<Sample>, old: Vec<Sample>, query: &RangeQuery) -> Vec<Samp
 mod tests {
     use std::num::NonZeroU32;
     use std::sync::Mutex;
-    use std::time::Duration;
 
     use model::{SampleValue, Timestamp, ValueType};
     use stdx::clock::SimClock;
 
     use super::*;
-    use crate::{Class, Driver, Memory, View};
+    use crate::old::Old;
+    use crate::{Class, Driver, Memory};
 
     const NOW: u32 = 20_000 * DAY_S + 7;
     const ITEM: ItemId = ItemId(3);
@@ -192,73 +217,6 @@ mod tests {
         }
     }
 
-    /// A store that may be away, and counts who asks.
-    struct Old {
-        samples: Vec<Sample>,
-        away: bool,
-        asked: Arc<Mutex<Vec<Span>>>,
-    }
-
-    struct OldView(Vec<Sample>, bool);
-
-    impl View for OldView {
-        fn samples(&self, _: ItemId, _: crate::Kinds) -> Result<Vec<Sample>, Error> {
-            if self.1 { Err(Error::storage_away("gone")) } else { Ok(self.0.clone()) }
-        }
-        fn trends(&self, _: ItemId) -> Result<Vec<Trend>, Error> {
-            Ok(Vec::new())
-        }
-    }
-
-    struct OldDriver(Vec<Sample>, bool, Arc<Mutex<Vec<Span>>>);
-
-    impl Driver for OldDriver {
-        fn write(&mut self, _: &[Sample]) -> Result<(), Error> {
-            unreachable!()
-        }
-        fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
-            unreachable!()
-        }
-        fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
-            unreachable!()
-        }
-        fn sync(&mut self) -> Result<(), Error> {
-            unreachable!()
-        }
-        fn maintain(&mut self) -> Result<(), Error> {
-            unreachable!()
-        }
-        fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
-            self.2.lock().unwrap().push(span);
-            let inside = self.0.iter().filter(|sample| span.has(sample.at.clock));
-            Box::new(OldView(inside.cloned().collect(), self.1))
-        }
-        fn view_newest(&self, _: &[ItemId], _: usize) -> Box<dyn View> {
-            unreachable!()
-        }
-        fn drop_before(&mut self, _: Class, _: crate::Day) -> Result<u64, Error> {
-            unreachable!()
-        }
-        fn classes(&self) -> Vec<Class> {
-            Vec::new()
-        }
-        fn describe(&self) -> crate::DriverInfo {
-            unreachable!()
-        }
-        fn counters(&self) -> crate::Counters {
-            crate::Counters::default()
-        }
-    }
-
-    impl Store for Old {
-        fn name(&self) -> String {
-            "old".to_owned()
-        }
-        fn driver(&self) -> Box<dyn Driver> {
-            Box::new(OldDriver(self.samples.clone(), self.away, Arc::clone(&self.asked)))
-        }
-    }
-
     /// Three days embedded and a fourth that is still there; the store has all.
     fn tiers(away: bool) -> (Tiers, Arc<Mutex<Vec<Span>>>) {
         let mut memory = Memory::new(Arc::new(Class(31)));
@@ -267,6 +225,7 @@ mod tests {
         memory.write(&[sample(6, 1, 61)]).unwrap();
         let asked = Arc::default();
         let samples = (0..9).rev().map(|day| sample(day, 0, day.into())).collect();
+        let away = Arc::new(away.into());
         let store = Arc::new(Old { samples, away, asked: Arc::clone(&asked) });
         let clock = SimClock::at(Duration::from_secs(NOW.into()));
         (Tiers::new(Arc::new(Embedded(Mutex::new(memory))), vec![store], 3, clock), asked)
@@ -318,7 +277,7 @@ mod tests {
             let asked: [Arc<Mutex<Vec<Span>>>; 2] = Default::default();
             let store = |place: usize, days: [u32; 2]| {
                 let samples = days.map(|day| sample(day, 0, day.into())).to_vec();
-                let old = Old { samples, away: false, asked: Arc::clone(&asked[place]) };
+                let old = Old { samples, away: Arc::default(), asked: Arc::clone(&asked[place]) };
                 Arc::new(OfExtent(old, extents[place])) as Arc<dyn Store>
             };
             let stores = vec![store(0, [5, 4]), store(1, [7, 6])];

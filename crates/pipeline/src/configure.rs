@@ -119,7 +119,7 @@ impl Core {
         }
     }
 
-    fn configure_item(&mut self, before: Option<&Snapshot>, id: ItemId) {
+    pub(crate) fn configure_item(&mut self, before: Option<&Snapshot>, id: ItemId) {
         let Some(item) = self.snapshot.items.get(&id).cloned() else { return };
         let need = if item.triggers.is_empty() {
             Need::default()

@@ -9,7 +9,7 @@ use eval::script::Scripts;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::trends::{Folded, Folder, Refold};
-use history::{Driver, ValueCache};
+use history::{Driver, Past, ValueCache};
 use model::{DiscoveryValue, ItemId, TriggerFinding, Value, ValueBatch};
 use stdx::clock::SharedClock;
 
@@ -49,6 +49,7 @@ pub(crate) struct Core {
     pub(crate) slots: Slots,
     pub(crate) cache: ValueCache,
     pub(crate) driver: Box<dyn Driver>,
+    pub(crate) past: Option<Arc<Past>>,
     pub(crate) syncer: Syncer,
     pub(crate) folder: Folder,
     pub(crate) refold: Refold,
@@ -200,6 +201,7 @@ impl Core {
             history: History {
                 cache: &mut self.cache,
                 driver: self.driver.as_ref(),
+                past: self.past.as_ref(),
                 recent: &self.recent,
                 folder: &self.folder,
                 foreign: &self.foreign,

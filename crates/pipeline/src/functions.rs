@@ -10,7 +10,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use history::trends::{Folder, with_pending};
 use history::value_cache::Point;
-use history::{Driver, Kinds, Span, ValueCache, View};
+use history::{Driver, Kinds, Past, Span, ValueCache, View, WithPast};
 use model::{ItemId, Sample, Timestamp, Trend};
 
 use crate::foreign::{ForeignItems, MissingTrends};
@@ -80,6 +80,8 @@ pub(crate) struct PeerView {
 pub(crate) struct History<'a> {
     pub(crate) cache: &'a mut ValueCache,
     pub(crate) driver: &'a dyn Driver,
+    /// What the driver has no longer.
+    pub(crate) past: Option<&'a Arc<Past>>,
     /// The past of items with several values in the round at hand.
     pub(crate) recent: &'a Recent,
     pub(crate) folder: &'a Folder,
@@ -136,8 +138,10 @@ impl HistoryView for History<'_> {
         if let Some(points) = self.recent.newest(item, count, till) {
             return Ok(newest_first(points));
         }
-        let points: Cow<'_, [Point]> =
-            self.cache.newest(self.driver, item, count, till).map_err(|e| text(&e))?;
+        let points: Cow<'_, [Point]> = self
+            .cache
+            .newest(&WithPast { driver: self.driver, past: self.past }, item, count, till)
+            .map_err(|e| text(&e))?;
         Ok(newest_first(&points))
     }
 
@@ -158,8 +162,10 @@ impl HistoryView for History<'_> {
         if let Some(points) = self.recent.range(item, after, till) {
             return Ok(newest_first(points));
         }
-        let points: Cow<'_, [Point]> =
-            self.cache.range(self.driver, item, after, till).map_err(|e| text(&e))?;
+        let points: Cow<'_, [Point]> = self
+            .cache
+            .range(&WithPast { driver: self.driver, past: self.past }, item, after, till)
+            .map_err(|e| text(&e))?;
         Ok(newest_first(&points))
     }
 

@@ -3,7 +3,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use history::{Driver, Kinds, Span, View};
+use history::{Driver, Kinds, Span, View, WithPast};
 use model::{ItemId, Timestamp, TriggerId};
 
 use crate::calculated::CalculationId;
@@ -40,6 +40,8 @@ struct Ticket {
 pub(crate) struct Tickets {
     next: u64,
     open: HashMap<u64, Ticket, FixedState>,
+    /// Items whose past could not be read: to be asked for again.
+    later: Vec<ItemId>,
 }
 
 impl Core {
@@ -94,6 +96,9 @@ impl Core {
 
     /// Gives up on answers that do not come.
     pub(crate) fn expire_tickets(&mut self, now: u64) {
+        for item in std::mem::take(&mut self.tickets.later) {
+            self.configure_item(None, item);
+        }
         if self.tickets.open.is_empty() {
             return;
         }
@@ -132,7 +137,11 @@ impl Core {
                 self.triggers.set_elsewhere(trigger, state);
             }
             PeerMessage::Ask { from, ticket, items, scope } => {
-                let view = view(self.driver.as_ref(), &items, scope);
+                let reader = WithPast { driver: self.driver.as_ref(), past: self.past.as_ref() };
+                let view = match scope {
+                    Scope::Span(span) => reader.view(&items, span),
+                    Scope::Newest(n) => reader.view_newest(&items, n),
+                };
                 let is_bad =
                     |item: &ItemId| self.slots.peek(*item).is_some_and(|slot| slot.error.is_some());
                 let unsupported = items.iter().copied().filter(is_bad).collect();
@@ -149,11 +158,17 @@ impl Core {
         match ticket.purpose {
             Purpose::Past(item) => {
                 // A view of a span, or of the newest values: everything in it is wanted.
-                let past = view.newest(item, Kinds::VALUES, usize::MAX >> 1);
-                let mut past = past.unwrap_or_else(|error| {
-                    tracing::error!(%error, %item, "cannot read the past of an item");
-                    Vec::new()
-                });
+                let mut past = match view.newest(item, Kinds::VALUES, usize::MAX >> 1) {
+                    Ok(past) => past,
+                    Err(error) if error.retry => {
+                        self.tickets.later.push(item);
+                        return;
+                    }
+                    Err(error) => {
+                        tracing::error!(%error, %item, "cannot read the past of an item");
+                        Vec::new()
+                    }
+                };
                 past.reverse();
                 let last = past.last().map(|sample| sample.at);
                 self.foreign.seed(item, past, unsupported.contains(&item));

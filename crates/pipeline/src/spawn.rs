@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use config::Snapshot;
 use eval::script::Scripts;
 use history::trends::{Folder, Refold, hour_of, open_hours};
-use history::{Driver, TrendHour, ValueCache};
+use history::{Driver, Past, TrendHour, ValueCache};
 use model::{
     DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch, shard_of,
 };
@@ -77,6 +77,8 @@ pub struct Deps {
     pub snapshot: Arc<Snapshot>,
     /// One driver for each shard; their number is the number of shards.
     pub drivers: Vec<Box<dyn Driver>>,
+    /// What functions look back at that the drivers have no longer.
+    pub past: Option<Arc<Past>>,
     /// Where findings go. A full queue stops the shards from taking values.
     pub findings: Sender<TriggerFinding>,
     /// Where values of discovery rules go. A full queue stops the shards from taking values.
@@ -128,6 +130,7 @@ pub(crate) struct Seed {
     clock: SharedClock,
     snapshot: Arc<Snapshot>,
     driver: Box<dyn Driver>,
+    past: Option<Arc<Past>>,
     letters: LetterBox,
     gauges: Arc<Gauges>,
     peers: Vec<Option<Outbox<PeerMessage>>>,
@@ -165,6 +168,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
             clock: Arc::clone(&deps.clock),
             snapshot: Arc::clone(&deps.snapshot),
             driver,
+            past: deps.past.clone(),
             letters: Arc::clone(&letters),
             gauges: Arc::clone(&gauges),
             peers: peer_senders.iter().enumerate().map(to_peer).collect(),
@@ -208,6 +212,7 @@ impl Seed {
             slots: Slots::new(self.place),
             cache: ValueCache::new(self.config.cache_bytes_max),
             driver: self.driver,
+            past: self.past,
             syncer: Syncer::default(),
             folder,
             refold,

@@ -184,6 +184,7 @@ impl Rig {
             clock: clock.clone(),
             snapshot: Arc::new(snapshot),
             drivers,
+            past: None,
             findings: findings_out,
             discovery: discovery_out,
             live: None,

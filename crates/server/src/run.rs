@@ -147,6 +147,7 @@ impl Server {
             clock: Arc::clone(&clock),
             snapshot: config.snapshot(),
             drivers,
+            past: history.past(&config, &clock)?,
             findings,
             discovery: discoveries,
             live: Some(notes.clone()),

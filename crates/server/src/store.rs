@@ -9,7 +9,7 @@ use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
     Cassandra, Class, ClickHouse, Driver, HBase, Keeps, Kind, Memory, Null, OpenSearch, Options,
-    Part, Reader, Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
+    Part, Past, Reader, Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
 };
 use model::ItemId;
 use stdx::clock::SharedClock;
@@ -81,6 +81,25 @@ impl Opened {
                 Arc::new(Tiers::new(newest, stores.clone(), *days, Arc::clone(clock)))
             }
         }
+    }
+}
+
+impl Opened {
+    /// What functions look back at that the shards keep no longer.
+    pub(crate) fn past(
+        &self,
+        config: &Arc<Config>,
+        clock: &SharedClock,
+    ) -> anyhow::Result<Option<Arc<Past>>> {
+        let Some((stores, days)) = self.older.clone() else { return Ok(None) };
+        let (config, given) = (Arc::clone(config), stores.clone());
+        let kind_of = move |item: ItemId| {
+            let snapshot = config.snapshot();
+            let item = snapshot.items.get(&item).filter(|item| item.history_days > days)?;
+            let kind = Kind::of(item.value_type);
+            given.iter().any(|store| store.takes(item.id, kind)).then_some(item.value_type)
+        };
+        Ok(Some(Past::start(stores, days, clock, Box::new(kind_of))?))
     }
 }
 

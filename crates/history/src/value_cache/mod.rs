@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use model::{ItemId, Sample, SampleValue, Timestamp};
 
-use crate::{Driver, Error, Kinds, Span};
+use crate::{Error, Lookback, Span};
 use latest::Latest;
 use window::Window;
 
@@ -170,7 +170,7 @@ impl ValueCache {
     /// The newest `n` values not after `till`, oldest first.
     pub fn newest(
         &mut self,
-        driver: &dyn Driver,
+        driver: &(impl Lookback + ?Sized),
         item: ItemId,
         n: usize,
         till: Timestamp,
@@ -208,7 +208,7 @@ impl ValueCache {
     /// Values after `after` and not after `till`, oldest first.
     pub fn range(
         &mut self,
-        driver: &dyn Driver,
+        driver: &(impl Lookback + ?Sized),
         item: ItemId,
         after: Timestamp,
         till: Timestamp,
@@ -288,7 +288,7 @@ impl ValueCache {
 /// The newest `n` values not after `till`, oldest first, with all that is younger than `till`,
 /// and the moment (nanoseconds since 1970) from which on this is all there is.
 fn load_newest(
-    driver: &dyn Driver,
+    driver: &(impl Lookback + ?Sized),
     item: ItemId,
     n: usize,
     till: Timestamp,
@@ -296,7 +296,7 @@ fn load_newest(
     // Usually nothing is younger than `till`, or a few values of the same batch.
     let mut ask = n + 2;
     loop {
-        let mut newest = driver.newest(item, ask)?;
+        let mut newest = driver.newest_of(item, ask)?;
         let complete = newest.len() < ask;
         let younger = newest.iter().take_while(|s| s.at > till).count();
         if complete || newest.len() - younger >= n {
@@ -312,13 +312,12 @@ fn load_newest(
 }
 
 fn load_since(
-    driver: &dyn Driver,
+    driver: &(impl Lookback + ?Sized),
     item: ItemId,
     from: u32,
     till: u32,
 ) -> Result<Vec<Point>, Error> {
-    let view = driver.view(&[item], Span::new(from, till));
-    Ok(view.samples(item, Kinds::VALUES)?.into_iter().map(point).collect())
+    Ok(driver.within(item, Span::new(from, till))?.into_iter().map(point).collect())
 }
 
 fn point(sample: Sample) -> Point {

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Driver as _;
 use crate::{Class, Memory};
 use std::sync::Arc;
 

@@ -136,6 +136,7 @@ fn running_after(unsupported: Vec<(ItemId, Box<str>)>) -> Running {
         clock: clock.clone(),
         snapshot: Arc::new(config),
         drivers: vec![memory(), memory()],
+        past: None,
         findings: findings_out,
         discovery,
         live: Some(live_out),

@@ -1,0 +1,202 @@
+//! What functions of triggers and formulas look back at beyond the embedded days.
+//!
+//! A shard never waits for a store. What it asks for and is not here is read by a thread; until it has
+//! come, the function has no value and its trigger stays as it is. What came is kept as long as
+//! there is room and the border of the embedded days has not moved: a shard puts it into its value
+//! cache at once, and asks again after it was thrown out there.
+
+mod known;
+mod lookback;
+#[cfg(test)]
+mod tests;
+
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use model::{ItemId, Sample, ValueType};
+use stdx::clock::SharedClock;
+
+use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
+pub use self::lookback::{Lookback, WithPast};
+use crate::tiers::Older;
+use crate::{Error, Fault, Order, RangeQuery, Span, Store};
+
+/// Tells the type of an item whose values are kept for longer than they are embedded; `None` of others:
+/// all of these that are kept are embedded.
+pub type PastKind = Box<dyn Fn(ItemId) -> Option<ValueType> + Send + Sync>;
+
+/// Questions that wait. A shard repeats its own anyway.
+const ASKS_MAX: usize = 1_024;
+const DAY_S: u32 = 86_400;
+/// A store that failed is asked for an item again after this time.
+const PAUSE: Duration = Duration::from_secs(10);
+
+#[derive(Debug)]
+struct Ask {
+    item: ItemId,
+    value_type: ValueType,
+    border: u32,
+    want: Want,
+}
+
+/// The values of items before the embedded days, as far as functions asked for them.
+pub struct Past {
+    older: Older,
+    kind_of: PastKind,
+    asks: SyncSender<Ask>,
+    known: Arc<Mutex<AllKnown>>,
+}
+
+impl std::fmt::Debug for Past {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Past").finish_non_exhaustive()
+    }
+}
+
+impl Past {
+    /// Starts the thread, which ends when the past is dropped. Values of the newest `days` whole days,
+    /// and today's, are embedded.
+    pub fn start(
+        stores: Vec<Arc<dyn Store>>,
+        days: u16,
+        clock: &SharedClock,
+        kind_of: PastKind,
+    ) -> Result<Arc<Self>, Error> {
+        let older = Older::new(stores, days, Arc::clone(clock));
+        let (asks, asked) = sync_channel(ASKS_MAX);
+        let known: Arc<Mutex<AllKnown>> = Arc::default();
+        let reader = (older.clone(), Arc::clone(&known));
+        let thread = std::thread::Builder::new().name("history-past".to_owned());
+        thread.spawn(move || read_all(&reader.0, &asked, &reader.1)).map_err(|cause| {
+            let message =
+                format!("cannot start the thread history-past: {cause}; raise the user's limit");
+            Error { fault: Fault::Config, retry: false, message }
+        })?;
+        Ok(Arc::new(Self { older, kind_of, asks, known }))
+    }
+
+    /// Puts what is before the border in front of samples of a span.
+    fn before(&self, item: ItemId, span: Span, newest: Vec<Sample>) -> Result<Vec<Sample>, Error> {
+        let border = self.older.border();
+        if span.from >= border {
+            return Ok(newest);
+        }
+        let Some(value_type) = (self.kind_of)(item) else { return Ok(newest) };
+        let ask = Ask { item, value_type, border, want: Want::Since(span.from) };
+        let past = self.find(ask)?;
+        let inside = past.iter().filter(|sample| span.has(sample.at.clock));
+        Ok(joined(inside.cloned().collect(), newest))
+    }
+
+    /// Completes the newest samples with older ones. Those that have not come yet are left out: of an
+    /// item that is new there may be none, and its triggers are not to wait for a store.
+    fn before_newest(&self, item: ItemId, n: usize, newest: Vec<Sample>) -> Vec<Sample> {
+        if newest.len() >= n {
+            return newest;
+        }
+        let Some(value_type) = (self.kind_of)(item) else { return newest };
+        let want = Want::Newest(n - newest.len());
+        let ask = Ask { item, value_type, border: self.older.border(), want };
+        let Ok(past) = self.find(ask) else { return newest };
+        let mut newest = newest;
+        newest.reverse();
+        let mut all = joined(past.to_vec(), newest);
+        all.drain(..all.len().saturating_sub(n));
+        all.reverse();
+        all
+    }
+
+    /// What is known, or an error until then.
+    fn find(&self, ask: Ask) -> Result<Arc<[Sample]>, Error> {
+        let now = self.older.now();
+        let (item, border) = (ask.item, ask.border);
+        let mut known = lock(&self.known);
+        known.turn += 1;
+        let turn = known.turn;
+        if let Some(found) = known.items.get_mut(&item) {
+            found.used = turn;
+            let is_of_today = found.border == border;
+            match &found.state {
+                State::Here { from, samples } if covers(*from, samples, ask.want) => {
+                    let samples = Arc::clone(samples);
+                    // The day that has just left is embedded for some more minutes.
+                    if !is_of_today && !found.renewed {
+                        found.renewed = self.asks.try_send(ask).is_ok();
+                    }
+                    if found.border + DAY_S >= border {
+                        return Ok(samples);
+                    }
+                    return Err(coming(border));
+                }
+                State::Failed(error, until) if now < *until => return Err(error.clone()),
+                State::Asked if is_of_today => return Err(coming(border)),
+                _ => {}
+            }
+        }
+        if self.asks.try_send(ask).is_ok() {
+            known.put(item, Known { border, state: State::Asked, renewed: false, used: turn });
+        }
+        Err(coming(border))
+    }
+}
+
+fn lock(known: &Mutex<AllKnown>) -> MutexGuard<'_, AllKnown> {
+    known.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn coming(border: u32) -> Error {
+    let message = format!("values before {border} (Unix time) are being read from a history store");
+    Error { fault: Fault::Storage, retry: true, message }
+}
+
+/// Both, oldest first; of what is in both the second counts.
+fn joined(mut past: Vec<Sample>, newest: Vec<Sample>) -> Vec<Sample> {
+    let is_apart = past.last().zip(newest.first()).is_none_or(|(old, new)| old.at < new.at);
+    if is_apart {
+        past.extend(newest);
+        return past;
+    }
+    let mut all = newest;
+    all.extend(past);
+    all.sort_by_key(|sample| sample.at);
+    all.dedup_by_key(|sample| sample.at);
+    all
+}
+
+/// The thread.
+fn read_all(older: &Older, asked: &Receiver<Ask>, known: &Mutex<AllKnown>) {
+    while let Ok(Ask { item, value_type, border, want }) = asked.recv() {
+        let (from, limit, order) = match want {
+            Want::Since(from) => (from, SAMPLES_MAX + 1, Order::OldestFirst),
+            Want::Newest(n) => (0, n.min(SAMPLES_MAX + 1), Order::NewestFirst),
+        };
+        let span = Span::new(from, border.saturating_sub(1));
+        let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
+        let state = match older.range(&query, border) {
+            Ok(samples) if samples.len() > SAMPLES_MAX => {
+                let message = format!(
+                    "functions look back at more than {SAMPLES_MAX} values of item {item} before \
+                     {border} (Unix time): keep more days embedded with --history-embedded-days"
+                );
+                let error = Error { fault: Fault::Config, retry: false, message };
+                State::Failed(error, older.now() + PAUSE)
+            }
+            Ok(mut samples) => {
+                let mut from = from;
+                if order == Order::NewestFirst {
+                    samples.reverse();
+                    if samples.len() == limit {
+                        // There may be more in its second.
+                        from = samples.first().map_or(border, |first| first.at.clock + 1);
+                    }
+                }
+                State::Here { from, samples: samples.into() }
+            }
+            Err(error) => State::Failed(error, older.now() + PAUSE),
+        };
+        let mut known = lock(known);
+        let used = known.turn;
+        known.put(item, Known { border, state, renewed: false, used });
+    }
+}

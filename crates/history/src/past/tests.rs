@@ -1,0 +1,182 @@
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use model::{SampleValue, Timestamp};
+use stdx::clock::SimClock;
+
+use super::known::ALL_SAMPLES_MAX;
+use super::*;
+use crate::old::Old;
+use crate::{Class, Driver as _, Kinds, Memory};
+
+const ITEM: ItemId = ItemId(7);
+const OTHER: ItemId = ItemId(8);
+const TODAY: u32 = 20_000 * DAY_S;
+const DAYS: u16 = 2;
+
+fn sample(days_ago: u32) -> Sample {
+    let at = Timestamp { clock: TODAY + 7 - days_ago * DAY_S, ns: 0 };
+    Sample { item: ITEM, at, value: SampleValue::Unsigned(days_ago.into()) }
+}
+
+fn since(days_ago: u32) -> Span {
+    Span::new(TODAY - days_ago * DAY_S, u32::MAX)
+}
+
+struct World {
+    clock: Arc<SimClock>,
+    away: Arc<AtomicBool>,
+    asked: Arc<Mutex<Vec<Span>>>,
+    newest: Memory,
+    past: Arc<Past>,
+}
+
+/// The newest values of `embedded` days are embedded, the store has one of each of ten days.
+fn world(embedded: u32) -> World {
+    let clock = SimClock::at(Duration::from_secs(u64::from(TODAY) + 100));
+    let (away, asked) = (Arc::<AtomicBool>::default(), Arc::default());
+    let samples = (0..10).rev().map(sample).collect();
+    let store = Old { samples, away: Arc::clone(&away), asked: Arc::clone(&asked) };
+    let kind_of = |item| (item == ITEM).then_some(ValueType::Unsigned);
+    let shared: SharedClock = clock.clone();
+    let past = Past::start(vec![Arc::new(store)], DAYS, &shared, Box::new(kind_of)).unwrap();
+    let mut newest = Memory::new(Arc::new(Class(31)));
+    newest.write(&(0..embedded).rev().map(sample).collect::<Vec<_>>()).unwrap();
+    World { clock, away, asked, newest, past }
+}
+
+impl World {
+    fn within(&self, span: Span) -> Result<Vec<u64>, Error> {
+        let with_past = WithPast { driver: &self.newest, past: Some(&self.past) };
+        let days = days_of(&with_past.within(ITEM, span)?);
+        // A view for others says the same.
+        let view = with_past.view(&[ITEM], span);
+        assert_eq!(days_of(&view.samples(ITEM, Kinds::VALUES)?), days);
+        let newest = days_of(&view.newest(ITEM, Kinds::VALUES, 100)?);
+        assert!(newest.iter().rev().eq(&days), "{newest:?}");
+        Ok(days)
+    }
+
+    fn newest(&self, n: usize) -> Vec<u64> {
+        let with_past = WithPast { driver: &self.newest, past: Some(&self.past) };
+        let newest = || days_of(&with_past.newest_of(ITEM, n).unwrap());
+        let before = newest();
+        let view = with_past.view_newest(&[ITEM], n);
+        let seen = days_of(&view.newest(ITEM, Kinds::VALUES, n).unwrap());
+        // It may come meanwhile.
+        let after = newest();
+        assert!([&before, &after].contains(&&seen), "{seen:?}");
+        after
+    }
+
+    fn asks(&self) -> usize {
+        self.asked.lock().unwrap().len()
+    }
+}
+
+fn days_of(samples: &[Sample]) -> Vec<u64> {
+    samples.iter().map(|sample| sample.value.as_f64().unwrap() as u64).collect()
+}
+
+/// Again and again until it is there.
+fn until<T: PartialEq + std::fmt::Debug>(expected: &T, look: impl Fn() -> T) {
+    for _ in 0..60_000 {
+        if look() == *expected {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(look(), *expected);
+}
+
+#[test]
+fn a_span_before_the_border_has_no_values_until_the_store_has_told_them() {
+    let world = world(3);
+    assert_eq!(world.within(since(2)).unwrap(), [2, 1, 0]);
+    assert_eq!(world.asks(), 0, "all of that is embedded");
+    let error = world.within(since(5)).unwrap_err();
+    assert!(error.retry && error.message.contains("are being read"), "{error}");
+    until(&Some(vec![5, 4, 3, 2, 1, 0]), || world.within(since(5)).ok());
+    assert_eq!(world.within(since(4)).unwrap(), [4, 3, 2, 1, 0]);
+    let old = Span::new(TODAY - 5 * DAY_S, TODAY - 3 * DAY_S);
+    assert_eq!(world.within(old).unwrap(), [5, 4]);
+    assert_eq!(world.asks(), 1);
+    // Farther back it is asked again.
+    assert!(world.within(since(7)).is_err());
+    until(&Some(vec![7, 6, 5, 4, 3, 2, 1, 0]), || world.within(since(7)).ok());
+    assert_eq!(world.asks(), 2);
+}
+
+#[test]
+fn items_of_which_no_store_has_more_ask_none() {
+    let world = world(3);
+    let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
+    assert!(with_past.within(OTHER, since(9)).unwrap().is_empty());
+    assert!(with_past.newest_of(OTHER, 9).unwrap().is_empty());
+    assert_eq!(world.asks(), 0);
+}
+
+#[test]
+fn counts_take_what_is_embedded_until_older_values_have_come() {
+    let world = world(3);
+    assert_eq!(world.newest(3), [0, 1, 2]);
+    assert_eq!(world.asks(), 0);
+    assert_eq!(world.newest(5), [0, 1, 2]);
+    until(&vec![0, 1, 2, 3, 4], || world.newest(5));
+    // More than there are: once told, that is known.
+    until(&(0..10).collect::<Vec<_>>(), || world.newest(50));
+    let asks = world.asks();
+    assert_eq!(world.newest(40).len(), 10);
+    assert_eq!(world.asks(), asks);
+}
+
+#[test]
+fn a_store_that_is_away_is_asked_again_after_a_pause() {
+    let world = world(3);
+    world.away.store(true, Ordering::SeqCst);
+    let said = |words: &str| {
+        world.within(since(5)).is_err_and(|error| error.message.contains(words) && error.retry)
+    };
+    until(&true, || said("cannot be read now"));
+    assert_eq!(world.newest(5), [0, 1, 2], "triggers that count do not wait");
+    let asks = world.asks();
+    world.away.store(false, Ordering::SeqCst);
+    assert!(said("cannot be read now"));
+    assert_eq!(world.asks(), asks);
+    world.clock.advance(PAUSE);
+    assert!(said("are being read"));
+    until(&Some(vec![5, 4, 3, 2, 1, 0]), || world.within(since(5)).ok());
+}
+
+#[test]
+fn over_midnight_functions_keep_their_values() {
+    let world = world(4);
+    until(&Some(vec![5, 4, 3, 2, 1, 0]), || world.within(since(5)).ok());
+    world.clock.advance(Duration::from_secs(DAY_S.into()));
+    // The day that left is still embedded, and comes from the store meanwhile.
+    assert_eq!(world.within(since(5)).unwrap(), [5, 4, 3, 2, 1, 0]);
+    until(&2, || world.asks());
+    let border = TODAY - DAY_S;
+    until(&true, || lock(&world.past.known).items[&ITEM].border == border);
+    assert_eq!(world.within(since(5)).unwrap(), [5, 4, 3, 2, 1, 0]);
+    // After a longer time nothing is taken that might have a hole.
+    world.clock.advance(2 * Duration::from_secs(DAY_S.into()));
+    assert!(world.within(since(5)).is_err());
+}
+
+#[test]
+fn memory_is_bounded() {
+    let mut known = AllKnown::default();
+    let here = |samples: usize, used: u64| {
+        let state = State::Here { from: 0, samples: vec![sample(1); samples].into() };
+        Known { border: TODAY, state, renewed: false, used }
+    };
+    for item in 1..=6 {
+        known.put(ItemId(item), here(SAMPLES_MAX, item));
+    }
+    assert_eq!(known.samples, ALL_SAMPLES_MAX);
+    let mut left: Vec<u64> = known.items.keys().map(|item| item.0).collect();
+    left.sort_unstable();
+    assert_eq!(left, [3, 4, 5, 6]);
+    known.put(ItemId(3), here(1, 9));
+    assert_eq!(known.samples, 3 * SAMPLES_MAX + 1);
+}
