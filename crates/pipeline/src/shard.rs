@@ -184,6 +184,9 @@ impl Core {
     /// The store first: what memory forgets would come back from there.
     fn clear(&mut self, items: &[model::ItemId]) -> Result<(), history::Error> {
         self.driver.clear(items)?;
+        if let Some(past) = &self.past {
+            past.clear(items);
+        }
         for item in items {
             self.cache.clear(*item);
             self.foreign.clear(*item);

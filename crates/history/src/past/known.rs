@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use model::{ItemId, Sample};
+use model::{ItemId, Sample, ValueType};
 
+use super::Ask;
 use crate::Error;
 
 /// Samples of one item, and of all: about 50 bytes each.
@@ -35,6 +36,7 @@ pub(super) enum State {
 
 #[derive(Debug)]
 pub(super) struct Known {
+    pub(super) value_type: ValueType,
     pub(super) border: u32,
     pub(super) state: State,
     /// It is on its way once more, up to a later border.
@@ -43,6 +45,11 @@ pub(super) struct Known {
 }
 
 impl Known {
+    pub(super) fn new(ask: &Ask, state: State, used: u64) -> Self {
+        let Ask { value_type, border, .. } = *ask;
+        Self { value_type, border, state, renewed: false, used }
+    }
+
     fn size(&self) -> usize {
         match &self.state {
             State::Here { samples, .. } => samples.len(),
@@ -67,6 +74,12 @@ pub(super) fn covers(from: u32, samples: &[Sample], want: Want) -> bool {
 }
 
 impl AllKnown {
+    pub(super) fn forget(&mut self, item: ItemId) {
+        if let Some(gone) = self.items.remove(&item) {
+            self.samples -= gone.size();
+        }
+    }
+
     /// Takes in what is known of an item; what was not used for longest makes room.
     pub(super) fn put(&mut self, item: ItemId, known: Known) {
         self.samples += known.size();

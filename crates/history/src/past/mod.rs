@@ -114,16 +114,18 @@ impl Past {
         let mut known = lock(&self.known);
         known.turn += 1;
         let turn = known.turn;
-        if let Some(found) = known.items.get_mut(&item) {
+        let of_type = |found: &&mut Known| found.value_type == ask.value_type;
+        if let Some(found) = known.items.get_mut(&item).filter(of_type) {
             found.used = turn;
             let is_of_today = found.border == border;
             match &found.state {
                 State::Here { from, samples } if covers(*from, samples, ask.want) => {
                     let samples = Arc::clone(samples);
-                    // The day that has just left is embedded for some more minutes.
                     if !is_of_today && !found.renewed {
-                        found.renewed = self.asks.try_send(ask).is_ok();
+                        let want = moved_on(*from, border - found.border, ask.want);
+                        found.renewed = self.asks.try_send(Ask { want, ..ask }).is_ok();
                     }
+                    // The day that has just left is embedded for some more minutes.
                     if found.border + DAY_S >= border {
                         return Ok(samples);
                     }
@@ -134,10 +136,37 @@ impl Past {
                 _ => {}
             }
         }
+        let asked = Known::new(&ask, State::Asked, turn);
         if self.asks.try_send(ask).is_ok() {
-            known.put(item, Known { border, state: State::Asked, renewed: false, used: turn });
+            known.put(item, asked);
         }
         Err(coming(border))
+    }
+
+    /// The values of these items were deleted: there are none, also before the stores have heard of it.
+    pub fn clear(&self, items: &[ItemId]) {
+        let border = self.older.border();
+        let mut known = lock(&self.known);
+        for &item in items {
+            let Some(value_type) = (self.kind_of)(item) else {
+                known.forget(item);
+                continue;
+            };
+            let ask = Ask { item, value_type, border, want: Want::Since(0) };
+            let nothing = State::Here { from: 0, samples: Arc::new([]) };
+            let turn = known.turn;
+            known.put(item, Known::new(&ask, nothing, turn));
+        }
+    }
+}
+
+/// What is wanted anew after the border has moved: what all functions of the item wanted before, but
+/// for the time by which their periods have moved on.
+fn moved_on(from: u32, by: u32, want: Want) -> Want {
+    let from = if from == 0 { 0 } else { from.saturating_add(by) };
+    match want {
+        Want::Since(since) => Want::Since(from.min(since)),
+        Want::Newest(_) => Want::Since(from),
     }
 }
 
@@ -166,37 +195,49 @@ fn joined(mut past: Vec<Sample>, newest: Vec<Sample>) -> Vec<Sample> {
 
 /// The thread.
 fn read_all(older: &Older, asked: &Receiver<Ask>, known: &Mutex<AllKnown>) {
-    while let Ok(Ask { item, value_type, border, want }) = asked.recv() {
-        let (from, limit, order) = match want {
-            Want::Since(from) => (from, SAMPLES_MAX + 1, Order::OldestFirst),
-            Want::Newest(n) => (0, n.min(SAMPLES_MAX + 1), Order::NewestFirst),
-        };
-        let span = Span::new(from, border.saturating_sub(1));
-        let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
-        let state = match older.range(&query, border) {
-            Ok(samples) if samples.len() > SAMPLES_MAX => {
-                let message = format!(
-                    "functions look back at more than {SAMPLES_MAX} values of item {item} before \
-                     {border} (Unix time): keep more days embedded with --history-embedded-days"
-                );
-                let error = Error { fault: Fault::Config, retry: false, message };
-                State::Failed(error, older.now() + PAUSE)
-            }
-            Ok(mut samples) => {
-                let mut from = from;
-                if order == Order::NewestFirst {
-                    samples.reverse();
-                    if samples.len() == limit {
-                        // There may be more in its second.
-                        from = samples.first().map_or(border, |first| first.at.clock + 1);
-                    }
+    // A store that is away takes half a minute to show it: not for each of a thousand questions.
+    let mut away: Option<(Error, Duration)> = None;
+    while let Ok(ask) = asked.recv() {
+        away = away.filter(|(_, until)| older.now() < *until);
+        let state = match &away {
+            Some((error, until)) => State::Failed(error.clone(), *until),
+            None => read(older, &ask).unwrap_or_else(|error| {
+                let until = older.now() + PAUSE;
+                if error.retry {
+                    away = Some((error.clone(), until));
                 }
-                State::Here { from, samples: samples.into() }
-            }
-            Err(error) => State::Failed(error, older.now() + PAUSE),
+                State::Failed(error, until)
+            }),
         };
         let mut known = lock(known);
         let used = known.turn;
-        known.put(item, Known { border, state, renewed: false, used });
+        known.put(ask.item, Known::new(&ask, state, used));
     }
+}
+
+fn read(older: &Older, ask: &Ask) -> Result<State, Error> {
+    let Ask { item, value_type, border, want } = *ask;
+    let (from, limit, order) = match want {
+        Want::Since(from) => (from, SAMPLES_MAX + 1, Order::OldestFirst),
+        Want::Newest(n) => (0, n.min(SAMPLES_MAX + 1), Order::NewestFirst),
+    };
+    let span = Span::new(from, border.saturating_sub(1));
+    let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
+    let mut samples = older.range(&query, border)?;
+    if samples.len() > SAMPLES_MAX {
+        let message = format!(
+            "functions look back at more than {SAMPLES_MAX} values of item {item} before {border} \
+             (Unix time): keep more days embedded with --history-embedded-days"
+        );
+        return Err(Error { fault: Fault::Config, retry: false, message });
+    }
+    let mut from = from;
+    if order == Order::NewestFirst {
+        samples.reverse();
+        if samples.len() == limit {
+            // There may be more in its second.
+            from = samples.first().map_or(border, |first| first.at.clock + 1);
+        }
+    }
+    Ok(State::Here { from, samples: samples.into() })
 }

@@ -158,6 +158,9 @@ fn over_midnight_functions_keep_their_values() {
     let border = TODAY - DAY_S;
     until(&true, || lock(&world.past.known).items[&ITEM].border == border);
     assert_eq!(world.within(since(5)).unwrap(), [5, 4, 3, 2, 1, 0]);
+    // What is wanted moves on with the border.
+    assert!(matches!(lock(&world.past.known).items[&ITEM].state, State::Here { from, .. }
+        if from == TODAY - 5 * DAY_S));
     // After a longer time nothing is taken that might have a hole.
     world.clock.advance(2 * Duration::from_secs(DAY_S.into()));
     assert!(world.within(since(5)).is_err());
@@ -168,7 +171,8 @@ fn memory_is_bounded() {
     let mut known = AllKnown::default();
     let here = |samples: usize, used: u64| {
         let state = State::Here { from: 0, samples: vec![sample(1); samples].into() };
-        Known { border: TODAY, state, renewed: false, used }
+        let value_type = ValueType::Unsigned;
+        Known { value_type, border: TODAY, state, renewed: false, used }
     };
     for item in 1..=6 {
         known.put(ItemId(item), here(SAMPLES_MAX, item));
@@ -179,4 +183,29 @@ fn memory_is_bounded() {
     assert_eq!(left, [3, 4, 5, 6]);
     known.put(ItemId(3), here(1, 9));
     assert_eq!(known.samples, 3 * SAMPLES_MAX + 1);
+}
+
+#[test]
+fn what_was_deleted_is_gone_and_what_comes_is_asked_for_by_type() {
+    let world = world(3);
+    until(&Some(vec![5, 4, 3, 2, 1, 0]), || world.within(since(5)).ok());
+    let asks = world.asks();
+    // The store has not heard of it yet.
+    world.past.clear(&[ITEM, OTHER]);
+    assert_eq!(world.within(since(5)).unwrap(), [2, 1, 0], "what the test's driver still has");
+    assert_eq!(world.newest(9), [0, 1, 2]);
+    assert_eq!((world.asks(), lock(&world.past.known).samples), (asks, 0));
+    lock(&world.past.known).items.get_mut(&ITEM).unwrap().value_type = ValueType::Float;
+    assert!(world.within(since(5)).is_err());
+}
+
+#[test]
+fn of_a_store_that_is_away_one_question_waits_and_the_others_hear_of_it() {
+    let world = world(3);
+    world.away.store(true, Ordering::SeqCst);
+    until(&true, || world.within(since(5)).is_err_and(|e| e.message.contains("cannot be read")));
+    let asks = world.asks();
+    lock(&world.past.known).forget(ITEM);
+    until(&true, || world.within(since(6)).is_err_and(|e| e.message.contains("cannot be read")));
+    assert_eq!(world.asks(), asks);
 }
