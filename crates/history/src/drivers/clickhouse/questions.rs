@@ -10,6 +10,11 @@ use super::{list, rows, schema};
 use crate::buckets::Told;
 use crate::{Error, Kind, Kinds, Span};
 
+/// Of each key the row that was written last, where a condition holds. `FINAL` makes the server read
+/// all columns of a condition's neighbours as well (release 26: 5.5 ms for an item's values in seven
+/// parts), unless it is told to look at those of the key first (3.1 ms): rows of one key meet it or not together.
+const KEPT: &str = "FINAL PREWHERE";
+
 /// Rows that are asked for.
 pub(crate) struct Question<'a> {
     pub(crate) items: &'a [ItemId],
@@ -78,14 +83,14 @@ impl<'a> Question<'a> {
             // Numbers of kinds of values are their places among the tables.
             let table = schema::VALUES[usize::from(kind.number())].name;
             let columns = rows::value_columns(kind);
-            format!("SELECT {columns} FROM {table} FINAL WHERE {key} ORDER BY {order}")
+            format!("SELECT {columns} FROM {table} {KEPT} {key} ORDER BY {order}")
         })
     }
 
     /// Asks for buckets in our tables.
     pub(crate) fn buckets(&self, client: &Client, wanted: &Coarse) -> Result<Vec<Told>, Error> {
         let table = schema::VALUES[usize::from(wanted.kind.number())].name;
-        let rows = format!("{table} FINAL WHERE {}", self.key());
+        let rows = format!("{table} {KEPT} {}", self.key());
         ask_buckets(client, wanted, ["toUInt32(clock)", "value"], &rows)
     }
 
@@ -95,9 +100,8 @@ impl<'a> Question<'a> {
         let mut trends = Vec::new();
         for (unsigned, table) in [false, true].into_iter().zip(&schema::TRENDS) {
             let (columns, name) = (rows::TREND_COLUMNS, table.name);
-            let found = client
-                .ask(&format!("SELECT {columns} FROM {name} FINAL WHERE {key} FORMAT RowBinary"))?;
-            trends.append(&mut rows::trends(&found, unsigned)?);
+            let sql = format!("SELECT {columns} FROM {name} {KEPT} {key} FORMAT RowBinary");
+            trends.append(&mut rows::trends(&client.ask(&sql)?, unsigned)?);
         }
         Ok(trends)
     }
