@@ -5,9 +5,10 @@ before values are missing in history, or in the store.
   tests/stores/line.py [STORE...] [--targets 100,200,400,800] [--items 100] [--seconds 20] [--out FOLDER]
 
 STORE is none (values stay embedded), memory or null (history is kept there instead, or nowhere: the
-lines to compare with; of null what agents answered is counted), or one that with_store.py knows, or clickhouse-cluster or cassandra-cluster; all of
-them by default. Each target is a host of fake agents, its items are checked once a second. Writes
-line.json, line.md and line.svg. Ask a release build, on a machine with nothing else to do:
+lines to compare with; of null what agents answered is counted), or one that with_store.py knows, or
+clickhouse-cluster or cassandra-cluster; all of them by default, but riak, which is a double. Each target
+is a host of fake agents, its items are checked once a second. Writes line.json, line.md and the plots
+reference.svg, node.svg and cluster.svg. Ask a release build, on a machine with nothing else to do:
 
   VEDETTE_BIN=target/release/vedette tests/stores/line.py
 """
@@ -28,6 +29,14 @@ from with_store import STORES  # noqa: E402
 
 ALONE = {"none": (), "memory": ("--history", "memory"), "null": ("--history", "null")}
 CLUSTERS = ("clickhouse-cluster", "cassandra-cluster")
+NODES = tuple(name for name in STORES if name != "riak")
+# Each line is drawn beside those that it is to be compared with.
+PLOTS = {
+    "reference": ("Without a store", tuple(ALONE)),
+    "node": ("One node", ("none", *NODES)),
+    "cluster": ("Clusters, beside one node of them", (
+        "none", "clickhouse-18", "clickhouse-cluster", "cassandra", "cassandra-cluster")),
+}
 
 
 def start(name):
@@ -93,6 +102,20 @@ def table(results):
     return "\n".join(lines) + "\n"
 
 
+def draw(results, options):
+    """The plots, of what was measured."""
+    ideal = [(step["targets"], step["ideal"]) for step in next(iter(results.values()))["steps"]]
+    lines = {name: [(step["targets"], reached(name, step)) for step in report["steps"]]
+             for name, report in results.items()}
+    remark = "values in the store after %d s; %d items a target, each once a second" % (
+        options.seconds, options.items)
+    for file_name, (title, names) in PLOTS.items():
+        shown = {name: lines[name] for name in names if name in lines}
+        if shown:
+            with open(os.path.join(options.out, file_name + ".svg"), "w") as file:
+                file.write(plots.lines(title, remark, ("targets", "values"), ideal, shown))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -105,18 +128,12 @@ def main():
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
     results = {}
-    for name in options.stores or [*ALONE, *STORES, *CLUSTERS]:
+    for name in options.stores or [*ALONE, *NODES, *CLUSTERS]:
         print("-- %s" % name, flush=True)
         results[name] = run(name, options)
         with open(os.path.join(options.out, "line.json"), "w") as file:
             json.dump(results, file, indent=1)
-    ideal = [(step["targets"], step["ideal"]) for step in next(iter(results.values()))["steps"]]
-    lines = {name: [(step["targets"], reached(name, step)) for step in report["steps"]]
-             for name, report in results.items()}
-    with open(os.path.join(options.out, "line.svg"), "w") as file:
-        file.write(plots.lines("Values in the store after %d s" % options.seconds,
-                               "%d items a target, each once a second" % options.items,
-                               ("targets", "values"), ideal, lines))
+    draw(results, options)
     with open(os.path.join(options.out, "line.md"), "w") as file:
         file.write(table(results))
     print(table(results))
