@@ -28,7 +28,7 @@ use model::{SampleValue, Trend, TrendValues};
 use crate::{Error, Kind};
 
 /// Most rows of one question.
-const ROWS_MAX: usize = 5_000_000;
+pub(crate) const ROWS_MAX: usize = 5_000_000;
 
 /// More rows than anybody looks at would fill the memory.
 pub(crate) fn at_most(rows: usize) -> Result<(), Error> {

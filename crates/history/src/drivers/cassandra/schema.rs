@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::CqlValue;
 
-use super::super::not_newer;
+use super::super::{not_newer, place};
 use super::address::Address;
 use super::link::Link;
 use super::rows;
@@ -70,9 +70,9 @@ fn lifetime_s(class: Class, more_days: u32) -> u32 {
     if class.0 > ENDING_DAYS_MAX { 0 } else { (u32::from(class.0) + more_days) * 86_400 }
 }
 
-/// The end of a row in the list of days: never before the last row of that day.
-pub(crate) fn listed_s(class: Class) -> i32 {
-    i32::try_from(lifetime_s(class, 3)).unwrap_or(0)
+/// The end of a place in the list of days: never before its last row, which comes at the end of its days.
+pub(crate) fn listed_s(class: Class, trends: bool) -> i32 {
+    i32::try_from(lifetime_s(class, place::days(trends) + 2)).unwrap_or(0)
 }
 
 /// The statement that makes a table. Nodes before 4 do not know the better compression.
@@ -252,7 +252,9 @@ mod tests {
             assert!(made.contains(&format!("'compaction_window_size': {window}}}")), "{made}");
             assert!(!made.contains("Zstd"), "{made}");
         }
-        assert_eq!((lifetime_s(Class(9300), 1), listed_s(Class(9300))), (0, 0));
-        assert_eq!(listed_s(Class(1)), 4 * 86_400);
+        assert_eq!((lifetime_s(Class(9300), 1), listed_s(Class(9300), true)), (0, 0));
+        assert_eq!(listed_s(Class(1), false), 4 * 86_400);
+        // Listed with its first hour, and its last comes 31 days later.
+        assert_eq!(listed_s(Class(31), true), 64 * 86_400);
     }
 }

@@ -150,7 +150,7 @@ impl Tables {
                 i32::from(place.class.0),
                 i32::from(place.kind.number()),
                 place.cql_day(),
-                schema::listed_s(place.class),
+                schema::listed_s(place.class, place.kind.is_trend()),
             );
             async move { self.link.run(&self.list, values).await }
         };

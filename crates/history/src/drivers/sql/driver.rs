@@ -11,6 +11,7 @@ use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
 use super::{lock, odd_answer};
 use crate::buckets::complete;
+use crate::drivers::at_most;
 use crate::{
     Bucket, Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention,
     Span, Store, View,
@@ -262,6 +263,7 @@ impl<S: Session> Within<S> {
                 let odd = || odd_answer(&self.database.address.location(), "a row");
                 all.push(read(&row).ok_or_else(odd)?);
             }
+            at_most(all.len())?;
         }
         Ok(all)
     }

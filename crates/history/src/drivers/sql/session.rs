@@ -8,6 +8,7 @@ use super::address::Address;
 use super::rows::Row;
 use super::tables::{NS_IN_S, Part, Set, Table};
 use crate::buckets::Told;
+use crate::drivers::ROWS_MAX;
 use crate::{Class, Day, Error};
 
 /// A connection, used from one thread at a time.
@@ -103,7 +104,8 @@ pub(crate) struct Question<'a> {
     /// First and last moment.
     pub(crate) moments: (i64, i64),
     pub(crate) newest_first: bool,
-    /// At most so many, the first in this order.
+    /// At most so many, the first in this order. `None` = all, of which there may not be more than
+    /// [`ROWS_MAX`].
     pub(crate) limit: Option<usize>,
 }
 
@@ -112,9 +114,10 @@ impl Question<'_> {
     /// even looked at.
     pub(crate) fn sql(&self, table: &Table, columns: &[&str]) -> String {
         let way = if self.newest_first { " DESC" } else { "" };
-        let limit = self.limit.map(|n| format!(" LIMIT {n}")).unwrap_or_default();
+        // One more than there may be tells that there are too many.
+        let limit = self.limit.unwrap_or(ROWS_MAX + 1);
         format!(
-            "SELECT itemid, moment, {} FROM {} ORDER BY itemid{way}, moment{way}{limit}",
+            "SELECT itemid, moment, {} FROM {} ORDER BY itemid{way}, moment{way} LIMIT {limit}",
             columns.join(", "),
             self.rows(table),
         )
@@ -158,7 +161,10 @@ mod tests {
         let two = [ItemId(7), ItemId(8)];
         let many = Question { items: &two, newest_first: false, limit: None, ..one };
         let sql = many.sql(&table, &["value"]);
-        assert!(sql.contains("IN (7, 8)") && sql.ends_with(" ORDER BY itemid, moment"), "{sql}");
+        assert!(
+            sql.contains("IN (7, 8)") && sql.ends_with(" ORDER BY itemid, moment LIMIT 5000001"),
+            "{sql}"
+        );
         let hour = NonZeroU32::new(3600).unwrap();
         assert_eq!(
             one.buckets(&table, hour, "count(*)"),
