@@ -16,6 +16,7 @@ reference.svg, node.svg and cluster.svg. Ask a release build, on a machine with 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 
@@ -88,18 +89,19 @@ def reached(name, step):
     return step["written"] if step["stored"] is None else step["stored"]
 
 
-def table(results):
-    """Markdown: a row for each store and number of targets."""
-    lines = ["| Store | Targets | Ideal | Collected | In history | In the store | CPU s of Vedette per million |",
-             "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+def table(results, seconds):
+    """Markdown: a row for each store, with what part of the ideal reached it."""
+    steps = next(iter(results.values()))["steps"]
+    head = ["%d targets, %s/s" % (step["targets"], "{:,.0f}".format(step["ideal"] / seconds))
+            for step in steps]
+    lines = [["Store", *head, "CPU s of Vedette per million, median"],
+             ["---"] + ["---:"] * (len(steps) + 1)]
     for name, report in results.items():
-        for step in report["steps"]:
-            percent = ["" if step[of] is None else "%.1f %%" % (100 * step[of] / step["ideal"])
-                       for of in ("collected", "written", "stored")]
-            lines.append("| %s | %d | %s | %s | %s | %s | %.1f |" % (
-                name, step["targets"], "{:,.0f}".format(step["ideal"]), *percent,
-                step["cpu_s_per_million"]))
-    return "\n".join(lines) + "\n"
+        parts = ["%.1f %%" % min(100, 100 * reached(name, step) / step["ideal"])
+                 for step in report["steps"]]
+        cpu = statistics.median(step["cpu_s_per_million"] for step in report["steps"])
+        lines.append([name, *parts, "%.0f" % cpu])
+    return "".join("| %s |\n" % " | ".join(line) for line in lines)
 
 
 def draw(results, options):
@@ -135,8 +137,8 @@ def main():
             json.dump(results, file, indent=1)
     draw(results, options)
     with open(os.path.join(options.out, "line.md"), "w") as file:
-        file.write(table(results))
-    print(table(results))
+        file.write(table(results, options.seconds))
+    print(table(results, options.seconds))
 
 
 if __name__ == "__main__":
