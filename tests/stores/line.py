@@ -8,7 +8,8 @@ STORE is none (values stay embedded), memory or null (history is kept there inst
 lines to compare with; of null what agents answered is counted), or one that with_store.py knows, or
 clickhouse-cluster or cassandra-cluster; all of them by default, but riak, which is a double. Each target
 is a host of fake agents, its items are checked once a second. Writes line.json, line.md and the plots
-reference.svg, node.svg and cluster.svg. Ask a release build, on a machine with nothing else to do:
+reference.svg, node.svg and cluster.svg; what FOLDER/line.json has of other stores is kept and drawn
+too. Ask a release build, on a machine with nothing else to do:
 
   VEDETTE_BIN=target/release/vedette tests/stores/line.py
 """
@@ -16,6 +17,7 @@ reference.svg, node.svg and cluster.svg. Ask a release build, on a machine with 
 import argparse
 import json
 import os
+import statistics
 import subprocess
 import sys
 
@@ -30,6 +32,7 @@ from with_store import STORES  # noqa: E402
 ALONE = {"none": (), "memory": ("--history", "memory"), "null": ("--history", "null")}
 CLUSTERS = ("clickhouse-cluster", "cassandra-cluster")
 NODES = tuple(name for name in STORES if name != "riak")
+ALL = (*ALONE, *NODES, *CLUSTERS)
 # Each line is drawn beside those that it is to be compared with.
 PLOTS = {
     "reference": ("Without a store", tuple(ALONE)),
@@ -88,18 +91,19 @@ def reached(name, step):
     return step["written"] if step["stored"] is None else step["stored"]
 
 
-def table(results):
-    """Markdown: a row for each store and number of targets."""
-    lines = ["| Store | Targets | Ideal | Collected | In history | In the store | CPU s of Vedette per million |",
-             "| --- | ---: | ---: | ---: | ---: | ---: | ---: |"]
+def table(results, seconds):
+    """Markdown: a row for each store, with what part of the ideal reached it."""
+    steps = next(iter(results.values()))["steps"]
+    head = ["%d targets, %s/s" % (step["targets"], "{:,.0f}".format(step["ideal"] / seconds))
+            for step in steps]
+    lines = [["Store", *head, "CPU s of Vedette per million, median"],
+             ["---"] + ["---:"] * (len(steps) + 1)]
     for name, report in results.items():
-        for step in report["steps"]:
-            percent = ["" if step[of] is None else "%.1f %%" % (100 * step[of] / step["ideal"])
-                       for of in ("collected", "written", "stored")]
-            lines.append("| %s | %d | %s | %s | %s | %s | %.1f |" % (
-                name, step["targets"], "{:,.0f}".format(step["ideal"]), *percent,
-                step["cpu_s_per_million"]))
-    return "\n".join(lines) + "\n"
+        parts = ["%.1f %%" % min(100, 100 * reached(name, step) / step["ideal"])
+                 for step in report["steps"]]
+        cpu = statistics.median(step["cpu_s_per_million"] for step in report["steps"])
+        lines.append([name, *parts, "%.0f" % cpu])
+    return "".join("| %s |\n" % " | ".join(line) for line in lines)
 
 
 def draw(results, options):
@@ -127,16 +131,21 @@ def main():
     parser.add_argument("--out", default=os.path.join(bed.ROOT, "target", "line"))
     options = parser.parse_args()
     os.makedirs(options.out, exist_ok=True)
+    kept = os.path.join(options.out, "line.json")
     results = {}
-    for name in options.stores or [*ALONE, *NODES, *CLUSTERS]:
+    if os.path.exists(kept):
+        with open(kept) as file:
+            results = json.load(file)
+    for name in options.stores or ALL:
         print("-- %s" % name, flush=True)
         results[name] = run(name, options)
-        with open(os.path.join(options.out, "line.json"), "w") as file:
+        with open(kept, "w") as file:
             json.dump(results, file, indent=1)
+    results = {name: results[name] for name in ALL if name in results}
     draw(results, options)
     with open(os.path.join(options.out, "line.md"), "w") as file:
-        file.write(table(results))
-    print(table(results))
+        file.write(table(results, options.seconds))
+    print(table(results, options.seconds))
 
 
 if __name__ == "__main__":

@@ -8,6 +8,7 @@
 use std::io::Write;
 use std::num::NonZeroU32;
 use std::sync::Arc;
+use std::time::Duration;
 
 use history::{Cassandra, Class, ClickHouse, Driver, HBase, Kind, Memory, OpenSearch};
 use history::{Span, Store, open_mysql, open_postgresql, reduce};
@@ -25,6 +26,8 @@ const DAY_S: u32 = 86_400;
 /// Items whose values lie among each other, of which one is drawn, so often.
 const LINES: u64 = 4;
 const TIMES: u32 = 20;
+const TRIES: u32 = 60;
+const PAUSE: Duration = Duration::from_secs(1);
 
 fn open(kind: &str, url: &str) -> Box<dyn Driver> {
     let retention = Arc::new(Class(31));
@@ -146,11 +149,22 @@ fn write(
     for number in 0..batches {
         let samples = batch(number, &mut random);
         bill.call(|| {
-            driver.write(&samples).unwrap();
+            put(driver, &samples);
             samples.len() as u64
         });
     }
     bill.hand_over();
+}
+
+/// A store that has too much to do is asked again, as a lane does.
+fn put(driver: &mut dyn Driver, samples: &[Sample]) {
+    for _ in 0..TRIES {
+        match driver.write(samples) {
+            Err(error) if error.retry => std::thread::sleep(PAUSE),
+            done => return done.unwrap(),
+        }
+    }
+    panic!("the store did not take a batch in {TRIES} tries");
 }
 
 /// Reads the same time of many items, one after the other, each as of its type.
