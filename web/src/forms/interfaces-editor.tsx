@@ -1,7 +1,7 @@
 import type { HostInterface, SnmpDetails } from "~/api/hosts";
 import { interfaceName } from "~/parts/availability";
 import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, Select, SelectField, TextField } from "~/ui/field";
 
 interface InterfacesEditorProps {
   interfaces: readonly HostInterface[];
@@ -52,49 +52,37 @@ function Snmp({
 }) {
   const details = detailsOf(iface);
   const text = (key: keyof SnmpDetails, label: string) => (
-    <Field label={label}>
-      {(id) => (
-        <Input
-          id={id}
-          value={details[key] ?? ""}
-          onChange={(e) => onChange({ ...details, [key]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      value={details[key] ?? ""}
+      onChange={(value) => onChange({ ...details, [key]: value })}
+    />
   );
   return (
     <div className="col-span-full grid grid-cols-2 gap-2 sm:grid-cols-4 rounded-md bg-sunken p-3">
-      <Field label="Version">
-        {(id) => (
-          <Select
-            id={id}
-            options={VERSIONS}
-            value={details.version}
-            onChange={(e) =>
-              onChange(
-                e.target.value === "3"
-                  ? { version: "3", bulk: "1", securitylevel: "0" }
-                  : { ...NEW_SNMP, version: e.target.value },
-              )
-            }
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Version"
+        options={VERSIONS}
+        value={details.version}
+        onChange={(value) =>
+          onChange(
+            value === "3"
+              ? { version: "3", bulk: "1", securitylevel: "0" }
+              : { ...NEW_SNMP, version: value },
+          )
+        }
+      />
       {details.version !== "3" ? (
         text("community", "Community")
       ) : (
         <>
           {text("securityname", "Security name")}
-          <Field label="Security level">
-            {(id) => (
-              <Select
-                id={id}
-                options={LEVELS}
-                value={details.securitylevel ?? "0"}
-                onChange={(e) => onChange({ ...details, securitylevel: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Security level"
+            options={LEVELS}
+            value={details.securitylevel ?? "0"}
+            onChange={(value) => onChange({ ...details, securitylevel: value })}
+          />
           {text("contextname", "Context name")}
           {details.securitylevel !== "0" && text("authpassphrase", "Authentication passphrase")}
           {details.securitylevel === "2" && text("privpassphrase", "Privacy passphrase")}

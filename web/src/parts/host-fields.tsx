@@ -2,7 +2,7 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { explain } from "~/api/errors";
 import { createHostGroup } from "~/api/groups";
-import { Field, Input } from "~/ui/field";
+import { Field, TextField } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import { HostGroupPicker, TemplatePicker } from "./pickers";
 
@@ -42,26 +42,21 @@ export function HostFields(props: HostFieldsProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Host name" required error={problems.host} hint={props.hint}>
-          {(id) => (
-            <Input
-              id={id}
-              autoFocus={props.isNew}
-              value={draft.host}
-              onChange={(e) => set({ host: e.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Visible name">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder={draft.host}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Host name"
+          required
+          error={problems.host}
+          hint={props.hint}
+          autoFocus={props.isNew}
+          value={draft.host}
+          onChange={(host) => set({ host })}
+        />
+        <TextField
+          label="Visible name"
+          placeholder={draft.host}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
       </div>
       <Field label="Host groups" required error={problems.groups}>
         {(id) => (

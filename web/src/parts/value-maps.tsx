@@ -5,7 +5,7 @@ import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/a
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, Select, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import type { Mapping } from "~/util/format";
@@ -123,11 +123,7 @@ function MapDialog({
     >
       <div className="flex flex-col gap-4">
         {save.error && <ErrorNote {...explain(save.error)} />}
-        <Field label="Name" required>
-          {(id) => (
-            <Input id={id} autoFocus value={name} onChange={(e) => setName(e.target.value)} />
-          )}
-        </Field>
+        <TextField label="Name" required autoFocus value={name} onChange={setName} />
         <MappingRows mappings={mappings} onChange={setMappings} />
         <p className="text-xs text-soft">
           The first row that fits counts. “In range” takes lists such as 1-5,10.

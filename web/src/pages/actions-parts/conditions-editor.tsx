@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { networkRulesQuery } from "~/api/network";
 import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, Select, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import {
   type ActionCondition,
@@ -139,15 +139,13 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
         );
       })}
       {draft.evaltype === "3" && (
-        <Field label="Formula" error={problems.formula} hint="With and, or, not: A and (B or C).">
-          {(id) => (
-            <Input
-              id={id}
-              value={draft.formula}
-              onChange={(e) => set({ formula: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Formula"
+          error={problems.formula}
+          hint="With and, or, not: A and (B or C)."
+          value={draft.formula}
+          onChange={(formula) => set({ formula })}
+        />
       )}
       <Button
         small

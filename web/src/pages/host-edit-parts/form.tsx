@@ -11,7 +11,7 @@ import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
 import { HostFields } from "~/parts/host-fields";
 import { ask } from "~/ui/confirm";
-import { Checkbox, Field, Textarea } from "~/ui/field";
+import { Checkbox, TextareaField } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import { draftOf, hostParams, problemsOf, unlinkedTemplates, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
@@ -71,16 +71,12 @@ export function HostForm({ host }: { host: Host | null }) {
           templates={host?.parentTemplates ?? []}
           templatesHint="What a template brings appears at once. Unlinking asks what becomes of it."
         />
-        <Field label="Description">
-          {(id) => (
-            <Textarea
-              id={id}
-              rows={2}
-              value={draft.description}
-              onChange={(e) => set({ description: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextareaField
+          label="Description"
+          rows={2}
+          value={draft.description}
+          onChange={(description) => set({ description })}
+        />
         <Checkbox
           label="Monitored"
           checked={draft.monitored}

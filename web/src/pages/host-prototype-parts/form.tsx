@@ -11,7 +11,7 @@ import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
 import { HostFields } from "~/parts/host-fields";
-import { Checkbox, Field, Select, Textarea } from "~/ui/field";
+import { Checkbox, SelectField, TextareaField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { INVENTORY_MODES } from "~/util/inventory";
 import { draftOf, type HostPrototypeDraft, paramsOf, problemsOf } from "./draft";
@@ -121,31 +121,22 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
             hint="With a discovery macro, such as {#NAME}"
             templates={prototype?.templates ?? []}
           >
-            <Field
+            <TextareaField
               label="Groups by discovery"
               error={problems.groupNames}
               hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. A changed line renames the groups that discovery has made, a removed one deletes them."
-            >
-              {(fieldId) => (
-                <Textarea
-                  id={fieldId}
-                  rows={2}
-                  value={draft.groupNames}
-                  onChange={(e) => set({ groupNames: e.target.value })}
-                />
-              )}
-            </Field>
+              rows={2}
+              value={draft.groupNames}
+              onChange={(groupNames) => set({ groupNames })}
+            />
           </HostFields>
-          <Field label="Inventory" className="max-w-60">
-            {(fieldId) => (
-              <Select
-                id={fieldId}
-                options={INVENTORY_MODES}
-                value={draft.inventory}
-                onChange={(e) => set({ inventory: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Inventory"
+            fieldClass="max-w-60"
+            options={INVENTORY_MODES}
+            value={draft.inventory}
+            onChange={(inventory) => set({ inventory })}
+          />
         </FormSection>
         <Interfaces {...part} />
         <FormSection title="Tags" note="Go with every problem of the hosts.">

@@ -1,7 +1,7 @@
 import type { MacroPath } from "~/api/item-config";
 import { FormSection } from "~/forms/section";
 import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, SelectField, TextField } from "~/ui/field";
 import type { ItemDraft } from "./draft";
 import { FilterEditor } from "./filter-editor";
 import { OverridesEditor } from "./overrides-editor";
@@ -92,26 +92,19 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
       </FormSection>
       <FormSection title="Lost things" note="What is no longer in the discovered data.">
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Items, triggers and hosts made before">
-            {(id) => (
-              <Select
-                id={id}
-                options={LIFETIMES}
-                value={draft.lifetimeType}
-                onChange={(e) => set({ lifetimeType: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Items, triggers and hosts made before"
+            options={LIFETIMES}
+            value={draft.lifetimeType}
+            onChange={(lifetimeType) => set({ lifetimeType })}
+          />
           {draft.lifetimeType === "0" && (
-            <Field label="After" hint="Such as 7d">
-              {(id) => (
-                <Input
-                  id={id}
-                  value={draft.lifetime}
-                  onChange={(e) => set({ lifetime: e.target.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              label="After"
+              hint="Such as 7d"
+              value={draft.lifetime}
+              onChange={(lifetime) => set({ lifetime })}
+            />
           )}
         </div>
       </FormSection>

@@ -1,6 +1,6 @@
 import { Button, IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
-import { Field, Input, Select } from "~/ui/field";
+import { SelectField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { MONTHS, periodWords, type Repeat, WEEKDAYS, WEEKS } from "~/util/maintenance";
 import { newPeriod, type PeriodDraft, periodOf } from "./draft";
@@ -57,16 +57,12 @@ interface PeriodProps {
 
 function Every({ period, set, unit }: PeriodProps & { unit: string }) {
   return (
-    <Field label={`Every … ${unit}`}>
-      {(id) => (
-        <Input
-          id={id}
-          inputMode="numeric"
-          value={period.every}
-          onChange={(e) => set({ every: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={`Every … ${unit}`}
+      inputMode="numeric"
+      value={period.every}
+      onChange={(every) => set({ every })}
+    />
   );
 }
 
@@ -91,27 +87,21 @@ function Monthly({ period, set }: PeriodProps) {
           ]}
         />
         {period.by === "day" ? (
-          <Field label="Day" className="w-20">
-            {(id) => (
-              <Input
-                id={id}
-                inputMode="numeric"
-                value={period.dayText}
-                onChange={(e) => set({ dayText: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Day"
+            fieldClass="w-20"
+            inputMode="numeric"
+            value={period.dayText}
+            onChange={(dayText) => set({ dayText })}
+          />
         ) : (
-          <Field label="Week of the month" className="w-36">
-            {(id) => (
-              <Select
-                id={id}
-                options={WEEK_OPTIONS}
-                value={period.every}
-                onChange={(e) => set({ every: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Week of the month"
+            fieldClass="w-36"
+            options={WEEK_OPTIONS}
+            value={period.every}
+            onChange={(every) => set({ every })}
+          />
         )}
       </div>
     </>
@@ -136,38 +126,26 @@ function PeriodFields({ period, set }: PeriodProps) {
         {repeat === "2" && <Every period={period} set={set} unit="days" />}
         {repeat === "3" && <Every period={period} set={set} unit="weeks" />}
         {repeat === "0" ? (
-          <Field label="Starts">
-            {(id) => (
-              <Input
-                id={id}
-                type="datetime-local"
-                value={period.startDate}
-                onChange={(e) => set({ startDate: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Starts"
+            type="datetime-local"
+            value={period.startDate}
+            onChange={(startDate) => set({ startDate })}
+          />
         ) : (
-          <Field label="At">
-            {(id) => (
-              <Input
-                id={id}
-                type="time"
-                value={period.startTime}
-                onChange={(e) => set({ startTime: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="At"
+            type="time"
+            value={period.startTime}
+            onChange={(startTime) => set({ startTime })}
+          />
         )}
-        <Field label="Lasts">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder="2h 30m"
-              value={period.length}
-              onChange={(e) => set({ length: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Lasts"
+          placeholder="2h 30m"
+          value={period.length}
+          onChange={(length) => set({ length })}
+        />
       </div>
     </>
   );

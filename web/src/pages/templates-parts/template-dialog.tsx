@@ -7,7 +7,7 @@ import { TagsEditor } from "~/forms/tags-editor";
 import { TemplateGroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SaveDialog } from "~/parts/save-dialog";
 import { ask } from "~/ui/confirm";
-import { Field, Input, Textarea } from "~/ui/field";
+import { Field, TextareaField, TextField } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import { tagParams } from "~/util/tags";
 
@@ -96,21 +96,18 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
       onClose={onClose}
     >
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Template name" required>
-          {(id) => (
-            <Input id={id} value={draft.host} onChange={(e) => set({ host: e.target.value })} />
-          )}
-        </Field>
-        <Field label="Visible name">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder={draft.host}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Template name"
+          required
+          value={draft.host}
+          onChange={(host) => set({ host })}
+        />
+        <TextField
+          label="Visible name"
+          placeholder={draft.host}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
       </div>
       <Field label="Template groups" required>
         {(id) => (
@@ -134,16 +131,12 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
           />
         )}
       </Field>
-      <Field label="Description">
-        {(id) => (
-          <Textarea
-            id={id}
-            rows={2}
-            value={draft.description}
-            onChange={(e) => set({ description: e.target.value })}
-          />
-        )}
-      </Field>
+      <TextareaField
+        label="Description"
+        rows={2}
+        value={draft.description}
+        onChange={(description) => set({ description })}
+      />
       <div className="flex flex-col gap-1">
         <span className="text-xs font-medium text-soft">Tags</span>
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />

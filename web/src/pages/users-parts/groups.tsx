@@ -10,9 +10,9 @@ import {
   usersQuery,
 } from "~/api/users";
 import { PlainTable } from "~/parts/config-tables";
-import { NameField, RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
+import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
-import { Checkbox, Field, Select } from "~/ui/field";
+import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
@@ -119,7 +119,13 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       keys={KEYS}
       onClose={onClose}
     >
-      <NameField value={draft.name} fresh={!group} onChange={(name) => set({ name })} />
+      <TextField
+        label="Name"
+        required
+        autoFocus={!group}
+        value={draft.name}
+        onChange={(name) => set({ name })}
+      />
       <Field label="Users">
         {(id) => (
           <Pick
@@ -144,16 +150,12 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         options={templateGroups}
         onChange={(templategroup_rights) => set({ templategroup_rights })}
       />
-      <Field label="Sign-in to this interface">
-        {(id) => (
-          <Select
-            id={id}
-            options={ACCESS}
-            value={draft.gui_access}
-            onChange={(e) => set({ gui_access: e.target.value })}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Sign-in to this interface"
+        options={ACCESS}
+        value={draft.gui_access}
+        onChange={(gui_access) => set({ gui_access })}
+      />
       <Checkbox
         label="Enabled"
         checked={draft.enabled}

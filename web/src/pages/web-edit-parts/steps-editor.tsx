@@ -1,5 +1,5 @@
 import { Button, IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { moved, NEW_STEP, type StepDraft } from "./draft";
 
@@ -17,7 +17,7 @@ interface StepProps {
   error: (field: string) => string | undefined;
 }
 
-type TextField = "query" | "headers" | "variables" | "posts";
+type LinesMember = "query" | "headers" | "variables" | "posts";
 
 function Lines({
   label,
@@ -26,19 +26,17 @@ function Lines({
   step,
   set,
   error,
-}: StepProps & { label: string; field: TextField; hint?: string }) {
+}: StepProps & { label: string; field: LinesMember; hint?: string }) {
   return (
-    <Field label={label} hint={hint ?? LINES} error={error(field)}>
-      {(id) => (
-        <Textarea
-          id={id}
-          rows={2}
-          className="font-mono text-xs"
-          value={step[field]}
-          onChange={(e) => set({ ...step, [field]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextareaField
+      label={label}
+      hint={hint ?? LINES}
+      error={error(field)}
+      rows={2}
+      className="font-mono text-xs"
+      value={step[field]}
+      onChange={(value) => set({ ...step, [field]: value })}
+    />
   );
 }
 
@@ -68,15 +66,13 @@ function Body(props: StepProps) {
 function StepFields(props: StepProps) {
   const { step, set, error } = props;
   const text = (field: "name" | "url" | "required" | "codes" | "timeout", label: string) => (
-    <Field label={label} required={field === "name" || field === "url"} error={error(field)}>
-      {(id) => (
-        <Input
-          id={id}
-          value={step[field]}
-          onChange={(e) => set({ ...step, [field]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      required={field === "name" || field === "url"}
+      error={error(field)}
+      value={step[field]}
+      onChange={(value) => set({ ...step, [field]: value })}
+    />
   );
   return (
     <>
@@ -108,16 +104,12 @@ function StepFields(props: StepProps) {
             hint="{name}: value, or {name}: regex:pattern to find it in the answer"
           />
           <div className="grid gap-4 sm:grid-cols-3">
-            <Field label="Looks at">
-              {(id) => (
-                <Select
-                  id={id}
-                  options={RETRIEVED}
-                  value={step.retrieve}
-                  onChange={(e) => set({ retrieve: e.target.value })}
-                />
-              )}
-            </Field>
+            <SelectField
+              label="Looks at"
+              options={RETRIEVED}
+              value={step.retrieve}
+              onChange={(retrieve) => set({ retrieve })}
+            />
             {text("timeout", "Timeout")}
             <Checkbox
               label="Follow redirects"
