@@ -2,6 +2,7 @@ import type { HostInterface, SnmpDetails } from "~/api/hosts";
 import { interfaceName } from "~/parts/availability";
 import { Button, IconButton } from "~/ui/button";
 import { Input, Select, SelectField, TextField } from "~/ui/field";
+import { patched, without } from "~/util/rows";
 
 interface InterfacesEditorProps {
   interfaces: readonly HostInterface[];
@@ -94,15 +95,12 @@ function Snmp({
 
 /** Addresses of a host. The first of each type is its default. */
 export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps) {
-  const set = (at: number, next: Partial<HostInterface>) =>
-    onChange(interfaces.map((iface, i) => (i === at ? { ...iface, ...next } : iface)));
+  const set = (at: number, next: Partial<HostInterface>) => onChange(patched(interfaces, at, next));
   const remove = (at: number) => {
     const gone = interfaces[at];
-    const rest = interfaces.filter((_, i) => i !== at);
+    const rest = without(interfaces, at);
     const heir = rest.findIndex((iface) => iface.type === gone?.type);
-    onChange(
-      rest.map((iface, i) => (gone?.main === "1" && i === heir ? { ...iface, main: "1" } : iface)),
-    );
+    onChange(gone?.main === "1" ? patched(rest, heir, { main: "1" }) : rest);
   };
   const makeMain = (at: number) => {
     const type = interfaces[at]?.type;

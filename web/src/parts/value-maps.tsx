@@ -2,6 +2,7 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/api/valuemaps";
+import { RowsEditor } from "~/forms/rows-editor";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
@@ -20,6 +21,7 @@ const TYPES = [
   ["4", "matches"],
   ["5", "anything else"],
 ] as const;
+const NEW_MAPPING: Mapping = { type: "0", value: "", newvalue: "" };
 
 const words = (mapping: Mapping) => {
   const type = TYPES.find(([value]) => value === mapping.type)?.[1] ?? "equals";
@@ -34,49 +36,39 @@ function MappingRows({
   mappings: readonly Mapping[];
   onChange: (mappings: Mapping[]) => void;
 }) {
-  const set = (at: number, next: Partial<Mapping>) =>
-    onChange(mappings.map((old, i) => (i === at ? { ...old, ...next } : old)));
   return (
-    <div className="flex flex-col gap-2">
-      {mappings.map((mapping, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
-        <div key={i} className="grid grid-cols-[8rem_1fr_1fr_2rem] items-center gap-2">
+    <RowsEditor
+      word="mapping"
+      rows={mappings}
+      onChange={onChange}
+      fresh={() => NEW_MAPPING}
+      columns="grid-cols-[8rem_1fr_1fr_2rem] items-center"
+    >
+      {(mapping, set) => (
+        <>
           <Select
             aria-label="When the value"
             options={TYPES}
             value={mapping.type}
-            onChange={(e) =>
-              set(i, { type: e.target.value, value: e.target.value === "5" ? "" : mapping.value })
+            onChange={({ target: { value: type } }) =>
+              set({ type, value: type === "5" ? "" : mapping.value })
             }
           />
           <Input
             aria-label="Value"
             disabled={mapping.type === "5"}
             value={mapping.value}
-            onChange={(e) => set(i, { value: e.target.value })}
+            onChange={(e) => set({ value: e.target.value })}
           />
           <Input
             aria-label="Is shown as"
             placeholder="is shown as"
             value={mapping.newvalue}
-            onChange={(e) => set(i, { newvalue: e.target.value })}
+            onChange={(e) => set({ newvalue: e.target.value })}
           />
-          <IconButton
-            icon="trash"
-            label="Remove mapping"
-            onClick={() => onChange(mappings.filter((_, at) => at !== i))}
-          />
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...mappings, { type: "0", value: "", newvalue: "" }])}
-      >
-        Add mapping
-      </Button>
-    </div>
+        </>
+      )}
+    </RowsEditor>
   );
 }
 
@@ -91,9 +83,7 @@ function MapDialog({
 }) {
   const client = useQueryClient();
   const [name, setName] = useState(map?.name ?? "");
-  const [mappings, setMappings] = useState<Mapping[]>(
-    map?.mappings ?? [{ type: "0", value: "", newvalue: "" }],
-  );
+  const [mappings, setMappings] = useState<Mapping[]>(map?.mappings ?? [NEW_MAPPING]);
   const save = useMutation({
     mutationFn: () => saveValueMap(ownerid, map?.valuemapid ?? null, name.trim(), mappings),
     onSuccess: () => {

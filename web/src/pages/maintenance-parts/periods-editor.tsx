@@ -1,8 +1,10 @@
-import { Button, IconButton } from "~/ui/button";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
 import { SelectField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { MONTHS, periodWords, type Repeat, WEEKDAYS, WEEKS } from "~/util/maintenance";
+import { patched, without } from "~/util/rows";
 import { newPeriod, type PeriodDraft, periodOf } from "./draft";
 
 const REPEATS: readonly (readonly [Repeat, string])[] = [
@@ -167,8 +169,7 @@ interface PeriodsEditorProps {
 
 /** Time periods, a box each, with what it means in words below. */
 export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) {
-  const set = (at: number, next: Partial<PeriodDraft>) =>
-    onChange(periods.map((period, i) => (i === at ? { ...period, ...next } : period)));
+  const set = (at: number, next: Partial<PeriodDraft>) => onChange(patched(periods, at, next));
   return (
     <div className="flex flex-col gap-3">
       {periods.map((period, i) => {
@@ -191,7 +192,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
               <IconButton
                 icon="trash"
                 label={`Remove time period ${i + 1}`}
-                onClick={() => onChange(periods.filter((_, at) => at !== i))}
+                onClick={() => onChange(without(periods, i))}
               />
             </div>
             <PeriodFields period={period} set={(next) => set(i, next)} />
@@ -201,14 +202,9 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
           </fieldset>
         );
       })}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...periods, newPeriod(Math.floor(Date.now() / 1000))])}
-      >
+      <AddButton onClick={() => onChange([...periods, newPeriod(Math.floor(Date.now() / 1000))])}>
         Add time period
-      </Button>
+      </AddButton>
     </div>
   );
 }

@@ -1,6 +1,8 @@
-import { Button, IconButton } from "~/ui/button";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
 import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { CHECKS, type Check, hasValue, isAgent, isPing } from "~/util/network";
+import { patched } from "~/util/rows";
 import { newCheck } from "./rule-draft";
 
 const KINDS = CHECKS.map(([type, name]) => [type, name] as const);
@@ -96,8 +98,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
   return (
     <div className="flex flex-col gap-3">
       {checks.map((check, at) => {
-        const set = (next: Partial<Check>) =>
-          onChange(checks.map((old, i) => (i === at ? { ...old, ...next } : old)));
+        const set = (next: Partial<Check>) => onChange(patched(checks, at, next));
         const { type } = check;
         const part = { check, set };
         return (
@@ -140,14 +141,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           </fieldset>
         );
       })}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...checks, newCheck("12")])}
-      >
-        Add check
-      </Button>
+      <AddButton onClick={() => onChange([...checks, newCheck("12")])}>Add check</AddButton>
       {problems.checks && <p className="text-xs text-bad-ink">{problems.checks}</p>}
     </div>
   );

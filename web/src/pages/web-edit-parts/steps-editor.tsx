@@ -1,7 +1,9 @@
-import { Button, IconButton } from "~/ui/button";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
-import { moved, NEW_STEP, type StepDraft } from "./draft";
+import { moved, patched, without } from "~/util/rows";
+import { NEW_STEP, type StepDraft } from "./draft";
 
 const LINES = "One per line: name: value";
 const RETRIEVED: readonly (readonly [string, string])[] = [
@@ -133,8 +135,7 @@ interface StepsEditorProps {
 
 /** The requests of a scenario in their order. */
 export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) {
-  const set = (at: number, next: Partial<StepDraft>) =>
-    onChange(steps.map((step, i) => (i === at ? { ...step, ...next } : step)));
+  const set = (at: number, next: Partial<StepDraft>) => onChange(patched(steps, at, next));
   return (
     <div className="flex flex-col gap-3">
       {steps.map((step, i) => (
@@ -164,7 +165,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
               small
               icon="trash"
               label={`Remove step ${i + 1}`}
-              onClick={() => onChange(steps.filter((_, at) => at !== i))}
+              onClick={() => onChange(without(steps, i))}
             />
           </div>
           <StepFields
@@ -174,14 +175,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
           />
         </fieldset>
       ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...steps, { ...NEW_STEP }])}
-      >
-        Add step
-      </Button>
+      <AddButton onClick={() => onChange([...steps, { ...NEW_STEP }])}>Add step</AddButton>
     </div>
   );
 }
