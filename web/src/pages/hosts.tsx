@@ -5,7 +5,7 @@ import { fetchHostRows, type HostFilter, type HostRow, hostIdsQuery } from "~/ap
 import { maySilence } from "~/api/maintenance";
 import { hostStatesQuery } from "~/api/triggers";
 import { useVisible, useWindows } from "~/api/windows";
-import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { GroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SilenceDialog, useMaintenances } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { buttonClass } from "~/ui/button";
@@ -99,7 +99,8 @@ export function HostsPage() {
       filters={
         <>
           <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />
-          <HostGroupPicker
+          <GroupPicker
+            of="host"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { ITEM_IDS_MAX, type ItemFilter, type ItemRow, itemIdsQuery } from "~/api/items";
 import { ItemTable } from "~/parts/item-table";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
@@ -101,7 +101,8 @@ export function LatestPage() {
             onChange={setText}
             className="w-72"
           />
-          <HostGroupPicker
+          <GroupPicker
+            of="host"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

@@ -10,7 +10,7 @@ import {
   maySilence,
 } from "~/api/maintenance";
 import { useVisible, useWindows } from "~/api/windows";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
@@ -147,7 +147,11 @@ export function MaintenancePage() {
             onChange={(v) => change({ state: v === "all" ? undefined : v })}
             options={SHOWN}
           />
-          <HostGroupPicker values={of.groupids} onChange={(v) => change({ group: listTo(v) })} />
+          <GroupPicker
+            of="host"
+            values={of.groupids}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
           <HostPicker values={of.hostids} onChange={(v) => change({ host: listTo(v) })} />
         </>
       }

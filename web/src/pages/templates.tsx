@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { fetchTemplateRows, type TemplateRow, templateIdsQuery } from "~/api/templates";
 import { useVisible, useWindows } from "~/api/windows";
-import { TemplateGroupPicker } from "~/parts/pickers";
+import { GroupPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
@@ -130,7 +130,8 @@ export function TemplatesPage() {
       filters={
         <>
           <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
-          <TemplateGroupPicker
+          <GroupPicker
+            of="template"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

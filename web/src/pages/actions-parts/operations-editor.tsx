@@ -1,6 +1,6 @@
 import { AddButton } from "~/forms/rows-editor";
 import { TagsEditor } from "~/forms/tags-editor";
-import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { GroupPicker, TemplatePicker } from "~/parts/pickers";
 import { IconButton } from "~/ui/button";
 import { Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
@@ -25,7 +25,12 @@ function Detail({ operation, set, names }: DetailProps) {
   switch (operationNeed(operation.type)) {
     case "opgroup":
       return (
-        <HostGroupPicker field values={operation.groups} onChange={(groups) => set({ groups })} />
+        <GroupPicker
+          of="host"
+          field
+          values={operation.groups}
+          onChange={(groups) => set({ groups })}
+        />
       );
     case "optemplate":
       return (

@@ -10,7 +10,7 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostFields } from "~/parts/host-fields";
+import { OwnerFields } from "~/parts/owner-fields";
 import { Checkbox, SelectField, TextareaField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { INVENTORY_MODES } from "~/util/inventory";
@@ -115,7 +115,8 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
           title="Hosts"
           note="Each discovered thing becomes a host with these names, groups and templates."
         >
-          <HostFields
+          <OwnerFields
+            of="host"
             {...part}
             isNew={id === null}
             hint="With a discovery macro, such as {#NAME}"
@@ -129,7 +130,7 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
               value={draft.groupNames}
               onChange={(groupNames) => set({ groupNames })}
             />
-          </HostFields>
+          </OwnerFields>
           <SelectField
             label="Inventory"
             fieldClass="max-w-60"

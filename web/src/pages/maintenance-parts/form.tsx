@@ -5,7 +5,7 @@ import { serverZoneQuery } from "~/api/zone";
 import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { useDraft } from "~/forms/use-draft";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { Field, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
@@ -123,7 +123,8 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
       <FormSection title="Covers" note="Subgroups come along with their group.">
         <Field label="Host groups" error={problems.covers}>
           {(id) => (
-            <HostGroupPicker
+            <GroupPicker
+              of="host"
               id={id}
               field
               values={draft.groupids}

@@ -1,5 +1,5 @@
 import { RangePicker } from "~/charts/range-picker";
-import { HostGroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";
 import { Input, SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
@@ -39,7 +39,8 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         values={listOf(search.severity)}
         onChange={(v) => onChange({ severity: listTo(v) })}
       />
-      <HostGroupPicker
+      <GroupPicker
+        of="host"
         values={listOf(search.group)}
         onChange={(v) => onChange({ group: listTo(v) })}
       />

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
+import { groupsQuery } from "~/api/groups";
 import {
   deleteUserGroup,
   type Right,
@@ -98,8 +98,8 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   });
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const { data: users = [] } = useQuery(usersQuery());
-  const { data: hostGroups = [] } = useQuery(hostGroupsQuery());
-  const { data: templateGroups = [] } = useQuery(templateGroupsQuery());
+  const { data: hostGroups = [] } = useQuery(groupsQuery("host"));
+  const { data: templateGroups = [] } = useQuery(groupsQuery("template"));
   const save = () => {
     const { enabled, userids, name, ...rest } = draft;
     return saveUserGroup(group?.usrgrpid ?? null, {

@@ -1,24 +1,19 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { explain } from "~/api/errors";
-import { createHostGroup } from "~/api/groups";
+import { createGroup, type GroupOf } from "~/api/groups";
 import { Field, TextField } from "~/ui/field";
 import { toast } from "~/ui/toast";
-import { HostGroupPicker, TemplatePicker } from "./pickers";
+import type { OwnerDraft } from "~/util/owner-draft";
+import { GROUPS, GroupPicker, TemplatePicker } from "./pickers";
 
-interface HostBasics {
-  host: string;
-  name: string;
-  groupids: string[];
-  templateids: string[];
-}
-
-interface HostFieldsProps {
-  draft: HostBasics;
-  set: (next: Partial<HostBasics>) => void;
+interface OwnerFieldsProps {
+  of: GroupOf;
+  draft: OwnerDraft;
+  set: (next: Partial<OwnerDraft>) => void;
   problems: Record<string, string>;
   isNew: boolean;
-  /** What belongs in the host name. */
+  /** What belongs in the technical name. */
   hint?: string;
   templatesHint?: string;
   /** Names of templates that are linked already. */
@@ -27,14 +22,14 @@ interface HostFieldsProps {
   children?: ReactNode;
 }
 
-/** Names, groups and templates: what hosts and host prototypes begin with. */
-export function HostFields(props: HostFieldsProps) {
-  const { draft, set, problems } = props;
+/** Names, groups and templates: what hosts, host prototypes and templates begin with. */
+export function OwnerFields(props: OwnerFieldsProps) {
+  const { of, draft, set, problems } = props;
   const client = useQueryClient();
   const addGroup = useMutation({
-    mutationFn: createHostGroup,
+    mutationFn: (name: string) => createGroup(of, name),
     onSuccess: (groupid) => {
-      void client.invalidateQueries({ queryKey: ["hostgroups"] });
+      void client.invalidateQueries({ queryKey: [`${of}groups`] });
       set({ groupids: [...draft.groupids, groupid] });
     },
     onError: (error) => toast(explain(error).what, "bad"),
@@ -43,7 +38,7 @@ export function HostFields(props: HostFieldsProps) {
     <>
       <div className="grid gap-4 sm:grid-cols-2">
         <TextField
-          label="Host name"
+          label={of === "host" ? "Host name" : "Template name"}
           required
           error={problems.host}
           hint={props.hint}
@@ -58,9 +53,10 @@ export function HostFields(props: HostFieldsProps) {
           onChange={(name) => set({ name })}
         />
       </div>
-      <Field label="Host groups" required error={problems.groups}>
+      <Field label={GROUPS[of]} required error={problems.groups}>
         {(id) => (
-          <HostGroupPicker
+          <GroupPicker
+            of={of}
             id={id}
             field
             values={draft.groupids}
@@ -70,7 +66,7 @@ export function HostFields(props: HostFieldsProps) {
         )}
       </Field>
       {props.children}
-      <Field label="Templates" hint={props.templatesHint}>
+      <Field label={of === "host" ? "Templates" : "Linked templates"} hint={props.templatesHint}>
         {(id) => (
           <TemplatePicker
             id={id}
