@@ -16,7 +16,7 @@ import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
-import { QueryError } from "~/shell/fallback";
+import { Gone, QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
@@ -150,9 +150,7 @@ export function TemplatePage() {
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : template === null ? (
-        <Empty icon="templates" title="This template does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
+        <Gone icon="templates" title="This template does not exist" />
       ) : !template ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (

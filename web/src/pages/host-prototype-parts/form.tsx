@@ -87,15 +87,11 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       isNew={id === null}
       save={() => saveHostPrototype(id, params())}
       onSaved={leave}
-      remove={inherited ? undefined : () => deleteHostPrototype(id ?? "")}
+      inherited={inherited && "Its state can be changed here."}
+      remove={() => deleteHostPrototype(id ?? "")}
       onDeleted={leave}
       loss="The hosts and groups that discovery has made of it go with it, and the hosts' history."
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This host prototype comes from a template. Its state can be changed here.
-        </p>
-      )}
       <FormSection title="State" note="Of the hosts that discovery makes from now on.">
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox

@@ -13,6 +13,7 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
+import { onOwner } from "~/parts/owner";
 import { Button } from "~/ui/button";
 import { Checkbox, SelectField, Textarea, TextField } from "~/ui/field";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
@@ -116,7 +117,28 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         void client.invalidateQueries();
         onDone(itemids[0] ?? id ?? "");
       }}
-      remove={inherited ? undefined : () => deleteConfigItem(kind, id ?? "")}
+      inherited={
+        inherited && (
+          <>
+            Interval, storage, tags and state can be changed here; the rest{" "}
+            {kind === "rule" ? (
+              <Link to="/rules/$ruleid" params={{ ruleid: item.templateid }} className="underline">
+                in the template
+              </Link>
+            ) : (
+              <Link
+                to="/items/$itemid/edit"
+                params={{ itemid: item.templateid }}
+                className="underline"
+              >
+                in the template
+              </Link>
+            )}
+            .
+          </>
+        )
+      }
+      remove={() => deleteConfigItem(kind, id ?? "")}
       onDeleted={() => {
         void client.invalidateQueries();
         onDeleted();
@@ -132,34 +154,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         </Button>
       }
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} comes from a template. Interval, storage, tags and state can be changed here;
-          the rest{" "}
-          {kind === "rule" ? (
-            <Link
-              to="/rules/$ruleid"
-              params={{ ruleid: item?.templateid ?? "" }}
-              className="underline"
-            >
-              in the template
-            </Link>
-          ) : (
-            <Link
-              to="/items/$itemid/edit"
-              params={{ itemid: item?.templateid ?? "" }}
-              className="underline"
-            >
-              in the template
-            </Link>
-          )}
-          .
-        </p>
-      )}
-      <FormSection
-        title={`${word[0]?.toUpperCase()}${word.slice(1)}`}
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
+      <FormSection title={`${word[0]?.toUpperCase()}${word.slice(1)}`} note={onOwner(owner)}>
         <TextField
           label="Name"
           required

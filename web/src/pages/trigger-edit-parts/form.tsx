@@ -12,6 +12,7 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
+import { onOwner } from "~/parts/owner";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Segmented } from "~/ui/segmented";
@@ -202,28 +203,26 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       isNew={id === null}
       save={() => saveTrigger(prototype, id, triggerParams(draft, inherited, prototype))}
       onSaved={done}
-      remove={inherited ? undefined : () => deleteTrigger(prototype, id ?? "")}
+      inherited={
+        inherited && (
+          <>
+            Severity, tags, dependencies and state can be changed here; the rest{" "}
+            <Link
+              to="/triggers/$triggerid/edit"
+              params={{ triggerid: trigger.templateid }}
+              className="underline"
+            >
+              in the template
+            </Link>
+            .
+          </>
+        )
+      }
+      remove={() => deleteTrigger(prototype, id ?? "")}
       onDeleted={done}
       loss="Its open problems go with it."
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} comes from a template. Severity, tags, dependencies and state can be changed
-          here; the rest{" "}
-          <Link
-            to="/triggers/$triggerid/edit"
-            params={{ triggerid: trigger?.templateid ?? "" }}
-            className="underline"
-          >
-            in the template
-          </Link>
-          .
-        </p>
-      )}
-      <FormSection
-        title="Trigger"
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
+      <FormSection title="Trigger" note={onOwner(owner)}>
         <Words {...part} />
         <div className="overflow-x-auto">
           <Segmented

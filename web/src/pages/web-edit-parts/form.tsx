@@ -6,7 +6,7 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { useLeave } from "~/parts/owner";
+import { onOwner, useLeave } from "~/parts/owner";
 import { Button } from "~/ui/button";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
@@ -170,7 +170,8 @@ export function WebForm({ owner, scenario }: WebFormProps) {
       isNew={id === null}
       save={() => saveWebScenario(id, params())}
       onSaved={leave}
-      remove={inherited ? undefined : () => deleteWebScenario(id ?? "")}
+      inherited={inherited && "Interval and state can be changed here."}
+      remove={() => deleteWebScenario(id ?? "")}
       onDeleted={leave}
       loss="Its items and their history go with it."
       buttons={
@@ -179,15 +180,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         </Button>
       }
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This web scenario comes from a template. Interval and state can be changed here.
-        </p>
-      )}
-      <FormSection
-        title="Web scenario"
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
+      <FormSection title="Web scenario" note={onOwner(owner)}>
         <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
           <TextField
             label="Name"
