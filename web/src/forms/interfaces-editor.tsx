@@ -1,7 +1,7 @@
-import type { HostInterface, SnmpDetails } from "~/api/hosts";
 import { interfaceName } from "~/parts/availability";
 import { Button, IconButton } from "~/ui/button";
 import { Input, Select, SelectField, TextField } from "~/ui/field";
+import { type HostInterface, type SnmpDetails, snmpDetails } from "~/util/interfaces";
 import { patched, without } from "~/util/rows";
 
 interface InterfacesEditorProps {
@@ -40,10 +40,6 @@ export function newInterface(type: string, main: boolean): HostInterface {
   };
 }
 
-function detailsOf(iface: HostInterface): SnmpDetails {
-  return !iface.details || Array.isArray(iface.details) ? NEW_SNMP : iface.details;
-}
-
 function Snmp({
   iface,
   onChange,
@@ -51,7 +47,7 @@ function Snmp({
   iface: HostInterface;
   onChange: (details: SnmpDetails) => void;
 }) {
-  const details = detailsOf(iface);
+  const details = snmpDetails(iface) ?? NEW_SNMP;
   const text = (key: keyof SnmpDetails, label: string) => (
     <TextField
       label={label}

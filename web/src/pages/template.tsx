@@ -4,12 +4,8 @@ import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
-import {
-  deleteTemplate,
-  type TemplateItem,
-  templateItemsQuery,
-  templateQuery,
-} from "~/api/templates";
+import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
+import { deleteTemplate, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
@@ -35,7 +31,7 @@ type Tab = (typeof TABS)[number];
 
 function Items({ templateid }: { templateid: string }) {
   return (
-    <ConfiguredItems<TemplateItem>
+    <ConfiguredItems<ConfiguredItem>
       query={useQuery(templateItemsQuery(templateid))}
       empty={<Empty icon="latest" title="This template has no items" />}
       state={(item) =>

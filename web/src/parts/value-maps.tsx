@@ -10,9 +10,8 @@ import { Input, Select, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import type { Mapping } from "~/util/format";
-import { PlainTable } from "./config-tables";
+import { CELL, PlainTable } from "./config-tables";
 
-const CELL = "px-3 py-2 align-top break-words";
 const TYPES = [
   ["0", "equals"],
   ["1", "at least"],

@@ -1,5 +1,5 @@
-import type { Host, HostInterface, Macro } from "~/api/hosts";
-import { interfaceParams } from "~/util/interfaces";
+import type { Host, Macro } from "~/api/hosts";
+import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem } from "~/util/macros";
 import { type OwnerDraft, ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
 

@@ -1,6 +1,6 @@
 import type { GroupPrototype, HostPrototypeDetail } from "~/api/host-prototypes";
-import type { HostInterface, Macro } from "~/api/hosts";
-import { interfaceParams } from "~/util/interfaces";
+import type { Macro } from "~/api/hosts";
+import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
 import { type OwnerDraft, ownerDraft, ownerParams } from "~/util/owner-draft";
 

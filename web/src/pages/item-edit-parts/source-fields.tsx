@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { HostInterface } from "~/api/hosts";
 import { itemSearchQuery, itemsQuery } from "~/api/items";
 import { interfaceAddress, interfaceName } from "~/parts/availability";
 import { Field, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { useSettled } from "~/util/hooks";
+import type { HostInterface } from "~/util/interfaces";
 import { isPolled } from "~/util/item-types";
 import { fittingInterfaces, type ItemDraft } from "./draft";
 import { EXTRAS } from "./extras";

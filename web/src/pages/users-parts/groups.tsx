@@ -9,7 +9,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
 import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
@@ -17,7 +17,6 @@ import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["usergroups"], ["users"]];
 const PERMISSIONS = [
   ["2", "Read"],

@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Checkbox, Select, SelectField, Textarea, TextField } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
   ["1", "User: sees what groups allow"],

@@ -11,7 +11,7 @@ import {
   tokensQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { useDelete } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
@@ -22,7 +22,6 @@ import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { formatDate } from "~/util/time";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["tokens"]];
 const DAY = 86_400;
 const LIFETIMES = [

@@ -11,7 +11,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Button, IconButton } from "~/ui/button";
 import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
@@ -20,7 +20,6 @@ import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { passwordProblem, type UserDraft, userParams } from "./user-draft";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["users"], ["usergroups"]];
 /** After so many failed attempts nobody may sign in as this user for a while. */
 const BLOCKED_AT = 5;
