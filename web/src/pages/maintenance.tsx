@@ -21,12 +21,18 @@ import { Segmented } from "~/ui/segmented";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
-import { useNow, useTyped } from "~/util/hooks";
+import { useFilters, useNow } from "~/util/hooks";
 import { type State, stateAt } from "~/util/maintenance";
 import { listOf, listTo } from "~/util/search";
 import { maintenanceColumns } from "./maintenance-parts/columns";
 
 const route = getRouteApi("/inside/maintenance");
+const NO_FILTERS = {
+  text: undefined,
+  state: undefined,
+  host: undefined,
+  group: undefined,
+};
 /** States change on whole minutes; they are computed anew this often. */
 const STEP_S = 15;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
@@ -113,17 +119,9 @@ export function MaintenancePage() {
     live: "config",
   });
   const columns = useMemo(() => maintenanceColumns(states, now), [states, now]);
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
   const chosen = [...selected].filter((id) => ids?.includes(id));
   const remove = useDelete(() => setSelected(new Set()));
-  const narrowed = Boolean(search.text || search.state || search.host || search.group);
-  const clear = () => {
-    setText("");
-    change({ text: undefined, state: undefined, host: undefined, group: undefined });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
       title="Maintenance"

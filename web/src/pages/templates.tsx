@@ -11,12 +11,13 @@ import { Segmented } from "~/ui/segmented";
 import { type Column, VirtualTable } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
-import { useTyped } from "~/util/hooks";
+import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { ImportDialog } from "./templates-parts/import-dialog";
 import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates");
+const NO_FILTERS = { text: undefined, group: undefined, linked: undefined };
 
 const count = (
   id: "items" | "triggers" | "discoveries" | "hosts",
@@ -101,15 +102,7 @@ export function TemplatesPage() {
     idOf: (row) => row.templateid,
     live: "config",
   });
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
-  const narrowed = Boolean(search.text || search.group || search.linked);
-  const clear = () => {
-    setText("");
-    change({ text: undefined, group: undefined, linked: undefined });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   const importButton = (
     <Button look="primary" icon="upload" onClick={() => setImporting(true)}>
       Import
