@@ -6,30 +6,20 @@ export interface Group {
   name: string;
 }
 
-export const hostGroupsQuery = () =>
+/** What a group is of. */
+export type GroupOf = "host" | "template";
+
+export const groupsQuery = (of: GroupOf) =>
   queryOptions({
-    queryKey: ["hostgroups"],
+    queryKey: [`${of}groups`],
     queryFn: ({ signal }) =>
-      rpc<Group[]>("hostgroup.get", { output: ["groupid", "name"], sortfield: "name" }, signal),
+      rpc<Group[]>(`${of}group.get`, { output: ["groupid", "name"], sortfield: "name" }, signal),
     staleTime: 30_000,
     meta: { live: "config" },
   });
 
-export const templateGroupsQuery = () =>
-  queryOptions({
-    queryKey: ["templategroups"],
-    queryFn: ({ signal }) =>
-      rpc<Group[]>("templategroup.get", { output: ["groupid", "name"], sortfield: "name" }, signal),
-    staleTime: 30_000,
-    meta: { live: "config" },
-  });
-
-export async function createHostGroup(name: string): Promise<string> {
-  const { groupids } = await rpc<{ groupids: string[] }>("hostgroup.create", { name });
-  return groupids[0] ?? "";
-}
-
-export async function createTemplateGroup(name: string): Promise<string> {
-  const { groupids } = await rpc<{ groupids: string[] }>("templategroup.create", { name });
+/** Makes a group; the answer is its id. */
+export async function createGroup(of: GroupOf, name: string): Promise<string> {
+  const { groupids } = await rpc<{ groupids: string[] }>(`${of}group.create`, { name });
   return groupids[0] ?? "";
 }

@@ -1,7 +1,8 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { HostInterface } from "~/util/interfaces";
 import type { Tag } from "~/util/tags";
 import { rpc } from "./client";
-import type { HostInterface, Macro } from "./hosts";
+import type { Macro } from "./hosts";
 
 /** Names of groups with discovery macros. */
 export interface GroupPrototype {

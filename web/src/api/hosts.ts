@@ -1,34 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import type { HostInterface } from "~/util/interfaces";
 import type { Tag, TagFilter } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
-
-/** `type`: 1 agent, 2 SNMP, 3 IPMI, 4 JMX. `available`: 0 unknown, 1 available, 2 not available. */
-export interface HostInterface {
-  interfaceid?: string;
-  type: string;
-  main: string;
-  useip: string;
-  ip: string;
-  dns: string;
-  port: string;
-  available?: string;
-  error?: string;
-  details?: SnmpDetails | [];
-}
-
-export interface SnmpDetails {
-  version: string;
-  bulk?: string;
-  community?: string;
-  securityname?: string;
-  securitylevel?: string;
-  authpassphrase?: string;
-  privpassphrase?: string;
-  authprotocol?: string;
-  privprotocol?: string;
-  contextname?: string;
-}
 
 /** `type`: 0 text, 1 secret, 2 vault. Secrets come without their value. */
 export interface Macro {

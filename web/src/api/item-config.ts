@@ -123,7 +123,10 @@ export function deleteConfigItem(kind: ItemKind, itemid: string): Promise<unknow
   return rpc(`${OBJECTS[kind]}.delete`, [itemid]);
 }
 
-export interface PrototypeRow {
+const CONFIGURED = ["itemid", "name", "key_", "type", "value_type", "delay", "units", "status"];
+
+/** An item as lists of the configuration show it. */
+export interface ConfiguredItem {
   itemid: string;
   name: string;
   key_: string;
@@ -132,8 +135,23 @@ export interface PrototypeRow {
   delay: string;
   units: string;
   status: string;
+}
+
+export interface PrototypeRow extends ConfiguredItem {
   discover: string;
 }
+
+export const templateItemsQuery = (templateid: string) =>
+  queryOptions({
+    queryKey: ["templates", "items", templateid],
+    queryFn: ({ signal }) =>
+      rpc<ConfiguredItem[]>(
+        "item.get",
+        { output: CONFIGURED, templateids: [templateid], sortfield: "name" },
+        signal,
+      ),
+    meta: { live: "config" },
+  });
 
 export const itemPrototypesQuery = (ruleid: string) =>
   queryOptions({
@@ -141,21 +159,7 @@ export const itemPrototypesQuery = (ruleid: string) =>
     queryFn: ({ signal }) =>
       rpc<PrototypeRow[]>(
         "itemprototype.get",
-        {
-          output: [
-            "itemid",
-            "name",
-            "key_",
-            "type",
-            "value_type",
-            "delay",
-            "units",
-            "status",
-            "discover",
-          ],
-          discoveryids: [ruleid],
-          sortfield: "name",
-        },
+        { output: [...CONFIGURED, "discover"], discoveryids: [ruleid], sortfield: "name" },
         signal,
       ),
     meta: { live: "config" },

@@ -159,49 +159,49 @@ export interface FoundItem {
   hosts: { hostid: string; name: string }[];
 }
 
-/** A handful of items by name or key, for pickers and the palette. */
+/** A handful by name or key, for pickers and the palette. */
+const search = (
+  object: "item" | "itemprototype",
+  text: string,
+  more: object,
+  signal: AbortSignal,
+) =>
+  rpc<FoundItem[]>(
+    `${object}.get`,
+    {
+      output: ["itemid", "name", "key_"],
+      search: text ? { name: text, key_: text } : undefined,
+      searchByAny: true,
+      sortfield: "name",
+      limit: 20,
+      ...more,
+    },
+    signal,
+  );
+
 export const itemSearchQuery = (
   text: string,
   options: { hostid?: string; numeric?: boolean } = {},
 ) =>
   queryOptions({
     queryKey: ["items", "search", text, options],
-    queryFn: ({ signal }) =>
-      rpc<FoundItem[]>(
-        "item.get",
-        {
-          output: ["itemid", "name", "key_"],
-          selectHosts: ["hostid", "name"],
-          hostids: options.hostid ? [options.hostid] : undefined,
-          filter: options.numeric ? { value_type: [0, 3] } : undefined,
-          search: text ? { name: text, key_: text } : undefined,
-          searchByAny: true,
-          sortfield: "name",
-          limit: 20,
-        },
-        signal,
-      ),
+    queryFn: ({ signal }) => {
+      const more = {
+        selectHosts: ["hostid", "name"],
+        hostids: options.hostid ? [options.hostid] : undefined,
+        filter: options.numeric ? { value_type: [0, 3] } : undefined,
+      };
+      return search("item", text, more, signal);
+    },
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });
 
-/** A handful of item prototypes of a host or template, by name or key. */
+/** Prototypes of a host or template alone. */
 export const itemPrototypeSearchQuery = (text: string, hostid: string) =>
   queryOptions({
     queryKey: ["items", "prototypes", text, hostid],
-    queryFn: ({ signal }) =>
-      rpc<FoundItem[]>(
-        "itemprototype.get",
-        {
-          output: ["itemid", "name", "key_"],
-          hostids: [hostid],
-          search: text ? { name: text, key_: text } : undefined,
-          searchByAny: true,
-          sortfield: "name",
-          limit: 20,
-        },
-        signal,
-      ),
+    queryFn: ({ signal }) => search("itemprototype", text, { hostids: [hostid] }, signal),
     placeholderData: keepPreviousData,
     staleTime: 10_000,
   });

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
+import type { HostInterface } from "~/util/interfaces";
 import { rpc } from "./client";
-import type { HostInterface } from "./hosts";
 
 /** What items and triggers belong to: a host or a template. */
 export interface Owner {

@@ -129,33 +129,6 @@ export const templateSearchQuery = (text: string) =>
     staleTime: 10_000,
   });
 
-export interface TemplateItem {
-  itemid: string;
-  name: string;
-  key_: string;
-  type: string;
-  value_type: string;
-  delay: string;
-  units: string;
-  status: string;
-}
-
-export const templateItemsQuery = (templateid: string) =>
-  queryOptions({
-    queryKey: ["templates", "items", templateid],
-    queryFn: ({ signal }) =>
-      rpc<TemplateItem[]>(
-        "item.get",
-        {
-          output: ["itemid", "name", "key_", "type", "value_type", "delay", "units", "status"],
-          templateids: [templateid],
-          sortfield: "name",
-        },
-        signal,
-      ),
-    meta: { live: "config" },
-  });
-
 export function deleteTemplate(templateid: string): Promise<unknown> {
   return rpc("template.delete", [templateid]);
 }

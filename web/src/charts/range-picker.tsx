@@ -1,6 +1,6 @@
 import { useState } from "react";
 import { Button, IconButton } from "~/ui/button";
-import { Field, Input } from "~/ui/field";
+import { TextField } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { MenuItem, Popover } from "~/ui/popover";
 import {
@@ -37,16 +37,14 @@ function CustomRange({ range, onChange }: RangePickerProps) {
         if (span) onChange({ from: from.trim(), to: to.trim() });
       }}
     >
-      <Field label="From" error={bad(from, "from")}>
-        {(id) => <Input id={id} value={from} onChange={(event) => setFrom(event.target.value)} />}
-      </Field>
-      <Field
+      <TextField label="From" error={bad(from, "from")} value={from} onChange={setFrom} />
+      <TextField
         label="To"
         error={bad(to, "to") ?? (reversed ? "The end must be after the start." : undefined)}
         hint="now-1h, now/d, 2026-11-21 10:00"
-      >
-        {(id) => <Input id={id} value={to} onChange={(event) => setTo(event.target.value)} />}
-      </Field>
+        value={to}
+        onChange={setTo}
+      />
       <Button type="submit" look="primary" disabled={!span}>
         Apply
       </Button>

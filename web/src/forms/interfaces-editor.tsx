@@ -1,7 +1,8 @@
-import type { HostInterface, SnmpDetails } from "~/api/hosts";
 import { interfaceName } from "~/parts/availability";
 import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, Select, SelectField, TextField } from "~/ui/field";
+import { type HostInterface, type SnmpDetails, snmpDetails } from "~/util/interfaces";
+import { patched, without } from "~/util/rows";
 
 interface InterfacesEditorProps {
   interfaces: readonly HostInterface[];
@@ -39,10 +40,6 @@ export function newInterface(type: string, main: boolean): HostInterface {
   };
 }
 
-function detailsOf(iface: HostInterface): SnmpDetails {
-  return !iface.details || Array.isArray(iface.details) ? NEW_SNMP : iface.details;
-}
-
 function Snmp({
   iface,
   onChange,
@@ -50,51 +47,39 @@ function Snmp({
   iface: HostInterface;
   onChange: (details: SnmpDetails) => void;
 }) {
-  const details = detailsOf(iface);
+  const details = snmpDetails(iface) ?? NEW_SNMP;
   const text = (key: keyof SnmpDetails, label: string) => (
-    <Field label={label}>
-      {(id) => (
-        <Input
-          id={id}
-          value={details[key] ?? ""}
-          onChange={(e) => onChange({ ...details, [key]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      value={details[key] ?? ""}
+      onChange={(value) => onChange({ ...details, [key]: value })}
+    />
   );
   return (
     <div className="col-span-full grid grid-cols-2 gap-2 sm:grid-cols-4 rounded-md bg-sunken p-3">
-      <Field label="Version">
-        {(id) => (
-          <Select
-            id={id}
-            options={VERSIONS}
-            value={details.version}
-            onChange={(e) =>
-              onChange(
-                e.target.value === "3"
-                  ? { version: "3", bulk: "1", securitylevel: "0" }
-                  : { ...NEW_SNMP, version: e.target.value },
-              )
-            }
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Version"
+        options={VERSIONS}
+        value={details.version}
+        onChange={(value) =>
+          onChange(
+            value === "3"
+              ? { version: "3", bulk: "1", securitylevel: "0" }
+              : { ...NEW_SNMP, version: value },
+          )
+        }
+      />
       {details.version !== "3" ? (
         text("community", "Community")
       ) : (
         <>
           {text("securityname", "Security name")}
-          <Field label="Security level">
-            {(id) => (
-              <Select
-                id={id}
-                options={LEVELS}
-                value={details.securitylevel ?? "0"}
-                onChange={(e) => onChange({ ...details, securitylevel: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Security level"
+            options={LEVELS}
+            value={details.securitylevel ?? "0"}
+            onChange={(value) => onChange({ ...details, securitylevel: value })}
+          />
           {text("contextname", "Context name")}
           {details.securitylevel !== "0" && text("authpassphrase", "Authentication passphrase")}
           {details.securitylevel === "2" && text("privpassphrase", "Privacy passphrase")}
@@ -106,15 +91,12 @@ function Snmp({
 
 /** Addresses of a host. The first of each type is its default. */
 export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps) {
-  const set = (at: number, next: Partial<HostInterface>) =>
-    onChange(interfaces.map((iface, i) => (i === at ? { ...iface, ...next } : iface)));
+  const set = (at: number, next: Partial<HostInterface>) => onChange(patched(interfaces, at, next));
   const remove = (at: number) => {
     const gone = interfaces[at];
-    const rest = interfaces.filter((_, i) => i !== at);
+    const rest = without(interfaces, at);
     const heir = rest.findIndex((iface) => iface.type === gone?.type);
-    onChange(
-      rest.map((iface, i) => (gone?.main === "1" && i === heir ? { ...iface, main: "1" } : iface)),
-    );
+    onChange(gone?.main === "1" ? patched(rest, heir, { main: "1" }) : rest);
   };
   const makeMain = (at: number) => {
     const type = interfaces[at]?.type;

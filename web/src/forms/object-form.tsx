@@ -33,8 +33,9 @@ interface ObjectFormProps<R> {
   isNew: boolean;
   save: () => Promise<R>;
   onSaved: (answer: R) => void;
-  /** Absent where it cannot be deleted. */
-  remove?: () => Promise<unknown>;
+  /** Where a template decides over it, which alone deletes it: what can be changed here. */
+  inherited?: ReactNode;
+  remove: () => Promise<unknown>;
   onDeleted?: () => void;
   /** What else goes or stays when it is deleted. */
   loss?: string;
@@ -55,7 +56,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     },
   });
   const remove = useMutation({
-    mutationFn: async () => props.remove?.(),
+    mutationFn: props.remove,
     onSuccess: () => {
       toast(`${name} was deleted.`);
       props.onDeleted?.();
@@ -67,13 +68,18 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
   };
   return (
     <FormCard onSubmit={() => drafting.check() && save.mutate()}>
+      {props.inherited && (
+        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
+          This {word} comes from a template. {props.inherited}
+        </p>
+      )}
       {props.children}
       <FormBar
         save={`${isNew ? "Create" : "Save"} ${word}`}
         busy={save.isPending}
         error={save.error ?? remove.error}
         problems={drafting.problems}
-        onDelete={!isNew && props.remove ? () => void onDelete() : undefined}
+        onDelete={!isNew && !props.inherited ? () => void onDelete() : undefined}
         deleting={remove.isPending}
         deleteLabel={`Delete ${word}…`}
       >

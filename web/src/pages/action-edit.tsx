@@ -1,9 +1,8 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { actionQuery } from "~/api/actions";
 import { useFresh } from "~/parts/fresh";
-import { QueryError } from "~/shell/fallback";
+import { Found, Gone } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { ActionForm } from "./actions-parts/form";
 
 const newRoute = getRouteApi("/inside/actions/new");
@@ -20,20 +19,14 @@ export function ActionNewPage() {
 
 export function ActionEditPage() {
   const { actionid } = editRoute.useParams();
-  const { data: action, error, refetch } = useFresh(actionQuery(actionid));
+  const query = useFresh(actionQuery(actionid));
   return (
-    <Page title={action ? `Edit ${action.name}` : "Edit action"} scroll>
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : action === null ? (
-        <Empty icon="play" title="This action does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
-      ) : action ? (
-        <ActionForm key={action.actionid} source={action.eventsource} action={action} />
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit action"} scroll>
+      <Found query={query} gone={<Gone icon="play" title="This action does not exist" />}>
+        {(action) => (
+          <ActionForm key={action.actionid} source={action.eventsource} action={action} />
+        )}
+      </Found>
     </Page>
   );
 }

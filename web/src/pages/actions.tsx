@@ -7,6 +7,7 @@ import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
+import { nameColumns } from "~/ui/name-columns";
 import { Segmented } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
 import type { Column } from "~/ui/table";
@@ -50,29 +51,14 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
   const conditions = ({ filter }: Action) =>
     filter.conditions.map((one) => conditionWords(source, one, names)).join("; ") || "Always";
   return [
-    {
-      id: "summary",
+    ...nameColumns<Action>({
       header: "Action",
-      width: "minmax(0, 1fr)",
-      on: "narrow",
-      cell: (action) => (
-        <span className="flex min-w-0 flex-col">
-          <Name action={action} />
-          <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
-            {state(action)}
-            <span className="truncate">{operations(action)}</span>
-          </span>
-        </span>
-      ),
-    },
-    {
-      id: "name",
-      header: "Name",
-      width: "minmax(10rem, 1fr)",
-      on: "wide",
-      cell: (action) => <Name action={action} />,
-    },
-    { id: "state", header: "State", width: "8rem", on: "wide", cell: state },
+      name: (action) => <Name action={action} />,
+      nameWidth: "minmax(10rem, 1fr)",
+      state,
+      stateWidth: "8rem",
+      more: operations,
+    }),
     {
       id: "conditions",
       header: "When",

@@ -8,7 +8,7 @@ import { useDraft } from "~/forms/use-draft";
 import { useFresh } from "~/parts/fresh";
 import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Checkbox, Field, Input } from "~/ui/field";
+import { Checkbox, TextField } from "~/ui/field";
 import { SkeletonRows } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import {
@@ -72,32 +72,25 @@ function Settings({ stored }: { stored: number }) {
         </fieldset>
         {(draft.accept & PSK) !== 0 && (
           <div className="grid gap-4 sm:grid-cols-2">
-            <Field label="PSK identity" required={!hasKey} error={problems.identity} hint={note}>
-              {(id) => (
-                <Input
-                  id={id}
-                  maxLength={128}
-                  value={draft.identity}
-                  onChange={(e) => set({ identity: e.target.value })}
-                />
-              )}
-            </Field>
-            <Field
+            <TextField
+              label="PSK identity"
+              required={!hasKey}
+              error={problems.identity}
+              hint={note}
+              maxLength={128}
+              value={draft.identity}
+              onChange={(identity) => set({ identity })}
+            />
+            <TextField
               label="PSK"
               required={!hasKey}
               error={problems.psk}
               hint={note ?? "32 to 512 hexadecimal digits. Hosts made of such agents get this key."}
-            >
-              {(id) => (
-                <Input
-                  id={id}
-                  className="font-mono"
-                  maxLength={512}
-                  value={draft.psk}
-                  onChange={(e) => set({ psk: e.target.value })}
-                />
-              )}
-            </Field>
+              className="font-mono"
+              maxLength={512}
+              value={draft.psk}
+              onChange={(psk) => set({ psk })}
+            />
           </div>
         )}
         <p className="text-xs text-soft">

@@ -13,11 +13,12 @@ import { SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { Dot } from "~/ui/severity";
 import { type Column, VirtualTable } from "~/ui/table";
-import { useNow, useTyped } from "~/util/hooks";
+import { useFilters, useNow } from "~/util/hooks";
 import { checkWords } from "~/util/network";
 import { formatAgo, formatClock } from "~/util/time";
 
 const route = getRouteApi("/inside/discovery");
+const NO_FILTERS = { text: undefined, state: undefined, rule: undefined };
 const SHOWN = [
   ["all", "All"],
   ["up", "Up"],
@@ -162,7 +163,6 @@ export function DiscoveryPage() {
   const { data, error, refetch } = useQuery(foundHostsQuery(search.rule));
   const change = (next: Partial<typeof search>) =>
     void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
-  const [text, setText] = useTyped(search.text ?? "", (v) => change({ text: v || undefined }));
   const rows = useMemo(() => {
     const needle = (search.text ?? "").toLowerCase();
     return data?.filter((host) => {
@@ -177,12 +177,7 @@ export function DiscoveryPage() {
     const short = (words: string) => words.replace(/ \([^)]*\)$/, "");
     return columnsOf(new Map(checks.map((c) => [c.dcheckid ?? "", short(checkWords(c))])), now);
   }, [rules, now]);
-  const narrowed = Boolean(search.text || search.state || search.rule);
-  const clear = () => {
-    setText("");
-    change({ text: undefined, state: undefined, rule: undefined });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
       title="Discovery"

@@ -1,9 +1,8 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { hostQuery } from "~/api/hosts";
 import { useFresh } from "~/parts/fresh";
-import { QueryError } from "~/shell/fallback";
+import { Found, Gone } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
 import { HostForm } from "./host-edit-parts/form";
 
 const editRoute = getRouteApi("/inside/hosts/$hostid/edit");
@@ -18,20 +17,12 @@ export function HostNewPage() {
 
 export function HostEditPage() {
   const { hostid } = editRoute.useParams();
-  const { data: host, error, refetch } = useFresh(hostQuery(hostid));
+  const query = useFresh(hostQuery(hostid));
   return (
-    <Page title={host ? `Edit ${host.name}` : "Edit host"} scroll>
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : host === null ? (
-        <Empty icon="hosts" title="This host does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
-      ) : host ? (
-        <HostForm key={host.hostid} host={host} />
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit host"} scroll>
+      <Found query={query} gone={<Gone icon="hosts" title="This host does not exist" />}>
+        {(host) => <HostForm key={host.hostid} host={host} />}
+      </Found>
     </Page>
   );
 }

@@ -1,14 +1,14 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi, useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import { type HostPrototypeDetail, hostPrototypeQuery } from "~/api/host-prototypes";
 import { ruleQuery } from "~/api/item-config";
 import { ownerQuery } from "~/api/owners";
 import { useFresh } from "~/parts/fresh";
-import { OwnerHeading } from "~/parts/owner";
-import { QueryError } from "~/shell/fallback";
+import { OwnerPage } from "~/parts/owner";
+import { Gone, QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { SkeletonRows } from "~/ui/state";
 import { HostPrototypeForm } from "./host-prototype-parts/form";
 
 const newRoute = getRouteApi("/inside/host-prototypes/new");
@@ -27,30 +27,13 @@ function Body({ title, rule, ownerid, prototype }: BodyProps) {
   const navigate = useNavigate();
   const params = { ruleid: rule.itemid };
   return (
-    <Page
-      title={title}
-      scroll
-      heading={
-        owner && (
-          <OwnerHeading owner={owner} title={title}>
-            <Link
-              to="/rules/$ruleid"
-              params={params}
-              search={SEARCH}
-              className="text-soft hover:text-ink"
-            >
-              {rule.name}
-            </Link>
-          </OwnerHeading>
-        )
-      }
-    >
+    <OwnerPage title={title} owner={owner} rule={rule} tab={SEARCH.tab}>
       <HostPrototypeForm
         ruleid={rule.itemid}
         prototype={prototype}
         onDone={() => void navigate({ to: "/rules/$ruleid", params, search: SEARCH })}
       />
-    </Page>
+    </OwnerPage>
   );
 }
 
@@ -59,9 +42,7 @@ function Bare({ title, error, missing }: { title: string; error: Error | null; m
   const content: ReactNode = error ? (
     <QueryError error={error} />
   ) : missing ? (
-    <Empty icon="search" title={missing}>
-      It was deleted, or you may not see it.
-    </Empty>
+    <Gone icon="search" title={missing} />
   ) : (
     <SkeletonRows rows={10} />
   );

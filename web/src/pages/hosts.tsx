@@ -5,7 +5,7 @@ import { fetchHostRows, type HostFilter, type HostRow, hostIdsQuery } from "~/ap
 import { maySilence } from "~/api/maintenance";
 import { hostStatesQuery } from "~/api/triggers";
 import { useVisible, useWindows } from "~/api/windows";
-import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { GroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SilenceDialog, useMaintenances } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { buttonClass } from "~/ui/button";
@@ -13,12 +13,19 @@ import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
 import { VirtualTable } from "~/ui/table";
-import { useTyped } from "~/util/hooks";
+import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
-import { parseTagFilters } from "~/util/tags";
+import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { hostColumns } from "./hosts-parts/columns";
 
 const route = getRouteApi("/inside/hosts");
+const NO_FILTERS = {
+  text: undefined,
+  group: undefined,
+  tags: undefined,
+  status: undefined,
+  template: undefined,
+};
 
 export function HostsPage() {
   const search = route.useSearch();
@@ -58,32 +65,12 @@ export function HostsPage() {
       hostColumns(
         new Map((states ?? []).map((s) => [s.hostid, s])),
         maintenances,
-        (tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
+        (tag) => change({ tags: tagFilterText(tag) }),
         setSilencing,
       ),
     [states, maintenances, change],
   );
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
-  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
-    change({ tags: value || undefined }),
-  );
-  const narrowed = Boolean(
-    search.text || search.group || search.tags || search.status || search.template,
-  );
-  const clear = () => {
-    setText("");
-    setTags("");
-    change({
-      text: undefined,
-      group: undefined,
-      tags: undefined,
-      status: undefined,
-      template: undefined,
-    });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
   const create = (
     <Link to="/hosts/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
@@ -99,7 +86,8 @@ export function HostsPage() {
       filters={
         <>
           <SearchBox label="Search hosts" value={text} onChange={setText} className="w-64" />
-          <HostGroupPicker
+          <GroupPicker
+            of="host"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

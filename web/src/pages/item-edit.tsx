@@ -1,54 +1,40 @@
 import { useQuery } from "@tanstack/react-query";
-import { getRouteApi, Link, useNavigate } from "@tanstack/react-router";
+import { getRouteApi } from "@tanstack/react-router";
 import { configItemQuery, ruleQuery } from "~/api/item-config";
-import { type Owner, ownerQuery } from "~/api/owners";
+import { ownerQuery } from "~/api/owners";
 import { useFresh } from "~/parts/fresh";
-import { OwnerHeading, useLeave } from "~/parts/owner";
-import { QueryError } from "~/shell/fallback";
+import { NO_OWNER, OwnerPage, useLeave } from "~/parts/owner";
+import { Found, Gone, QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { SkeletonRows } from "~/ui/state";
 import { ItemForm } from "./item-edit-parts/form";
 
 const hostRoute = getRouteApi("/inside/hosts/$hostid/items/new");
 const newRoute = getRouteApi("/inside/items/new");
 const editRoute = getRouteApi("/inside/items/$itemid/edit");
 
-function NoOwner() {
-  return (
-    <Empty icon="hosts" title="This host or template does not exist">
-      It was deleted, or you may not see it.
-    </Empty>
-  );
-}
-
 function NewItem({ ownerid, ruleid }: { ownerid: string; ruleid?: string }) {
-  const { data: owner, error } = useQuery(ownerQuery(ownerid));
+  const { data, error } = useQuery(ownerQuery(ownerid));
   const leave = useLeave();
-  const navigate = useNavigate();
-  const title = ruleid ? "Create item prototype" : "Create item";
-  const done = (to: Owner) => () => {
-    if (!ruleid) leave(to, "latest");
-    else void navigate({ to: "/rules/$ruleid", params: { ruleid }, search: { tab: "items" } });
-  };
   return (
-    <Page title={title} scroll heading={owner && <OwnerHeading owner={owner} title={title} />}>
-      {error ? (
-        <QueryError error={error} />
-      ) : owner ? (
-        <ItemForm
-          owner={owner}
-          kind={ruleid ? "prototype" : "item"}
-          item={null}
-          ruleid={ruleid}
-          onDone={done(owner)}
-          onDeleted={done(owner)}
-        />
-      ) : owner === null ? (
-        <NoOwner />
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
-    </Page>
+    <OwnerPage title={ruleid ? "Create item prototype" : "Create item"} owner={data}>
+      <Found query={{ data, error }} gone={NO_OWNER}>
+        {(owner) => {
+          const done = () => leave(owner, "latest", ruleid);
+          const kind = ruleid ? "prototype" : "item";
+          return (
+            <ItemForm
+              owner={owner}
+              kind={kind}
+              item={null}
+              ruleid={ruleid}
+              onDone={done}
+              onDeleted={done}
+            />
+          );
+        }}
+      </Found>
+    </OwnerPage>
   );
 }
 
@@ -64,7 +50,7 @@ export function ItemNewPage() {
   if (ruleid && !rule) {
     return (
       <Page title="Create item prototype" scroll>
-        {rule === null ? <NoOwner /> : <SkeletonRows rows={10} />}
+        {rule === null ? NO_OWNER : <SkeletonRows rows={10} />}
       </Page>
     );
   }
@@ -76,46 +62,23 @@ export function ItemEditPage() {
   const { data: item, error } = useFresh(configItemQuery(itemid));
   const { data: owner, error: ownerError } = useQuery(ownerQuery(item?.hostid ?? ""));
   const leave = useLeave();
-  const navigate = useNavigate();
+  const found = item?.discoveryRule;
+  const rule = found && !Array.isArray(found) ? found : undefined;
   const failed = error ?? ownerError;
-  const title = item ? `Edit ${item.name}` : "Edit item";
-  const rule =
-    item?.discoveryRule && !Array.isArray(item.discoveryRule) ? item.discoveryRule : null;
-  const done = () => {
-    if (rule) {
-      const params = { ruleid: rule.itemid };
-      void navigate({ to: "/rules/$ruleid", params, search: { tab: "items" } });
-    } else if (owner) leave(owner, "latest");
-  };
+  const done = () => owner && leave(owner, "latest", rule?.itemid);
   return (
-    <Page
-      title={title}
-      scroll
-      heading={
-        owner && (
-          <OwnerHeading owner={owner} title={title}>
-            {rule && (
-              <Link
-                to="/rules/$ruleid"
-                params={{ ruleid: rule.itemid }}
-                search={{ tab: "items" }}
-                className="text-soft hover:text-ink"
-              >
-                {rule.name}
-              </Link>
-            )}
-          </OwnerHeading>
-        )
-      }
+    <OwnerPage
+      title={item ? `Edit ${item.name}` : "Edit item"}
+      owner={owner}
+      rule={rule}
+      tab="items"
     >
       {failed ? (
         <QueryError error={failed} />
       ) : item === null ? (
-        <Empty icon="search" title="This item does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
+        <Gone icon="search" title="This item does not exist" />
       ) : owner === null ? (
-        <NoOwner />
+        NO_OWNER
       ) : item && owner ? (
         <ItemForm
           key={item.itemid}
@@ -128,6 +91,6 @@ export function ItemEditPage() {
       ) : (
         <SkeletonRows rows={10} />
       )}
-    </Page>
+    </OwnerPage>
   );
 }

@@ -3,18 +3,25 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { ITEM_IDS_MAX, type ItemFilter, type ItemRow, itemIdsQuery } from "~/api/items";
 import { ItemTable } from "~/parts/item-table";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
 import { formatCount, plural } from "~/util/format";
-import { useTyped } from "~/util/hooks";
+import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
-import { parseTagFilters, type Tag } from "~/util/tags";
+import { parseTagFilters, type Tag, tagFilterText } from "~/util/tags";
 
 const route = getRouteApi("/inside/latest");
+const NO_FILTERS = {
+  text: undefined,
+  group: undefined,
+  host: undefined,
+  tags: undefined,
+  state: undefined,
+};
 /** More lines than these nobody can tell apart. */
 const LINES_MAX = 20;
 
@@ -39,32 +46,9 @@ export function LatestPage() {
     [search],
   );
   const { data: ids, error, refetch } = useQuery(itemIdsQuery(filter));
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
-  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
-    change({ tags: value || undefined }),
-  );
-  const onTag = useCallback(
-    (tag: Tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
-    [change],
-  );
+  const onTag = useCallback((tag: Tag) => change({ tags: tagFilterText(tag) }), [change]);
   const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
-  const narrowed = Boolean(
-    search.text || search.group || search.host || search.tags || search.state,
-  );
-  const clear = () => {
-    setText("");
-    setTags("");
-    change({
-      text: undefined,
-      group: undefined,
-      host: undefined,
-      tags: undefined,
-      state: undefined,
-    });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
   const full = ids?.length === ITEM_IDS_MAX;
   return (
     <ListPage
@@ -101,7 +85,8 @@ export function LatestPage() {
             onChange={setText}
             className="w-72"
           />
-          <HostGroupPicker
+          <GroupPicker
+            of="host"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

@@ -10,7 +10,7 @@ import {
   maySilence,
 } from "~/api/maintenance";
 import { useVisible, useWindows } from "~/api/windows";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button, buttonClass } from "~/ui/button";
@@ -21,12 +21,18 @@ import { Segmented } from "~/ui/segmented";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
-import { useNow, useTyped } from "~/util/hooks";
+import { useFilters, useNow } from "~/util/hooks";
 import { type State, stateAt } from "~/util/maintenance";
 import { listOf, listTo } from "~/util/search";
 import { maintenanceColumns } from "./maintenance-parts/columns";
 
 const route = getRouteApi("/inside/maintenance");
+const NO_FILTERS = {
+  text: undefined,
+  state: undefined,
+  host: undefined,
+  group: undefined,
+};
 /** States change on whole minutes; they are computed anew this often. */
 const STEP_S = 15;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
@@ -113,17 +119,9 @@ export function MaintenancePage() {
     live: "config",
   });
   const columns = useMemo(() => maintenanceColumns(states, now), [states, now]);
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
   const chosen = [...selected].filter((id) => ids?.includes(id));
   const remove = useDelete(() => setSelected(new Set()));
-  const narrowed = Boolean(search.text || search.state || search.host || search.group);
-  const clear = () => {
-    setText("");
-    change({ text: undefined, state: undefined, host: undefined, group: undefined });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
       title="Maintenance"
@@ -147,7 +145,11 @@ export function MaintenancePage() {
             onChange={(v) => change({ state: v === "all" ? undefined : v })}
             options={SHOWN}
           />
-          <HostGroupPicker values={of.groupids} onChange={(v) => change({ group: listTo(v) })} />
+          <GroupPicker
+            of="host"
+            values={of.groupids}
+            onChange={(v) => change({ group: listTo(v) })}
+          />
           <HostPicker values={of.hostids} onChange={(v) => change({ host: listTo(v) })} />
         </>
       }

@@ -1,9 +1,9 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { networkRuleQuery } from "~/api/network";
 import { useFresh } from "~/parts/fresh";
-import { QueryError } from "~/shell/fallback";
+import { Found } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { Empty } from "~/ui/state";
 import { RuleForm } from "./network-parts/rule-form";
 
 const editRoute = getRouteApi("/inside/discovery-rules/$druleid/edit");
@@ -18,20 +18,17 @@ export function NetworkRuleNewPage() {
 
 export function NetworkRuleEditPage() {
   const { druleid } = editRoute.useParams();
-  const { data: rule, error, refetch } = useFresh(networkRuleQuery(druleid));
+  const query = useFresh(networkRuleQuery(druleid));
+  const gone = (
+    <Empty icon="search" title="This rule does not exist">
+      It was deleted.
+    </Empty>
+  );
   return (
-    <Page title={rule ? `Edit ${rule.name}` : "Edit discovery rule"} scroll>
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : rule === null ? (
-        <Empty icon="search" title="This rule does not exist">
-          It was deleted.
-        </Empty>
-      ) : rule ? (
-        <RuleForm key={rule.druleid} rule={rule} />
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
+    <Page title={query.data ? `Edit ${query.data.name}` : "Edit discovery rule"} scroll>
+      <Found query={query} gone={gone}>
+        {(rule) => <RuleForm key={rule.druleid} rule={rule} />}
+      </Found>
     </Page>
   );
 }

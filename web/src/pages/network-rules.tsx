@@ -12,6 +12,7 @@ import { ListPage, NoRows } from "~/shell/list-page";
 import { buttonClass } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
+import { nameColumns } from "~/ui/name-columns";
 import type { Column } from "~/ui/table";
 import { formatCount } from "~/util/format";
 import { useTyped } from "~/util/hooks";
@@ -46,29 +47,14 @@ const state = (rule: NetworkRule) => <Switch on={rule.status === "0"} error={rul
 const checks = (rule: NetworkRule) => rule.dchecks.map(checkWords).join(", ");
 
 const COLUMNS: readonly Column<NetworkRule>[] = [
-  {
-    id: "summary",
+  ...nameColumns<NetworkRule>({
     header: "Rule",
-    width: "minmax(0, 1fr)",
-    on: "narrow",
-    cell: (rule) => (
-      <span className="flex min-w-0 flex-col">
-        <Name rule={rule} />
-        <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
-          {state(rule)}
-          <span className="truncate">{rule.iprange}</span>
-        </span>
-      </span>
-    ),
-  },
-  {
-    id: "name",
-    header: "Name",
-    width: "minmax(10rem, 1.2fr)",
-    on: "wide",
-    cell: (rule) => <Name rule={rule} />,
-  },
-  { id: "state", header: "State", width: "8rem", on: "wide", cell: state },
+    name: (rule) => <Name rule={rule} />,
+    nameWidth: "minmax(10rem, 1.2fr)",
+    state,
+    stateWidth: "8rem",
+    more: (rule) => rule.iprange,
+  }),
   {
     id: "range",
     header: "Addresses",

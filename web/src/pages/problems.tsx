@@ -19,10 +19,11 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
-import type { Tag } from "~/util/tags";
+import { isNarrowed } from "~/util/search";
+import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
-import { isNarrowed, NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
+import { NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
 import { FilterBar } from "./problems-parts/filter-bar";
 import { UpdateDialog, useUpdateProblems } from "./problems-parts/update-dialog";
 
@@ -76,11 +77,7 @@ export function ProblemsPage() {
     live: "problems",
   });
   const columns = useMemo(
-    () =>
-      problemColumns(
-        (tag: Tag) => change({ tags: tag.value ? `${tag.tag}=${tag.value}` : tag.tag }),
-        setSilencing,
-      ),
+    () => problemColumns((tag) => change({ tags: tagFilterText(tag) }), setSilencing),
     [change],
   );
   const chosen = [...selected].filter((id) => ids?.includes(id));
@@ -221,7 +218,7 @@ function BulkBar({ count, onAcknowledge, onUpdate, onClear }: BulkBarProps) {
 }
 
 function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () => void }) {
-  if (isNarrowed(search)) {
+  if (isNarrowed(search, NO_FILTERS)) {
     return (
       <Empty
         icon="filter"

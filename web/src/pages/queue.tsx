@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery } from "~/api/items";
 import { DETAILS_MAX, delayedItemsQuery, proxyNamesQuery, queueOverviewQuery } from "~/api/queue";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
 import { Count, Page } from "~/shell/page";
@@ -31,7 +31,6 @@ const VIEWS: readonly (readonly [View, string])[] = [
   ["types", "By type"],
   ["proxies", "By proxy"],
 ];
-const CELL = "px-3 py-2 align-top break-words";
 const SLOWEST_MAX = 20;
 
 function Buckets({ lines }: { lines: readonly QueueLine[] | undefined }) {

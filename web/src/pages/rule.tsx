@@ -16,9 +16,8 @@ import {
   TriggerCells,
 } from "~/parts/config-tables";
 import { useFresh } from "~/parts/fresh";
-import { OwnerHeading, useLeave } from "~/parts/owner";
-import { QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { NO_OWNER, OwnerPage, useLeave } from "~/parts/owner";
+import { Found, Gone, QueryError } from "~/shell/fallback";
 import { buttonClass } from "~/ui/button";
 import { Icon } from "~/ui/icon";
 import { Tabs } from "~/ui/segmented";
@@ -106,10 +105,9 @@ export function RulePage() {
   const back = () => owner && leave(owner, "discovery");
   const addable = rule && rule.templateid === "0";
   return (
-    <Page
+    <OwnerPage
       title={name}
-      scroll
-      heading={owner && <OwnerHeading owner={owner} title={name} />}
+      owner={owner}
       actions={
         addable && tab === "items" ? (
           <Link to="/items/new" search={{ rule: ruleid }} className={buttonClass("primary")}>
@@ -156,9 +154,7 @@ export function RulePage() {
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : rule === null || owner === null ? (
-        <Empty icon="search" title="This discovery rule does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
+        <Gone icon="search" title="This discovery rule does not exist" />
       ) : !rule || !owner ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (
@@ -179,37 +175,30 @@ export function RulePage() {
           onDeleted={back}
         />
       )}
-    </Page>
+    </OwnerPage>
   );
 }
 
 export function RuleNewPage() {
   const { owner: ownerid = "" } = newRoute.useSearch();
-  const { data: owner, error } = useQuery(ownerQuery(ownerid));
+  const { data, error } = useQuery(ownerQuery(ownerid));
   const leave = useLeave();
   const navigate = useNavigate();
-  const title = "Create discovery rule";
   return (
-    <Page title={title} scroll heading={owner && <OwnerHeading owner={owner} title={title} />}>
-      {error ? (
-        <QueryError error={error} />
-      ) : owner ? (
-        <ItemForm
-          owner={owner}
-          kind="rule"
-          item={null}
-          onDone={(ruleid) =>
-            void navigate({ to: "/rules/$ruleid", params: { ruleid }, search: { tab: "items" } })
-          }
-          onDeleted={() => leave(owner, "discovery")}
-        />
-      ) : owner === null ? (
-        <Empty icon="hosts" title="This host or template does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
-    </Page>
+    <OwnerPage title="Create discovery rule" owner={data}>
+      <Found query={{ data, error }} gone={NO_OWNER}>
+        {(owner) => (
+          <ItemForm
+            owner={owner}
+            kind="rule"
+            item={null}
+            onDone={(ruleid) =>
+              void navigate({ to: "/rules/$ruleid", params: { ruleid }, search: { tab: "items" } })
+            }
+            onDeleted={() => leave(owner, "discovery")}
+          />
+        )}
+      </Found>
+    </OwnerPage>
   );
 }

@@ -4,19 +4,15 @@ import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
-import {
-  deleteTemplate,
-  type TemplateItem,
-  templateItemsQuery,
-  templateQuery,
-} from "~/api/templates";
+import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
+import { deleteTemplate, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
-import { QueryError } from "~/shell/fallback";
+import { Gone, QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
@@ -35,7 +31,7 @@ type Tab = (typeof TABS)[number];
 
 function Items({ templateid }: { templateid: string }) {
   return (
-    <ConfiguredItems<TemplateItem>
+    <ConfiguredItems<ConfiguredItem>
       query={useQuery(templateItemsQuery(templateid))}
       empty={<Empty icon="latest" title="This template has no items" />}
       state={(item) =>
@@ -150,9 +146,7 @@ export function TemplatePage() {
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : template === null ? (
-        <Empty icon="templates" title="This template does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
+        <Gone icon="templates" title="This template does not exist" />
       ) : !template ? (
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (

@@ -3,7 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { fetchTemplateRows, type TemplateRow, templateIdsQuery } from "~/api/templates";
 import { useVisible, useWindows } from "~/api/windows";
-import { TemplateGroupPicker } from "~/parts/pickers";
+import { GroupPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button } from "~/ui/button";
 import { SearchBox } from "~/ui/field";
@@ -11,12 +11,13 @@ import { Segmented } from "~/ui/segmented";
 import { type Column, VirtualTable } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
-import { useTyped } from "~/util/hooks";
+import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
 import { ImportDialog } from "./templates-parts/import-dialog";
 import { TemplateDialog } from "./templates-parts/template-dialog";
 
 const route = getRouteApi("/inside/templates");
+const NO_FILTERS = { text: undefined, group: undefined, linked: undefined };
 
 const count = (
   id: "items" | "triggers" | "discoveries" | "hosts",
@@ -101,15 +102,7 @@ export function TemplatesPage() {
     idOf: (row) => row.templateid,
     live: "config",
   });
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    change({ text: value || undefined }),
-  );
-  const narrowed = Boolean(search.text || search.group || search.linked);
-  const clear = () => {
-    setText("");
-    change({ text: undefined, group: undefined, linked: undefined });
-  };
-  const onClear = narrowed ? clear : undefined;
+  const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   const importButton = (
     <Button look="primary" icon="upload" onClick={() => setImporting(true)}>
       Import
@@ -130,7 +123,8 @@ export function TemplatesPage() {
       filters={
         <>
           <SearchBox label="Search templates" value={text} onChange={setText} className="w-72" />
-          <TemplateGroupPicker
+          <GroupPicker
+            of="template"
             values={listOf(search.group)}
             onChange={(v) => change({ group: listTo(v) })}
           />

@@ -3,10 +3,10 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ownerQuery } from "~/api/owners";
 import { type WebScenarioDetail, webScenarioQuery } from "~/api/web-scenarios";
 import { useFresh } from "~/parts/fresh";
-import { OwnerHeading } from "~/parts/owner";
-import { QueryError } from "~/shell/fallback";
+import { NO_OWNER, OwnerPage } from "~/parts/owner";
+import { Found, Gone, QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { SkeletonRows } from "~/ui/state";
 import { WebForm } from "./web-edit-parts/form";
 
 const newRoute = getRouteApi("/inside/web/new");
@@ -19,21 +19,13 @@ interface BodyProps {
 }
 
 function Body({ ownerid, scenario, title }: BodyProps) {
-  const { data: owner, error, refetch } = useQuery(ownerQuery(ownerid));
+  const query = useQuery(ownerQuery(ownerid));
   return (
-    <Page title={title} scroll heading={owner && <OwnerHeading owner={owner} title={title} />}>
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
-      ) : owner ? (
-        <WebForm owner={owner} scenario={scenario} />
-      ) : owner === null ? (
-        <Empty icon="hosts" title="This host or template does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
-      ) : (
-        <SkeletonRows rows={10} />
-      )}
-    </Page>
+    <OwnerPage title={title} owner={query.data}>
+      <Found query={query} gone={NO_OWNER}>
+        {(owner) => <WebForm owner={owner} scenario={scenario} />}
+      </Found>
+    </OwnerPage>
   );
 }
 
@@ -60,9 +52,7 @@ export function WebEditPage() {
       {error ? (
         <QueryError error={error} onRetry={() => void refetch()} />
       ) : scenario === null ? (
-        <Empty icon="link" title="This web scenario does not exist">
-          It was deleted, or you may not see it.
-        </Empty>
+        <Gone icon="link" title="This web scenario does not exist" />
       ) : (
         <SkeletonRows rows={10} />
       )}

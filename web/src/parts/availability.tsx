@@ -1,5 +1,5 @@
-import type { HostInterface } from "~/api/hosts";
 import { cx } from "~/ui/cx";
+import type { HostInterface } from "~/util/interfaces";
 
 const NAMES: Record<string, string> = { "1": "Agent", "2": "SNMP", "3": "IPMI", "4": "JMX" };
 const WORDS = ["unknown", "available", "not available"];

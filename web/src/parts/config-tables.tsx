@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
 import { explain } from "~/api/errors";
+import type { ConfiguredItem } from "~/api/item-config";
 import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
@@ -57,16 +58,6 @@ export const CELL = "px-3 py-2 align-top break-words";
 export function PrototypeState({ status, discover }: { status: string; discover: string }) {
   if (discover === "1") return <span className="text-faint">Not discovered</span>;
   return <span className="text-soft">{status === "1" ? "Created disabled" : "Created"}</span>;
-}
-
-interface ConfiguredItem {
-  itemid: string;
-  name: string;
-  key_: string;
-  type: string;
-  value_type: string;
-  delay: string;
-  units: string;
 }
 
 function KeyCell({ children }: { children: string }) {

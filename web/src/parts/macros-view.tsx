@@ -10,7 +10,7 @@ import { Dialog } from "~/ui/dialog";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { macroParams, macroProblem } from "~/util/macros";
-import { PlainTable } from "./config-tables";
+import { CELL, PlainTable } from "./config-tables";
 
 interface MacrosViewProps {
   ownerid: string;
@@ -26,8 +26,6 @@ interface Row {
   from: string;
   overridden: boolean;
 }
-
-const CELL = "px-3 py-2 align-top break-words";
 
 function MacrosDialog({
   ownerid,

@@ -1,49 +1,70 @@
 import { Link, useNavigate } from "@tanstack/react-router";
-import type { ReactNode } from "react";
 import type { Owner } from "~/api/owners";
+import { Gone } from "~/shell/fallback";
+import { Page, type PageProps } from "~/shell/page";
 
-interface OwnerHeadingProps {
-  owner: Owner;
-  title: string;
-  /** What lies between: a discovery rule. */
-  children?: ReactNode;
-}
-
+const LOOK = "text-soft hover:text-ink";
 const Slash = () => <span className="px-1.5 text-faint">/</span>;
 
-/** The title of a page about a part of a host or template, with the way back. */
-export function OwnerHeading({ owner, title, children }: OwnerHeadingProps) {
-  const look = "text-soft hover:text-ink";
-  return (
+interface OwnerPageProps extends Omit<PageProps, "heading" | "scroll"> {
+  owner: Owner | null | undefined;
+  /** The discovery rule that lies between. */
+  rule?: { itemid: string; name: string } | null;
+  /** The tab of the rule where such parts are listed. */
+  tab?: string;
+}
+
+/** A page about a part of a host or template: its heading is the way back. */
+export function OwnerPage({ owner, rule, tab, ...page }: OwnerPageProps) {
+  const heading = owner && (
     <span className="truncate">
       {owner.template ? (
-        <Link to="/templates/$templateid" params={{ templateid: owner.id }} className={look}>
+        <Link to="/templates/$templateid" params={{ templateid: owner.id }} className={LOOK}>
           {owner.name}
         </Link>
       ) : (
-        <Link to="/hosts/$hostid" params={{ hostid: owner.id }} className={look}>
+        <Link to="/hosts/$hostid" params={{ hostid: owner.id }} className={LOOK}>
           {owner.name}
         </Link>
       )}
       <Slash />
-      {children && (
+      {rule && (
         <>
-          {children}
+          <Link
+            to="/rules/$ruleid"
+            params={{ ruleid: rule.itemid }}
+            search={{ tab }}
+            className={LOOK}
+          >
+            {rule.name}
+          </Link>
           <Slash />
         </>
       )}
-      {title}
+      {page.title}
     </span>
   );
+  return <Page {...page} scroll heading={heading} />;
+}
+
+/** In place of a part whose host or template is not there. */
+export const NO_OWNER = <Gone icon="hosts" title="This host or template does not exist" />;
+
+/** What a part belongs to, in words. */
+export function onOwner(owner: Owner): string {
+  return `On ${owner.template ? "template" : "host"} ${owner.name}.`;
 }
 
 type Part = "latest" | "triggers" | "discovery" | "web" | "valuemaps";
 
-/** Goes back to the list of a host's or template's parts. */
-export function useLeave(): (owner: Owner, part: Part) => void {
+/** Goes back to where parts are listed: those of a rule, else those of a host or template. */
+export function useLeave(): (owner: Owner, part: Part, ruleid?: string) => void {
   const navigate = useNavigate();
-  return (owner, part) => {
-    if (owner.template) {
+  return (owner, part, ruleid) => {
+    if (ruleid) {
+      const tab = part === "latest" ? "items" : part;
+      void navigate({ to: "/rules/$ruleid", params: { ruleid }, search: { tab } });
+    } else if (owner.template) {
       const tab = part === "latest" ? undefined : part;
       void navigate({
         to: "/templates/$templateid",

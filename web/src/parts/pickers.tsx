@@ -1,12 +1,15 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
+import { type GroupOf, groupsQuery } from "~/api/groups";
 import { hostNamesQuery, hostSearchQuery } from "~/api/hosts";
 import { templateSearchQuery } from "~/api/templates";
 import { Pick } from "~/ui/pick";
 import { SeverityMark } from "~/ui/severity";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
+
+/** What groups are called. */
+export const GROUPS: Record<GroupOf, string> = { host: "Host groups", template: "Template groups" };
 
 interface PickerProps {
   values: readonly string[];
@@ -16,16 +19,10 @@ interface PickerProps {
   onCreate?: (text: string) => void;
 }
 
-export function HostGroupPicker(props: PickerProps) {
-  const { data = [] } = useQuery(hostGroupsQuery());
+export function GroupPicker({ of, ...rest }: PickerProps & { of: GroupOf }) {
+  const { data = [] } = useQuery(groupsQuery(of));
   const options = data.map((group) => ({ value: group.groupid, label: group.name }));
-  return <Pick label="Host groups" options={options} {...props} />;
-}
-
-export function TemplateGroupPicker(props: PickerProps) {
-  const { data = [] } = useQuery(templateGroupsQuery());
-  const options = data.map((group) => ({ value: group.groupid, label: group.name }));
-  return <Pick label="Template groups" options={options} {...props} />;
+  return <Pick label={GROUPS[of]} options={options} {...rest} />;
 }
 
 export function HostPicker(props: PickerProps) {

@@ -4,7 +4,6 @@ import { explain } from "~/api/errors";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
-import { Field, Input } from "~/ui/field";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 
@@ -68,31 +67,6 @@ export function SaveDialog(props: SaveDialogProps) {
         <button type="submit" hidden />
       </form>
     </Dialog>
-  );
-}
-
-/** The name of what is made or edited in a dialog. */
-export function NameField({
-  value,
-  fresh,
-  onChange,
-}: {
-  value: string;
-  /** It is being made: one starts by typing its name. */
-  fresh: boolean;
-  onChange: (name: string) => void;
-}) {
-  return (
-    <Field label="Name" required>
-      {(id) => (
-        <Input
-          id={id}
-          autoFocus={fresh}
-          value={value}
-          onChange={(event) => onChange(event.target.value)}
-        />
-      )}
-    </Field>
   );
 }
 

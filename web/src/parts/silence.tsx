@@ -12,7 +12,7 @@ import {
 import type { ProblemRow } from "~/api/problems";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
-import { Field, Input } from "~/ui/field";
+import { TextField } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
 import { TagList } from "~/ui/tag";
@@ -270,20 +270,14 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
               if (ownUntil !== null && !tooEarly) start.mutate(ownUntil);
             }}
           >
-            <Field
+            <TextField
               label="Silent until"
               error={tooEarly ? "At least five minutes from now." : undefined}
-            >
-              {(id) => (
-                <Input
-                  id={id}
-                  autoFocus
-                  type="datetime-local"
-                  value={own}
-                  onChange={(event) => setOwn(event.target.value)}
-                />
-              )}
-            </Field>
+              autoFocus
+              type="datetime-local"
+              value={own}
+              onChange={setOwn}
+            />
             <Button
               type="submit"
               look="primary"

@@ -2,16 +2,16 @@ import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/api/valuemaps";
+import { RowsEditor } from "~/forms/rows-editor";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, Select, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import type { Mapping } from "~/util/format";
-import { PlainTable } from "./config-tables";
+import { CELL, PlainTable } from "./config-tables";
 
-const CELL = "px-3 py-2 align-top break-words";
 const TYPES = [
   ["0", "equals"],
   ["1", "at least"],
@@ -20,6 +20,7 @@ const TYPES = [
   ["4", "matches"],
   ["5", "anything else"],
 ] as const;
+const NEW_MAPPING: Mapping = { type: "0", value: "", newvalue: "" };
 
 const words = (mapping: Mapping) => {
   const type = TYPES.find(([value]) => value === mapping.type)?.[1] ?? "equals";
@@ -34,49 +35,39 @@ function MappingRows({
   mappings: readonly Mapping[];
   onChange: (mappings: Mapping[]) => void;
 }) {
-  const set = (at: number, next: Partial<Mapping>) =>
-    onChange(mappings.map((old, i) => (i === at ? { ...old, ...next } : old)));
   return (
-    <div className="flex flex-col gap-2">
-      {mappings.map((mapping, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
-        <div key={i} className="grid grid-cols-[8rem_1fr_1fr_2rem] items-center gap-2">
+    <RowsEditor
+      word="mapping"
+      rows={mappings}
+      onChange={onChange}
+      fresh={() => NEW_MAPPING}
+      columns="grid-cols-[8rem_1fr_1fr_2rem] items-center"
+    >
+      {(mapping, set) => (
+        <>
           <Select
             aria-label="When the value"
             options={TYPES}
             value={mapping.type}
-            onChange={(e) =>
-              set(i, { type: e.target.value, value: e.target.value === "5" ? "" : mapping.value })
+            onChange={({ target: { value: type } }) =>
+              set({ type, value: type === "5" ? "" : mapping.value })
             }
           />
           <Input
             aria-label="Value"
             disabled={mapping.type === "5"}
             value={mapping.value}
-            onChange={(e) => set(i, { value: e.target.value })}
+            onChange={(e) => set({ value: e.target.value })}
           />
           <Input
             aria-label="Is shown as"
             placeholder="is shown as"
             value={mapping.newvalue}
-            onChange={(e) => set(i, { newvalue: e.target.value })}
+            onChange={(e) => set({ newvalue: e.target.value })}
           />
-          <IconButton
-            icon="trash"
-            label="Remove mapping"
-            onClick={() => onChange(mappings.filter((_, at) => at !== i))}
-          />
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...mappings, { type: "0", value: "", newvalue: "" }])}
-      >
-        Add mapping
-      </Button>
-    </div>
+        </>
+      )}
+    </RowsEditor>
   );
 }
 
@@ -91,9 +82,7 @@ function MapDialog({
 }) {
   const client = useQueryClient();
   const [name, setName] = useState(map?.name ?? "");
-  const [mappings, setMappings] = useState<Mapping[]>(
-    map?.mappings ?? [{ type: "0", value: "", newvalue: "" }],
-  );
+  const [mappings, setMappings] = useState<Mapping[]>(map?.mappings ?? [NEW_MAPPING]);
   const save = useMutation({
     mutationFn: () => saveValueMap(ownerid, map?.valuemapid ?? null, name.trim(), mappings),
     onSuccess: () => {
@@ -123,11 +112,7 @@ function MapDialog({
     >
       <div className="flex flex-col gap-4">
         {save.error && <ErrorNote {...explain(save.error)} />}
-        <Field label="Name" required>
-          {(id) => (
-            <Input id={id} autoFocus value={name} onChange={(e) => setName(e.target.value)} />
-          )}
-        </Field>
+        <TextField label="Name" required autoFocus value={name} onChange={setName} />
         <MappingRows mappings={mappings} onChange={setMappings} />
         <p className="text-xs text-soft">
           The first row that fits counts. “In range” takes lists such as 1-5,10.

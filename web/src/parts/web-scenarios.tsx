@@ -5,9 +5,7 @@ import { saveWebScenario, type WebScenarioRow, webScenariosQuery } from "~/api/w
 import { IconButton } from "~/ui/button";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
-import { CreateLink, PlainTable } from "./config-tables";
-
-const CELL = "px-3 py-2 align-top break-words";
+import { CELL, CreateLink, PlainTable } from "./config-tables";
 
 /** The web scenarios of a host or template. */
 export function WebScenarios({ ownerid, template }: { ownerid: string; template: boolean }) {

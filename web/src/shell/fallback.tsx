@@ -1,7 +1,9 @@
 import { type ErrorComponentProps, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { explain } from "~/api/errors";
 import { Button, buttonClass } from "~/ui/button";
-import { Empty, ErrorNote } from "~/ui/state";
+import type { IconName } from "~/ui/icon";
+import { Empty, ErrorNote, SkeletonRows } from "~/ui/state";
 
 export function NotFound() {
   return (
@@ -48,4 +50,28 @@ export function QueryError({
 }) {
   const { what, todo } = explain(error);
   return <ErrorNote what={what} todo={todo} onRetry={onRetry} className={className} />;
+}
+
+/** In place of what was asked for by its id and is not there. */
+export function Gone({ icon, title }: { icon: IconName; title: string }) {
+  return (
+    <Empty icon={icon} title={title}>
+      It was deleted, or you may not see it.
+    </Empty>
+  );
+}
+
+interface FoundProps<T> {
+  /** Null: it is not there; undefined: it is on its way. */
+  query: { data: T | null | undefined; error: Error | null; refetch?: () => unknown };
+  gone: ReactNode;
+  children: (data: T) => ReactNode;
+}
+
+/** What was asked for by its id, or why it is not shown. */
+export function Found<T>({ query, gone, children }: FoundProps<T>) {
+  const { data, error, refetch } = query;
+  if (error) return <QueryError error={error} onRetry={refetch && (() => void refetch())} />;
+  if (data === null) return gone;
+  return data === undefined ? <SkeletonRows rows={10} /> : children(data);
 }

@@ -2,7 +2,7 @@ import { type ReactNode, useEffect, useState } from "react";
 import { Button } from "~/ui/button";
 import { cx } from "~/ui/cx";
 
-interface PageProps {
+export interface PageProps {
   title: string;
   /** Shown instead of the title, where it is more than a word. */
   heading?: ReactNode;

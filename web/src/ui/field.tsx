@@ -78,6 +78,51 @@ export function Select({ options, className, ...rest }: SelectProps) {
   );
 }
 
+/** What a labelled box has beside what the box itself takes. */
+interface LabelledProps extends Omit<FieldProps, "className" | "children"> {
+  /** Of label and box together; `className` is the box's own. */
+  fieldClass?: string;
+  onChange: (value: string) => void;
+}
+type Labelled<Box> = LabelledProps & Omit<Box, "id" | keyof LabelledProps>;
+
+/** Which part of its properties is the label's, and which the box's. */
+function divided<P extends LabelledProps>(props: P) {
+  const { label, hint, error, required, fieldClass, onChange, ...box } = props;
+  const field = { label, hint, error, required, className: fieldClass };
+  return { field, box, onChange };
+}
+
+/** A line of text with its label. */
+export function TextField(props: Labelled<InputHTMLAttributes<HTMLInputElement>>) {
+  const { field, box, onChange } = divided(props);
+  return (
+    <Field {...field}>
+      {(id) => <Input id={id} {...box} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
+/** Lines of text with their label. */
+export function TextareaField(props: Labelled<TextareaHTMLAttributes<HTMLTextAreaElement>>) {
+  const { field, box, onChange } = divided(props);
+  return (
+    <Field {...field}>
+      {(id) => <Textarea id={id} {...box} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
+/** A choice with its label. */
+export function SelectField(props: Labelled<SelectProps>) {
+  const { field, box, onChange } = divided(props);
+  return (
+    <Field {...field}>
+      {(id) => <Select id={id} {...box} onChange={(event) => onChange(event.target.value)} />}
+    </Field>
+  );
+}
+
 interface CheckboxProps extends Omit<InputHTMLAttributes<HTMLInputElement>, "type"> {
   label: ReactNode;
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { isNarrowed } from "./search";
 
 /** A value that follows once it has rested for a moment: for searching while typing. */
 export function useSettled<T>(value: T, ms = 180): T {
@@ -66,6 +67,32 @@ export function useTyped(value: string, apply: (text: string) => void) {
     return () => clearTimeout(timer);
   }, [text, page]);
   return [text, setText] as const;
+}
+
+// No interface: those have no index signature, which the words of some addresses are.
+type TypedFilters = { text?: string; tags?: string };
+
+/**
+ * The filters of a list, which live in the address: what is typed of them, and how they are
+ * cleared, while there is something to clear. `none` takes each of them out of the address.
+ */
+export function useFilters(
+  search: TypedFilters,
+  change: (next: TypedFilters) => void,
+  none: TypedFilters,
+) {
+  const [text, setText] = useTyped(search.text ?? "", (value) =>
+    change({ text: value || undefined }),
+  );
+  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
+    change({ tags: value || undefined }),
+  );
+  const clear = () => {
+    setText("");
+    setTags("");
+    change(none);
+  };
+  return { text, setText, tags, setTags, onClear: isNarrowed(search, none) ? clear : undefined };
 }
 
 const THEME_KEY = "vedette.theme";

@@ -1,4 +1,5 @@
-interface HostInterface {
+/** `type`: 1 agent, 2 SNMP, 3 IPMI, 4 JMX. `available`: 0 unknown, 1 available, 2 not available. */
+export interface HostInterface {
   interfaceid?: string;
   type: string;
   main: string;
@@ -6,14 +7,33 @@ interface HostInterface {
   ip: string;
   dns: string;
   port: string;
+  available?: string;
+  error?: string;
   /** Of SNMP; the API gives an empty list where there are none. */
-  details?: object | [];
+  details?: SnmpDetails | [];
+}
+
+export interface SnmpDetails {
+  version: string;
+  bulk?: string;
+  community?: string;
+  securityname?: string;
+  securitylevel?: string;
+  authpassphrase?: string;
+  privpassphrase?: string;
+  authprotocol?: string;
+  privprotocol?: string;
+  contextname?: string;
+}
+
+/** How it is asked by SNMP. */
+export function snmpDetails({ details }: HostInterface): SnmpDetails | undefined {
+  return Array.isArray(details) ? undefined : details;
 }
 
 /** An interface as the create and update methods take it. */
 export function interfaceParams(iface: HostInterface): object {
   const { interfaceid, type, main, useip, ip, dns, port } = iface;
-  const details =
-    type === "2" && iface.details && !Array.isArray(iface.details) ? iface.details : undefined;
+  const details = type === "2" ? snmpDetails(iface) : undefined;
   return { interfaceid, type, main, useip, ip, dns, port, details };
 }

@@ -33,6 +33,11 @@ export function listTo(values: readonly (string | number)[]): string | undefined
   return values.length ? values.join(",") : undefined;
 }
 
+/** Whether something in the address narrows a list: a word that `none` takes out of it. */
+export function isNarrowed(search: object, none: object): boolean {
+  return Object.entries(search).some(([word, value]) => value && word in none);
+}
+
 /** Only the known words of a query, so that a stranger's address cannot put others in. */
 export function pickSearch<K extends string>(
   search: Record<string, unknown>,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseTagFilter, parseTagFilters, tagText } from "./tags";
+import { parseTagFilter, parseTagFilters, tagFilterText, tagText } from "./tags";
 
 const cases: [string, ReturnType<typeof parseTagFilter>][] = [
   ["site", { tag: "site", value: "", operator: 4 }],
@@ -21,4 +21,10 @@ it("reads lists and leaves out what it cannot read", () => {
   expect(parseTagFilters("a=1, ,b")).toHaveLength(2);
   expect(tagText({ tag: "a", value: "1" })).toBe("a: 1");
   expect(tagText({ tag: "a", value: "" })).toBe("a");
+});
+
+it("writes filters that find a tag", () => {
+  const typed = (tag: string, value: string) => parseTagFilter(tagFilterText({ tag, value }));
+  expect(typed("site", "riga")).toEqual({ tag: "site", value: "riga", operator: 1 });
+  expect(typed("site", "")).toEqual({ tag: "site", value: "", operator: 4 });
 });

@@ -40,6 +40,11 @@ export function parseTagFilters(text: string): TagFilter[] {
     .filter((f): f is TagFilter => f !== null);
 }
 
+/** A tag as a filter is typed that finds it. */
+export function tagFilterText({ tag, value }: Tag): string {
+  return value ? `${tag}=${value}` : tag;
+}
+
 /** Tags as the create and update methods take them; lines without a name are left out. */
 export function tagParams(tags: readonly Tag[]): Tag[] {
   return tags.filter((tag) => tag.tag.trim()).map(({ tag, value }) => ({ tag: tag.trim(), value }));

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { networkRulesQuery } from "~/api/network";
-import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
+import { Input, Select, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import {
   type ActionCondition,
@@ -12,6 +13,7 @@ import {
   type ValueKind,
 } from "~/util/actions";
 import { checkWords } from "~/util/network";
+import { replaced, without } from "~/util/rows";
 import { type ActionDraft, letterOf, newCondition } from "./draft";
 
 const JOINS = [
@@ -81,7 +83,7 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
   const names = useRuleNames(source);
   const { conditions } = draft;
   const change = (at: number, next: ActionCondition) =>
-    set({ conditions: conditions.map((old, i) => (i === at ? next : old)) });
+    set({ conditions: replaced(conditions, at, next) });
   const kinds = conditionKinds(source).map(({ type, name }) => [type, name] as const);
   return (
     <div className="flex flex-col gap-2">
@@ -130,7 +132,7 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
             <IconButton
               icon="trash"
               label="Remove condition"
-              onClick={() => set({ conditions: conditions.filter((_, i) => i !== at) })}
+              onClick={() => set({ conditions: without(conditions, at) })}
             />
             {problems[`condition${at}`] && (
               <p className="col-span-full text-xs text-bad-ink">{problems[`condition${at}`]}</p>
@@ -139,24 +141,17 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
         );
       })}
       {draft.evaltype === "3" && (
-        <Field label="Formula" error={problems.formula} hint="With and, or, not: A and (B or C).">
-          {(id) => (
-            <Input
-              id={id}
-              value={draft.formula}
-              onChange={(e) => set({ formula: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Formula"
+          error={problems.formula}
+          hint="With and, or, not: A and (B or C)."
+          value={draft.formula}
+          onChange={(formula) => set({ formula })}
+        />
       )}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => set({ conditions: [...conditions, newCondition(source)] })}
-      >
+      <AddButton onClick={() => set({ conditions: [...conditions, newCondition(source)] })}>
         Add condition
-      </Button>
+      </AddButton>
     </div>
   );
 }

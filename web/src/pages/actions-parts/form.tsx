@@ -5,7 +5,7 @@ import { templateNamesQuery } from "~/api/templates";
 import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { useDraft } from "~/forms/use-draft";
-import { Checkbox, Field, Input } from "~/ui/field";
+import { Checkbox, TextField } from "~/ui/field";
 import type { ActionSource } from "~/util/actions";
 import { ConditionsEditor } from "./conditions-editor";
 import { actionDraft, actionParams, actionProblems } from "./draft";
@@ -46,17 +46,15 @@ export function ActionForm({ source, action }: FormProps) {
       loss="Hosts that it made stay as they are."
     >
       <FormSection title="Action">
-        <Field label="Name" required error={problems.name}>
-          {(id) => (
-            <Input
-              id={id}
-              autoFocus={!action}
-              maxLength={255}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          required
+          error={problems.name}
+          autoFocus={!action}
+          maxLength={255}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
         <Checkbox
           label="Enabled"
           checked={draft.on}

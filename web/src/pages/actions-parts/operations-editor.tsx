@@ -1,9 +1,11 @@
+import { AddButton } from "~/forms/rows-editor";
 import { TagsEditor } from "~/forms/tags-editor";
-import { HostGroupPicker, TemplatePicker } from "~/parts/pickers";
-import { Button, IconButton } from "~/ui/button";
+import { GroupPicker, TemplatePicker } from "~/parts/pickers";
+import { IconButton } from "~/ui/button";
 import { Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { OPERATIONS, operationNeed } from "~/util/actions";
+import { patched, without } from "~/util/rows";
 import { newOperation, type OperationDraft } from "./draft";
 
 const KINDS = OPERATIONS.map(([type, name]) => [type, name] as const);
@@ -23,7 +25,12 @@ function Detail({ operation, set, names }: DetailProps) {
   switch (operationNeed(operation.type)) {
     case "opgroup":
       return (
-        <HostGroupPicker field values={operation.groups} onChange={(groups) => set({ groups })} />
+        <GroupPicker
+          of="host"
+          field
+          values={operation.groups}
+          onChange={(groups) => set({ groups })}
+        />
       );
     case "optemplate":
       return (
@@ -64,8 +71,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
   return (
     <div className="flex flex-col gap-3">
       {operations.map((operation, at) => {
-        const set = (next: Partial<OperationDraft>) =>
-          onChange(operations.map((old, i) => (i === at ? { ...old, ...next } : old)));
+        const set = (next: Partial<OperationDraft>) => onChange(patched(operations, at, next));
         return (
           <fieldset
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
@@ -86,7 +92,7 @@ export function OperationsEditor(props: OperationsEditorProps) {
               <IconButton
                 icon="trash"
                 label="Remove operation"
-                onClick={() => onChange(operations.filter((_, i) => i !== at))}
+                onClick={() => onChange(without(operations, at))}
               />
             </div>
             {problems[`operation${at}`] && (
@@ -95,14 +101,9 @@ export function OperationsEditor(props: OperationsEditorProps) {
           </fieldset>
         );
       })}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...operations, newOperation("4")])}
-      >
+      <AddButton onClick={() => onChange([...operations, newOperation("4")])}>
         Add operation
-      </Button>
+      </AddButton>
       {problems.operations && <p className="text-xs text-bad-ink">{problems.operations}</p>}
     </div>
   );

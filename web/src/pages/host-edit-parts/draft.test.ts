@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Host } from "~/api/hosts";
-import { draftOf, type HostDraft, hostParams, problemsOf, unlinkedTemplates } from "./draft";
+import { unlinkedTemplates } from "~/util/owner-draft";
+import { draftOf, type HostDraft, hostParams, problemsOf } from "./draft";
 
 const AGENT = { type: "1", main: "1", useip: "1", ip: "127.0.0.1", dns: "", port: "10050" };
 const draft = (more: Partial<HostDraft> = {}): HostDraft => ({

@@ -1,19 +1,14 @@
-import type { Host, HostInterface, Macro } from "~/api/hosts";
-import { interfaceParams } from "~/util/interfaces";
+import type { Host, Macro } from "~/api/hosts";
+import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem } from "~/util/macros";
-import { type Tag, tagParams } from "~/util/tags";
+import { type OwnerDraft, ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
 
 /** A host as the form holds it. TLS bits: 1 unencrypted, 2 pre-shared key, 4 certificate. */
-export interface HostDraft {
-  host: string;
-  name: string;
+export interface HostDraft extends OwnerDraft {
   description: string;
   monitored: boolean;
-  groupids: string[];
-  templateids: string[];
   interfaces: HostInterface[];
   macros: Macro[];
-  tags: Tag[];
   tlsConnect: string;
   tlsAccept: number;
   pskIdentity: string;
@@ -28,15 +23,11 @@ export interface HostDraft {
 
 export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
   return {
-    host: host?.host ?? "",
-    name: host && host.name !== host.host ? host.name : "",
+    ...ownerDraft(host, host?.hostgroups, host?.parentTemplates),
     description: host?.description ?? "",
     monitored: host?.status !== "1",
-    groupids: host?.hostgroups.map((group) => group.groupid) ?? [],
-    templateids: host?.parentTemplates.map((template) => template.templateid) ?? [],
     interfaces: host?.interfaces ?? [firstInterface],
     macros: host?.macros ?? [],
-    tags: host?.tags ?? [],
     tlsConnect: host?.tls_connect ?? "1",
     tlsAccept: Number(host?.tls_accept ?? 1),
     pskIdentity: "",
@@ -82,32 +73,17 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
   return problems;
 }
 
-/** Templates that the host had and the draft no longer has. */
-export function unlinkedTemplates(
-  draft: HostDraft,
-  before: Host | null,
-): { templateid: string; name: string }[] {
-  return before?.parentTemplates.filter((t) => !draft.templateids.includes(t.templateid)) ?? [];
-}
-
 /**
  * The draft as `host.create` and `host.update` take it. With `clear`, what unlinked templates
  * brought goes with them; without, it stays as the host's own.
  */
 export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): object {
-  const unlinked = unlinkedTemplates(draft, before);
   return {
-    host: draft.host.trim(),
-    name: draft.name.trim() || draft.host.trim(),
+    ...ownerParams(draft, clear ? unlinkedTemplates(draft, before) : []),
     description: draft.description,
     status: draft.monitored ? "0" : "1",
-    groups: draft.groupids.map((groupid) => ({ groupid })),
-    templates: draft.templateids.map((templateid) => ({ templateid })),
-    templates_clear:
-      clear && unlinked.length ? unlinked.map(({ templateid }) => ({ templateid })) : undefined,
     interfaces: draft.interfaces.map(interfaceParams),
     macros: macroParams(draft.macros),
-    tags: tagParams(draft.tags),
     tls_connect: draft.tlsConnect,
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,

@@ -9,11 +9,12 @@ import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostFields } from "~/parts/host-fields";
-import { ask } from "~/ui/confirm";
-import { Checkbox, Field, Textarea } from "~/ui/field";
+import { OwnerFields } from "~/parts/owner-fields";
+import { askUnlinked } from "~/parts/unlink";
+import { Checkbox, TextareaField } from "~/ui/field";
 import { toast } from "~/ui/toast";
-import { draftOf, hostParams, problemsOf, unlinkedTemplates, usesIpmi } from "./draft";
+import { unlinkedTemplates } from "~/util/owner-draft";
+import { draftOf, hostParams, problemsOf, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
 import { TlsFields } from "./tls";
 
@@ -36,25 +37,14 @@ export function HostForm({ host }: { host: Host | null }) {
   });
   const submit = async () => {
     if (!check()) return;
-    const unlinked = unlinkedTemplates(draft, host);
-    if (unlinked.length === 0) return save.mutate(false);
-    const choice = await ask({
-      title: "Unlink templates?",
-      body: (
-        <>
-          <p>{unlinked.map((template) => template.name).join(", ")} will no longer be linked.</p>
-          <p>
-            <b>Unlink</b> keeps the items, triggers and history it brought, as this host's own.{" "}
-            <b>Unlink and clear</b> deletes them.
-          </p>
-        </>
-      ),
-      choices: [
-        { value: "clear", label: "Unlink and clear", look: "danger", icon: "trash" },
-        { value: "keep", label: "Unlink", look: "primary", icon: "unlink" },
-      ],
-    });
-    if (choice) save.mutate(choice === "clear");
+    const clear = await askUnlinked(
+      unlinkedTemplates(draft, host),
+      <p>
+        <b>Unlink</b> keeps the items, triggers and history it brought, as this host's own.{" "}
+        <b>Unlink and clear</b> deletes them.
+      </p>,
+    );
+    if (clear !== null) save.mutate(clear);
   };
 
   return (
@@ -63,7 +53,8 @@ export function HostForm({ host }: { host: Host | null }) {
         title="Host"
         note="The host name is what agents send; the visible name is what people read."
       >
-        <HostFields
+        <OwnerFields
+          of="host"
           draft={draft}
           set={set}
           problems={problems}
@@ -71,16 +62,12 @@ export function HostForm({ host }: { host: Host | null }) {
           templates={host?.parentTemplates ?? []}
           templatesHint="What a template brings appears at once. Unlinking asks what becomes of it."
         />
-        <Field label="Description">
-          {(id) => (
-            <Textarea
-              id={id}
-              rows={2}
-              value={draft.description}
-              onChange={(e) => set({ description: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextareaField
+          label="Description"
+          rows={2}
+          value={draft.description}
+          onChange={(description) => set({ description })}
+        />
         <Checkbox
           label="Monitored"
           checked={draft.monitored}

@@ -1,4 +1,4 @@
-import { Field, Input, Select } from "~/ui/field";
+import { SelectField, TextField } from "~/ui/field";
 import type { HostDraft } from "./draft";
 
 const AUTH = [
@@ -32,51 +32,35 @@ export function IpmiFields({
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Authentication">
-          {(id) => (
-            <Select
-              id={id}
-              options={withOem(draft.ipmiAuthtype)}
-              value={draft.ipmiAuthtype}
-              onChange={(e) => set({ ipmiAuthtype: e.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="Privilege">
-          {(id) => (
-            <Select
-              id={id}
-              options={PRIVILEGE}
-              value={draft.ipmiPrivilege}
-              onChange={(e) => set({ ipmiPrivilege: e.target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Authentication"
+          options={withOem(draft.ipmiAuthtype)}
+          value={draft.ipmiAuthtype}
+          onChange={(ipmiAuthtype) => set({ ipmiAuthtype })}
+        />
+        <SelectField
+          label="Privilege"
+          options={PRIVILEGE}
+          value={draft.ipmiPrivilege}
+          onChange={(ipmiPrivilege) => set({ ipmiPrivilege })}
+        />
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="IPMI user name">
-          {(id) => (
-            <Input
-              id={id}
-              maxLength={16}
-              autoComplete="off"
-              value={draft.ipmiUsername}
-              onChange={(e) => set({ ipmiUsername: e.target.value })}
-            />
-          )}
-        </Field>
-        <Field label="IPMI password">
-          {(id) => (
-            <Input
-              id={id}
-              type="password"
-              maxLength={20}
-              autoComplete="new-password"
-              value={draft.ipmiPassword}
-              onChange={(e) => set({ ipmiPassword: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="IPMI user name"
+          maxLength={16}
+          autoComplete="off"
+          value={draft.ipmiUsername}
+          onChange={(ipmiUsername) => set({ ipmiUsername })}
+        />
+        <TextField
+          label="IPMI password"
+          type="password"
+          maxLength={20}
+          autoComplete="new-password"
+          value={draft.ipmiPassword}
+          onChange={(ipmiPassword) => set({ ipmiPassword })}
+        />
       </div>
     </>
   );

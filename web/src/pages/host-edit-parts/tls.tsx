@@ -1,4 +1,4 @@
-import { Checkbox, Field, Input, Select } from "~/ui/field";
+import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { type HostDraft, usesCertificate, usesPsk } from "./draft";
 
 interface TlsFieldsProps {
@@ -23,16 +23,12 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Connections to the host">
-          {(id) => (
-            <Select
-              id={id}
-              options={CONNECT}
-              value={draft.tlsConnect}
-              onChange={(e) => set({ tlsConnect: e.target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Connections to the host"
+          options={CONNECT}
+          value={draft.tlsConnect}
+          onChange={(tlsConnect) => set({ tlsConnect })}
+        />
         <fieldset className="flex flex-col gap-1">
           <legend className="pb-1 text-xs font-medium text-soft">Connections from the host</legend>
           <div className="flex min-h-8 flex-wrap items-center gap-x-4 gap-y-1">
@@ -49,51 +45,34 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
       </div>
       {usesPsk(draft) && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="PSK identity" hint={isNew ? undefined : "Empty keeps the stored one."}>
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.pskIdentity}
-                onChange={(e) => set({ pskIdentity: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field
+          <TextField
+            label="PSK identity"
+            hint={isNew ? undefined : "Empty keeps the stored one."}
+            value={draft.pskIdentity}
+            onChange={(pskIdentity) => set({ pskIdentity })}
+          />
+          <TextField
             label="PSK"
             error={error}
             hint={isNew ? "32 to 512 hexadecimal digits" : "Empty keeps the stored one."}
-          >
-            {(id) => (
-              <Input
-                id={id}
-                className="font-mono"
-                value={draft.psk}
-                onChange={(e) => set({ psk: e.target.value })}
-              />
-            )}
-          </Field>
+            className="font-mono"
+            value={draft.psk}
+            onChange={(psk) => set({ psk })}
+          />
         </div>
       )}
       {usesCertificate(draft) && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Issuer">
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.tlsIssuer}
-                onChange={(e) => set({ tlsIssuer: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Subject">
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.tlsSubject}
-                onChange={(e) => set({ tlsSubject: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Issuer"
+            value={draft.tlsIssuer}
+            onChange={(tlsIssuer) => set({ tlsIssuer })}
+          />
+          <TextField
+            label="Subject"
+            value={draft.tlsSubject}
+            onChange={(tlsSubject) => set({ tlsSubject })}
+          />
         </div>
       )}
     </>

@@ -1,47 +1,38 @@
 import type { GroupPrototype, HostPrototypeDetail } from "~/api/host-prototypes";
-import type { HostInterface, Macro } from "~/api/hosts";
-import { interfaceParams } from "~/util/interfaces";
+import type { Macro } from "~/api/hosts";
+import { type HostInterface, interfaceParams } from "~/util/interfaces";
 import { macroParams, macrosProblem, withoutLldMacros } from "~/util/macros";
-import { type Tag, tagParams } from "~/util/tags";
+import { type OwnerDraft, ownerDraft, ownerParams } from "~/util/owner-draft";
 
 /** A host prototype as the form holds it. */
-export interface HostPrototypeDraft {
-  host: string;
-  name: string;
+export interface HostPrototypeDraft extends OwnerDraft {
   /** Its hosts are monitored. */
   monitored: boolean;
   /** Discovery makes hosts of it. */
   discovered: boolean;
-  groupids: string[];
   /** Names of groups with discovery macros, one a line. */
   groupNames: string;
   /** The groups of `groupNames` as they are saved. */
   savedGroups: GroupPrototype[];
-  templateids: string[];
   /** -1 off, 0 by hand, 1 automatic. */
   inventory: string;
   /** "0" those of the rule's host, "1" its own. */
   custom: "0" | "1";
   interfaces: HostInterface[];
   macros: Macro[];
-  tags: Tag[];
 }
 
 export function draftOf(prototype: HostPrototypeDetail | null): HostPrototypeDraft {
   return {
-    host: prototype?.host ?? "",
-    name: prototype && prototype.name !== prototype.host ? prototype.name : "",
+    ...ownerDraft(prototype, prototype?.groupLinks, prototype?.templates),
     monitored: prototype?.status !== "1",
     discovered: prototype?.discover !== "1",
-    groupids: prototype?.groupLinks.map((group) => group.groupid) ?? [],
     groupNames: prototype?.groupPrototypes.map((group) => group.name).join("\n") ?? "",
     savedGroups: prototype?.groupPrototypes ?? [],
-    templateids: prototype?.templates.map((template) => template.templateid) ?? [],
     inventory: prototype?.inventory_mode ?? "-1",
     custom: prototype?.custom_interfaces === "1" ? "1" : "0",
     interfaces: prototype?.interfaces ?? [],
     macros: prototype?.macros ?? [],
-    tags: prototype?.tags ?? [],
   };
 }
 
@@ -101,17 +92,15 @@ function groupPrototypes(draft: HostPrototypeDraft): Partial<GroupPrototype>[] {
 export function paramsOf(draft: HostPrototypeDraft, inherited: boolean): object {
   const state = { status: draft.monitored ? "0" : "1", discover: draft.discovered ? "0" : "1" };
   if (inherited) return state;
+  const { groups, ...members } = ownerParams(draft);
   return {
     ...state,
-    host: draft.host.trim(),
-    name: draft.name.trim() || draft.host.trim(),
-    groupLinks: draft.groupids.map((groupid) => ({ groupid })),
+    ...members,
+    groupLinks: groups,
     groupPrototypes: groupPrototypes(draft),
-    templates: draft.templateids.map((templateid) => ({ templateid })),
     inventory_mode: draft.inventory,
     custom_interfaces: draft.custom,
     interfaces: draft.custom === "1" ? draft.interfaces.map(interfaceParams) : [],
     macros: macroParams(draft.macros),
-    tags: tagParams(draft.tags),
   };
 }

@@ -10,8 +10,8 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { HostFields } from "~/parts/host-fields";
-import { Checkbox, Field, Select, Textarea } from "~/ui/field";
+import { OwnerFields } from "~/parts/owner-fields";
+import { Checkbox, SelectField, TextareaField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { INVENTORY_MODES } from "~/util/inventory";
 import { draftOf, type HostPrototypeDraft, paramsOf, problemsOf } from "./draft";
@@ -87,15 +87,11 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       isNew={id === null}
       save={() => saveHostPrototype(id, params())}
       onSaved={leave}
-      remove={inherited ? undefined : () => deleteHostPrototype(id ?? "")}
+      inherited={inherited && "Its state can be changed here."}
+      remove={() => deleteHostPrototype(id ?? "")}
       onDeleted={leave}
       loss="The hosts and groups that discovery has made of it go with it, and the hosts' history."
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This host prototype comes from a template. Its state can be changed here.
-        </p>
-      )}
       <FormSection title="State" note="Of the hosts that discovery makes from now on.">
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
@@ -115,37 +111,29 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
           title="Hosts"
           note="Each discovered thing becomes a host with these names, groups and templates."
         >
-          <HostFields
+          <OwnerFields
+            of="host"
             {...part}
             isNew={id === null}
             hint="With a discovery macro, such as {#NAME}"
             templates={prototype?.templates ?? []}
           >
-            <Field
+            <TextareaField
               label="Groups by discovery"
               error={problems.groupNames}
               hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. A changed line renames the groups that discovery has made, a removed one deletes them."
-            >
-              {(fieldId) => (
-                <Textarea
-                  id={fieldId}
-                  rows={2}
-                  value={draft.groupNames}
-                  onChange={(e) => set({ groupNames: e.target.value })}
-                />
-              )}
-            </Field>
-          </HostFields>
-          <Field label="Inventory" className="max-w-60">
-            {(fieldId) => (
-              <Select
-                id={fieldId}
-                options={INVENTORY_MODES}
-                value={draft.inventory}
-                onChange={(e) => set({ inventory: e.target.value })}
-              />
-            )}
-          </Field>
+              rows={2}
+              value={draft.groupNames}
+              onChange={(groupNames) => set({ groupNames })}
+            />
+          </OwnerFields>
+          <SelectField
+            label="Inventory"
+            fieldClass="max-w-60"
+            options={INVENTORY_MODES}
+            value={draft.inventory}
+            onChange={(inventory) => set({ inventory })}
+          />
         </FormSection>
         <Interfaces {...part} />
         <FormSection title="Tags" note="Go with every problem of the hosts.">

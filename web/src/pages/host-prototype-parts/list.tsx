@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { hostGroupsQuery } from "~/api/groups";
+import { groupsQuery } from "~/api/groups";
 import { type HostPrototypeRow, hostPrototypesQuery } from "~/api/host-prototypes";
 import { CELL, PlainTable, PrototypeState } from "~/parts/config-tables";
 import { Empty } from "~/ui/state";
@@ -8,7 +8,7 @@ import { Empty } from "~/ui/state";
 /** The host prototypes of a rule. */
 export function HostPrototypes({ ruleid }: { ruleid: string }) {
   const query = useQuery(hostPrototypesQuery(ruleid));
-  const { data: groups = [] } = useQuery(hostGroupsQuery());
+  const { data: groups = [] } = useQuery(groupsQuery("host"));
   const groupNames = (prototype: HostPrototypeRow) =>
     [
       ...prototype.groupLinks.map(

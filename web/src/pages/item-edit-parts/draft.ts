@@ -1,6 +1,6 @@
-import type { HostInterface } from "~/api/hosts";
 import type { ConfigItem, ItemKind, MacroPath, Override, RuleFilter } from "~/api/item-config";
 import type { PreprocessingStep } from "~/api/items";
+import type { HostInterface } from "~/util/interfaces";
 import { interfaceTypeFor, isPolled } from "~/util/item-types";
 import { type Tag, tagParams } from "~/util/tags";
 import { EXTRAS, extraParams, extraText } from "./extras";

@@ -1,7 +1,7 @@
-import type { FilterCondition, RuleFilter } from "~/api/item-config";
-import { Button, IconButton } from "~/ui/button";
+import type { RuleFilter } from "~/api/item-config";
+import { RowsEditor } from "~/forms/rows-editor";
 import { Input, Select } from "~/ui/field";
-import { BY_FORMULA, hasValue, withCondition } from "./rule-filter";
+import { BY_FORMULA, hasValue, newCondition } from "./rule-filter";
 
 const EVALTYPES = [
   ["0", "And/or (by macro)"],
@@ -24,11 +24,6 @@ interface FilterEditorProps {
 /** Conditions on discovery macros, of a rule or of an override. */
 export function FilterEditor({ filter, onChange }: FilterEditorProps) {
   const { conditions } = filter;
-  const change = (at: number, next: Partial<FilterCondition>) =>
-    onChange({
-      ...filter,
-      conditions: conditions.map((old, i) => (i === at ? { ...old, ...next } : old)),
-    });
   return (
     <div className="flex flex-col gap-2">
       {conditions.length > 1 && (
@@ -49,53 +44,43 @@ export function FilterEditor({ filter, onChange }: FilterEditorProps) {
           )}
         </div>
       )}
-      {conditions.map((condition, i) => (
-        <div
-          key={condition.formulaid}
-          className="grid grid-cols-[1rem_1fr_9rem_1fr_2rem] items-center gap-2"
-        >
-          <span className="text-xs text-faint">{condition.formulaid}</span>
-          <Input
-            aria-label="Macro"
-            placeholder="{#MACRO}"
-            className="font-mono text-xs"
-            value={condition.macro}
-            onChange={(e) => change(i, { macro: e.target.value })}
-          />
-          <Select
-            aria-label="Operator"
-            options={OPERATORS}
-            value={condition.operator}
-            onChange={(e) => change(i, { operator: e.target.value })}
-          />
-          {hasValue(condition) ? (
-            <Input
-              aria-label="Regular expression"
-              placeholder="regular expression"
-              className="font-mono text-xs"
-              value={condition.value}
-              onChange={(e) => change(i, { value: e.target.value })}
-            />
-          ) : (
-            <span />
-          )}
-          <IconButton
-            icon="trash"
-            label="Remove condition"
-            onClick={() =>
-              onChange({ ...filter, conditions: conditions.filter((_, at) => at !== i) })
-            }
-          />
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange(withCondition(filter))}
+      <RowsEditor
+        word="condition"
+        rows={conditions}
+        onChange={(next) => onChange({ ...filter, conditions: next })}
+        fresh={() => newCondition(conditions)}
+        columns="grid-cols-[1rem_1fr_9rem_1fr_2rem] items-center"
       >
-        Add condition
-      </Button>
+        {(condition, set) => (
+          <>
+            <span className="text-xs text-faint">{condition.formulaid}</span>
+            <Input
+              aria-label="Macro"
+              placeholder="{#MACRO}"
+              className="font-mono text-xs"
+              value={condition.macro}
+              onChange={(e) => set({ macro: e.target.value })}
+            />
+            <Select
+              aria-label="Operator"
+              options={OPERATORS}
+              value={condition.operator}
+              onChange={(e) => set({ operator: e.target.value })}
+            />
+            {hasValue(condition) ? (
+              <Input
+                aria-label="Regular expression"
+                placeholder="regular expression"
+                className="font-mono text-xs"
+                value={condition.value}
+                onChange={(e) => set({ value: e.target.value })}
+              />
+            ) : (
+              <span />
+            )}
+          </>
+        )}
+      </RowsEditor>
     </div>
   );
 }

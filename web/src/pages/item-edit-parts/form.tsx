@@ -13,8 +13,9 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
+import { onOwner } from "~/parts/owner";
 import { Button } from "~/ui/button";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Checkbox, SelectField, Textarea, TextField } from "~/ui/field";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
 import { RULE_STEPS } from "~/util/preprocessing";
 import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./draft";
@@ -56,38 +57,33 @@ function ValueFields({
   const { data: maps = [] } = useQuery(valueMapsQuery(ownerid));
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Units" hint="B, bps, %, s, uptime, unixtime …">
-        {(id) => (
-          <Input
-            id={id}
-            disabled={inherited || !hasTrends(draft.valueType)}
-            value={draft.units}
-            onChange={(e) => set({ units: e.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Value map">
-        {(id) => (
-          <Select
-            id={id}
-            disabled={inherited}
-            options={[["0", "None"], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
-            value={draft.valuemapid}
-            onChange={(e) => set({ valuemapid: e.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Keep history" hint="0 keeps none">
-        {(id) => (
-          <Input id={id} value={draft.history} onChange={(e) => set({ history: e.target.value })} />
-        )}
-      </Field>
+      <TextField
+        label="Units"
+        hint="B, bps, %, s, uptime, unixtime …"
+        disabled={inherited || !hasTrends(draft.valueType)}
+        value={draft.units}
+        onChange={(units) => set({ units })}
+      />
+      <SelectField
+        label="Value map"
+        disabled={inherited}
+        options={[["0", "None"], ...maps.map((map) => [map.valuemapid, map.name] as const)]}
+        value={draft.valuemapid}
+        onChange={(valuemapid) => set({ valuemapid })}
+      />
+      <TextField
+        label="Keep history"
+        hint="0 keeps none"
+        value={draft.history}
+        onChange={(history) => set({ history })}
+      />
       {hasTrends(draft.valueType) && (
-        <Field label="Keep hourly trends" hint="0 keeps none">
-          {(id) => (
-            <Input id={id} value={draft.trends} onChange={(e) => set({ trends: e.target.value })} />
-          )}
-        </Field>
+        <TextField
+          label="Keep hourly trends"
+          hint="0 keeps none"
+          value={draft.trends}
+          onChange={(trends) => set({ trends })}
+        />
       )}
     </div>
   );
@@ -121,7 +117,28 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         void client.invalidateQueries();
         onDone(itemids[0] ?? id ?? "");
       }}
-      remove={inherited ? undefined : () => deleteConfigItem(kind, id ?? "")}
+      inherited={
+        inherited && (
+          <>
+            Interval, storage, tags and state can be changed here; the rest{" "}
+            {kind === "rule" ? (
+              <Link to="/rules/$ruleid" params={{ ruleid: item.templateid }} className="underline">
+                in the template
+              </Link>
+            ) : (
+              <Link
+                to="/items/$itemid/edit"
+                params={{ itemid: item.templateid }}
+                className="underline"
+              >
+                in the template
+              </Link>
+            )}
+            .
+          </>
+        )
+      }
+      remove={() => deleteConfigItem(kind, id ?? "")}
       onDeleted={() => {
         void client.invalidateQueries();
         onDeleted();
@@ -137,72 +154,36 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         </Button>
       }
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} comes from a template. Interval, storage, tags and state can be changed here;
-          the rest{" "}
-          {kind === "rule" ? (
-            <Link
-              to="/rules/$ruleid"
-              params={{ ruleid: item?.templateid ?? "" }}
-              className="underline"
-            >
-              in the template
-            </Link>
-          ) : (
-            <Link
-              to="/items/$itemid/edit"
-              params={{ itemid: item?.templateid ?? "" }}
-              className="underline"
-            >
-              in the template
-            </Link>
-          )}
-          .
-        </p>
-      )}
-      <FormSection
-        title={`${word[0]?.toUpperCase()}${word.slice(1)}`}
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
-        <Field label="Name" required error={errors.name}>
-          {(id) => (
-            <Input
-              id={id}
-              autoFocus={!item}
+      <FormSection title={`${word[0]?.toUpperCase()}${word.slice(1)}`} note={onOwner(owner)}>
+        <TextField
+          label="Name"
+          required
+          error={errors.name}
+          autoFocus={!item}
+          disabled={inherited}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
+        <div className="grid gap-4 sm:grid-cols-2">
+          <SelectField
+            label="Type"
+            error={errors.type}
+            disabled={inherited}
+            options={types}
+            value={draft.type}
+            onChange={(type) => set({ type })}
+          />
+          {kind !== "rule" && (
+            <SelectField
+              label="Value type"
               disabled={inherited}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
+              options={VALUE_TYPES}
+              value={draft.valueType}
+              onChange={(valueType) => set({ valueType })}
             />
           )}
-        </Field>
-        <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Type" error={errors.type}>
-            {(id) => (
-              <Select
-                id={id}
-                disabled={inherited}
-                options={types}
-                value={draft.type}
-                onChange={(e) => set({ type: e.target.value })}
-              />
-            )}
-          </Field>
-          {kind !== "rule" && (
-            <Field label="Value type">
-              {(id) => (
-                <Select
-                  id={id}
-                  disabled={inherited}
-                  options={VALUE_TYPES}
-                  value={draft.valueType}
-                  onChange={(e) => set({ valueType: e.target.value })}
-                />
-              )}
-            </Field>
-          )}
         </div>
-        <Field
+        <TextField
           label="Key"
           required
           error={errors.key}
@@ -211,17 +192,11 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
               ? "With a discovery macro in it, such as vfs.fs.size[{#FSNAME},used]"
               : "Such as system.cpu.util[,user] or app.requests"
           }
-        >
-          {(id) => (
-            <Input
-              id={id}
-              disabled={inherited}
-              className="font-mono text-xs"
-              value={draft.key}
-              onChange={(e) => set({ key: e.target.value })}
-            />
-          )}
-        </Field>
+          disabled={inherited}
+          className="font-mono text-xs"
+          value={draft.key}
+          onChange={(key) => set({ key })}
+        />
         <SourceFields
           hostid={owner.id}
           interfaces={owner.interfaces}

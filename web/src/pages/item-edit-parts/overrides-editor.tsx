@@ -2,11 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Override, OverrideOperation } from "~/api/item-config";
 import { templateNamesQuery } from "~/api/templates";
+import { AddButton } from "~/forms/rows-editor";
 import { TagsEditor } from "~/forms/tags-editor";
 import { TemplatePicker } from "~/parts/pickers";
-import { Button, IconButton } from "~/ui/button";
+import { IconButton } from "~/ui/button";
 import { Checkbox, Input, Select } from "~/ui/field";
 import { INVENTORY_MODES } from "~/util/inventory";
+import { moved, replaced, without } from "~/util/rows";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { FilterEditor } from "./filter-editor";
 import {
@@ -178,6 +180,7 @@ function OverrideCard({ override, onChange, onRemove, onUp }: OverrideCardProps)
 
 function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onChange">) {
   const { operations } = override;
+  const set = (next: OverrideOperation[]) => onChange({ ...override, operations: next });
   return (
     <>
       <div className="flex flex-col gap-2">
@@ -194,25 +197,11 @@ function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onC
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
             key={i}
             operation={operation}
-            onChange={(next) =>
-              onChange({
-                ...override,
-                operations: operations.map((old, at) => (at === i ? next : old)),
-              })
-            }
-            onRemove={() =>
-              onChange({ ...override, operations: operations.filter((_, at) => at !== i) })
-            }
+            onChange={(next) => set(replaced(operations, i, next))}
+            onRemove={() => set(without(operations, i))}
           />
         ))}
-        <Button
-          small
-          icon="plus"
-          className="self-start"
-          onClick={() => onChange({ ...override, operations: [...operations, newOperation()] })}
-        >
-          Add operation
-        </Button>
+        <AddButton onClick={() => set([...operations, newOperation()])}>Add operation</AddButton>
       </div>
       <Checkbox
         label="Leave the overrides after this one out where it applies"
@@ -230,14 +219,6 @@ interface OverridesEditorProps {
 
 /** What discovery makes otherwise for some of the rows, tried in this order. */
 export function OverridesEditor({ overrides, onChange }: OverridesEditorProps) {
-  const change = (at: number, next: Override) =>
-    onChange(overrides.map((old, i) => (i === at ? next : old)));
-  const moveUp = (at: number) =>
-    onChange(
-      overrides.flatMap((one, i) =>
-        i === at - 1 ? [overrides[at] ?? one, one] : i === at ? [] : [one],
-      ),
-    );
   return (
     <div className="flex flex-col gap-3">
       {overrides.map((override, i) => (
@@ -245,19 +226,12 @@ export function OverridesEditor({ overrides, onChange }: OverridesEditorProps) {
           // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
           key={i}
           override={override}
-          onChange={(next) => change(i, next)}
-          onRemove={() => onChange(overrides.filter((_, at) => at !== i))}
-          onUp={i > 0 ? () => moveUp(i) : undefined}
+          onChange={(next) => onChange(replaced(overrides, i, next))}
+          onRemove={() => onChange(without(overrides, i))}
+          onUp={i > 0 ? () => onChange(moved(overrides, i, i - 1)) : undefined}
         />
       ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...overrides, newOverride()])}
-      >
-        Add override
-      </Button>
+      <AddButton onClick={() => onChange([...overrides, newOverride()])}>Add override</AddButton>
     </div>
   );
 }

@@ -9,16 +9,17 @@ import {
   overrideProblem,
   toggled,
 } from "./overrides";
-import { filterParams, NO_FILTER, withCondition } from "./rule-filter";
+import { filterParams, newCondition } from "./rule-filter";
 
 describe("filters", () => {
   it("names conditions by the first free letter, and keeps names", () => {
-    let filter = withCondition(withCondition(NO_FILTER));
-    filter = { ...filter, conditions: filter.conditions.slice(1) };
-    expect(filter.conditions.map((c) => c.formulaid)).toEqual(["B"]);
-    expect(withCondition(filter).conditions.map((c) => c.formulaid)).toEqual(["B", "A"]);
-    for (let n = 0; n < 27; n += 1) filter = withCondition(filter);
-    expect(filter.conditions.at(-1)?.formulaid).toBe("AB");
+    const a = newCondition([]);
+    const b = newCondition([a]);
+    expect([a.formulaid, b.formulaid]).toEqual(["A", "B"]);
+    const conditions = [b];
+    for (let n = 0; n < 27; n += 1) conditions.push(newCondition(conditions));
+    expect(conditions[1]?.formulaid).toBe("A");
+    expect(conditions.at(-1)?.formulaid).toBe("AB");
   });
   it("sends names only with a formula, values only where they are compared", () => {
     const conditions = [

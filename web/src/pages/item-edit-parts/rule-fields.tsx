@@ -1,7 +1,6 @@
-import type { MacroPath } from "~/api/item-config";
+import { RowsEditor } from "~/forms/rows-editor";
 import { FormSection } from "~/forms/section";
-import { Button, IconButton } from "~/ui/button";
-import { Field, Input, Select } from "~/ui/field";
+import { Input, SelectField, TextField } from "~/ui/field";
 import type { ItemDraft } from "./draft";
 import { FilterEditor } from "./filter-editor";
 import { OverridesEditor } from "./overrides-editor";
@@ -20,44 +19,33 @@ interface RuleFieldsProps {
 }
 
 function Paths({ draft, set }: Pick<RuleFieldsProps, "draft" | "set">) {
-  const { macroPaths } = draft;
-  const change = (at: number, next: Partial<MacroPath>) =>
-    set({ macroPaths: macroPaths.map((old, i) => (i === at ? { ...old, ...next } : old)) });
   return (
-    <div className="flex flex-col gap-2">
-      {macroPaths.map((path, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
-        <div key={i} className="grid grid-cols-[1fr_1fr_2rem] gap-2">
+    <RowsEditor
+      word="macro"
+      rows={draft.macroPaths}
+      onChange={(macroPaths) => set({ macroPaths })}
+      fresh={() => ({ lld_macro: "", path: "" })}
+      columns="grid-cols-[1fr_1fr_2rem]"
+    >
+      {(path, change) => (
+        <>
           <Input
             aria-label="Discovery macro"
             placeholder="{#MACRO}"
             className="font-mono text-xs"
             value={path.lld_macro}
-            onChange={(e) => change(i, { lld_macro: e.target.value })}
+            onChange={(e) => change({ lld_macro: e.target.value })}
           />
           <Input
             aria-label="JSONPath"
             placeholder="$.path.to.node"
             className="font-mono text-xs"
             value={path.path}
-            onChange={(e) => change(i, { path: e.target.value })}
+            onChange={(e) => change({ path: e.target.value })}
           />
-          <IconButton
-            icon="trash"
-            label="Remove macro"
-            onClick={() => set({ macroPaths: macroPaths.filter((_, at) => at !== i) })}
-          />
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => set({ macroPaths: [...macroPaths, { lld_macro: "", path: "" }] })}
-      >
-        Add macro
-      </Button>
-    </div>
+        </>
+      )}
+    </RowsEditor>
   );
 }
 
@@ -92,26 +80,19 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
       </FormSection>
       <FormSection title="Lost things" note="What is no longer in the discovered data.">
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Items, triggers and hosts made before">
-            {(id) => (
-              <Select
-                id={id}
-                options={LIFETIMES}
-                value={draft.lifetimeType}
-                onChange={(e) => set({ lifetimeType: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Items, triggers and hosts made before"
+            options={LIFETIMES}
+            value={draft.lifetimeType}
+            onChange={(lifetimeType) => set({ lifetimeType })}
+          />
           {draft.lifetimeType === "0" && (
-            <Field label="After" hint="Such as 7d">
-              {(id) => (
-                <Input
-                  id={id}
-                  value={draft.lifetime}
-                  onChange={(e) => set({ lifetime: e.target.value })}
-                />
-              )}
-            </Field>
+            <TextField
+              label="After"
+              hint="Such as 7d"
+              value={draft.lifetime}
+              onChange={(lifetime) => set({ lifetime })}
+            />
           )}
         </div>
       </FormSection>

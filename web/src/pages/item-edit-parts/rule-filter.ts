@@ -12,12 +12,11 @@ function formulaId(n: number): string {
 }
 
 /** A new condition, under the first name that no other has. */
-export function withCondition(filter: RuleFilter): RuleFilter {
-  const used = new Set(filter.conditions.map((condition) => condition.formulaid));
+export function newCondition(conditions: readonly FilterCondition[]): FilterCondition {
+  const used = new Set(conditions.map((condition) => condition.formulaid));
   let n = 0;
   while (used.has(formulaId(n))) n += 1;
-  const condition = { macro: "", value: "", operator: "8", formulaid: formulaId(n) };
-  return { ...filter, conditions: [...filter.conditions, condition] };
+  return { macro: "", value: "", operator: "8", formulaid: formulaId(n) };
 }
 
 /** Does the operator compare with a value? 8 matches, 9 does not match. */

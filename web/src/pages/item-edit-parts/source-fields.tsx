@@ -1,11 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { HostInterface } from "~/api/hosts";
 import { itemSearchQuery, itemsQuery } from "~/api/items";
 import { interfaceAddress, interfaceName } from "~/parts/availability";
-import { Field, Input, Select, Textarea } from "~/ui/field";
+import { Field, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { useSettled } from "~/util/hooks";
+import type { HostInterface } from "~/util/interfaces";
 import { isPolled } from "~/util/item-types";
 import { fittingInterfaces, type ItemDraft } from "./draft";
 import { EXTRAS } from "./extras";
@@ -56,57 +56,51 @@ function ExtraFields({
 }: Omit<SourceFieldsProps, "hostid" | "interfaces">) {
   const fields = EXTRAS[draft.type] ?? [];
   if (fields.length === 0) return null;
-  const change = (field: string, value: string) =>
-    set({ extra: { ...draft.extra, [field]: value } });
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      {fields.map((extra) => (
-        <Field
-          key={extra.field}
-          label={extra.label}
-          hint={extra.hint}
-          required={extra.required}
-          error={errors[extra.field]}
-          className={extra.multiline ? "sm:col-span-2" : undefined}
-        >
-          {(id) => {
-            const value = draft.extra[extra.field] ?? "";
-            if (extra.choices) {
-              return (
-                <Select
-                  id={id}
-                  disabled={inherited}
-                  options={extra.choices}
-                  value={value || extra.choices[0]?.[0]}
-                  onChange={(e) => change(extra.field, e.target.value)}
-                />
-              );
-            }
-            if (extra.multiline) {
-              return (
-                <Textarea
-                  id={id}
-                  disabled={inherited}
-                  rows={extra.pairs ? 3 : 5}
-                  className="font-mono text-xs"
-                  value={value}
-                  onChange={(e) => change(extra.field, e.target.value)}
-                />
-              );
-            }
-            return (
-              <Input
-                id={id}
-                type={extra.secret ? "password" : "text"}
-                autoComplete={extra.secret ? "new-password" : "off"}
-                disabled={inherited}
-                value={value}
-                onChange={(e) => change(extra.field, e.target.value)}
-              />
-            );
-          }}
-        </Field>
-      ))}
+      {fields.map((extra) => {
+        const { field, label, hint, required, choices } = extra;
+        const value = draft.extra[field] ?? "";
+        const shared = {
+          label,
+          hint,
+          required,
+          error: errors[field],
+          disabled: inherited,
+          onChange: (next: string) => set({ extra: { ...draft.extra, [field]: next } }),
+        };
+        if (choices) {
+          return (
+            <SelectField
+              key={field}
+              {...shared}
+              options={choices}
+              value={value || choices[0]?.[0]}
+            />
+          );
+        }
+        if (extra.multiline) {
+          return (
+            <TextareaField
+              key={field}
+              {...shared}
+              fieldClass="sm:col-span-2"
+              rows={extra.pairs ? 3 : 5}
+              className="font-mono text-xs"
+              value={value}
+            />
+          );
+        }
+        return (
+          <TextField
+            key={field}
+            {...shared}
+            type={extra.secret ? "password" : "text"}
+            autoComplete={extra.secret ? "new-password" : "off"}
+            value={value}
+          />
+        );
+      })}
     </div>
   );
 }
@@ -125,24 +119,20 @@ export function SourceFields({
   return (
     <>
       {fitting.length > 0 && (
-        <Field label="Host interface">
-          {(id) => (
-            <Select
-              id={id}
-              disabled={inherited}
-              options={fitting.map(
-                (i) =>
-                  [i.interfaceid ?? "", `${interfaceName(i.type)} ${interfaceAddress(i)}`] as const,
-              )}
-              value={
-                fitting.some((i) => i.interfaceid === draft.interfaceid)
-                  ? draft.interfaceid
-                  : main?.interfaceid
-              }
-              onChange={(e) => set({ interfaceid: e.target.value })}
-            />
+        <SelectField
+          label="Host interface"
+          disabled={inherited}
+          options={fitting.map(
+            (i) =>
+              [i.interfaceid ?? "", `${interfaceName(i.type)} ${interfaceAddress(i)}`] as const,
           )}
-        </Field>
+          value={
+            fitting.some((i) => i.interfaceid === draft.interfaceid)
+              ? draft.interfaceid
+              : main?.interfaceid
+          }
+          onChange={(interfaceid) => set({ interfaceid })}
+        />
       )}
       {draft.type === "18" && (
         <Field label="Master item" required error={errors.master}>
@@ -157,70 +147,50 @@ export function SourceFields({
         </Field>
       )}
       {draft.type === "15" && (
-        <Field
+        <TextareaField
           label="Formula"
           required
           error={errors.formula}
           hint="Such as avg(/host/key,5m) / last(//other.key)"
-        >
-          {(id) => (
-            <Textarea
-              id={id}
-              disabled={inherited}
-              rows={3}
-              className="font-mono text-xs"
-              value={draft.formula}
-              onChange={(e) => set({ formula: e.target.value })}
-            />
-          )}
-        </Field>
+          disabled={inherited}
+          rows={3}
+          className="font-mono text-xs"
+          value={draft.formula}
+          onChange={(formula) => set({ formula })}
+        />
       )}
       {draft.type === "19" && (
-        <Field label="URL" required error={errors.url}>
-          {(id) => (
-            <Input
-              id={id}
-              disabled={inherited}
-              value={draft.url}
-              onChange={(e) => set({ url: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="URL"
+          required
+          error={errors.url}
+          disabled={inherited}
+          value={draft.url}
+          onChange={(url) => set({ url })}
+        />
       )}
       {draft.type === "20" && (
-        <Field
+        <TextField
           label="SNMP OID"
           required
           error={errors.snmp}
           hint="Such as get[1.3.6.1.2.1.1.3.0] or walk[1.3.6.1.2.1.2.2]"
-        >
-          {(id) => (
-            <Input
-              id={id}
-              disabled={inherited}
-              value={draft.snmpOid}
-              onChange={(e) => set({ snmpOid: e.target.value })}
-            />
-          )}
-        </Field>
+          disabled={inherited}
+          value={draft.snmpOid}
+          onChange={(snmpOid) => set({ snmpOid })}
+        />
       )}
       <ExtraFields draft={draft} set={set} errors={errors} inherited={inherited} />
       {isPolled(draft.type) && (
-        <Field
+        <TextField
           label="Update interval"
           required
           error={errors.delay}
           hint="30s, 5m, or with schedules: 1m;wd1-5h9-18"
-        >
-          {(id) => (
-            <Input
-              id={id}
-              className="w-60!"
-              value={draft.delay}
-              onChange={(e) => set({ delay: e.target.value })}
-            />
-          )}
-        </Field>
+          className="w-60!"
+          value={draft.delay}
+          onChange={(delay) => set({ delay })}
+        />
       )}
     </>
   );

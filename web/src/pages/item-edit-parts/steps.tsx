@@ -1,5 +1,6 @@
 import type { PreprocessingStep } from "~/api/items";
-import { Button, IconButton } from "~/ui/button";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
 import { Input, Select, Textarea } from "~/ui/field";
 import {
@@ -11,6 +12,7 @@ import {
   splitParams,
   stepKind,
 } from "~/util/preprocessing";
+import { moved, replaced, without } from "~/util/rows";
 
 interface StepsEditorProps {
   steps: readonly PreprocessingStep[];
@@ -157,12 +159,6 @@ function StepRow({ step, place, count, only, onChange, onMove, onRemove }: StepR
 
 /** The chain of steps that each value goes through, in order. */
 export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProps) {
-  const move = (from: number, by: -1 | 1) => {
-    const next = [...steps];
-    const [step] = next.splice(from, 1);
-    if (step) next.splice(from + by, 0, step);
-    onChange(next);
-  };
   return (
     <fieldset disabled={disabled} className={cx("flex flex-col gap-2", disabled && "opacity-60")}>
       <legend className="sr-only">Preprocessing steps</legend>
@@ -178,16 +174,13 @@ export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProp
             place={i}
             count={steps.length}
             only={only}
-            onChange={(next) => onChange(steps.map((old, at) => (at === i ? next : old)))}
-            onMove={(by) => move(i, by)}
-            onRemove={() => onChange(steps.filter((_, at) => at !== i))}
+            onChange={(next) => onChange(replaced(steps, i, next))}
+            onMove={(by) => onChange(moved(steps, i, i + by))}
+            onRemove={() => onChange(without(steps, i))}
           />
         ))}
       </ol>
-      <Button
-        small
-        icon="plus"
-        className="self-start"
+      <AddButton
         onClick={() =>
           onChange([
             ...steps,
@@ -196,7 +189,7 @@ export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProp
         }
       >
         Add step
-      </Button>
+      </AddButton>
     </fieldset>
   );
 }

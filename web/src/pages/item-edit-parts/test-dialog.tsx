@@ -9,7 +9,7 @@ import { type Owner, ownerQuery } from "~/api/owners";
 import { HostPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
-import { Checkbox, Field, Input, Textarea } from "~/ui/field";
+import { Checkbox, Input, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { ErrorNote } from "~/ui/state";
 import { resolveMacro } from "~/util/macros";
@@ -85,24 +85,18 @@ function PreviousFields({
 }) {
   return (
     <div className="grid gap-4 sm:grid-cols-2">
-      <Field label="Previous value" hint="As it came in, before any step">
-        {(id) => (
-          <Input
-            id={id}
-            value={previous.value}
-            onChange={(e) => onChange({ ...previous, value: e.target.value })}
-          />
-        )}
-      </Field>
-      <Field label="Previous time" hint="Such as now-60s; empty: there was none">
-        {(id) => (
-          <Input
-            id={id}
-            value={previous.time}
-            onChange={(e) => onChange({ ...previous, time: e.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Previous value"
+        hint="As it came in, before any step"
+        value={previous.value}
+        onChange={(value) => onChange({ ...previous, value })}
+      />
+      <TextField
+        label="Previous time"
+        hint="Such as now-60s; empty: there was none"
+        value={previous.time}
+        onChange={(value) => onChange({ ...previous, time: value })}
+      />
     </div>
   );
 }
@@ -198,21 +192,17 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
           )}
         </div>
         {source === "typed" && (
-          <Field label={failed ? "Error" : "Value"}>
-            {(id) => (
-              <Textarea
-                id={id}
-                autoFocus
-                rows={failed ? 1 : 4}
-                className="font-mono text-xs"
-                value={failed ? error : value}
-                onChange={(e) => (failed ? setError : setValue)(e.target.value)}
-                onKeyDown={(e) => {
-                  if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) run.mutate();
-                }}
-              />
-            )}
-          </Field>
+          <TextareaField
+            label={failed ? "Error" : "Value"}
+            autoFocus
+            rows={failed ? 1 : 4}
+            className="font-mono text-xs"
+            value={failed ? error : value}
+            onChange={failed ? setError : setValue}
+            onKeyDown={(e) => {
+              if (e.key === "Enter" && (e.ctrlKey || e.metaKey)) run.mutate();
+            }}
+          />
         )}
         {compares && <PreviousFields previous={previous} onChange={setPrevious} />}
         {macros.rows.length > 0 && <MacroRows {...macros} />}

@@ -1,5 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { MaintenanceDetail } from "~/api/maintenance";
+import { nameColumns } from "~/ui/name-columns";
 import { Dot } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
@@ -42,33 +43,15 @@ export function maintenanceColumns(
   states: ReadonlyMap<string, State>,
   now: number,
 ): Column<MaintenanceDetail>[] {
-  const state = (row: MaintenanceDetail) => (
-    <StateCell state={states.get(row.maintenanceid)} now={now} />
-  );
   return [
-    {
-      id: "summary",
+    ...nameColumns<MaintenanceDetail>({
       header: "Maintenance",
-      width: "minmax(0, 1fr)",
-      on: "narrow",
-      cell: (row) => (
-        <span className="flex min-w-0 flex-col">
-          <Name row={row} />
-          <span className="flex min-w-0 items-center gap-2 text-xs text-soft">
-            {state(row)}
-            <span className="truncate">{coveredWords(row)}</span>
-          </span>
-        </span>
-      ),
-    },
-    {
-      id: "name",
-      header: "Name",
-      width: "minmax(12rem, 1.6fr)",
-      on: "wide",
-      cell: (row) => <Name row={row} />,
-    },
-    { id: "state", header: "State", width: "13rem", on: "wide", cell: state },
+      name: (row) => <Name row={row} />,
+      nameWidth: "minmax(12rem, 1.6fr)",
+      state: (row) => <StateCell state={states.get(row.maintenanceid)} now={now} />,
+      stateWidth: "13rem",
+      more: coveredWords,
+    }),
     {
       id: "kind",
       header: "Data",

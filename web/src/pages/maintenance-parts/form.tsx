@@ -5,9 +5,9 @@ import { serverZoneQuery } from "~/api/zone";
 import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { useDraft } from "~/forms/use-draft";
-import { HostGroupPicker, HostPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
-import { Field, Input, Textarea } from "~/ui/field";
+import { Field, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { useNow } from "~/util/hooks";
 import { formatMoment, nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
@@ -88,17 +88,15 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
       loss="What it covers leaves maintenance at once."
     >
       <FormSection title="Maintenance" note="While it runs, problems are hidden and not notified.">
-        <Field label="Name" required error={problems.name}>
-          {(id) => (
-            <Input
-              id={id}
-              autoFocus={!maintenance}
-              maxLength={128}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Name"
+          required
+          error={problems.name}
+          autoFocus={!maintenance}
+          maxLength={128}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
         <div className="flex flex-col items-start gap-1">
           <Segmented
             label="Data"
@@ -115,21 +113,18 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
               : "Values are kept, and problems are found but hidden."}
           </p>
         </div>
-        <Field label="Description">
-          {(id) => (
-            <Textarea
-              id={id}
-              rows={2}
-              value={draft.description}
-              onChange={(e) => set({ description: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextareaField
+          label="Description"
+          rows={2}
+          value={draft.description}
+          onChange={(description) => set({ description })}
+        />
       </FormSection>
       <FormSection title="Covers" note="Subgroups come along with their group.">
         <Field label="Host groups" error={problems.covers}>
           {(id) => (
-            <HostGroupPicker
+            <GroupPicker
+              of="host"
               id={id}
               field
               values={draft.groupids}
@@ -151,26 +146,21 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
       </FormSection>
       <FormSection title="When" note="Periods that start while the maintenance is active.">
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Active since" required>
-            {(id) => (
-              <Input
-                id={id}
-                type="datetime-local"
-                value={draft.since}
-                onChange={(e) => set({ since: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Active till" required error={problems.till}>
-            {(id) => (
-              <Input
-                id={id}
-                type="datetime-local"
-                value={draft.till}
-                onChange={(e) => set({ till: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Active since"
+            required
+            type="datetime-local"
+            value={draft.since}
+            onChange={(since) => set({ since })}
+          />
+          <TextField
+            label="Active till"
+            required
+            error={problems.till}
+            type="datetime-local"
+            value={draft.till}
+            onChange={(till) => set({ till })}
+          />
         </div>
         <PeriodsEditor
           periods={draft.periods}

@@ -1,8 +1,10 @@
-import { Button, IconButton } from "~/ui/button";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
 import { cx } from "~/ui/cx";
-import { Field, Input, Select } from "~/ui/field";
+import { SelectField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { MONTHS, periodWords, type Repeat, WEEKDAYS, WEEKS } from "~/util/maintenance";
+import { patched, without } from "~/util/rows";
 import { newPeriod, type PeriodDraft, periodOf } from "./draft";
 
 const REPEATS: readonly (readonly [Repeat, string])[] = [
@@ -57,16 +59,12 @@ interface PeriodProps {
 
 function Every({ period, set, unit }: PeriodProps & { unit: string }) {
   return (
-    <Field label={`Every … ${unit}`}>
-      {(id) => (
-        <Input
-          id={id}
-          inputMode="numeric"
-          value={period.every}
-          onChange={(e) => set({ every: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={`Every … ${unit}`}
+      inputMode="numeric"
+      value={period.every}
+      onChange={(every) => set({ every })}
+    />
   );
 }
 
@@ -91,27 +89,21 @@ function Monthly({ period, set }: PeriodProps) {
           ]}
         />
         {period.by === "day" ? (
-          <Field label="Day" className="w-20">
-            {(id) => (
-              <Input
-                id={id}
-                inputMode="numeric"
-                value={period.dayText}
-                onChange={(e) => set({ dayText: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Day"
+            fieldClass="w-20"
+            inputMode="numeric"
+            value={period.dayText}
+            onChange={(dayText) => set({ dayText })}
+          />
         ) : (
-          <Field label="Week of the month" className="w-36">
-            {(id) => (
-              <Select
-                id={id}
-                options={WEEK_OPTIONS}
-                value={period.every}
-                onChange={(e) => set({ every: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Week of the month"
+            fieldClass="w-36"
+            options={WEEK_OPTIONS}
+            value={period.every}
+            onChange={(every) => set({ every })}
+          />
         )}
       </div>
     </>
@@ -136,38 +128,26 @@ function PeriodFields({ period, set }: PeriodProps) {
         {repeat === "2" && <Every period={period} set={set} unit="days" />}
         {repeat === "3" && <Every period={period} set={set} unit="weeks" />}
         {repeat === "0" ? (
-          <Field label="Starts">
-            {(id) => (
-              <Input
-                id={id}
-                type="datetime-local"
-                value={period.startDate}
-                onChange={(e) => set({ startDate: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Starts"
+            type="datetime-local"
+            value={period.startDate}
+            onChange={(startDate) => set({ startDate })}
+          />
         ) : (
-          <Field label="At">
-            {(id) => (
-              <Input
-                id={id}
-                type="time"
-                value={period.startTime}
-                onChange={(e) => set({ startTime: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="At"
+            type="time"
+            value={period.startTime}
+            onChange={(startTime) => set({ startTime })}
+          />
         )}
-        <Field label="Lasts">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder="2h 30m"
-              value={period.length}
-              onChange={(e) => set({ length: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextField
+          label="Lasts"
+          placeholder="2h 30m"
+          value={period.length}
+          onChange={(length) => set({ length })}
+        />
       </div>
     </>
   );
@@ -189,8 +169,7 @@ interface PeriodsEditorProps {
 
 /** Time periods, a box each, with what it means in words below. */
 export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) {
-  const set = (at: number, next: Partial<PeriodDraft>) =>
-    onChange(periods.map((period, i) => (i === at ? { ...period, ...next } : period)));
+  const set = (at: number, next: Partial<PeriodDraft>) => onChange(patched(periods, at, next));
   return (
     <div className="flex flex-col gap-3">
       {periods.map((period, i) => {
@@ -213,7 +192,7 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
               <IconButton
                 icon="trash"
                 label={`Remove time period ${i + 1}`}
-                onClick={() => onChange(periods.filter((_, at) => at !== i))}
+                onClick={() => onChange(without(periods, i))}
               />
             </div>
             <PeriodFields period={period} set={(next) => set(i, next)} />
@@ -223,14 +202,9 @@ export function PeriodsEditor({ periods, onChange, tried }: PeriodsEditorProps) 
           </fieldset>
         );
       })}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...periods, newPeriod(Math.floor(Date.now() / 1000))])}
-      >
+      <AddButton onClick={() => onChange([...periods, newPeriod(Math.floor(Date.now() / 1000))])}>
         Add time period
-      </Button>
+      </AddButton>
     </div>
   );
 }

@@ -1,5 +1,4 @@
-import type { MaintenanceTag } from "~/api/maintenance";
-import { Button, IconButton } from "~/ui/button";
+import { RowsEditor } from "~/forms/rows-editor";
 import { Input, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import type { Draft } from "./draft";
@@ -17,8 +16,6 @@ interface TagConditionsProps {
 /** Which problems alone are hidden; only where data is collected. */
 export function TagConditions({ draft, set }: TagConditionsProps) {
   const { tags, noData } = draft;
-  const change = (at: number, next: Partial<MaintenanceTag>) =>
-    set({ tags: tags.map((tag, i) => (i === at ? { ...tag, ...next } : tag)) });
   if (noData) {
     return (
       <p className="text-xs text-faint">
@@ -42,42 +39,36 @@ export function TagConditions({ draft, set }: TagConditionsProps) {
           ]}
         />
       )}
-      {tags.map((tag, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
-        <div key={i} className="grid grid-cols-[1fr_7rem_1fr_2rem] gap-2">
-          <Input
-            aria-label="Tag name"
-            placeholder="name"
-            value={tag.tag}
-            onChange={(e) => change(i, { tag: e.target.value })}
-          />
-          <Select
-            aria-label="Tag operator"
-            options={OPERATORS}
-            value={tag.operator}
-            onChange={(e) => change(i, { operator: e.target.value })}
-          />
-          <Input
-            aria-label="Tag value"
-            placeholder="value"
-            value={tag.value}
-            onChange={(e) => change(i, { value: e.target.value })}
-          />
-          <IconButton
-            icon="trash"
-            label="Remove tag"
-            onClick={() => set({ tags: tags.filter((_, at) => at !== i) })}
-          />
-        </div>
-      ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => set({ tags: [...tags, { tag: "", value: "", operator: "0" }] })}
+      <RowsEditor
+        word="tag"
+        rows={tags}
+        onChange={(next) => set({ tags: next })}
+        fresh={() => ({ tag: "", value: "", operator: "0" })}
+        columns="grid-cols-[1fr_7rem_1fr_2rem]"
       >
-        Add tag
-      </Button>
+        {(tag, change) => (
+          <>
+            <Input
+              aria-label="Tag name"
+              placeholder="name"
+              value={tag.tag}
+              onChange={(e) => change({ tag: e.target.value })}
+            />
+            <Select
+              aria-label="Tag operator"
+              options={OPERATORS}
+              value={tag.operator}
+              onChange={(e) => change({ operator: e.target.value })}
+            />
+            <Input
+              aria-label="Tag value"
+              placeholder="value"
+              value={tag.value}
+              onChange={(e) => change({ value: e.target.value })}
+            />
+          </>
+        )}
+      </RowsEditor>
     </fieldset>
   );
 }

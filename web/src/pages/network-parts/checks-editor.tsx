@@ -1,6 +1,8 @@
-import { Button, IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select } from "~/ui/field";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
+import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { CHECKS, type Check, hasValue, isAgent, isPing } from "~/util/network";
+import { patched } from "~/util/rows";
 import { newCheck } from "./rule-draft";
 
 const KINDS = CHECKS.map(([type, name]) => [type, name] as const);
@@ -33,15 +35,11 @@ interface PartProps {
 
 function Text({ check, set, member, label }: PartProps & { member: keyof Check; label: string }) {
   return (
-    <Field label={label}>
-      {(id) => (
-        <Input
-          id={id}
-          value={check[member] ?? ""}
-          onChange={(e) => set({ [member]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      value={check[member] ?? ""}
+      onChange={(value) => set({ [member]: value })}
+    />
   );
 }
 
@@ -54,16 +52,12 @@ function Choice(
 ) {
   const { check, set, member, label, options } = props;
   return (
-    <Field label={label}>
-      {(id) => (
-        <Select
-          id={id}
-          options={options}
-          value={check[member] ?? ""}
-          onChange={(e) => set({ [member]: e.target.value })}
-        />
-      )}
-    </Field>
+    <SelectField
+      label={label}
+      options={options}
+      value={check[member] ?? ""}
+      onChange={(value) => set({ [member]: value })}
+    />
   );
 }
 
@@ -104,8 +98,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
   return (
     <div className="flex flex-col gap-3">
       {checks.map((check, at) => {
-        const set = (next: Partial<Check>) =>
-          onChange(checks.map((old, i) => (i === at ? { ...old, ...next } : old)));
+        const set = (next: Partial<Check>) => onChange(patched(checks, at, next));
         const { type } = check;
         const part = { check, set };
         return (
@@ -116,16 +109,13 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
             className="grid gap-3 rounded-lg border bg-sunken p-3 sm:grid-cols-2"
           >
             <div className="flex items-end gap-2">
-              <Field label="Looks for" className="flex-1">
-                {(id) => (
-                  <Select
-                    id={id}
-                    options={KINDS}
-                    value={type}
-                    onChange={(e) => set({ ...newCheck(e.target.value), dcheckid: check.dcheckid })}
-                  />
-                )}
-              </Field>
+              <SelectField
+                label="Looks for"
+                fieldClass="flex-1"
+                options={KINDS}
+                value={type}
+                onChange={(value) => set({ ...newCheck(value), dcheckid: check.dcheckid })}
+              />
               <IconButton icon="trash" label="Remove check" onClick={() => onRemove(at)} />
             </div>
             {isPing(type) ? (
@@ -151,14 +141,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           </fieldset>
         );
       })}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...checks, newCheck("12")])}
-      >
-        Add check
-      </Button>
+      <AddButton onClick={() => onChange([...checks, newCheck("12")])}>Add check</AddButton>
       {problems.checks && <p className="text-xs text-bad-ink">{problems.checks}</p>}
     </div>
   );

@@ -9,6 +9,7 @@ import {
   portsProblem,
   rangeProblem,
 } from "~/util/network";
+import { without } from "~/util/rows";
 
 /** A rule as the form holds it. */
 export interface RuleDraft {
@@ -77,7 +78,7 @@ export function withoutCheck(draft: RuleDraft, at: number): RuleDraft {
   };
   return {
     ...draft,
-    checks: draft.checks.filter((_, i) => i !== at),
+    checks: without(draft.checks, at),
     unique: moved(draft.unique, "ip"),
     host: moved(draft.host, "dns"),
     visible: moved(draft.visible, "host"),

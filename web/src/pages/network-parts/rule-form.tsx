@@ -4,7 +4,7 @@ import { deleteNetworkRules, type NetworkRule, saveNetworkRule } from "~/api/net
 import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { useDraft } from "~/forms/use-draft";
-import { Checkbox, Field, Input, Select } from "~/ui/field";
+import { Checkbox, SelectField, TextField } from "~/ui/field";
 import { checkWords, hasValue } from "~/util/network";
 import { ChecksEditor } from "./checks-editor";
 import { ruleDraft, ruleParams, ruleProblems, withoutCheck } from "./rule-draft";
@@ -35,51 +35,39 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
       loss="What it found goes with it; hosts that were made of it stay."
     >
       <FormSection title="Rule" note="Where it looks, and how often.">
-        <Field label="Name" required error={problems.name}>
-          {(id) => (
-            <Input
-              id={id}
-              autoFocus={!rule}
-              maxLength={255}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
-        <Field
+        <TextField
+          label="Name"
+          required
+          error={problems.name}
+          autoFocus={!rule}
+          maxLength={255}
+          value={draft.name}
+          onChange={(name) => set({ name })}
+        />
+        <TextField
           label="Addresses"
           required
           error={problems.iprange}
           hint="Addresses, ranges and networks, separated by commas; each at most 65,536 addresses."
-        >
-          {(id) => (
-            <Input
-              id={id}
-              maxLength={2048}
-              value={draft.iprange}
-              onChange={(e) => set({ iprange: e.target.value })}
-            />
-          )}
-        </Field>
+          maxLength={2048}
+          value={draft.iprange}
+          onChange={(iprange) => set({ iprange })}
+        />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Look every" required error={problems.delay}>
-            {(id) => (
-              <Input id={id} value={draft.delay} onChange={(e) => set({ delay: e.target.value })} />
-            )}
-          </Field>
-          <Field
+          <TextField
+            label="Look every"
+            required
+            error={problems.delay}
+            value={draft.delay}
+            onChange={(delay) => set({ delay })}
+          />
+          <TextField
             label="Addresses at one time"
             error={problems.concurrency}
             hint="0: as many as go without delaying other checks."
-          >
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.concurrency}
-                onChange={(e) => set({ concurrency: e.target.value })}
-              />
-            )}
-          </Field>
+            value={draft.concurrency}
+            onChange={(concurrency) => set({ concurrency })}
+          />
         </div>
         <Checkbox
           label="Enabled"
@@ -96,37 +84,25 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
         />
       </FormSection>
       <FormSection title="Hosts" note="What discovery actions make of what is found.">
-        <Field label="Hosts are told apart by">
-          {(id) => (
-            <Select
-              id={id}
-              options={[["ip", "Address"], ...valued]}
-              value={draft.unique}
-              onChange={(e) => set({ unique: e.target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Hosts are told apart by"
+          options={[["ip", "Address"], ...valued]}
+          value={draft.unique}
+          onChange={(unique) => set({ unique })}
+        />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Host name">
-            {(id) => (
-              <Select
-                id={id}
-                options={[["dns", "DNS name"], ["ip", "Address"], ...valued]}
-                value={draft.host}
-                onChange={(e) => set({ host: e.target.value })}
-              />
-            )}
-          </Field>
-          <Field label="Visible name">
-            {(id) => (
-              <Select
-                id={id}
-                options={[["host", "Host name"], ["dns", "DNS name"], ["ip", "Address"], ...valued]}
-                value={draft.visible}
-                onChange={(e) => set({ visible: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Host name"
+            options={[["dns", "DNS name"], ["ip", "Address"], ...valued]}
+            value={draft.host}
+            onChange={(host) => set({ host })}
+          />
+          <SelectField
+            label="Visible name"
+            options={[["host", "Host name"], ["dns", "DNS name"], ["ip", "Address"], ...valued]}
+            value={draft.visible}
+            onChange={(visible) => set({ visible })}
+          />
         </div>
       </FormSection>
     </ObjectForm>

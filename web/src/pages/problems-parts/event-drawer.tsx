@@ -6,11 +6,11 @@ import { fetchProblemRows, type ProblemRow } from "~/api/problems";
 import { triggerQuery } from "~/api/triggers";
 import { GraphPanel } from "~/parts/graph-panel";
 import { RunningNotes, SilencedMark } from "~/parts/silence";
-import { QueryError } from "~/shell/fallback";
+import { Gone, QueryError } from "~/shell/fallback";
 import { IconButton } from "~/ui/button";
 import { Drawer } from "~/ui/dialog";
 import { ResolvedBadge, SeverityBadge, SeverityMark } from "~/ui/severity";
-import { Empty, SkeletonRows } from "~/ui/state";
+import { SkeletonRows } from "~/ui/state";
 import { Chip } from "~/ui/tag";
 import { isNumeric } from "~/util/format";
 import { useNow } from "~/util/hooks";
@@ -157,9 +157,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
         {error ? (
           <QueryError error={error} className="m-5" />
         ) : rows.isSuccess && !row ? (
-          <Empty icon="search" title="This problem is gone">
-            It was deleted, or you may not see it.
-          </Empty>
+          <Gone icon="search" title="This problem is gone" />
         ) : !row ? (
           <SkeletonRows />
         ) : (

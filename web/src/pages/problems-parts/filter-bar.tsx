@@ -1,12 +1,12 @@
 import { RangePicker } from "~/charts/range-picker";
-import { HostGroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
+import { GroupPicker, HostPicker, SeverityPicker } from "~/parts/pickers";
 import { Button } from "~/ui/button";
 import { Input, SearchBox, Select } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { plural } from "~/util/format";
-import { useTyped } from "~/util/hooks";
+import { useFilters } from "~/util/hooks";
 import { listOf, listTo } from "~/util/search";
-import { isNarrowed, modeOf, NO_FILTERS, type ProblemSearch } from "./filter";
+import { modeOf, NO_FILTERS, type ProblemSearch } from "./filter";
 
 interface FilterBarProps {
   search: ProblemSearch;
@@ -15,12 +15,7 @@ interface FilterBarProps {
 
 /** Everything that narrows the list; all of it lives in the address. */
 export function FilterBar({ search, onChange }: FilterBarProps) {
-  const [text, setText] = useTyped(search.text ?? "", (value) =>
-    onChange({ text: value || undefined }),
-  );
-  const [tags, setTags] = useTyped(search.tags ?? "", (value) =>
-    onChange({ tags: value || undefined }),
-  );
+  const { text, setText, tags, setTags, onClear } = useFilters(search, onChange, NO_FILTERS);
   const mode = modeOf(search);
   return (
     <>
@@ -39,7 +34,8 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
         values={listOf(search.severity)}
         onChange={(v) => onChange({ severity: listTo(v) })}
       />
-      <HostGroupPicker
+      <GroupPicker
+        of="host"
         values={listOf(search.group)}
         onChange={(v) => onChange({ group: listTo(v) })}
       />
@@ -74,15 +70,8 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
           onChange={({ from, to }) => onChange({ from, to })}
         />
       )}
-      {isNarrowed(search) && (
-        <Button
-          look="quiet"
-          onClick={() => {
-            setText("");
-            setTags("");
-            onChange(NO_FILTERS);
-          }}
-        >
+      {onClear && (
+        <Button look="quiet" onClick={onClear}>
           Clear filters
         </Button>
       )}

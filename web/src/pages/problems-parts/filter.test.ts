@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isNarrowed, modeOf, toFilter } from "./filter";
+import { isNarrowed } from "~/util/search";
+import { modeOf, NO_FILTERS, toFilter } from "./filter";
 
 describe("toFilter", () => {
   it("starts with recent problems, newest first, without suppressed ones", () => {
@@ -40,6 +41,6 @@ describe("toFilter", () => {
 it("knows its modes", () => {
   expect(modeOf({ show: "open" })).toBe("open");
   expect(modeOf({ show: "nonsense" })).toBe("recent");
-  expect(isNarrowed({ show: "history", sort: "severity" })).toBe(false);
-  expect(isNarrowed({ ack: "no" })).toBe(true);
+  expect(isNarrowed({ show: "history", sort: "severity" }, NO_FILTERS)).toBe(false);
+  expect(isNarrowed({ ack: "no" }, NO_FILTERS)).toBe(true);
 });

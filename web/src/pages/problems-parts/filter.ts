@@ -59,16 +59,3 @@ export const NO_FILTERS: Partial<ProblemSearch> = {
   tags: undefined,
   ack: undefined,
 };
-
-/** Whether anything but the mode and the order narrows the list. */
-export function isNarrowed(search: ProblemSearch): boolean {
-  return Boolean(
-    search.severity ||
-      search.group ||
-      search.host ||
-      search.trigger ||
-      search.text ||
-      search.tags ||
-      search.ack,
-  );
-}

@@ -4,7 +4,7 @@ import { explain } from "~/api/errors";
 import { type Update, updateProblems } from "~/api/events";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
-import { Checkbox, Field, Select, Textarea } from "~/ui/field";
+import { Checkbox, Field, SelectField, Textarea } from "~/ui/field";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
@@ -93,16 +93,12 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             />
           )}
         </Field>
-        <Field label="Severity">
-          {(id) => (
-            <Select
-              id={id}
-              options={SEVERITY_OPTIONS}
-              value={severity}
-              onChange={(event) => setSeverity(event.target.value)}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Severity"
+          options={SEVERITY_OPTIONS}
+          value={severity}
+          onChange={setSeverity}
+        />
         <div className="flex flex-col gap-2">
           <Checkbox
             label="Acknowledge"

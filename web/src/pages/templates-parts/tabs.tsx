@@ -3,9 +3,9 @@ import { Link } from "@tanstack/react-router";
 import { explain } from "~/api/errors";
 import { unlinkTemplate } from "~/api/host-changes";
 import type { Template } from "~/api/templates";
+import { askUnlinking } from "~/parts/unlink";
 import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
-import { ask } from "~/ui/confirm";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 
@@ -20,20 +20,14 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
     onSettled: () => client.invalidateQueries(),
   });
   const onUnlink = async (host: { hostid: string; name: string }) => {
-    const choice = await ask({
-      title: `Unlink from ${host.name}?`,
-      body: (
-        <p>
-          <b>Unlink</b> keeps the items, triggers and history that the template brought, as the
-          host's own. <b>Unlink and clear</b> deletes them.
-        </p>
-      ),
-      choices: [
-        { value: "clear", label: "Unlink and clear", look: "danger", icon: "trash" },
-        { value: "keep", label: "Unlink", look: "primary", icon: "unlink" },
-      ],
-    });
-    if (choice) unlink.mutate({ hostid: host.hostid, clear: choice === "clear" });
+    const clear = await askUnlinking(
+      `Unlink from ${host.name}?`,
+      <p>
+        <b>Unlink</b> keeps the items, triggers and history that the template brought, as the host's
+        own. <b>Unlink and clear</b> deletes them.
+      </p>,
+    );
+    if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });
   };
   if (template.hosts.length === 0) {
     return (

@@ -1,15 +1,11 @@
-import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { explain } from "~/api/errors";
-import { createTemplateGroup } from "~/api/groups";
 import { saveTemplate, type Template } from "~/api/templates";
 import { TagsEditor } from "~/forms/tags-editor";
-import { TemplateGroupPicker, TemplatePicker } from "~/parts/pickers";
+import { OwnerFields } from "~/parts/owner-fields";
 import { SaveDialog } from "~/parts/save-dialog";
-import { ask } from "~/ui/confirm";
-import { Field, Input, Textarea } from "~/ui/field";
-import { toast } from "~/ui/toast";
-import { tagParams } from "~/util/tags";
+import { askUnlinked } from "~/parts/unlink";
+import { TextareaField } from "~/ui/field";
+import { ownerDraft, ownerParams, unlinkedTemplates } from "~/util/owner-draft";
 
 const KEYS = [["templates"], ["items"], ["triggers"], ["discoveryrules"], ["macros"]];
 
@@ -19,68 +15,31 @@ interface TemplateDialogProps {
   onClose: () => void;
 }
 
-/** What becomes of what unlinked templates brought; null when nothing shall be saved. */
-async function askUnlinking(names: readonly string[]): Promise<"keep" | "clear" | null> {
-  if (names.length === 0) return "keep";
-  return ask({
-    title: "Unlink templates?",
-    body: (
-      <>
-        <p>{names.join(", ")} will no longer be linked.</p>
-        <p>
-          <b>Unlink</b> keeps the items and triggers it brought, here and on hosts.{" "}
-          <b>Unlink and clear</b> deletes them with their history.
-        </p>
-      </>
-    ),
-    choices: [
-      { value: "clear", label: "Unlink and clear", look: "danger", icon: "trash" },
-      { value: "keep", label: "Unlink", look: "primary", icon: "unlink" },
-    ],
-  });
-}
-
 /** Creates a template, or edits what it is called and linked to. */
 export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogProps) {
-  const client = useQueryClient();
   const [draft, setDraft] = useState({
-    host: template?.host ?? "",
-    name: template && template.name !== template.host ? template.name : "",
+    ...ownerDraft(template, template?.templategroups, template?.parentTemplates),
     description: template?.description ?? "",
-    groupids: template?.templategroups.map((group) => group.groupid) ?? [],
-    linked: template?.parentTemplates.map((parent) => parent.templateid) ?? [],
-    tags: template?.tags ?? [],
   });
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
-  const addGroup = useMutation({
-    mutationFn: createTemplateGroup,
-    onSuccess: (groupid) => {
-      void client.invalidateQueries({ queryKey: ["templategroups"] });
-      set({ groupids: [...draft.groupids, groupid] });
-    },
-    onError: (error) => toast(explain(error).what, "bad"),
-  });
   const problem = !draft.host.trim()
     ? "Write a name."
     : draft.groupids.length === 0
       ? "Choose a group."
       : undefined;
   const save = async () => {
-    const gone =
-      template?.parentTemplates.filter((parent) => !draft.linked.includes(parent.templateid)) ?? [];
-    const choice = await askUnlinking(gone.map((parent) => parent.name));
-    if (choice === null) return false;
+    const unlinked = unlinkedTemplates(draft, template);
+    const clear = await askUnlinked(
+      unlinked,
+      <p>
+        <b>Unlink</b> keeps the items and triggers it brought, here and on hosts.{" "}
+        <b>Unlink and clear</b> deletes them with their history.
+      </p>,
+    );
+    if (clear === null) return false;
     const templateid = await saveTemplate(template?.templateid ?? null, {
-      host: draft.host.trim(),
-      name: draft.name.trim() || draft.host.trim(),
+      ...ownerParams(draft, clear ? unlinked : []),
       description: draft.description,
-      groups: draft.groupids.map((groupid) => ({ groupid })),
-      templates: draft.linked.map((id) => ({ templateid: id })),
-      templates_clear:
-        choice === "clear" && gone.length
-          ? gone.map((parent) => ({ templateid: parent.templateid }))
-          : undefined,
-      tags: tagParams(draft.tags),
     });
     onSaved?.(templateid);
     return true;
@@ -95,55 +54,21 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
       keys={KEYS}
       onClose={onClose}
     >
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Template name" required>
-          {(id) => (
-            <Input id={id} value={draft.host} onChange={(e) => set({ host: e.target.value })} />
-          )}
-        </Field>
-        <Field label="Visible name">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder={draft.host}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
-      </div>
-      <Field label="Template groups" required>
-        {(id) => (
-          <TemplateGroupPicker
-            id={id}
-            field
-            values={draft.groupids}
-            onChange={(groupids) => set({ groupids })}
-            onCreate={(name) => addGroup.mutate(name)}
-          />
-        )}
-      </Field>
-      <Field label="Linked templates" hint="What they have, this one has too.">
-        {(id) => (
-          <TemplatePicker
-            id={id}
-            field
-            names={new Map(template?.parentTemplates.map((one) => [one.templateid, one.name]))}
-            values={draft.linked}
-            onChange={(linked) => set({ linked })}
-          />
-        )}
-      </Field>
-      <Field label="Description">
-        {(id) => (
-          <Textarea
-            id={id}
-            rows={2}
-            value={draft.description}
-            onChange={(e) => set({ description: e.target.value })}
-          />
-        )}
-      </Field>
+      <OwnerFields
+        of="template"
+        draft={draft}
+        set={set}
+        problems={{}}
+        isNew={template === null}
+        templates={template?.parentTemplates ?? []}
+        templatesHint="What they have, this one has too."
+      />
+      <TextareaField
+        label="Description"
+        rows={2}
+        value={draft.description}
+        onChange={(description) => set({ description })}
+      />
       <div className="flex flex-col gap-1">
         <span className="text-xs font-medium text-soft">Tags</span>
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />

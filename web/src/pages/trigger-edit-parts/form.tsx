@@ -12,7 +12,8 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { onOwner } from "~/parts/owner";
+import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Segmented } from "~/ui/segmented";
 import { useSettled } from "~/util/hooks";
@@ -101,18 +102,14 @@ function When({
         value={draft.expression}
         onChange={(expression) => set({ expression })}
       />
-      <Field label="Ends when">
-        {(id) => (
-          <Select
-            id={id}
-            className="max-w-80"
-            disabled={inherited}
-            options={RECOVERY}
-            value={draft.recoveryMode}
-            onChange={(e) => set({ recoveryMode: e.target.value })}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Ends when"
+        className="max-w-80"
+        disabled={inherited}
+        options={RECOVERY}
+        value={draft.recoveryMode}
+        onChange={(recoveryMode) => set({ recoveryMode })}
+      />
       {draft.recoveryMode === "1" && (
         <ExpressionBox
           label="Recovery expression"
@@ -148,17 +145,15 @@ function When({
           />
         )}
         {draft.recoveryMode !== "2" && draft.correlate && (
-          <Field label="Tag" required error={errors.correlationTag}>
-            {(id) => (
-              <Input
-                id={id}
-                className="w-60!"
-                disabled={inherited}
-                value={draft.correlationTag}
-                onChange={(e) => set({ correlationTag: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Tag"
+            required
+            error={errors.correlationTag}
+            className="w-60!"
+            disabled={inherited}
+            value={draft.correlationTag}
+            onChange={(correlationTag) => set({ correlationTag })}
+          />
         )}
       </div>
     </FormSection>
@@ -167,16 +162,15 @@ function When({
 
 function Words({ draft, set, errors, inherited }: PartProps) {
   const text = (key: "name" | "eventName" | "opdata", label: string, hint?: string) => (
-    <Field label={label} hint={hint} required={key === "name"} error={errors[key]}>
-      {(id) => (
-        <Input
-          id={id}
-          disabled={inherited}
-          value={draft[key]}
-          onChange={(e) => set({ [key]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      required={key === "name"}
+      error={errors[key]}
+      disabled={inherited}
+      value={draft[key]}
+      onChange={(value) => set({ [key]: value })}
+    />
   );
   return (
     <>
@@ -209,28 +203,26 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       isNew={id === null}
       save={() => saveTrigger(prototype, id, triggerParams(draft, inherited, prototype))}
       onSaved={done}
-      remove={inherited ? undefined : () => deleteTrigger(prototype, id ?? "")}
+      inherited={
+        inherited && (
+          <>
+            Severity, tags, dependencies and state can be changed here; the rest{" "}
+            <Link
+              to="/triggers/$triggerid/edit"
+              params={{ triggerid: trigger.templateid }}
+              className="underline"
+            >
+              in the template
+            </Link>
+            .
+          </>
+        )
+      }
+      remove={() => deleteTrigger(prototype, id ?? "")}
       onDeleted={done}
       loss="Its open problems go with it."
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} comes from a template. Severity, tags, dependencies and state can be changed
-          here; the rest{" "}
-          <Link
-            to="/triggers/$triggerid/edit"
-            params={{ triggerid: trigger?.templateid ?? "" }}
-            className="underline"
-          >
-            in the template
-          </Link>
-          .
-        </p>
-      )}
-      <FormSection
-        title="Trigger"
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
+      <FormSection title="Trigger" note={onOwner(owner)}>
         <Words {...part} />
         <div className="overflow-x-auto">
           <Segmented
@@ -271,31 +263,20 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
         />
       </FormSection>
       <FormSection title="For whoever is on call">
-        <Field label="Description" hint="What it means and what to do">
-          {(id) => (
-            <Textarea
-              id={id}
-              rows={3}
-              value={draft.comments}
-              onChange={(e) => set({ comments: e.target.value })}
-            />
-          )}
-        </Field>
+        <TextareaField
+          label="Description"
+          hint="What it means and what to do"
+          rows={3}
+          value={draft.comments}
+          onChange={(comments) => set({ comments })}
+        />
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Link">
-            {(id) => (
-              <Input id={id} value={draft.url} onChange={(e) => set({ url: e.target.value })} />
-            )}
-          </Field>
-          <Field label="Name of the link">
-            {(id) => (
-              <Input
-                id={id}
-                value={draft.urlName}
-                onChange={(e) => set({ urlName: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField label="Link" value={draft.url} onChange={(url) => set({ url })} />
+          <TextField
+            label="Name of the link"
+            value={draft.urlName}
+            onChange={(urlName) => set({ urlName })}
+          />
         </div>
       </FormSection>
     </ObjectForm>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import { hostGroupsQuery, templateGroupsQuery } from "~/api/groups";
+import { groupsQuery } from "~/api/groups";
 import {
   deleteUserGroup,
   type Right,
@@ -9,15 +9,14 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
-import { NameField, RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
+import { CELL, PlainTable } from "~/parts/config-tables";
+import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
-import { Checkbox, Field, Select } from "~/ui/field";
+import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["usergroups"], ["users"]];
 const PERMISSIONS = [
   ["2", "Read"],
@@ -98,8 +97,8 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
   });
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const { data: users = [] } = useQuery(usersQuery());
-  const { data: hostGroups = [] } = useQuery(hostGroupsQuery());
-  const { data: templateGroups = [] } = useQuery(templateGroupsQuery());
+  const { data: hostGroups = [] } = useQuery(groupsQuery("host"));
+  const { data: templateGroups = [] } = useQuery(groupsQuery("template"));
   const save = () => {
     const { enabled, userids, name, ...rest } = draft;
     return saveUserGroup(group?.usrgrpid ?? null, {
@@ -119,7 +118,13 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       keys={KEYS}
       onClose={onClose}
     >
-      <NameField value={draft.name} fresh={!group} onChange={(name) => set({ name })} />
+      <TextField
+        label="Name"
+        required
+        autoFocus={!group}
+        value={draft.name}
+        onChange={(name) => set({ name })}
+      />
       <Field label="Users">
         {(id) => (
           <Pick
@@ -144,16 +149,12 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         options={templateGroups}
         onChange={(templategroup_rights) => set({ templategroup_rights })}
       />
-      <Field label="Sign-in to this interface">
-        {(id) => (
-          <Select
-            id={id}
-            options={ACCESS}
-            value={draft.gui_access}
-            onChange={(e) => set({ gui_access: e.target.value })}
-          />
-        )}
-      </Field>
+      <SelectField
+        label="Sign-in to this interface"
+        options={ACCESS}
+        value={draft.gui_access}
+        onChange={(gui_access) => set({ gui_access })}
+      />
       <Checkbox
         label="Enabled"
         checked={draft.enabled}

@@ -1,13 +1,12 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
-import { NameField, RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
-import { Checkbox, Field, Select, Textarea } from "~/ui/field";
+import { CELL, PlainTable } from "~/parts/config-tables";
+import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
+import { Checkbox, Select, SelectField, Textarea, TextField } from "~/ui/field";
 import { Empty } from "~/ui/state";
 import { plural } from "~/util/format";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
   ["1", "User: sees what groups allow"],
@@ -71,17 +70,19 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
       keys={KEYS}
       onClose={onClose}
     >
-      <NameField value={draft.name} fresh={!role} onChange={(name) => set({ name })} />
-      <Field label="Kind of user">
-        {(id) => (
-          <Select
-            id={id}
-            options={TYPES}
-            value={draft.type}
-            onChange={(e) => set({ type: e.target.value })}
-          />
-        )}
-      </Field>
+      <TextField
+        label="Name"
+        required
+        autoFocus={!role}
+        value={draft.name}
+        onChange={(name) => set({ name })}
+      />
+      <SelectField
+        label="Kind of user"
+        options={TYPES}
+        value={draft.type}
+        onChange={(type) => set({ type })}
+      />
       {actions.length > 0 && (
         <fieldset className="flex flex-col gap-1.5">
           <legend className="pb-1 text-xs font-medium text-soft">Actions</legend>

@@ -11,18 +11,17 @@ import {
   tokensQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { useDelete } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
-import { Field, Input, Select } from "~/ui/field";
+import { SelectField, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { formatDate } from "~/util/time";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["tokens"]];
 const DAY = 86_400;
 const LIFETIMES = [
@@ -101,38 +100,25 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
       ) : (
         <div className="flex flex-col gap-4">
           {create.error && <ErrorNote {...explain(create.error)} />}
-          <Field label="Name" required hint="What it is for, such as “Grafana”.">
-            {(id) => (
-              <Input id={id} autoFocus value={name} onChange={(e) => setName(e.target.value)} />
-            )}
-          </Field>
+          <TextField
+            label="Name"
+            required
+            hint="What it is for, such as “Grafana”."
+            autoFocus
+            value={name}
+            onChange={setName}
+          />
           {admin && (
-            <Field label="User" hint="Calls with the token have this user's rights.">
-              {(id) => (
-                <Select
-                  id={id}
-                  options={users.map((user) => [user.userid, user.username] as const)}
-                  value={userid}
-                  onChange={(e) => setUserid(e.target.value)}
-                />
-              )}
-            </Field>
+            <SelectField
+              label="User"
+              hint="Calls with the token have this user's rights."
+              options={users.map((user) => [user.userid, user.username] as const)}
+              value={userid}
+              onChange={setUserid}
+            />
           )}
-          <Field label="Valid for">
-            {(id) => (
-              <Select
-                id={id}
-                options={LIFETIMES}
-                value={days}
-                onChange={(e) => setDays(e.target.value)}
-              />
-            )}
-          </Field>
-          <Field label="Description">
-            {(id) => (
-              <Input id={id} value={description} onChange={(e) => setDescription(e.target.value)} />
-            )}
-          </Field>
+          <SelectField label="Valid for" options={LIFETIMES} value={days} onChange={setDays} />
+          <TextField label="Description" value={description} onChange={setDescription} />
         </div>
       )}
     </Dialog>

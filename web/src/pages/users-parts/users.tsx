@@ -11,16 +11,15 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
-import { PlainTable } from "~/parts/config-tables";
+import { CELL, PlainTable } from "~/parts/config-tables";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Button, IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select } from "~/ui/field";
+import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
 import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { passwordProblem, type UserDraft, userParams } from "./user-draft";
 
-const CELL = "px-3 py-2 align-top break-words";
 const KEYS = [["users"], ["usergroups"]];
 /** After so many failed attempts nobody may sign in as this user for a while. */
 const BLOCKED_AT = 5;
@@ -52,17 +51,14 @@ function PasswordFields({
   isNew: boolean;
 }) {
   const box = (key: "password" | "again" | "current", label: string, complete: string) => (
-    <Field label={label} required={isNew}>
-      {(id) => (
-        <Input
-          id={id}
-          type="password"
-          autoComplete={complete}
-          value={draft[key]}
-          onChange={(e) => set({ [key]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      required={isNew}
+      type="password"
+      autoComplete={complete}
+      value={draft[key]}
+      onChange={(value) => set({ [key]: value })}
+    />
   );
   return (
     <div className="grid gap-4 sm:grid-cols-2">
@@ -91,17 +87,15 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
     label: string,
     hint?: string,
   ) => (
-    <Field label={label} required={key === "username"} hint={hint}>
-      {(id) => (
-        <Input
-          id={id}
-          autoFocus={key === "username" && !user}
-          disabled={key === "username" && !admin}
-          value={draft[key]}
-          onChange={(e) => set({ [key]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      required={key === "username"}
+      hint={hint}
+      autoFocus={key === "username" && !user}
+      disabled={key === "username" && !admin}
+      value={draft[key]}
+      onChange={(value) => set({ [key]: value })}
+    />
   );
   return (
     <SaveDialog
@@ -120,20 +114,18 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       </div>
       {admin && (
         <>
-          <Field label="Role" required hint={own ? "Nobody changes the own role." : undefined}>
-            {(id) => (
-              <Select
-                id={id}
-                disabled={own}
-                options={[
-                  ["", "Choose a role"],
-                  ...roles.map((role) => [role.roleid, role.name] as const),
-                ]}
-                value={draft.roleid}
-                onChange={(e) => set({ roleid: e.target.value })}
-              />
-            )}
-          </Field>
+          <SelectField
+            label="Role"
+            required
+            hint={own ? "Nobody changes the own role." : undefined}
+            disabled={own}
+            options={[
+              ["", "Choose a role"],
+              ...roles.map((role) => [role.roleid, role.name] as const),
+            ]}
+            value={draft.roleid}
+            onChange={(roleid) => set({ roleid })}
+          />
           <Field label="Groups" hint="Groups decide which hosts somebody sees.">
             {(id) => (
               <Pick

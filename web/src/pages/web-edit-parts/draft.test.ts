@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { WebScenarioDetail } from "~/api/web-scenarios";
-import { draftOf, moved, NEW_STEP, paramsOf, problemsOf } from "./draft";
+import { draftOf, NEW_STEP, paramsOf, problemsOf } from "./draft";
 
 const STEP = {
   name: "front",
@@ -96,15 +96,5 @@ describe("drafts", () => {
   it("forget names of those who do not ask", () => {
     const params = paramsOf({ ...draftOf(SCENARIO), authentication: "0" }, false);
     expect(params).toMatchObject({ authentication: 0, http_user: "", http_password: "" });
-  });
-});
-
-describe("moved", () => {
-  it("puts one elsewhere", () => {
-    expect(moved(["a", "b", "c"], 0, 1)).toEqual(["b", "a", "c"]);
-    expect(moved(["a", "b", "c"], 2, 0)).toEqual(["c", "a", "b"]);
-    expect(moved(["a", "b"], 0, -1)).toEqual(["a", "b"]);
-    expect(moved(["a", "b"], 1, 2)).toEqual(["a", "b"]);
-    expect(moved(["a"], 4, 0)).toEqual(["a"]);
   });
 });

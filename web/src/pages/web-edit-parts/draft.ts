@@ -97,14 +97,6 @@ export function draftOf(scenario: WebScenarioDetail | null): WebDraft {
   };
 }
 
-/** The steps with the one at `from` in another place. */
-export function moved<T>(list: readonly T[], from: number, to: number): T[] {
-  const rest = list.filter((_, at) => at !== from);
-  const one = list[from];
-  if (one === undefined || to < 0 || to > rest.length) return [...list];
-  return [...rest.slice(0, to), one, ...rest.slice(to)];
-}
-
 const BRACED = /^\{[^{}]+\}$/;
 
 /** What is wrong with a variable's line; undefined when nothing is. */

@@ -6,9 +6,9 @@ import { ObjectForm } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
 import { TagsEditor } from "~/forms/tags-editor";
 import { useDraft } from "~/forms/use-draft";
-import { useLeave } from "~/parts/owner";
+import { onOwner, useLeave } from "~/parts/owner";
 import { Button } from "~/ui/button";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
 import { WebStepsEditor } from "./steps-editor";
 
@@ -39,34 +39,30 @@ function Text(
 ) {
   const { draft, set, problems, member, label, hint, secret } = props;
   return (
-    <Field label={label} hint={hint} error={problems[member]}>
-      {(id) => (
-        <Input
-          id={id}
-          type={secret ? "password" : "text"}
-          autoComplete={secret ? "new-password" : "off"}
-          value={draft[member]}
-          onChange={(e) => set({ ...draft, [member]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      hint={hint}
+      error={problems[member]}
+      type={secret ? "password" : "text"}
+      autoComplete={secret ? "new-password" : "off"}
+      value={draft[member]}
+      onChange={(value) => set({ ...draft, [member]: value })}
+    />
   );
 }
 
 function Lines(props: PartProps & { member: TextMember; label: string; hint: string }) {
   const { draft, set, problems, member, label, hint } = props;
   return (
-    <Field label={label} hint={hint} error={problems[member]}>
-      {(id) => (
-        <Textarea
-          id={id}
-          rows={3}
-          className="font-mono text-xs"
-          value={draft[member]}
-          onChange={(e) => set({ ...draft, [member]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextareaField
+      label={label}
+      hint={hint}
+      error={problems[member]}
+      rows={3}
+      className="font-mono text-xs"
+      value={draft[member]}
+      onChange={(value) => set({ ...draft, [member]: value })}
+    />
   );
 }
 
@@ -99,16 +95,13 @@ function Access(props: PartProps) {
   return (
     <FormSection title="Access" note="Who asks, and what is checked of the server.">
       <div className="grid gap-4 sm:grid-cols-3">
-        <Field label="Authentication" hint={draft.authentication === "3" ? TICKET_HINT : undefined}>
-          {(id) => (
-            <Select
-              id={id}
-              options={PROOFS}
-              value={draft.authentication}
-              onChange={(e) => set({ authentication: e.target.value })}
-            />
-          )}
-        </Field>
+        <SelectField
+          label="Authentication"
+          hint={draft.authentication === "3" ? TICKET_HINT : undefined}
+          options={PROOFS}
+          value={draft.authentication}
+          onChange={(authentication) => set({ authentication })}
+        />
         {draft.authentication !== "0" && (
           <>
             <Text {...props} member="user" label="User name" />
@@ -177,7 +170,8 @@ export function WebForm({ owner, scenario }: WebFormProps) {
       isNew={id === null}
       save={() => saveWebScenario(id, params())}
       onSaved={leave}
-      remove={inherited ? undefined : () => deleteWebScenario(id ?? "")}
+      inherited={inherited && "Interval and state can be changed here."}
+      remove={() => deleteWebScenario(id ?? "")}
       onDeleted={leave}
       loss="Its items and their history go with it."
       buttons={
@@ -186,28 +180,18 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         </Button>
       }
     >
-      {inherited && (
-        <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This web scenario comes from a template. Interval and state can be changed here.
-        </p>
-      )}
-      <FormSection
-        title="Web scenario"
-        note={`On ${owner.template ? "template" : "host"} ${owner.name}.`}
-      >
+      <FormSection title="Web scenario" note={onOwner(owner)}>
         <div className="grid gap-4 sm:grid-cols-[2fr_1fr]">
-          <Field label="Name" required error={problems.name}>
-            {(id) => (
-              <Input
-                id={id}
-                autoFocus={!scenario}
-                maxLength={64}
-                disabled={inherited}
-                value={draft.name}
-                onChange={(e) => set({ name: e.target.value })}
-              />
-            )}
-          </Field>
+          <TextField
+            label="Name"
+            required
+            error={problems.name}
+            autoFocus={!scenario}
+            maxLength={64}
+            disabled={inherited}
+            value={draft.name}
+            onChange={(name) => set({ name })}
+          />
           <Text {...part} member="delay" label="Update interval" />
         </div>
         <Checkbox

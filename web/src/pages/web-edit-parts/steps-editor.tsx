@@ -1,7 +1,9 @@
-import { Button, IconButton } from "~/ui/button";
-import { Checkbox, Field, Input, Select, Textarea } from "~/ui/field";
+import { AddButton } from "~/forms/rows-editor";
+import { IconButton } from "~/ui/button";
+import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
-import { moved, NEW_STEP, type StepDraft } from "./draft";
+import { moved, patched, without } from "~/util/rows";
+import { NEW_STEP, type StepDraft } from "./draft";
 
 const LINES = "One per line: name: value";
 const RETRIEVED: readonly (readonly [string, string])[] = [
@@ -17,7 +19,7 @@ interface StepProps {
   error: (field: string) => string | undefined;
 }
 
-type TextField = "query" | "headers" | "variables" | "posts";
+type LinesMember = "query" | "headers" | "variables" | "posts";
 
 function Lines({
   label,
@@ -26,19 +28,17 @@ function Lines({
   step,
   set,
   error,
-}: StepProps & { label: string; field: TextField; hint?: string }) {
+}: StepProps & { label: string; field: LinesMember; hint?: string }) {
   return (
-    <Field label={label} hint={hint ?? LINES} error={error(field)}>
-      {(id) => (
-        <Textarea
-          id={id}
-          rows={2}
-          className="font-mono text-xs"
-          value={step[field]}
-          onChange={(e) => set({ ...step, [field]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextareaField
+      label={label}
+      hint={hint ?? LINES}
+      error={error(field)}
+      rows={2}
+      className="font-mono text-xs"
+      value={step[field]}
+      onChange={(value) => set({ ...step, [field]: value })}
+    />
   );
 }
 
@@ -68,15 +68,13 @@ function Body(props: StepProps) {
 function StepFields(props: StepProps) {
   const { step, set, error } = props;
   const text = (field: "name" | "url" | "required" | "codes" | "timeout", label: string) => (
-    <Field label={label} required={field === "name" || field === "url"} error={error(field)}>
-      {(id) => (
-        <Input
-          id={id}
-          value={step[field]}
-          onChange={(e) => set({ ...step, [field]: e.target.value })}
-        />
-      )}
-    </Field>
+    <TextField
+      label={label}
+      required={field === "name" || field === "url"}
+      error={error(field)}
+      value={step[field]}
+      onChange={(value) => set({ ...step, [field]: value })}
+    />
   );
   return (
     <>
@@ -108,16 +106,12 @@ function StepFields(props: StepProps) {
             hint="{name}: value, or {name}: regex:pattern to find it in the answer"
           />
           <div className="grid gap-4 sm:grid-cols-3">
-            <Field label="Looks at">
-              {(id) => (
-                <Select
-                  id={id}
-                  options={RETRIEVED}
-                  value={step.retrieve}
-                  onChange={(e) => set({ retrieve: e.target.value })}
-                />
-              )}
-            </Field>
+            <SelectField
+              label="Looks at"
+              options={RETRIEVED}
+              value={step.retrieve}
+              onChange={(retrieve) => set({ retrieve })}
+            />
             {text("timeout", "Timeout")}
             <Checkbox
               label="Follow redirects"
@@ -141,8 +135,7 @@ interface StepsEditorProps {
 
 /** The requests of a scenario in their order. */
 export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) {
-  const set = (at: number, next: Partial<StepDraft>) =>
-    onChange(steps.map((step, i) => (i === at ? { ...step, ...next } : step)));
+  const set = (at: number, next: Partial<StepDraft>) => onChange(patched(steps, at, next));
   return (
     <div className="flex flex-col gap-3">
       {steps.map((step, i) => (
@@ -172,7 +165,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
               small
               icon="trash"
               label={`Remove step ${i + 1}`}
-              onClick={() => onChange(steps.filter((_, at) => at !== i))}
+              onClick={() => onChange(without(steps, i))}
             />
           </div>
           <StepFields
@@ -182,14 +175,7 @@ export function WebStepsEditor({ steps, onChange, problems }: StepsEditorProps) 
           />
         </fieldset>
       ))}
-      <Button
-        small
-        icon="plus"
-        className="self-start"
-        onClick={() => onChange([...steps, { ...NEW_STEP }])}
-      >
-        Add step
-      </Button>
+      <AddButton onClick={() => onChange([...steps, { ...NEW_STEP }])}>Add step</AddButton>
     </div>
   );
 }
