@@ -1,6 +1,6 @@
 //! `hostprototype.create`, `.update`, `.delete`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
@@ -234,15 +234,61 @@ fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> 
     rows.first().map(|row| row.int("kind")).ok_or_else(ApiError::no_object)
 }
 
+/// Refuses copies of a rule's host prototypes that this user could not create on the host or
+/// template; returns those of their templates that the copies may have.
+pub(crate) fn check_copies(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    rule: u64,
+    host: u64,
+) -> ApiResult<BTreeSet<u64>> {
+    let sql = "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = 2 AND d.parent_itemid = ?";
+    let prototypes = edit.query(sql, &[rule.into()])?;
+    if prototypes.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    refuse_discovered(edit, host)?;
+    let prototypes: Vec<u64> = prototypes.iter().map(|row| row.id("hostid")).collect();
+    let mut ids = |table: &str, column: &str| -> ApiResult<Vec<u64>> {
+        let sql =
+            format!("SELECT {column} FROM {table} WHERE {column} > 0 AND hostid IN ({{ids}})");
+        let rows = query_by_ids(edit.connection(), &sql, &[], &prototypes)?;
+        Ok(rows.iter().map(|row| row.id(column)).collect())
+    };
+    let (groups, templates) =
+        (ids("group_prototypes", "groupid")?, ids("host_templates", "templateid")?);
+    check_groups(call, edit, &groups)?;
+    call.allowed(edit.connection(), Target::Template, Need::Read, &templates)
+}
+
+/// Hosts made by discovery have no host prototypes of their own.
+fn refuse_discovered(edit: &mut Edit<'_>, host: u64) -> ApiResult<()> {
+    let sql = "SELECT host FROM hosts WHERE flags = 4 AND hostid = ?";
+    match edit.query(sql, &[host.into()])?.first() {
+        None => Ok(()),
+        Some(row) => Err(ApiError::params(format!(
+            "Cannot create a host prototype on a discovered host \"{}\".",
+            row.text("host")
+        ))),
+    }
+}
+
+/// The user may put hosts into these groups, and they are none of discovery's.
+fn check_groups(call: &Call<'_>, edit: &mut Edit<'_>, groups: &[u64]) -> ApiResult<()> {
+    call.require(edit, Target::HostGroup, Need::Write, groups)?;
+    let sql = "SELECT name FROM groups_ WHERE flags = 4 AND groupid IN ({ids})";
+    if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
+        let text = "Group prototype cannot be based on a discovered host group";
+        return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
+    }
+    Ok(())
+}
+
 /// Groups and templates exist, and the user may use them.
 fn check_references(call: &Call<'_>, edit: &mut Edit<'_>, checked: &Checked) -> ApiResult<()> {
     if let Some(groups) = &checked.parts.group_links {
-        call.require(edit, Target::HostGroup, Need::Write, groups)?;
-        let sql = "SELECT name FROM groups_ WHERE flags = 4 AND groupid IN ({ids})";
-        if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
-            let text = "Group prototype cannot be based on a discovered host group";
-            return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
-        }
+        check_groups(call, edit, groups)?;
     }
     if let Some(templates) = &checked.parts.templates {
         let path = format!("{}/templates", checked.path);
