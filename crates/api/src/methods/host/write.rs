@@ -302,7 +302,7 @@ pub(super) fn change(
     row.push(("inventory_mode", mode.into()));
     edit.update("hosts", id, &row)?;
     host.write_owned(call, edit, id)?;
-    links::replace(edit, id, host.templates.as_deref(), &host.templates_clear)
+    links::replace(call, edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.

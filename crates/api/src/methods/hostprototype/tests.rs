@@ -2,6 +2,7 @@
 
 mod copies;
 mod groups;
+mod links;
 
 use serde_json::{Value as Json, json};
 

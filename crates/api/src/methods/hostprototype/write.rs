@@ -16,6 +16,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::item::read_tags;
 use crate::object::{Columns, Mode, missing, taken};
+use crate::owned::links;
 use crate::owned::macros::{self, MacroInput};
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, check_uuid, nested, nested_ids, only};
@@ -367,6 +368,9 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 checked.columns.retain(|(name, _)| *name != "uuid");
             }
             check_references(call, edit, &checked)?;
+            if let Some(templates) = &mut checked.parts.templates {
+                templates.extend(links::hidden(call, edit, *id)?);
+            }
             check_group_prototypes(edit, *id, &mut checked)?;
             check_free(edit, row.id("ruleid"), *id, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map(Value::as_int);
