@@ -63,7 +63,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if kind == 0 && column(&checked.columns, "uuid").is_some() {
                 return Err(ApiError::at(&format!("{}/uuid", checked.path), "value must be empty"));
             }
-            check_references(call, edit, checked)?;
+            check_references(call, edit, 0, checked)?;
             check_group_prototypes(edit, 0, checked)?;
             check_free(edit, *rule, 0, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map_or(0, Value::as_int);
@@ -286,10 +286,20 @@ fn check_groups(call: &Call<'_>, edit: &mut Edit<'_>, groups: &[u64]) -> ApiResu
     Ok(())
 }
 
-/// Groups and templates exist, and the user may use them.
-fn check_references(call: &Call<'_>, edit: &mut Edit<'_>, checked: &Checked) -> ApiResult<()> {
+/// Templates, and groups that the prototype `own` gets or loses, exist, and the user may use them.
+fn check_references(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    own: u64,
+    checked: &Checked,
+) -> ApiResult<()> {
     if let Some(groups) = &checked.parts.group_links {
-        check_groups(call, edit, groups)?;
+        let sql = "SELECT groupid FROM group_prototypes WHERE groupid > 0 AND hostid = ?";
+        let now = edit.query(sql, &[own.into()])?;
+        let now: BTreeSet<u64> = now.iter().map(|row| row.id("groupid")).collect();
+        let then: BTreeSet<u64> = groups.iter().copied().collect();
+        let changed: Vec<u64> = now.symmetric_difference(&then).copied().collect();
+        check_groups(call, edit, &changed)?;
     }
     if let Some(templates) = &checked.parts.templates {
         let path = format!("{}/templates", checked.path);
@@ -367,7 +377,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             {
                 checked.columns.retain(|(name, _)| *name != "uuid");
             }
-            check_references(call, edit, &checked)?;
+            check_references(call, edit, *id, &checked)?;
             if let Some(templates) = &mut checked.parts.templates {
                 templates.extend(links::hidden(call, edit, *id)?);
             }

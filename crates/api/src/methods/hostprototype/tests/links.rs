@@ -46,3 +46,24 @@ fn templates_that_the_user_does_not_see_stay() {
         assert_eq!(linked(), 0, "{method}: who sees all, removes all");
     }
 }
+
+#[test]
+fn groups_need_the_right_where_they_come_or_go() {
+    let s = scene();
+    let other = s.server.create("hostgroup.create", &json!({ "name": "Others" }));
+    let both = json!([{ "groupid": s.group }, { "groupid": other }]);
+    let new = s.prototype(json!({ "groupLinks": both.clone() }));
+    let id = s.server.create("hostprototype.create", &new);
+    let (_, session) = s.admin(&rights(&s));
+    let update = |groups: Json| {
+        let change = json!({ "hostid": id, "groupLinks": groups });
+        s.server.call_as(Some(&session), "hostprototype.update", &change)
+    };
+    update(both.clone()).unwrap();
+    update(json!([{ "groupid": other }])).unwrap();
+    assert_eq!(update(s.links()).unwrap_err().0, -32500, "one that he cannot write would go");
+    update(both.clone()).unwrap();
+    let change = json!({ "hostid": id, "groupLinks": s.links() });
+    s.server.call("hostprototype.update", &change).unwrap();
+    assert_eq!(update(both).unwrap_err().0, -32500, "one that he cannot write would come");
+}
