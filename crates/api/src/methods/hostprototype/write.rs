@@ -223,16 +223,18 @@ fn check_group_prototypes(
     Ok(())
 }
 
-/// `hosts.kind` of the rule's host, which the user may change.
+/// `hosts.kind` of the rule's host, which the user may change and which people made.
 fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> {
     let right = on_hosts(call.user(), Need::Write, "h.hostid")
         .map_or_else(String::new, |condition| format!(" AND {condition}"));
     let sql = format!(
-        "SELECT h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
+        "SELECT h.hostid, h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
          WHERE i.flags = 1 AND i.itemid = ?{right}"
     );
     let rows = edit.query(&sql, &[rule.into()])?;
-    rows.first().map(|row| row.int("kind")).ok_or_else(ApiError::no_object)
+    let row = rows.first().ok_or_else(ApiError::no_object)?;
+    refuse_discovered(edit, row.id("hostid"))?;
+    Ok(row.int("kind"))
 }
 
 /// Refuses copies of a rule's host prototypes that this user could not create on the host or

@@ -33,6 +33,8 @@ fn a_copy_is_what_its_maker_could_create() {
     s.server.write_sql(&["UPDATE hosts SET flags = 4 WHERE host = 'H'"]);
     let text = "Cannot create a host prototype on a discovered host \"H\".";
     assert_eq!(copy(), Err((-32602, text.to_owned())));
+    let new = s.prototype(json!({ "ruleid": s.own }));
+    s.server.refuses(&[("hostprototype.create", new, -32602, text)]);
     s.server.write_sql(&["UPDATE hosts SET flags = 0 WHERE host = 'H'"]);
     copy().unwrap();
     let rule = json!({ "hostids": s.host, "filter": { "key_": "r" } });
