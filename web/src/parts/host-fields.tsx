@@ -18,6 +18,8 @@ interface HostFieldsProps {
   set: (next: Partial<HostBasics>) => void;
   problems: Record<string, string>;
   isNew: boolean;
+  /** Names and groups are not people's to change. */
+  fixed?: boolean;
   /** What belongs in the host name. */
   hint?: string;
   templatesHint?: string;
@@ -41,39 +43,41 @@ export function HostFields(props: HostFieldsProps) {
   });
   return (
     <>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Host name" required error={problems.host} hint={props.hint}>
+      <fieldset disabled={props.fixed} className="contents">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <Field label="Host name" required error={problems.host} hint={props.hint}>
+            {(id) => (
+              <Input
+                id={id}
+                autoFocus={props.isNew}
+                value={draft.host}
+                onChange={(e) => set({ host: e.target.value })}
+              />
+            )}
+          </Field>
+          <Field label="Visible name">
+            {(id) => (
+              <Input
+                id={id}
+                placeholder={draft.host}
+                value={draft.name}
+                onChange={(e) => set({ name: e.target.value })}
+              />
+            )}
+          </Field>
+        </div>
+        <Field label="Host groups" required error={problems.groups}>
           {(id) => (
-            <Input
+            <HostGroupPicker
               id={id}
-              autoFocus={props.isNew}
-              value={draft.host}
-              onChange={(e) => set({ host: e.target.value })}
+              field
+              values={draft.groupids}
+              onChange={(groupids) => set({ groupids })}
+              onCreate={(name) => addGroup.mutate(name)}
             />
           )}
         </Field>
-        <Field label="Visible name">
-          {(id) => (
-            <Input
-              id={id}
-              placeholder={draft.host}
-              value={draft.name}
-              onChange={(e) => set({ name: e.target.value })}
-            />
-          )}
-        </Field>
-      </div>
-      <Field label="Host groups" required error={problems.groups}>
-        {(id) => (
-          <HostGroupPicker
-            id={id}
-            field
-            values={draft.groupids}
-            onChange={(groupids) => set({ groupids })}
-            onCreate={(name) => addGroup.mutate(name)}
-          />
-        )}
-      </Field>
+      </fieldset>
       {props.children}
       <Field label="Templates" hint={props.templatesHint}>
         {(id) => (

@@ -72,6 +72,17 @@ describe("hostParams", () => {
     });
     expect(hostParams(after, before, false)).toMatchObject({ templates_clear: undefined });
   });
+  it("sends of a discovered host only what is people's", () => {
+    const before = { flags: "4", parentTemplates: [] as Host["parentTemplates"] } as Host;
+    expect(Object.keys(hostParams(draft(), before, false))).toEqual([
+      "description",
+      "status",
+      "templates",
+      "templates_clear",
+      "macros",
+      "tags",
+    ]);
+  });
   it("keeps a stored secret that was not typed anew", () => {
     const macros = [{ hostmacroid: "5", macro: "{$P}", type: "1", description: "" }];
     expect(hostParams(draft({ macros }), null, true)).toMatchObject({

@@ -26,6 +26,11 @@ export interface HostDraft {
   ipmiPassword: string;
 }
 
+/** Discovery made the host: what is not people's follows its prototype. */
+export function isDiscovered(host: Host | null): boolean {
+  return host?.flags === "4";
+}
+
 export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
   return {
     host: host?.host ?? "",
@@ -96,18 +101,22 @@ export function unlinkedTemplates(
  */
 export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): object {
   const unlinked = unlinkedTemplates(draft, before);
-  return {
-    host: draft.host.trim(),
-    name: draft.name.trim() || draft.host.trim(),
+  const params = {
     description: draft.description,
     status: draft.monitored ? "0" : "1",
-    groups: draft.groupids.map((groupid) => ({ groupid })),
     templates: draft.templateids.map((templateid) => ({ templateid })),
     templates_clear:
       clear && unlinked.length ? unlinked.map(({ templateid }) => ({ templateid })) : undefined,
-    interfaces: draft.interfaces.map(interfaceParams),
     macros: macroParams(draft.macros),
     tags: tagParams(draft.tags),
+  };
+  if (isDiscovered(before)) return params;
+  return {
+    ...params,
+    host: draft.host.trim(),
+    name: draft.name.trim() || draft.host.trim(),
+    groups: draft.groupids.map((groupid) => ({ groupid })),
+    interfaces: draft.interfaces.map(interfaceParams),
     tls_connect: draft.tlsConnect,
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,
