@@ -10,6 +10,9 @@ interface MacrosEditorProps {
 
 const wrong = (macro: string) => macro.trim() !== "" && macroProblem(macro) !== undefined;
 
+/** What discovery made becomes people's own with a change. */
+const own = ({ automatic }: Macro): Partial<Macro> => (automatic === "1" ? { automatic: "0" } : {});
+
 const TYPES = [
   ["0", "Text"],
   ["1", "Secret"],
@@ -19,7 +22,7 @@ const TYPES = [
 /** User macros, a line each. A stored secret stays as it is unless a new value is typed. */
 export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
   const set = (at: number, next: Partial<Macro>) =>
-    onChange(macros.map((macro, i) => (i === at ? { ...macro, ...next } : macro)));
+    onChange(macros.map((macro, i) => (i === at ? { ...macro, ...next, ...own(macro) } : macro)));
   return (
     <div className="flex flex-col gap-2">
       {macros.map((macro, i) => (
@@ -68,6 +71,13 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
       {macros.some((macro) => wrong(macro.macro)) && (
         <p className="text-xs text-bad-ink">
           A macro is written {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
+        </p>
+      )}
+      {macros.some((macro) => macro.automatic === "1") && (
+        <p className="text-xs text-soft">
+          Discovery keeps{" "}
+          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}. What you
+          change is this host's own from then on.
         </p>
       )}
       <Button
