@@ -4,13 +4,17 @@ import type { Tag, TagFilter } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
-/** `type`: 0 text, 1 secret, 2 vault. Secrets come without their value. */
+/**
+ * `type`: 0 text, 1 secret, 2 vault. Secrets come without their value. `automatic`: 1 discovery made
+ * it and keeps it, 0 people.
+ */
 export interface Macro {
   hostmacroid?: string;
   macro: string;
   value?: string;
   type: string;
   description: string;
+  automatic?: string;
 }
 
 export interface HostRow {

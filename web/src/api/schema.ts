@@ -1247,7 +1247,7 @@ export interface UserMacro {
   description: string;
   /** 0 text, 1 secret, 2 vault path. */
   type: "0" | "1" | "2";
-  /** 1 = made by discovery. */
+  /** 1 made by discovery; 0 makes it the user's own. */
   automatic: "0" | "1";
 }
 
@@ -1263,6 +1263,8 @@ export interface UserMacroInput {
   description?: string;
   /** 0 text, 1 secret, 2 vault path. */
   type?: "0" | "1" | "2" | 0 | 1 | 2;
+  /** 1 made by discovery; 0 makes it the user's own. */
+  automatic?: "0" | "1" | 0 | 1;
 }
 
 /** As `usermacro.get` shows it with `output: "extend"`. */

@@ -10,6 +10,9 @@ interface MacrosEditorProps {
 
 const wrong = (macro: string) => macro.trim() !== "" && macroProblem(macro) !== undefined;
 
+/** What discovery made becomes people's own with a change. */
+const own = ({ automatic }: Macro): Partial<Macro> => (automatic === "1" ? { automatic: "0" } : {});
+
 const TYPES = [
   ["0", "Text"],
   ["1", "Secret"],
@@ -18,10 +21,21 @@ const TYPES = [
 
 /** User macros, a line each. A stored secret stays as it is unless a new value is typed. */
 export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
-  const note = macros.some((macro) => wrong(macro.macro)) && (
-    <p className="text-xs text-bad-ink">
-      A macro is written {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
-    </p>
+  const note = (
+    <>
+      {macros.some((macro) => wrong(macro.macro)) && (
+        <p className="text-xs text-bad-ink">
+          A macro is written {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
+        </p>
+      )}
+      {macros.some((macro) => macro.automatic === "1") && (
+        <p className="text-xs text-soft">
+          Discovery keeps{" "}
+          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}. What you
+          change is this host's own from then on.
+        </p>
+      )}
+    </>
   );
   return (
     <RowsEditor
@@ -32,40 +46,43 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
       columns="grid-cols-[1fr_1fr_2rem] max-sm:border-b max-sm:pb-2 sm:grid-cols-[1fr_1fr_6rem_1fr_2rem]"
       note={note}
     >
-      {(macro, set) => (
-        <>
-          <Input
-            aria-label="Macro"
-            placeholder="{$NAME}"
-            title={'{$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}'}
-            aria-invalid={wrong(macro.macro) || undefined}
-            className={`font-mono text-xs ${wrong(macro.macro) ? "border-bad-ink!" : ""}`}
-            value={macro.macro}
-            onChange={(e) => set({ macro: e.target.value })}
-          />
-          <Input
-            aria-label="Value"
-            type={macro.type === "1" ? "password" : "text"}
-            placeholder={macro.type === "1" && macro.hostmacroid ? "unchanged" : "value"}
-            value={macro.value ?? ""}
-            onChange={(e) => set({ value: e.target.value })}
-          />
-          <Select
-            aria-label="Type"
-            className="max-sm:order-1"
-            options={TYPES}
-            value={macro.type}
-            onChange={(e) => set({ type: e.target.value })}
-          />
-          <Input
-            aria-label="Description"
-            className="max-sm:order-1"
-            placeholder="description"
-            value={macro.description}
-            onChange={(e) => set({ description: e.target.value })}
-          />
-        </>
-      )}
+      {(macro, change) => {
+        const set = (next: Partial<Macro>) => change({ ...next, ...own(macro) });
+        return (
+          <>
+            <Input
+              aria-label="Macro"
+              placeholder="{$NAME}"
+              title={'{$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}'}
+              aria-invalid={wrong(macro.macro) || undefined}
+              className={`font-mono text-xs ${wrong(macro.macro) ? "border-bad-ink!" : ""}`}
+              value={macro.macro}
+              onChange={(e) => set({ macro: e.target.value })}
+            />
+            <Input
+              aria-label="Value"
+              type={macro.type === "1" ? "password" : "text"}
+              placeholder={macro.type === "1" && macro.hostmacroid ? "unchanged" : "value"}
+              value={macro.value ?? ""}
+              onChange={(e) => set({ value: e.target.value })}
+            />
+            <Select
+              aria-label="Type"
+              className="max-sm:order-1"
+              options={TYPES}
+              value={macro.type}
+              onChange={(e) => set({ type: e.target.value })}
+            />
+            <Input
+              aria-label="Description"
+              className="max-sm:order-1"
+              placeholder="description"
+              value={macro.description}
+              onChange={(e) => set({ description: e.target.value })}
+            />
+          </>
+        );
+      }}
     </RowsEditor>
   );
 }

@@ -13,6 +13,8 @@ interface OwnerFieldsProps {
   set: (next: Partial<OwnerDraft>) => void;
   problems: Record<string, string>;
   isNew: boolean;
+  /** Names and groups are not people's to change. */
+  fixed?: boolean;
   /** What belongs in the technical name. */
   hint?: string;
   templatesHint?: string;
@@ -36,35 +38,37 @@ export function OwnerFields(props: OwnerFieldsProps) {
   });
   return (
     <>
-      <div className="grid gap-4 sm:grid-cols-2">
-        <TextField
-          label={of === "host" ? "Host name" : "Template name"}
-          required
-          error={problems.host}
-          hint={props.hint}
-          autoFocus={props.isNew}
-          value={draft.host}
-          onChange={(host) => set({ host })}
-        />
-        <TextField
-          label="Visible name"
-          placeholder={draft.host}
-          value={draft.name}
-          onChange={(name) => set({ name })}
-        />
-      </div>
-      <Field label={GROUPS[of]} required error={problems.groups}>
-        {(id) => (
-          <GroupPicker
-            of={of}
-            id={id}
-            field
-            values={draft.groupids}
-            onChange={(groupids) => set({ groupids })}
-            onCreate={(name) => addGroup.mutate(name)}
+      <fieldset disabled={props.fixed} className="contents">
+        <div className="grid gap-4 sm:grid-cols-2">
+          <TextField
+            label={of === "host" ? "Host name" : "Template name"}
+            required
+            error={problems.host}
+            hint={props.hint}
+            autoFocus={props.isNew}
+            value={draft.host}
+            onChange={(host) => set({ host })}
           />
-        )}
-      </Field>
+          <TextField
+            label="Visible name"
+            placeholder={draft.host}
+            value={draft.name}
+            onChange={(name) => set({ name })}
+          />
+        </div>
+        <Field label={GROUPS[of]} required error={problems.groups}>
+          {(id) => (
+            <GroupPicker
+              of={of}
+              id={id}
+              field
+              values={draft.groupids}
+              onChange={(groupids) => set({ groupids })}
+              onCreate={(name) => addGroup.mutate(name)}
+            />
+          )}
+        </Field>
+      </fieldset>
       {props.children}
       <Field label={of === "host" ? "Templates" : "Linked templates"} hint={props.templatesHint}>
         {(id) => (

@@ -8,17 +8,19 @@ export interface MacroDefinition {
 
 /** Macros as the create and update methods take them; lines without a name are left out. */
 export function macroParams(
-  macros: readonly (MacroDefinition & { hostmacroid?: string })[],
+  macros: readonly (MacroDefinition & { hostmacroid?: string; automatic?: string })[],
 ): object[] {
   return macros
     .filter((macro) => macro.macro.trim())
-    .map(({ hostmacroid, macro, type, value, description }) => ({
+    .map(({ hostmacroid, macro, type, value, description, automatic }) => ({
       hostmacroid,
       macro: macro.trim(),
       // A secret that was not typed anew is left out, which keeps the stored one.
       value: type === "1" && hostmacroid && !value ? undefined : (value ?? ""),
       type,
       description,
+      // Only so may a macro that discovery made be changed.
+      automatic: automatic === "0" ? "0" : undefined,
     }));
 }
 

@@ -9,6 +9,7 @@ use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Nested, OneOf, Text};
 use crate::object::{Field, Object, field, missing};
+use crate::owned::discovered;
 use crate::owned::interfaces::{self, Interface};
 use crate::owned::shown::ITEMS;
 use crate::params;
@@ -130,7 +131,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for (path, object) in &objects {
             let hostid = object.get("hostid").ok_or_else(|| missing(path, "hostid"))?;
             let hostid = params::id(hostid, &format!("{path}/hostid"))?;
-            check_hosts(call, edit, &[hostid])?;
+            check_hosts(call, edit, &[hostid], "update")?;
             let host = host_name(edit, hostid)?;
             let members = object.as_object().ok_or_else(|| missing(path, "hostid"))?;
             let interface = Interface::parse(members, None, path, &host)?;
@@ -151,7 +152,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 edit.query("SELECT * FROM interfaces WHERE interfaceid = ?", &[(*id).into()])?;
             let row = rows.first().ok_or_else(no_object)?;
             let hostid = row.id("hostid");
-            check_hosts(call, edit, &[hostid])?;
+            check_hosts(call, edit, &[hostid], "update")?;
             let given = object.get("hostid").map(|v| params::id(v, path)).transpose()?;
             if given.is_some_and(|given| given != hostid) {
                 return Err(ApiError::params("Cannot switch host for interface."));
@@ -181,7 +182,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             return Err(no_object());
         }
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
-        check_hosts(call, edit, &hosts)?;
+        check_hosts(call, edit, &hosts, "delete")?;
         interfaces::delete(edit, &ids)?;
         finish(edit, &hosts)?;
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
@@ -194,7 +195,7 @@ fn mass_add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let hosts = required_ids(input, "", "hosts", "hostid")?;
     let list = members.get("interfaces").ok_or_else(|| missing("/", "interfaces"))?;
     call.write(|edit| {
-        check_hosts(call, edit, &hosts)?;
+        check_hosts(call, edit, &hosts, "update")?;
         let ids = add_to_hosts(edit, &hosts, list)?;
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         // The reference nests the ids once more here.
@@ -225,7 +226,7 @@ fn mass_remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let hosts = required_list(input, "hostids")?;
     let list = members.get("interfaces").ok_or_else(|| missing("/", "interfaces"))?;
     call.write(|edit| {
-        check_hosts(call, edit, &hosts)?;
+        check_hosts(call, edit, &hosts, "delete")?;
         let ids = remove_from_hosts(edit, &hosts, list)?;
         Ok(json!({ "interfaceids": ids }))
     })
@@ -265,7 +266,7 @@ fn replace(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let hostid = params::id(hostid, "/hostid")?;
     let list = members.get("interfaces").ok_or_else(|| missing("/", "interfaces"))?;
     call.write(|edit| {
-        check_hosts(call, edit, &[hostid])?;
+        check_hosts(call, edit, &[hostid], "update")?;
         let host = host_name(edit, hostid)?;
         let ids = interfaces::replace(edit, hostid, &host, list, "/interfaces")?;
         edit.touch_host(hostid);
@@ -279,9 +280,18 @@ fn no_object() -> ApiError {
     ApiError::params(crate::error::NO_OBJECT)
 }
 
-fn check_hosts(call: &Call<'_>, edit: &mut config::Edit<'_>, hosts: &[u64]) -> ApiResult<()> {
+/// The user may `verb` interfaces of these hosts.
+fn check_hosts(
+    call: &Call<'_>,
+    edit: &mut config::Edit<'_>,
+    hosts: &[u64],
+    verb: &str,
+) -> ApiResult<()> {
     let allowed = call.allowed(edit.connection(), Target::Host, Need::Write, hosts)?;
-    if hosts.iter().all(|id| allowed.contains(id)) { Ok(()) } else { Err(no_object()) }
+    if !hosts.iter().all(|id| allowed.contains(id)) {
+        return Err(no_object());
+    }
+    discovered::refuse_interfaces(edit, hosts, verb)
 }
 
 fn host_name(edit: &mut config::Edit<'_>, hostid: u64) -> ApiResult<String> {

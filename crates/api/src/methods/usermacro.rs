@@ -38,7 +38,7 @@ const FIELDS: &[Field] = &[
     field("value", Text(2048), Required, "Value; secrets are never shown."),
     field("description", Text(65_535), Optional, "Free text."),
     field("type", OneOf(&[0, 1, 2]), Optional, "0 text, 1 secret, 2 vault path."),
-    field("automatic", OneOf(&[0, 1]), ReadOnly, "1 = made by discovery."),
+    field("automatic", OneOf(&[0, 1]), Optional, "1 made by discovery; 0 makes it the user's own."),
 ];
 
 const GLOBAL_FIELDS: &[Field] = &[
@@ -162,11 +162,16 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
 
 const WRITABLE: &[&str] = &["macro", "value", "description", "type"];
 
-fn read(object: &Json, path: &str, extra: &str, id_name: &str) -> ApiResult<MacroInput> {
+/// Reads a macro of a host or template, which has a `key` too.
+fn read_own(object: &Json, path: &str, key: &str, id_name: &str) -> ApiResult<MacroInput> {
+    read(object, path, &[key, "automatic"], id_name)
+}
+
+fn read(object: &Json, path: &str, extra: &[&str], id_name: &str) -> ApiResult<MacroInput> {
     let Json::Object(members) = object else {
         return Err(ApiError::at(path, "an array is expected"));
     };
-    let known: Vec<&str> = WRITABLE.iter().copied().chain([extra]).collect();
+    let known: Vec<&str> = [WRITABLE, extra].concat();
     only(members, path, &known)?;
     MacroInput::read(members, path, id_name)
 }
@@ -174,7 +179,7 @@ fn read(object: &Json, path: &str, extra: &str, id_name: &str) -> ApiResult<Macr
 fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut inputs: Vec<(u64, MacroInput)> = Vec::new();
     for (path, object) in params::objects(input)? {
-        let one = read(object, &path, "hostid", "")?;
+        let one = read_own(object, &path, "hostid", "")?;
         let host = object.get("hostid").ok_or_else(|| missing(&path, "hostid"))?;
         let host = params::id(host, &format!("{path}/hostid"))?;
         one.new_row()?;
@@ -229,7 +234,7 @@ fn result(object: &Object, ids: &[u64]) -> Json {
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut inputs = Vec::new();
     for (path, id, object) in HOST_MACRO.updates(input)? {
-        inputs.push((id, read(object, &path, "hostmacroid", "hostmacroid")?));
+        inputs.push((id, read_own(object, &path, "hostmacroid", "hostmacroid")?));
     }
     let ids: Vec<u64> = inputs.iter().map(|(id, _)| *id).collect();
     call.write(|edit| {
@@ -238,6 +243,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         for ((id, one), row) in inputs.iter().zip(&rows) {
             check_free(edit, row.id("hostid"), one, *id)?;
+            one.refuse_automatic(row)?;
             let changes = one.changes(row)?;
             edit.update("hostmacros", *id, &changes)?;
         }
@@ -261,7 +267,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn create_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut inputs: Vec<MacroInput> = Vec::new();
     for (path, object) in params::objects(input)? {
-        let one = read(object, &path, "macro", "")?;
+        let one = read(object, &path, &[], "")?;
         one.new_row()?;
         check_distinct(&inputs, &one)?;
         inputs.push(one);
@@ -306,7 +312,7 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut ids = Vec::new();
     let mut inputs: Vec<MacroInput> = Vec::new();
     for (path, id, object) in GLOBAL_MACRO.updates(input)? {
-        let one = read(object, &path, "globalmacroid", "globalmacroid")?;
+        let one = read(object, &path, &["globalmacroid"], "globalmacroid")?;
         check_distinct(&inputs, &one)?;
         ids.push(id);
         inputs.push(one);

@@ -4,7 +4,10 @@ use config::Edit;
 use config::link::{LinkError, link_templates, touch_hosts_below, unlink_templates};
 use config::objects::Deleted;
 
+use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
+use crate::permission::Need;
+use crate::write::Target;
 
 impl From<LinkError> for ApiError {
     fn from(error: LinkError) -> Self {
@@ -24,6 +27,15 @@ pub(crate) fn of(edit: &mut Edit<'_>, hostid: u64) -> ApiResult<Vec<u64>> {
     Ok(rows.iter().map(|row| row.id("templateid")).collect())
 }
 
+/// Linked templates that the user may not read. An update keeps them: nobody means to unlink what
+/// he does not see.
+pub(crate) fn hidden(call: &Call<'_>, edit: &mut Edit<'_>, hostid: u64) -> ApiResult<Vec<u64>> {
+    let mut now = of(edit, hostid)?;
+    let seen = call.allowed(edit.connection(), Target::Template, Need::Read, &now)?;
+    now.retain(|id| !seen.contains(id));
+    Ok(now)
+}
+
 /// Links further templates to hosts or templates; those linked already stay.
 pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiResult<()> {
     Ok(link_templates(edit, hosts, templates)?)
@@ -39,9 +51,10 @@ pub(crate) fn remove(
     Ok(unlink_templates(edit, hosts, templates, clear)?)
 }
 
-/// Makes `templates` the linked ones, beside those that discovery has linked. Of those that go, what came from `clear` is deleted and
-/// returned.
+/// Makes `templates` the linked ones, beside those that discovery has linked and those that the
+/// user does not see. Of those that go, what came from `clear` is deleted and returned.
 pub(crate) fn replace(
+    call: &Call<'_>,
     edit: &mut Edit<'_>,
     hostid: u64,
     templates: Option<&[u64]>,
@@ -52,7 +65,8 @@ pub(crate) fn replace(
         let sql = "SELECT templateid FROM host_templates WHERE link_type = 0 AND hostid = ?";
         let now = edit.query(sql, &[hostid.into()])?;
         let now = now.iter().map(|row| row.id("templateid"));
-        let gone: Vec<u64> = now.filter(|id| !templates.contains(id)).collect();
+        let kept = [templates, &hidden(call, edit, hostid)?].concat();
+        let gone: Vec<u64> = now.filter(|id| !kept.contains(id)).collect();
         remove(edit, &[hostid], &gone, false)?;
         add(edit, &[hostid], templates)?;
     }

@@ -137,6 +137,8 @@ pub(crate) struct MacroInput {
     pub(crate) kind: Option<i64>,
     /// Description.
     pub(crate) description: Option<String>,
+    /// `automatic` was given, as 0: a macro that discovery made becomes the user's own.
+    pub(crate) manual: bool,
     /// Where it stands in the parameters.
     pub(crate) path: String,
 }
@@ -158,6 +160,11 @@ impl MacroInput {
         if kind.is_some_and(|kind| !(0..=VAULT).contains(&kind)) {
             return Err(ApiError::at(&at("type"), "value must be one of 0, 1, 2"));
         }
+        let automatic = members.get("automatic");
+        let automatic = automatic.map(|v| params::int(v, &at("automatic"))).transpose()?;
+        if automatic.is_some_and(|automatic| automatic != 0) {
+            return Err(ApiError::at(&at("automatic"), "value must be 0"));
+        }
         let id = members.get(id_name).map(|v| params::id(v, &at(id_name))).transpose()?;
         Ok(Self {
             id,
@@ -165,6 +172,7 @@ impl MacroInput {
             value: text("value")?,
             kind,
             description: text("description")?,
+            manual: automatic.is_some(),
             path: path.to_owned(),
         })
     }
@@ -206,7 +214,30 @@ impl MacroInput {
         if let Some(description) = &self.description {
             row.push(("description", description.as_str().into()));
         }
+        if self.manual {
+            row.push(("automatic", 0.into()));
+        }
         Ok(row)
+    }
+
+    /// Refuses to change a macro that discovery made, which would undo it, unless the macro becomes
+    /// the user's own.
+    pub(crate) fn refuse_automatic(&self, now: &Row) -> ApiResult<()> {
+        if now.int("automatic") == 0 || self.manual {
+            return Ok(());
+        }
+        let name = now.text("macro");
+        let text = format!("Not allowed to modify automatic user macro \"{name}\".");
+        Err(ApiError::application(text))
+    }
+
+    /// [`changes`](Self::changes), of a discovery's macro only such that change nothing.
+    fn allowed_changes(&self, now: &Row) -> ApiResult<Vec<(&'static str, Value)>> {
+        let changes = self.changes(now)?;
+        if changes.iter().any(|(name, value)| now.get(name) != Some(value)) {
+            self.refuse_automatic(now)?;
+        }
+        Ok(changes)
     }
 }
 
@@ -250,7 +281,9 @@ pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -
         match find(&now, one)? {
             Some(row) => {
                 let id = row.id("hostmacroid");
-                let changes = one.changes(row)?;
+                // Without its id it counts as a new one, which is the user's own.
+                let one = MacroInput { manual: one.manual || one.id.is_none(), ..one.clone() };
+                let changes = one.allowed_changes(row)?;
                 edit.update("hostmacros", id, &changes)?;
                 kept.push(id);
             }
@@ -271,7 +304,7 @@ pub(crate) fn add(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -> Ap
     for one in macros {
         match find(&now, one)? {
             Some(row) => {
-                let changes = one.changes(row)?;
+                let changes = one.allowed_changes(row)?;
                 edit.update("hostmacros", row.id("hostmacroid"), &changes)?;
             }
             None => drop(insert(edit, hostid, one)?),

@@ -1,6 +1,7 @@
 //! What hosts and templates own, checked and written the same way for both: groups, tags, macros,
 //! linked templates; and for hosts interfaces, inventory and encryption.
 
+pub(crate) mod discovered;
 pub(crate) mod groups;
 pub(crate) mod interfaces;
 pub(crate) mod inventory;

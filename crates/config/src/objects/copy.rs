@@ -1,6 +1,6 @@
 //! Copies of discovery rules to other hosts and templates.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::{
     Columns, HostPrototypeParts, NewItem, NewTrigger, TriggerChange, TriggerFunction,
@@ -24,12 +24,17 @@ const OWN: &[&str] = &[
     "uuid",
 ];
 
+/// Type of macros whose values nobody can read.
+const SECRET: i64 = 1;
+
 /// A copy in the making.
 struct Copy<'a, 'e> {
     edit: &'a mut Edit<'e>,
     from: u64,
     to: u64,
     target: Target,
+    /// Templates that copies of host prototypes may have.
+    templates: &'a BTreeSet<u64>,
     /// New ids of the items that the copy has made, by the ids of the old ones.
     made: HashMap<u64, u64>,
 }
@@ -37,13 +42,21 @@ struct Copy<'a, 'e> {
 /// Copies a discovery rule with its prototypes to a host or template, where the copy is one of its
 /// own; returns its id. Items that the rule refers to (masters, items in expressions) are those of
 /// the same keys there, interfaces the main ones that fit, value maps those of the same names.
-pub fn copy_discovery_rule(edit: &mut Edit<'_>, rule: u64, to: u64) -> Result<u64, LinkError> {
+/// Copies of host prototypes have of their templates only those in `templates`, and no secrets:
+/// whoever owns the copy could have them sent anywhere.
+pub fn copy_discovery_rule(
+    edit: &mut Edit<'_>,
+    rule: u64,
+    to: u64,
+    templates: &BTreeSet<u64>,
+) -> Result<u64, LinkError> {
     let rows = edit.query("SELECT * FROM items WHERE flags = 1 AND itemid = ?", &[rule.into()])?;
     let target = targets(edit, &[to])?.remove(&to);
     let (Some(row), Some(target)) = (rows.first(), target) else {
         return Err(LinkError::Conflict("There is no such discovery rule or host.".to_owned()));
     };
-    let mut copy = Copy { edit, from: row.id("hostid"), to, target, made: HashMap::new() };
+    let mut copy =
+        Copy { edit, from: row.id("hostid"), to, target, templates, made: HashMap::new() };
     let steps = crate::lld::steps(copy.edit.connection(), &[rule])?.remove(&rule);
     let new = NewItem {
         columns: copy.columns(row, 0)?,
@@ -206,19 +219,23 @@ impl Copy<'_, '_> {
                 let found = self.edit.query(&sql, &[id.into()])?;
                 Ok(found.iter().map(|row| some_columns(row, names)).collect())
             };
-            let (macros, interfaces) = (rows("hostmacros", MACRO)?, rows("interfaces", INTERFACE)?);
+            let mut macros = rows("hostmacros", MACRO)?;
+            macros.iter_mut().for_each(empty_secret);
+            let interfaces = rows("interfaces", INTERFACE)?;
             let groups = rows("group_prototypes", &["groupid", "name"])?;
             let templates = rows("host_templates", &["templateid"])?;
             let ids = |rows: &[Columns]| -> Vec<u64> {
                 let ids = rows.iter().map(|row| u64::try_from(row[0].1.as_int()).unwrap_or(0));
                 ids.filter(|id| *id > 0).collect()
             };
+            let mut templates = ids(&templates);
+            templates.retain(|id| self.templates.contains(id));
             let names = groups.iter().map(|row| row[1].1.to_string());
             let names = names.filter(|name| !name.is_empty());
             let parts = HostPrototypeParts {
                 group_links: Some(ids(&groups)),
                 group_prototypes: Some(names.map(|name| name.as_str().into()).collect()),
-                templates: Some(ids(&templates)),
+                templates: Some(templates),
                 tags: tags(self.edit.connection(), "host_tags", "hostid", &[id])?.remove(&id),
                 interfaces: Some(interfaces),
                 macros: Some(macros),
@@ -253,6 +270,20 @@ impl Copy<'_, '_> {
 
 fn some_columns(row: &Row, names: &[&'static str]) -> Columns {
     names.iter().filter_map(|name| Some((*name, row.get(name)?.clone()))).collect()
+}
+
+/// A secret macro becomes a text without a value.
+fn empty_secret(columns: &mut Columns) {
+    if super::column(columns, "type").map_or(0, Value::as_int) != SECRET {
+        return;
+    }
+    for (name, value) in columns {
+        match *name {
+            "type" => *value = 0.into(),
+            "value" => *value = "".into(),
+            _ => {}
+        }
+    }
 }
 
 /// `host` members that name the old host name the new one; a universal id is not copied.

@@ -73,6 +73,27 @@ describe("hostParams", () => {
     });
     expect(hostParams(after, before, false)).toMatchObject({ templates_clear: undefined });
   });
+  it("says that a discovery's macro becomes people's own only where it was changed", () => {
+    const macro = { hostmacroid: "5", macro: "{$A}", value: "1", type: "0", description: "" };
+    const macros = [
+      { ...macro, automatic: "1" },
+      { ...macro, automatic: "0" },
+    ];
+    expect(hostParams(draft({ macros }), null, true)).toMatchObject({
+      macros: [{ automatic: undefined }, { automatic: "0" }],
+    });
+  });
+  it("sends of a discovered host only what is people's", () => {
+    const before = { flags: "4", parentTemplates: [] as Host["parentTemplates"] } as Host;
+    expect(Object.keys(hostParams(draft(), before, false))).toEqual([
+      "description",
+      "status",
+      "macros",
+      "templates",
+      "templates_clear",
+      "tags",
+    ]);
+  });
   it("keeps a stored secret that was not typed anew", () => {
     const macros = [{ hostmacroid: "5", macro: "{$P}", type: "1", description: "" }];
     expect(hostParams(draft({ macros }), null, true)).toMatchObject({

@@ -21,6 +21,11 @@ export interface HostDraft extends OwnerDraft {
   ipmiPassword: string;
 }
 
+/** Discovery made the host: what is not people's follows its prototype. */
+export function isDiscovered(host: Host | null): boolean {
+  return host?.flags === "4";
+}
+
 export function draftOf(host: Host | null, firstInterface: HostInterface): HostDraft {
   return {
     ...ownerDraft(host, host?.hostgroups, host?.parentTemplates),
@@ -78,12 +83,23 @@ export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, str
  * brought goes with them; without, it stays as the host's own.
  */
 export function hostParams(draft: HostDraft, before: Host | null, clear: boolean): object {
-  return {
-    ...ownerParams(draft, clear ? unlinkedTemplates(draft, before) : []),
+  const { host, name, groups, ...own } = ownerParams(
+    draft,
+    clear ? unlinkedTemplates(draft, before) : [],
+  );
+  const params = {
     description: draft.description,
     status: draft.monitored ? "0" : "1",
-    interfaces: draft.interfaces.map(interfaceParams),
     macros: macroParams(draft.macros),
+    ...own,
+  };
+  if (isDiscovered(before)) return params;
+  return {
+    ...params,
+    host,
+    name,
+    groups,
+    interfaces: draft.interfaces.map(interfaceParams),
     tls_connect: draft.tlsConnect,
     tls_accept: String(draft.tlsAccept),
     tls_psk_identity: usesPsk(draft) && draft.pskIdentity ? draft.pskIdentity : undefined,

@@ -14,7 +14,7 @@ import { askUnlinked } from "~/parts/unlink";
 import { Checkbox, TextareaField } from "~/ui/field";
 import { toast } from "~/ui/toast";
 import { unlinkedTemplates } from "~/util/owner-draft";
-import { draftOf, hostParams, problemsOf, usesIpmi } from "./draft";
+import { draftOf, hostParams, isDiscovered, problemsOf, usesIpmi } from "./draft";
 import { IpmiFields } from "./ipmi";
 import { TlsFields } from "./tls";
 
@@ -24,6 +24,7 @@ export function HostForm({ host }: { host: Host | null }) {
     () => draftOf(host, newInterface("1", true)),
     (draft) => problemsOf(draft, host === null),
   );
+  const discovered = isDiscovered(host);
   const client = useQueryClient();
   const navigate = useNavigate();
   const save = useMutation({
@@ -51,7 +52,11 @@ export function HostForm({ host }: { host: Host | null }) {
     <FormCard onSubmit={() => void submit()}>
       <FormSection
         title="Host"
-        note="The host name is what agents send; the visible name is what people read."
+        note={
+          discovered
+            ? "Discovery made this host. Its names, groups, interfaces and encryption follow the host prototype and the rule's host; change them there."
+            : "The host name is what agents send; the visible name is what people read."
+        }
       >
         <OwnerFields
           of="host"
@@ -59,6 +64,7 @@ export function HostForm({ host }: { host: Host | null }) {
           set={set}
           problems={problems}
           isNew={host === null}
+          fixed={discovered}
           templates={host?.parentTemplates ?? []}
           templatesHint="What a template brings appears at once. Unlinking asks what becomes of it."
         />
@@ -78,14 +84,18 @@ export function HostForm({ host }: { host: Host | null }) {
         title="Interfaces"
         note="Where Vedette connects to. Active agents and senders need none."
       >
-        <InterfacesEditor
-          interfaces={draft.interfaces}
-          onChange={(interfaces) => set({ interfaces })}
-        />
+        <fieldset disabled={discovered} className="contents">
+          <InterfacesEditor
+            interfaces={draft.interfaces}
+            onChange={(interfaces) => set({ interfaces })}
+          />
+        </fieldset>
       </FormSection>
       {usesIpmi(draft) && (
         <FormSection title="IPMI" note="Who asks the host's management controller.">
-          <IpmiFields draft={draft} set={set} />
+          <fieldset disabled={discovered} className="contents">
+            <IpmiFields draft={draft} set={set} />
+          </fieldset>
         </FormSection>
       )}
       <FormSection title="Tags" note="Go with every problem of this host.">
@@ -95,7 +105,9 @@ export function HostForm({ host }: { host: Host | null }) {
         <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
       </FormSection>
       <FormSection title="Encryption" note="Between Vedette and this host's agent.">
-        <TlsFields draft={draft} set={set} isNew={host === null} error={problems.psk} />
+        <fieldset disabled={discovered} className="contents">
+          <TlsFields draft={draft} set={set} isNew={host === null} error={problems.psk} />
+        </fieldset>
       </FormSection>
       <FormBar
         save={host ? "Save host" : "Create host"}

@@ -8,7 +8,7 @@ use super::write::texts;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::object::missing;
-use crate::owned::groups;
+use crate::owned::{discovered, groups};
 use crate::permission::Need;
 use crate::write::{mass_object, nested_ids, required_ids, required_list};
 
@@ -29,6 +29,7 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
     call.write(|edit| {
         call.require_at(edit, kind.groups, Need::Write, &ids, "/groups")?;
         call.require_at(edit, kind.members, Need::Write, &hosts, &list_path)?;
+        discovered::refuse_mass(edit, &hosts, &list_path, Some("groups"))?;
         if replace {
             let now = query_by_ids(
                 edit.connection(),
@@ -55,7 +56,9 @@ pub(super) fn remove(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
     let hosts = required_list(input, kind.ids)?;
     call.write(|edit| {
         call.require_at(edit, kind.groups, Need::Write, &ids, "/groupids")?;
-        call.require_at(edit, kind.members, Need::Write, &hosts, &format!("/{}", kind.ids))?;
+        let path = format!("/{}", kind.ids);
+        call.require_at(edit, kind.members, Need::Write, &hosts, &path)?;
+        discovered::refuse_mass(edit, &hosts, &path, Some("groups"))?;
         groups::remove(edit, &hosts, &ids)?;
         hosts.iter().for_each(|id| edit.touch_host(*id));
         Ok(json!({ "groupids": texts(&ids) }))

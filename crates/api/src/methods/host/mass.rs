@@ -1,7 +1,7 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
 use config::objects::Deleted;
-use serde_json::json;
+use serde_json::{Map, json};
 
 use super::write::{HostInput, change};
 use crate::call::{Call, Json};
@@ -9,13 +9,28 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
-use crate::owned::{groups, links, macros};
+use crate::owned::{discovered, groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
 use crate::{gone, params};
 
 fn result(ids: &[u64]) -> Json {
     json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+}
+
+/// What of these members is none of people's where discovery made the host: groups, interfaces.
+fn foreign(members: &Map<String, Json>, groups: &str) -> Option<&'static str> {
+    let some = |name: &str| match members.get(name) {
+        None | Some(Json::Null) => false,
+        Some(Json::Array(list)) => !list.is_empty(),
+        Some(Json::Object(list)) => !list.is_empty(),
+        Some(_) => true,
+    };
+    match (some(groups), some("interfaces")) {
+        (true, _) => Some("groups"),
+        (false, true) => Some("interfaces"),
+        (false, false) => None,
+    }
 }
 
 pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -32,6 +47,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     };
     call.write(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
+        discovered::refuse_mass(edit, &hosts, "/hosts", foreign(members, "groups"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &new_groups, "/groups")?;
         call.require_at(edit, Target::Template, Need::Read, &templates, "/templates")?;
         for host in &hosts {
@@ -56,6 +72,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let deleted = call.write(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
+        discovered::refuse_mass(edit, &hosts, "/hosts", discovered::foreign(input))?;
         let mut deleted = Deleted::default();
         for id in &hosts {
             gone::add(&mut deleted, change(call, edit, *id, &host)?);
@@ -81,6 +98,7 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let deleted = call.write(|edit| {
         let mut deleted = Deleted::default();
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
+        discovered::refuse_mass(edit, &hosts, "/hostids", foreign(members, "groupids"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
         for host in &hosts {
             macros::remove(edit, *host, &names)?;

@@ -1,3 +1,5 @@
+mod discovered;
+
 use serde_json::json;
 
 use crate::Json;

@@ -17,7 +17,7 @@ use crate::owned::inventory::{self, DISABLED};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
 use crate::owned::tags::Tag;
-use crate::owned::{groups, interfaces, links, macros, tags, tls};
+use crate::owned::{discovered, groups, interfaces, links, macros, tags, tls};
 use crate::permission::Need;
 use crate::write::{Target, nested_ids, no_object_at, required_ids};
 use crate::{gone, params};
@@ -269,6 +269,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         call.require(edit, Target::Host, Need::Write, &ids)?;
         let mut deleted = Deleted::default();
         for (id, host) in &updates {
+            discovered::refuse_update(edit, *id, host.object)?;
             gone::add(&mut deleted, change(call, edit, *id, host)?);
         }
         Ok(deleted)
@@ -302,7 +303,7 @@ pub(super) fn change(
     row.push(("inventory_mode", mode.into()));
     edit.update("hosts", id, &row)?;
     host.write_owned(call, edit, id)?;
-    links::replace(edit, id, host.templates.as_deref(), &host.templates_clear)
+    links::replace(call, edit, id, host.templates.as_deref(), &host.templates_clear)
 }
 
 /// Who monitors the host: the server, a proxy or a proxy group.

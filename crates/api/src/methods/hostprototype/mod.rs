@@ -4,6 +4,8 @@ mod get;
 mod interfaces;
 mod write;
 
+pub(crate) use write::check_copies;
+
 use crate::call::{Method, UserType};
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};

@@ -1,6 +1,8 @@
 //! Host prototypes; texts and results as the reference gives them.
 
+mod copies;
 mod groups;
+mod links;
 
 use serde_json::{Value as Json, json};
 
@@ -54,6 +56,15 @@ impl Scene {
     fn link(&self, templates: &[&str]) -> Result<Json, (i64, String)> {
         let list: Json = templates.iter().map(|id| json!({ "templateid": id })).collect();
         self.server.call("host.update", &json!({ "hostid": self.host, "templates": list }))
+    }
+
+    /// An administrator with these rights: his user group, and a session.
+    fn admin(&self, rights: &Json) -> (String, String) {
+        let id = self.server.create("usergroup.create", rights);
+        let user = json!({ "username": "adm", "passwd": "Long-enough-1", "roleid": "2",
+                           "usrgrps": [{ "usrgrpid": id }] });
+        self.server.create("user.create", &user);
+        (id, self.server.login("adm", "Long-enough-1"))
     }
 
     fn get(&self, params: Json) -> Json {
@@ -417,11 +428,7 @@ fn rights_are_those_on_the_rules_host() {
     let s = scene();
     s.server.create("hostprototype.create", &s.prototype(json!({ "ruleid": s.own })));
     let group = |permission: u8| json!({ "name": "G", "hostgroup_rights": [{ "id": s.group, "permission": permission }] });
-    let id = s.server.create("usergroup.create", &group(2));
-    let user = json!({ "username": "adm", "passwd": "Long-enough-1", "roleid": "2",
-                       "usrgrps": [{ "usrgrpid": id }] });
-    s.server.create("user.create", &user);
-    let session = s.server.login("adm", "Long-enough-1");
+    let (id, session) = s.admin(&group(2));
     let call = |method: &str, params: Json| s.server.call_as(Some(&session), method, &params);
     let found = call("hostprototype.get", json!({ "output": ["host"] })).unwrap();
     let one = found[0]["hostid"].clone();

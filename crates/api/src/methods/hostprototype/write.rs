@@ -1,6 +1,6 @@
 //! `hostprototype.create`, `.update`, `.delete`.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
@@ -16,6 +16,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::item::read_tags;
 use crate::object::{Columns, Mode, missing, taken};
+use crate::owned::links;
 use crate::owned::macros::{self, MacroInput};
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, check_uuid, nested, nested_ids, only};
@@ -62,7 +63,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if kind == 0 && column(&checked.columns, "uuid").is_some() {
                 return Err(ApiError::at(&format!("{}/uuid", checked.path), "value must be empty"));
             }
-            check_references(call, edit, checked)?;
+            check_references(call, edit, 0, checked)?;
             check_group_prototypes(edit, 0, checked)?;
             check_free(edit, *rule, 0, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map_or(0, Value::as_int);
@@ -222,27 +223,85 @@ fn check_group_prototypes(
     Ok(())
 }
 
-/// `hosts.kind` of the rule's host, which the user may change.
+/// `hosts.kind` of the rule's host, which the user may change and which people made.
 fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> {
     let right = on_hosts(call.user(), Need::Write, "h.hostid")
         .map_or_else(String::new, |condition| format!(" AND {condition}"));
     let sql = format!(
-        "SELECT h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
+        "SELECT h.hostid, h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
          WHERE i.flags = 1 AND i.itemid = ?{right}"
     );
     let rows = edit.query(&sql, &[rule.into()])?;
-    rows.first().map(|row| row.int("kind")).ok_or_else(ApiError::no_object)
+    let row = rows.first().ok_or_else(ApiError::no_object)?;
+    refuse_discovered(edit, row.id("hostid"))?;
+    Ok(row.int("kind"))
 }
 
-/// Groups and templates exist, and the user may use them.
-fn check_references(call: &Call<'_>, edit: &mut Edit<'_>, checked: &Checked) -> ApiResult<()> {
+/// Refuses copies of a rule's host prototypes that this user could not create on the host or
+/// template; returns those of their templates that the copies may have.
+pub(crate) fn check_copies(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    rule: u64,
+    host: u64,
+) -> ApiResult<BTreeSet<u64>> {
+    let sql = "SELECT p.hostid FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
+               WHERE p.kind = 2 AND d.parent_itemid = ?";
+    let prototypes = edit.query(sql, &[rule.into()])?;
+    if prototypes.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    refuse_discovered(edit, host)?;
+    let prototypes: Vec<u64> = prototypes.iter().map(|row| row.id("hostid")).collect();
+    let mut ids = |table: &str, column: &str| -> ApiResult<Vec<u64>> {
+        let sql =
+            format!("SELECT {column} FROM {table} WHERE {column} > 0 AND hostid IN ({{ids}})");
+        let rows = query_by_ids(edit.connection(), &sql, &[], &prototypes)?;
+        Ok(rows.iter().map(|row| row.id(column)).collect())
+    };
+    let (groups, templates) =
+        (ids("group_prototypes", "groupid")?, ids("host_templates", "templateid")?);
+    check_groups(call, edit, &groups)?;
+    call.allowed(edit.connection(), Target::Template, Need::Read, &templates)
+}
+
+/// Hosts made by discovery have no host prototypes of their own.
+fn refuse_discovered(edit: &mut Edit<'_>, host: u64) -> ApiResult<()> {
+    let sql = "SELECT host FROM hosts WHERE flags = 4 AND hostid = ?";
+    match edit.query(sql, &[host.into()])?.first() {
+        None => Ok(()),
+        Some(row) => Err(ApiError::params(format!(
+            "Cannot create a host prototype on a discovered host \"{}\".",
+            row.text("host")
+        ))),
+    }
+}
+
+/// The user may put hosts into these groups, and they are none of discovery's.
+fn check_groups(call: &Call<'_>, edit: &mut Edit<'_>, groups: &[u64]) -> ApiResult<()> {
+    call.require(edit, Target::HostGroup, Need::Write, groups)?;
+    let sql = "SELECT name FROM groups_ WHERE flags = 4 AND groupid IN ({ids})";
+    if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
+        let text = "Group prototype cannot be based on a discovered host group";
+        return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
+    }
+    Ok(())
+}
+
+/// Templates, and groups that the prototype `own` gets or loses, exist, and the user may use them.
+fn check_references(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    own: u64,
+    checked: &Checked,
+) -> ApiResult<()> {
     if let Some(groups) = &checked.parts.group_links {
-        call.require(edit, Target::HostGroup, Need::Write, groups)?;
-        let sql = "SELECT name FROM groups_ WHERE flags = 4 AND groupid IN ({ids})";
-        if let Some(row) = query_by_ids(edit.connection(), sql, &[], groups)?.first() {
-            let text = "Group prototype cannot be based on a discovered host group";
-            return Err(ApiError::params(format!("{text} \"{}\".", row.text("name"))));
-        }
+        let sql = "SELECT groupid FROM group_prototypes WHERE groupid > 0 AND hostid = ?";
+        let now = edit.query(sql, &[own.into()])?;
+        let now: BTreeSet<u64> = now.iter().map(|row| row.id("groupid")).collect();
+        let then: BTreeSet<u64> = groups.iter().copied().collect();
+        let changed: Vec<u64> = now.symmetric_difference(&then).copied().collect();
+        check_groups(call, edit, &changed)?;
     }
     if let Some(templates) = &checked.parts.templates {
         let path = format!("{}/templates", checked.path);
@@ -320,7 +379,10 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             {
                 checked.columns.retain(|(name, _)| *name != "uuid");
             }
-            check_references(call, edit, &checked)?;
+            check_references(call, edit, *id, &checked)?;
+            if let Some(templates) = &mut checked.parts.templates {
+                templates.extend(links::hidden(call, edit, *id)?);
+            }
             check_group_prototypes(edit, *id, &mut checked)?;
             check_free(edit, row.id("ruleid"), *id, &checked.columns)?;
             let custom = column(&checked.columns, "custom_interfaces").map(Value::as_int);

@@ -8,6 +8,7 @@ use super::fields::Kind;
 use super::{get, write};
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
+use crate::methods::hostprototype::check_copies;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::Target;
@@ -58,7 +59,8 @@ fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for rule in &rules {
             for host in &hosts {
                 refuse_without_master(edit, *rule, *host)?;
-                copy_discovery_rule(edit, *rule, *host)?;
+                let templates = check_copies(call, edit, *rule, *host)?;
+                copy_discovery_rule(edit, *rule, *host, &templates)?;
             }
         }
         Ok(true.into())

@@ -433,9 +433,9 @@ fn rules_are_copied_with_all_that_is_theirs() {
         "groupPrototypes": [{ "name": "x{#A}" }] }])
     );
     assert_eq!(
-        f.server.count("SELECT COUNT(*) AS n FROM hostmacros WHERE value = 's'"),
-        2,
-        "secrets are copied too"
+        f.server.count("SELECT COUNT(*) AS n FROM hostmacros WHERE type = 1 OR value <> ''"),
+        1,
+        "the copy of a secret is a text without a value"
     );
     let taken = "An LLD rule with key \"r\" already exists on the host \"web\".";
     f.server.refuses(&[("discoveryrule.copy", copy(&f.host), -32602, taken)]);

@@ -82,7 +82,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if let Some(macros) = &mass.macros {
                 macros::replace(edit, *id, macros)?;
             }
-            let cleared = links::replace(edit, *id, mass.links.as_deref(), &mass.clear)?;
+            let cleared = links::replace(call, edit, *id, mass.links.as_deref(), &mass.clear)?;
             gone::add(&mut deleted, cleared);
         }
         links::touch(edit, &mass.templates)?;

@@ -93,7 +93,7 @@ impl TemplateInput {
             }
         }
         links::touch(edit, &[id])?;
-        links::replace(edit, id, self.templates.as_deref(), &self.templates_clear)
+        links::replace(call, edit, id, self.templates.as_deref(), &self.templates_clear)
     }
 
     fn check_vendor(&self, now: Option<(&str, &str)>) -> ApiResult<()> {

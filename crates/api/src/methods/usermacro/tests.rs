@@ -107,3 +107,54 @@ fn macros_of_hosts_and_global_ones() {
         ("usermacro.get", json!({ "globalmacro": true, "countOutput": true }), json!("0")),
     ]);
 }
+
+#[test]
+fn macros_of_discovery_change_only_by_becoming_the_users_own() {
+    let server = Server::start();
+    let g = server.create("hostgroup.create", &json!({ "name": "g" }));
+    let h = server.create("host.create", &json!({ "host": "h", "groups": { "groupid": g } }));
+    let a =
+        server.create("usermacro.create", &json!({ "hostid": h, "macro": "{$A}", "value": "1" }));
+    let discovered = || server.write_sql(&["UPDATE hostmacros SET automatic = 1, value = '1'"]);
+    let now = || server.text("SELECT value || ' ' || automatic AS t FROM hostmacros");
+    let text = "Not allowed to modify automatic user macro \"{$A}\".";
+    let host = |mut one: serde_json::Value| {
+        one["macro"] = json!("{$A}");
+        json!({ "hostid": h, "macros": [one] })
+    };
+    let add = json!({ "hosts": [{ "hostid": h }], "macros": [{ "macro": "{$A}", "value": "2" }] });
+    discovered();
+    server.refuses(&[
+        ("host.update", host(json!({ "hostmacroid": a, "value": "2" })), -32500, text),
+        ("host.update", host(json!({ "hostmacroid": a, "type": 1 })), -32500, text),
+        (
+            "host.update",
+            host(json!({ "hostmacroid": a, "automatic": 1 })),
+            -32602,
+            "\"/1/macros/1/automatic\": value must be 0",
+        ),
+        ("host.massadd", add, -32500, text),
+        ("usermacro.update", json!({ "hostmacroid": a, "value": "1" }), -32500, text),
+        ("usermacro.update", json!({ "hostmacroid": a, "automatic": 1 }), -32602, "must be 0"),
+        (
+            "usermacro.createglobal",
+            json!({ "macro": "{$H}", "value": "", "automatic": 0 }),
+            -32602,
+            "unexpected parameter \"automatic\"",
+        ),
+    ]);
+    let same = host(json!({ "hostmacroid": a, "value": "1", "description": "" }));
+    server.call("host.update", &same).unwrap();
+    assert_eq!(now(), "1 1", "what changes nothing is no change");
+    for (method, change) in [
+        ("host.update", host(json!({ "hostmacroid": a, "value": "2", "automatic": "0" }))),
+        ("host.update", host(json!({ "value": "2" }))),
+        ("usermacro.update", json!({ "hostmacroid": a, "value": "2", "automatic": 0 })),
+    ] {
+        discovered();
+        server.call(method, &change).unwrap();
+        assert_eq!(now(), "2 0", "{method} {change}");
+    }
+    server.call("usermacro.update", &json!({ "hostmacroid": a, "value": "3" })).unwrap();
+    assert_eq!(now(), "3 0");
+}
