@@ -25,6 +25,28 @@ pub struct Method {
     pub run: Handler,
 }
 
+impl Method {
+    /// One that needs no session.
+    pub(crate) const fn open(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: None, run }
+    }
+
+    /// One that every user may call, as far as the role allows it.
+    pub(crate) const fn user(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::User), run }
+    }
+
+    /// One of administrators.
+    pub(crate) const fn admin(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::Admin), run }
+    }
+
+    /// One of super administrators.
+    pub(crate) const fn super_admin(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::SuperAdmin), run }
+    }
+}
+
 /// Type of a role. The numbers are the API's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]

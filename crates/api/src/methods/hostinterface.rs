@@ -3,7 +3,7 @@
 use config::db::query_by_ids;
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -16,17 +16,14 @@ use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::write::{Target, mass_object, names, nested, required_ids, required_list};
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "hostinterface.get", lowest: USER, run: get },
-    Method { name: "hostinterface.create", lowest: ADMIN, run: create },
-    Method { name: "hostinterface.update", lowest: ADMIN, run: update },
-    Method { name: "hostinterface.delete", lowest: ADMIN, run: delete },
-    Method { name: "hostinterface.massadd", lowest: ADMIN, run: mass_add },
-    Method { name: "hostinterface.massremove", lowest: ADMIN, run: mass_remove },
-    Method { name: "hostinterface.replacehostinterfaces", lowest: ADMIN, run: replace },
+    Method::user("hostinterface.get", get),
+    Method::admin("hostinterface.create", create),
+    Method::admin("hostinterface.update", update),
+    Method::admin("hostinterface.delete", delete),
+    Method::admin("hostinterface.massadd", mass_add),
+    Method::admin("hostinterface.massremove", mass_remove),
+    Method::admin("hostinterface.replacehostinterfaces", replace),
 ];
 
 const FIELDS: &[Field] = &[

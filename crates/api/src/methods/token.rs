@@ -4,7 +4,7 @@ use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -14,14 +14,12 @@ use crate::permission::action_allowed;
 use crate::write::{names, only};
 use crate::{params, session};
 
-const USER: Option<UserType> = Some(UserType::User);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "token.get", lowest: USER, run: get },
-    Method { name: "token.create", lowest: USER, run: create },
-    Method { name: "token.update", lowest: USER, run: update },
-    Method { name: "token.delete", lowest: USER, run: delete },
-    Method { name: "token.generate", lowest: USER, run: generate },
+    Method::user("token.get", get),
+    Method::user("token.create", create),
+    Method::user("token.update", update),
+    Method::user("token.delete", delete),
+    Method::user("token.generate", generate),
 ];
 
 /// Unix times fit in 31 bits, as clients expect.

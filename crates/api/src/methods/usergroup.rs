@@ -4,7 +4,7 @@ use config::Edit;
 use config::db::{Value, query_by_ids};
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::methods::user::{check_super_admin_left, end_sessions};
@@ -15,13 +15,11 @@ use crate::params;
 use crate::relate::Relation;
 use crate::write::{names, nested, nested_ids, only};
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "usergroup.get", lowest: Some(UserType::User), run: get },
-    Method { name: "usergroup.create", lowest: SUPER, run: create },
-    Method { name: "usergroup.update", lowest: SUPER, run: update },
-    Method { name: "usergroup.delete", lowest: SUPER, run: delete },
+    Method::user("usergroup.get", get),
+    Method::super_admin("usergroup.create", create),
+    Method::super_admin("usergroup.update", update),
+    Method::super_admin("usergroup.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[

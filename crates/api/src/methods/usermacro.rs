@@ -17,18 +17,14 @@ use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::write::{Target, names, only};
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "usermacro.get", lowest: USER, run: get },
-    Method { name: "usermacro.create", lowest: ADMIN, run: create },
-    Method { name: "usermacro.update", lowest: ADMIN, run: update },
-    Method { name: "usermacro.delete", lowest: ADMIN, run: delete },
-    Method { name: "usermacro.createglobal", lowest: SUPER, run: create_global },
-    Method { name: "usermacro.updateglobal", lowest: SUPER, run: update_global },
-    Method { name: "usermacro.deleteglobal", lowest: SUPER, run: delete_global },
+    Method::user("usermacro.get", get),
+    Method::admin("usermacro.create", create),
+    Method::admin("usermacro.update", update),
+    Method::admin("usermacro.delete", delete),
+    Method::super_admin("usermacro.createglobal", create_global),
+    Method::super_admin("usermacro.updateglobal", update_global),
+    Method::super_admin("usermacro.deleteglobal", delete_global),
 ];
 
 const FIELDS: &[Field] = &[

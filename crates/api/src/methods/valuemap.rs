@@ -5,7 +5,7 @@ use config::db::{Value, query_by_ids};
 use config::objects::new_uuid;
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -16,13 +16,11 @@ use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, check_uuid, names, nested, only};
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "valuemap.get", lowest: Some(UserType::User), run: get },
-    Method { name: "valuemap.create", lowest: ADMIN, run: create },
-    Method { name: "valuemap.update", lowest: ADMIN, run: update },
-    Method { name: "valuemap.delete", lowest: ADMIN, run: delete },
+    Method::user("valuemap.get", get),
+    Method::admin("valuemap.create", create),
+    Method::admin("valuemap.update", update),
+    Method::admin("valuemap.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[

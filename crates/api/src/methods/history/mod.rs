@@ -8,18 +8,18 @@ use history::{Order, RangeQuery, Span};
 use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "history.get", lowest: Some(UserType::User), run: get_history },
-    Method { name: "history.buckets", lowest: Some(UserType::User), run: buckets::get_buckets },
-    Method { name: "history.push", lowest: Some(UserType::User), run: push::push },
-    Method { name: "history.clear", lowest: Some(UserType::Admin), run: clear },
-    Method { name: "trend.get", lowest: Some(UserType::User), run: get_trends },
+    Method::user("history.get", get_history),
+    Method::user("history.buckets", buckets::get_buckets),
+    Method::user("history.push", push::push),
+    Method::admin("history.clear", clear),
+    Method::user("trend.get", get_trends),
 ];
 
 const OPTIONS: &[&str] = &[

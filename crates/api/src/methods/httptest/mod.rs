@@ -10,7 +10,7 @@ use config::db::query_by_ids;
 use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
@@ -21,13 +21,11 @@ use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::Target;
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "httptest.get", lowest: Some(UserType::User), run: get },
-    Method { name: "httptest.create", lowest: ADMIN, run: create },
-    Method { name: "httptest.update", lowest: ADMIN, run: update },
-    Method { name: "httptest.delete", lowest: ADMIN, run: delete },
+    Method::user("httptest.get", get),
+    Method::admin("httptest.create", create),
+    Method::admin("httptest.update", update),
+    Method::admin("httptest.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[

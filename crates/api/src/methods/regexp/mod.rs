@@ -4,7 +4,7 @@ use config::Edit;
 use config::db::{Value, query_by_ids};
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Get, Output};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -13,13 +13,11 @@ use crate::object::{Columns, Field, Mode, Object, field, missing, taken};
 use crate::params;
 use crate::write::{nested, only};
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "regexp.get", lowest: SUPER, run: get },
-    Method { name: "regexp.create", lowest: SUPER, run: create },
-    Method { name: "regexp.update", lowest: SUPER, run: update },
-    Method { name: "regexp.delete", lowest: SUPER, run: delete },
+    Method::super_admin("regexp.get", get),
+    Method::super_admin("regexp.create", create),
+    Method::super_admin("regexp.update", update),
+    Method::super_admin("regexp.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[

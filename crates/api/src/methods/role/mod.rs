@@ -6,7 +6,7 @@ use config::Edit;
 use config::db::{Value, query_by_ids};
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::methods::user::check_super_admin_left;
@@ -16,13 +16,11 @@ use crate::object::{Field, Mode, Object, field, taken};
 use crate::params;
 use crate::relate::Relation;
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "role.get", lowest: Some(UserType::User), run: get },
-    Method { name: "role.create", lowest: SUPER, run: create },
-    Method { name: "role.update", lowest: SUPER, run: update },
-    Method { name: "role.delete", lowest: SUPER, run: delete },
+    Method::user("role.get", get),
+    Method::super_admin("role.create", create),
+    Method::super_admin("role.update", update),
+    Method::super_admin("role.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
