@@ -131,11 +131,11 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let host = host_name(edit, hostid)?;
             let members = object.as_object().ok_or_else(|| missing(path, "hostid"))?;
             let interface = Interface::parse(members, None, path, &host)?;
-            ids.push(interfaces::insert(edit, hostid, &interface)?.to_string());
+            ids.push(interfaces::insert(edit, hostid, &interface)?);
             hosts.push(hostid);
         }
         finish(edit, &hosts)?;
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -160,8 +160,8 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             hosts.push(hostid);
         }
         finish(edit, &hosts)?;
-        let ids: Vec<String> = updates.iter().map(|(_, id, _)| id.to_string()).collect();
-        Ok(json!({ "interfaceids": ids }))
+        let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -181,8 +181,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_hosts(call, edit, &hosts)?;
         interfaces::delete(edit, &ids)?;
         finish(edit, &hosts)?;
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -193,9 +192,8 @@ fn mass_add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         check_hosts(call, edit, &hosts)?;
         let ids = add_to_hosts(edit, &hosts, list)?;
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         // The reference nests the ids once more here.
-        Ok(json!({ "interfaceids": { "interfaceids": ids } }))
+        Ok(json!({ "interfaceids": INTERFACE.result(&ids) }))
     })
 }
 
@@ -266,8 +264,7 @@ fn replace(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let host = host_name(edit, hostid)?;
         let ids = interfaces::replace(edit, hostid, &host, list, "/interfaces")?;
         edit.touch_host(hostid);
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 

@@ -84,10 +84,6 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(get.run()?.finish())
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "tokenids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.create")?;
     let me = call.user().id;
@@ -116,7 +112,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free(edit, *userid, name, 0)?;
             ids.push(edit.insert_new("tokens", columns)?);
         }
-        Ok(result(&ids))
+        Ok(TOKEN.result(&ids))
     })
 }
 
@@ -160,7 +156,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             edit.update("tokens", *id, columns)?;
         }
-        Ok(result(&ids))
+        Ok(TOKEN.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -172,7 +168,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let result = call.write(|edit| {
         rows(call, edit, &ids)?;
         edit.delete("tokens", "tokenid", &ids)?;
-        Ok(result(&ids))
+        Ok(TOKEN.result(&ids))
     });
     call.api.sessions.forget();
     result

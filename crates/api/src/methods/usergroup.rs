@@ -2,7 +2,6 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::json;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -309,10 +308,6 @@ fn check_free(edit: &mut Edit<'_>, name: Option<&str>, own: u64) -> ApiResult<()
     Err(ApiError::params(format!("User group \"{name}\" already exists.")))
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "usrgrpids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn check_distinct(groups: &[GroupInput]) -> ApiResult<()> {
     for (n, group) in groups.iter().enumerate() {
         if let Some(name) = &group.name
@@ -339,7 +334,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             ids.push(id);
         }
         finish(edit)?;
-        Ok(result(&ids))
+        Ok(USER_GROUP.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -361,7 +356,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             group.write_owned(call, edit, *id)?;
         }
         finish(edit)?;
-        Ok(result(&ids))
+        Ok(USER_GROUP.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -372,7 +367,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let result = call.write(|edit| {
         check_known(edit, &ids)?;
         edit.delete("usergroups", "usrgrpid", &ids)?;
-        Ok(result(&ids))
+        Ok(USER_GROUP.result(&ids))
     });
     call.api.sessions.forget();
     result

@@ -2,7 +2,6 @@
 
 use config::Edit;
 use config::db::{Row, query_by_ids};
-use serde_json::json;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
@@ -187,10 +186,10 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for (host, one) in &inputs {
             check_free(edit, *host, one, 0)?;
-            ids.push(macros::insert(edit, *host, one)?.to_string());
+            ids.push(macros::insert(edit, *host, one)?);
         }
         links::touch(edit, &hosts)?;
-        Ok(json!({ "hostmacroids": ids }))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
@@ -217,11 +216,6 @@ fn rows_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<R
     ids.iter().map(|id| find(id).ok_or_else(ApiError::no_object)).collect()
 }
 
-fn result(object: &Object, ids: &[u64]) -> Json {
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    json!({ object.keys: ids })
-}
-
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut inputs = Vec::new();
     for (path, id, object) in HOST_MACRO.updates(input)? {
@@ -238,7 +232,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("hostmacros", *id, &changes)?;
         }
         links::touch(edit, &hosts)?;
-        Ok(result(&HOST_MACRO, &ids))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
@@ -250,7 +244,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         edit.delete("hostmacros", "hostmacroid", &ids)?;
         links::touch(edit, &hosts)?;
-        Ok(result(&HOST_MACRO, &ids))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
@@ -269,7 +263,7 @@ fn create_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             ids.push(edit.insert_new("globalmacros", &one.new_row()?)?);
         }
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 
@@ -315,7 +309,7 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("globalmacros", *id, &changes)?;
         }
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 
@@ -325,7 +319,7 @@ fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         rows_of(edit, &GLOBAL_MACRO, &ids)?;
         edit.delete("globalmacros", "globalmacroid", &ids)?;
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 

@@ -3,7 +3,6 @@
 use config::Edit;
 use config::db::{Value, query_by_ids};
 use config::objects::new_uuid;
-use serde_json::json;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -222,9 +221,9 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let id = edit.insert_new("valuemaps", &columns)?;
             write_mappings(edit, id, mappings)?;
             links::touch(edit, &[*host])?;
-            ids.push(id.to_string());
+            ids.push(id);
         }
-        Ok(json!({ "valuemapids": ids }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 
@@ -255,7 +254,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         links::touch(edit, &hosts)?;
-        Ok(json!({ "valuemapids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 
@@ -274,7 +273,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         edit.delete("valuemaps", "valuemapid", &ids)?;
         links::touch(edit, &hosts)?;
-        Ok(json!({ "valuemapids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 

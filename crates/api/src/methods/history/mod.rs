@@ -6,11 +6,12 @@ mod push;
 
 use history::{Order, RangeQuery, Span};
 use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
+use crate::methods::item::ITEM;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 
@@ -376,6 +377,5 @@ fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
     call.api.deps.live.clear_history(&items).map_err(ApiError::application)?;
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Ok(json!({ "itemids": ids }))
+    Ok(ITEM.result(&ids))
 }

@@ -1,8 +1,8 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
 use config::objects::Deleted;
-use serde_json::json;
 
+use super::HOST;
 use super::write::{HostInput, change};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
@@ -13,10 +13,6 @@ use crate::owned::{groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
 use crate::{gone, params};
-
-fn result(ids: &[u64]) -> Json {
-    json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
 
 pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let members = mass_object(input, &["hosts", "groups", "interfaces", "macros", "templates"])?;
@@ -43,7 +39,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             add_to_hosts(edit, &hosts, list)?;
         }
         links::add(edit, &hosts, &templates)?;
-        Ok(result(&hosts))
+        Ok(HOST.result(&hosts))
     })
 }
 
@@ -63,7 +59,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&hosts))
+    Ok(HOST.result(&hosts))
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -97,5 +93,5 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&hosts))
+    Ok(HOST.result(&hosts))
 }

@@ -9,7 +9,6 @@ use config::objects::{
     update_host_prototype,
 };
 use eval::macros::token_at;
-use serde_json::json;
 
 use super::{HOST_PROTOTYPE, interfaces};
 use crate::call::{Call, Json};
@@ -29,10 +28,6 @@ struct Checked {
     macros: Option<Vec<MacroInput>>,
     /// Interfaces were given, and some.
     interfaces: bool,
-}
-
-fn result(ids: &[u64]) -> Json {
-    json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
 }
 
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -74,7 +69,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         Ok(ids)
     })?;
-    Ok(result(&ids))
+    Ok(HOST_PROTOTYPE.result(&ids))
 }
 
 /// What the members say, without a look into the database.
@@ -334,7 +329,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             update_host_prototype(edit, *id, &checked.columns, &checked.parts)?;
         }
-        Ok(result(&ids))
+        Ok(HOST_PROTOTYPE.result(&ids))
     })
 }
 
@@ -376,5 +371,5 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(delete_host_prototypes(edit, &ids)?)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&ids))
+    Ok(HOST_PROTOTYPE.result(&ids))
 }

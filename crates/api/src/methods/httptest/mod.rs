@@ -8,7 +8,7 @@ mod tests;
 use config::Edit;
 use config::db::query_by_ids;
 use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -227,9 +227,9 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if !same.is_empty() {
                 return Err(ApiError::params(format!("Web scenario \"{name}\" already exists.")));
             }
-            ids.push(write(edit, host, None, (object, path))?.to_string());
+            ids.push(write(edit, host, None, (object, path))?);
         }
-        Ok(json!({ "httptestids": ids }))
+        Ok(HTTPTEST.result(&ids))
     })
 }
 
@@ -289,7 +289,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let written = scenario(&doc, delay, status, uuid);
             write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
         }
-        Ok(json!({ "httptestids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(HTTPTEST.result(&ids))
     })
 }
 
@@ -308,6 +308,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             })
             .collect();
         delete_web_scenarios(edit, &gone)?;
-        Ok(json!({ "httptestids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(HTTPTEST.result(&ids))
     })
 }

@@ -65,11 +65,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         Ok(config::objects::create_items(edit, &new)?)
     })?;
-    Ok(json!({ "itemids": texts(&ids) }))
-}
-
-fn texts(ids: &[u64]) -> Vec<String> {
-    ids.iter().map(ToString::to_string).collect()
+    Ok(kind.object().result(&ids))
 }
 
 /// The members of an object, all of them known.
@@ -411,7 +407,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         config::objects::update_items(edit, &changes)?;
         Ok::<_, ApiError>(ids)
     })?;
-    Ok(json!({ "itemids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }
 
 /// Columns that really change: only these go to the children.
@@ -472,5 +468,5 @@ pub(super) fn delete(
         // The items are gone all the same; retention takes their history in time.
         tracing::warn!(%error, "history of deleted items was not cleared");
     }
-    Ok(json!({ keys: texts(&ids) }))
+    Ok(json!({ keys: ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

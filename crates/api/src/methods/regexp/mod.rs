@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -136,10 +136,6 @@ fn expression(members: &Map<String, Json>, path: &str) -> ApiResult<Columns> {
     ])
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "regexpids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 /// Name of an object of the call; none may come twice.
 fn name_of(object: &Json, path: &str, names: &mut Vec<String>) -> ApiResult<Option<String>> {
     let Some(name) = object.get("name") else { return Ok(None) };
@@ -186,7 +182,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             write_expressions(edit, id, rows)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 
@@ -216,7 +212,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         edit.touch_global();
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 
@@ -226,7 +222,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         require(edit, &ids)?;
         edit.delete("regexps", "regexpid", &ids)?;
         edit.touch_global();
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 

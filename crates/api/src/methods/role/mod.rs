@@ -4,7 +4,6 @@ mod rules;
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::json;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
@@ -73,10 +72,6 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(found.finish())
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "roleids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn check_free(edit: &mut Edit<'_>, name: &str, own: u64) -> ApiResult<()> {
     let same = edit.query(
         "SELECT roleid FROM roles WHERE name = ? AND roleid <> ?",
@@ -108,7 +103,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free(edit, name, 0)?;
             ids.push(edit.insert_new("roles", columns)?);
         }
-        Ok(result(&ids))
+        Ok(ROLE.result(&ids))
     })
 }
 
@@ -146,7 +141,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("roles", *id, &columns)?;
         }
         check_super_admin_left(edit)?;
-        Ok(result(&ids))
+        Ok(ROLE.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -174,6 +169,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         edit.delete("roles", "roleid", &ids)?;
-        Ok(result(&ids))
+        Ok(ROLE.result(&ids))
     })
 }

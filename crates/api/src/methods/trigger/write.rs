@@ -6,7 +6,6 @@ use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
 use model::TriggerId;
-use serde_json::json;
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
 use super::{Kind, expand};
@@ -173,11 +172,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         Ok(config::objects::create_triggers(edit, &new)?)
     })?;
-    Ok(json!({ "triggerids": texts(&ids) }))
-}
-
-fn texts(ids: &[u64]) -> Vec<String> {
-    ids.iter().map(ToString::to_string).collect()
+    Ok(kind.object().result(&ids))
 }
 
 /// Dependencies exist, the user sees them, they close no circle, and no template's trigger depends
@@ -356,7 +351,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     if kind == Kind::Trigger && !off.is_empty() {
         call.api.deps.live.triggers_gone(&off);
     }
-    Ok(json!({ "triggerids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }
 
 fn expressions_of(call: &Call<'_>, ids: &[u64], name: &str) -> ApiResult<Vec<(u64, String)>> {
@@ -446,5 +441,5 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         let gone: Vec<TriggerId> = gone.into_iter().map(TriggerId).collect();
         call.api.deps.live.triggers_gone(&gone);
     }
-    Ok(json!({ "triggerids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }

@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::{GUEST, USER, fields, media, password};
 use crate::call::{Call, Json};
@@ -130,10 +130,6 @@ fn check_free(edit: &mut Edit<'_>, username: &str, own: u64) -> ApiResult<()> {
     Err(ApiError::params(format!("User with username \"{username}\" already exists.")))
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "userids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut users: Vec<UserInput> = Vec::new();
     for (path, object) in params::objects(input)? {
@@ -153,7 +149,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             user.write_groups(edit, id)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     })
 }
 
@@ -197,7 +193,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         check_super_admin_left(edit)?;
         end_sessions(edit)?;
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -295,7 +291,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         // Sessions, tokens and memberships go with the users.
         edit.delete("users", "userid", &ids)?;
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     });
     call.api.sessions.forget();
     result
@@ -312,6 +308,6 @@ pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let columns = [("attempt_failed", Value::Int(0))];
             edit.update("users", *id, &columns)?;
         }
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     })
 }
