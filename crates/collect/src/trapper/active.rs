@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use config::Snapshot;
@@ -13,6 +13,7 @@ use config::snapshot::{GlobalRegexp, Host, Item, ItemType};
 use eval::interval::{Scheduling, UpdateInterval};
 use eval::key::ItemKey;
 use model::{HostId, ItemId};
+use stdx::sync::lock;
 use tokio::sync::Semaphore;
 use wire::agent::active as wire_active;
 use wire::agent::active::{ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat};
@@ -67,10 +68,6 @@ impl Default for ActiveAgents {
             naming: Arc::new(Semaphore::new(NAMING_MAX)),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ActiveAgents {

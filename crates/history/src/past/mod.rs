@@ -11,11 +11,12 @@ mod lookback;
 mod tests;
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, ValueType};
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 
 use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
 pub use self::lookback::{Lookback, WithPast};
@@ -168,10 +169,6 @@ fn moved_on(from: u32, by: u32, want: Want) -> Want {
         Want::Since(since) => Want::Since(from.min(since)),
         Want::Newest(_) => Want::Since(from),
     }
-}
-
-fn lock(known: &Mutex<AllKnown>) -> MutexGuard<'_, AllKnown> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 fn coming(border: u32) -> Error {

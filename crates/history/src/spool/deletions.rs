@@ -1,10 +1,11 @@
 //! Deletions: the log of every shard tells them, while one shard alone owns an item.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hashbrown::HashMap;
 use model::ItemId;
+use stdx::sync::lock;
 use tsdb::Block;
 
 use super::file_error;
@@ -204,7 +205,7 @@ impl Left {
 
     /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
     pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
-        let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let paths = lock(&self.0);
         for path in paths.iter() {
             // Read anew: a command may have told the store meanwhile.
             let mut deletions = Deletions::load(path, Vec::new())?;

@@ -28,11 +28,12 @@ mod refused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
+use stdx::sync::{into_inner, lock};
 use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
@@ -150,7 +151,7 @@ impl Spools {
         if self.stores.is_empty() && self.held.is_empty() {
             return None;
         }
-        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logs = lock(&self.logs);
         let spool = logs.entry(name.to_owned()).or_insert_with(|| {
             let cursors = self.stores.iter().map(|(_, cursors)| cursors).chain(&self.held);
             let starts: Vec<_> = cursors.map(|cursors| cursors.position(name)).collect();
@@ -167,7 +168,7 @@ impl Spools {
         policy: Policy,
         clock: &SharedClock,
     ) -> Result<Vec<Feeding>, Error> {
-        let logs = self.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let logs = into_inner(self.logs);
         let mut all = Vec::new();
         for (reader, (store, cursors)) in self.stores.into_iter().enumerate() {
             let of_log = |(name, spool): (&String, &Arc<tsdb::Spool>)| {

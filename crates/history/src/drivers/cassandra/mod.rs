@@ -18,11 +18,12 @@ mod tables;
 mod tls;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 use tokio::runtime::Runtime;
 
 use self::address::Address;
@@ -100,7 +101,7 @@ impl Shared {
 
     /// The keyspace; connects, and makes it, when that has not been done yet.
     fn tables(&self) -> Result<Arc<Tables>, Error> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tables = lock(&self.tables);
         if let Some(tables) = &*tables {
             return Ok(Arc::clone(tables));
         }

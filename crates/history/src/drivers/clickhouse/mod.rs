@@ -15,10 +15,11 @@ mod questions;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
+use stdx::sync::lock;
 
 use self::address::Address;
 use self::http::Client;
@@ -89,7 +90,7 @@ impl Store for ClickHouse {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = lock(&self.prepared);
         if !*prepared {
             match &self.client.address.legacy {
                 Some(table) => legacy::prepare(self, table)?,

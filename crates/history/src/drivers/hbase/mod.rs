@@ -11,11 +11,12 @@ mod client;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 
 use self::client::{Client, Scan};
 use self::rows::{CellSet, Cells, FoundCell};
@@ -84,7 +85,7 @@ impl Store for HBase {
 impl Shared {
     /// What is known of the tables; asks for it when that has not been done yet.
     fn with_state<T>(&self, act: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<T, Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut state = lock(&self.state);
         if let Some(state) = &mut *state {
             return act(state);
         }

@@ -11,10 +11,11 @@ mod client;
 mod indices;
 mod rows;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
 use serde_json::{Value, json};
+use stdx::sync::lock;
 use ureq::http::Method;
 
 use self::client::Client;
@@ -73,7 +74,7 @@ impl Store for OpenSearch {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = lock(&self.prepared);
         if !*prepared {
             indices::prepare(&self.client)?;
             *prepared = true;

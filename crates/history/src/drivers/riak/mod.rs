@@ -13,11 +13,12 @@ mod objects;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
+use stdx::sync::{into_inner, lock};
 
 use self::client::Client;
 use self::objects::{Place, Rows, Set, Slot, item_key};
@@ -101,7 +102,7 @@ impl Store for Riak {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut prepared = lock(&self.prepared);
         if *prepared {
             return Ok(());
         }
@@ -126,7 +127,7 @@ impl Shared {
             while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Err(error) = act(one) {
                     next.store(all.len(), Ordering::Relaxed);
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    lock(&failed).get_or_insert(error);
                 }
             }
         };
@@ -136,14 +137,14 @@ impl Shared {
             }
             work();
         });
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        into_inner(failed).map_or(Ok(()), Err)
     }
 
     /// Holds what protects an object from others of this process. `act` may take no other.
     fn alone<T>(&self, key: &str, act: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let chosen = self.hasher.hash_one(key) % LOCKS as u64;
-        let lock = usize::try_from(chosen).ok().and_then(|chosen| self.changing.get(chosen));
-        let _held = lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let changing = usize::try_from(chosen).ok().and_then(|chosen| self.changing.get(chosen));
+        let _held = changing.map(lock);
         act()
     }
 
@@ -191,7 +192,7 @@ impl Shared {
         let mut new: BTreeSet<(Slot, ItemId)> =
             places.map(|place| (place.slot, place.item)).collect();
         {
-            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let listed = lock(&self.listed);
             new.retain(|each| !listed.contains(each));
         }
         if new.is_empty() {
@@ -202,7 +203,7 @@ impl Shared {
         self.add(of_days, |(slot, part)| slot.index_key(*part))?;
         let of_items = new.iter().map(|(slot, item)| (*item, slot.number()));
         self.add(of_items, |item| item_key(*item))?;
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         if listed.len() + new.len() > LISTED_MAX {
             listed.clear();
         }
@@ -261,11 +262,11 @@ impl Shared {
             let found = self.client.get(&place.key())?;
             let rows = Rows::read(&found.siblings).and_then(|rows| read(&rows));
             let mut rows = rows.ok_or_else(|| odd_answer("an object of rows"))?;
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&all);
             all.append(&mut rows);
             at_most(all.len())
         })?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(into_inner(all))
     }
 
     fn delete_days(&self, days: &[(Slot, ItemId)]) -> Result<(), Error> {
@@ -279,7 +280,7 @@ impl Shared {
 
     /// From now on these are to be listed again when something is written.
     fn forget(&self, is_gone: impl Fn(&(Slot, ItemId)) -> bool) {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         listed.retain(|each| !is_gone(each));
     }
 

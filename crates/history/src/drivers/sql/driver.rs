@@ -4,12 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
+use stdx::sync::lock;
 
 use super::address::Address;
+use super::odd_answer;
 use super::rows::{self, Row, moments};
 use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
-use super::{lock, odd_answer};
 use crate::buckets::complete;
 use crate::{
     Bucket, Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention,

@@ -13,8 +13,6 @@ pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod tables;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
 use crate::{Error, Fault};
 
 /// The store sent what cannot be what was asked for.
@@ -22,8 +20,4 @@ pub(crate) fn odd_answer(location: &str, what: &str) -> Error {
     let message =
         format!("{location} answered what cannot be read ({what}); are these our tables?");
     Error { fault: Fault::Storage, retry: true, message }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
