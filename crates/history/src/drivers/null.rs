@@ -25,16 +25,7 @@ impl Driver for Null {
     fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
         Ok(())
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
     fn view(&self, _: &[ItemId], _: Span) -> Box<dyn View> {
-        Box::new(Nothing)
-    }
-    fn view_newest(&self, _: &[ItemId], _: usize) -> Box<dyn View> {
         Box::new(Nothing)
     }
     fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {

@@ -129,20 +129,8 @@ impl<R: Remote> Driver for Connection<R> {
         if items.is_empty() { Ok(()) } else { self.remote.clear(items) }
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
         Box::new(RemoteView { remote: Arc::clone(&self.remote), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {

@@ -9,7 +9,7 @@ use stdx::sync::lock;
 use tsdb::Block;
 
 use super::file_error;
-use crate::{Error, Fault};
+use crate::Error;
 
 /// Beyond so many items the oldest deletions are taken for told by everybody.
 const ITEMS_MAX: usize = 100_000;
@@ -66,14 +66,12 @@ impl Deletions {
         };
         let (path, since) = (path.to_owned(), HashMap::new());
         let mut all = Self { path, since, logs, turn: 0, former: true, changed: false };
-        all.parse(&text).ok_or_else(|| Error {
-            fault: Fault::Config,
-            retry: false,
-            message: format!(
+        all.parse(&text).ok_or_else(|| {
+            Error::config(format!(
                 "{:?} is damaged: move it away; values that came just after a deletion may then \
                  be missing in the store",
                 all.path
-            ),
+            ))
         })?;
         Ok(all)
     }

@@ -41,7 +41,7 @@ use self::deletions::Deletions;
 pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
-use crate::{Error, Fault, Store};
+use crate::{Error, Store};
 
 /// One policy for all stores.
 #[derive(Debug, Clone, Copy)]
@@ -118,8 +118,7 @@ impl Spools {
         for store in stores {
             let name = store.name();
             if with_cursors.iter().any(|(other, _): &(Arc<dyn Store>, _)| other.name() == name) {
-                let message = format!("the history store {name} is named twice");
-                return Err(Error { fault: Fault::Config, retry: false, message });
+                return Err(Error::config(format!("the history store {name} is named twice")));
             }
             let path = dir.join(format!("{name}.cursors"));
             let cursors = Cursors::load(&path)?;
@@ -247,13 +246,12 @@ fn spawn(
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
     std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(|cause| {
-        let message = format!("cannot start the thread {name}: {cause}; raise the user's limit");
-        Error { fault: Fault::Config, retry: false, message }
+        Error::config(format!("cannot start the thread {name}: {cause}; raise the user's limit"))
     })
 }
 
 fn file_error(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Error {
-    let message =
-        format!("cannot {what} {path:?}: {cause}; check that the disk is healthy and has space");
-    Error { fault: Fault::Storage, retry: true, message }
+    Error::storage_away(format!(
+        "cannot {what} {path:?}: {cause}; check that the disk is healthy and has space"
+    ))
 }

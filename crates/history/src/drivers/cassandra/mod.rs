@@ -31,7 +31,7 @@ use self::tables::Tables;
 use super::moments::Moments;
 use super::place::{Row, in_order};
 use super::remote::{Connection, Remote, Wanted};
-use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// A keyspace of a Cassandra cluster. Makes drivers that share its connections.
 pub struct Cassandra {
@@ -120,12 +120,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "cassandra",
-            location: self.address.location(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("cassandra", self.address.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -161,8 +156,5 @@ impl Remote for Shared {
 
 /// What Cassandra sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "Cassandra answered what cannot be read ({what}); were its tables altered by hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("Cassandra", what, "were its tables altered by hand")
 }

@@ -29,9 +29,7 @@ use super::place::TREND_DAYS;
 use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
 use crate::buckets::Told;
-use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
-};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
 /// ClickHouse refuses a batch that touches more partitions than 100.
 const PARTITIONS_MAX: usize = 80;
@@ -165,12 +163,7 @@ type Partition = (Class, u32);
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "clickhouse",
-            location: self.client.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("clickhouse", self.client.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -280,6 +273,5 @@ fn list(items: &[ItemId]) -> String {
 
 /// What ClickHouse sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!("ClickHouse answered what cannot be read ({what}); is it a ClickHouse?");
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("ClickHouse", what, "is it a ClickHouse")
 }

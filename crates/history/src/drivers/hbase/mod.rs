@@ -25,9 +25,7 @@ use super::moments::Moments;
 use super::place::{self, Row, in_order};
 use super::remote::{Connection, Remote, Wanted};
 use super::{at_most, kind_of};
-use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
-};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
 /// Bytes of one request, about.
 const PUT_BYTES: usize = 2 << 20;
@@ -268,12 +266,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "hbase",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("hbase", self.client.server.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -351,9 +344,5 @@ fn since(span: Span, day: Day) -> Option<Span> {
 
 /// What the gateway sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "HBase answered what cannot be read ({what}); is it a REST gateway, and were its tables \
-         altered by hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("HBase", what, "is it a REST gateway, and were its tables altered by hand")
 }

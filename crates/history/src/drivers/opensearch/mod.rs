@@ -24,7 +24,7 @@ use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
+    Class, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span, Store,
 };
 
 /// Bytes of one request, about: nodes refuse 100 MB.
@@ -189,12 +189,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "opensearch",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::Each,
-            readable: true,
-        }
+        DriverInfo::readable("opensearch", self.client.server.location(), Durability::Each)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -275,6 +270,5 @@ fn read_all<T>(
 
 /// What the cluster sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!("OpenSearch answered what cannot be read ({what}); is it an OpenSearch?");
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("OpenSearch", what, "is it an OpenSearch")
 }

@@ -26,7 +26,7 @@ use super::moments::Moments;
 use super::place::{Row, in_order};
 use super::remote::{Connection, Remote, Wanted};
 use super::{at_most, kind_of, not_newer};
-use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// Version of keys and objects: raise it with each change.
 const VERSION: u64 = 1;
@@ -307,12 +307,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "riak",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("riak", self.client.server.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -385,9 +380,5 @@ impl Remote for Shared {
 
 /// What Riak sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "Riak answered what cannot be read ({what}); is it Riak, and were its objects altered by \
-         hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("Riak", what, "is it Riak, and were its objects altered by hand")
 }

@@ -197,20 +197,8 @@ impl<S: Session> Driver for Connection<S> {
         })
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
         Box::new(Within { database: Arc::clone(&self.database), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
@@ -229,12 +217,7 @@ impl<S: Session> Driver for Connection<S> {
     }
 
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: S::NAME,
-            location: self.database.address.location(),
-            durability: Durability::Each,
-            readable: true,
-        }
+        DriverInfo::readable(S::NAME, self.database.address.location(), Durability::Each)
     }
 
     fn counters(&self) -> Counters {
