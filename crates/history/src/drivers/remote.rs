@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Timestamp, Trend};
+use stdx::sync::lock;
 
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::{Told, complete, from_rows};
@@ -32,6 +33,29 @@ pub(crate) struct Coarse {
     pub(crate) span: Span,
     /// Seconds.
     pub(crate) width: NonZeroU32,
+}
+
+/// What is found out or made at a store before anything is asked of it: once, and again as long as
+/// that fails.
+pub(crate) struct Prepared<T = ()>(Mutex<Option<T>>);
+
+impl<T> Prepared<T> {
+    pub(crate) fn not_yet() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Calls with what is known; nobody else prepares or changes it meanwhile.
+    pub(crate) fn with<R>(
+        &self,
+        prepare: impl FnOnce() -> Result<T, Error>,
+        act: impl FnOnce(&mut T) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mut guard = lock(&self.0);
+        act(match &mut *guard {
+            Some(known) => known,
+            none => none.insert(prepare()?),
+        })
+    }
 }
 
 /// A store over the network. Every request waits for its answer, and any thread may make it.

@@ -18,19 +18,18 @@ mod tables;
 mod tls;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
-use stdx::sync::lock;
 use tokio::runtime::Runtime;
 
 use self::address::Address;
 use self::tables::Tables;
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// A keyspace of a Cassandra cluster. Makes drivers that share its connections.
@@ -44,7 +43,7 @@ struct Shared {
     moments: Arc<Moments>,
     /// Connections live here; who asks waits on a thread of its own.
     runtime: Option<Runtime>,
-    tables: Mutex<Option<Arc<Tables>>>,
+    tables: Prepared<Arc<Tables>>,
 }
 
 impl std::fmt::Debug for Cassandra {
@@ -69,7 +68,7 @@ impl Cassandra {
             Error::config(format!("cannot start a thread: {cause}; raise the user's limit"))
         })?;
         let moments = Arc::new(Moments::new(clock, Duration::from_micros(1)));
-        let (runtime, tables) = (Some(runtime), Mutex::new(None));
+        let (runtime, tables) = (Some(runtime), Prepared::not_yet());
         Ok(Self { shared: Arc::new(Shared { address, retention, moments, runtime, tables }) })
     }
 }
@@ -101,13 +100,8 @@ impl Shared {
 
     /// The keyspace; connects, and makes it, when that has not been done yet.
     fn tables(&self) -> Result<Arc<Tables>, Error> {
-        let mut tables = lock(&self.tables);
-        if let Some(tables) = &*tables {
-            return Ok(Arc::clone(tables));
-        }
-        let opened = Arc::new(self.wait(Tables::open(&self.address, &self.moments))?);
-        *tables = Some(Arc::clone(&opened));
-        Ok(opened)
+        let open = || self.wait(Tables::open(&self.address, &self.moments)).map(Arc::new);
+        self.tables.with(open, |tables| Ok(Arc::clone(tables)))
     }
 
     fn write_rows<'a>(&self, rows: impl Iterator<Item = Row<'a>>) -> Result<(), Error> {

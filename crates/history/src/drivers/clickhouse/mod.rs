@@ -15,18 +15,17 @@ mod questions;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
-use stdx::sync::lock;
 
 use self::address::Address;
 use self::http::Client;
 use self::legacy::Legacy;
 use self::questions::Question;
 use super::place::TREND_DAYS;
-use super::remote::{Coarse, Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
@@ -48,7 +47,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     /// The tables are there and of our version.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
 }
 
 impl std::fmt::Debug for ClickHouse {
@@ -63,7 +62,7 @@ impl ClickHouse {
     /// servers use. Nothing is asked yet; tables are made with the first write.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
         let client = Client::new(Address::parse(url)?);
-        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Prepared::not_yet() }) })
     }
 }
 
@@ -88,15 +87,11 @@ impl Store for ClickHouse {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = lock(&self.prepared);
-        if !*prepared {
-            match &self.client.address.legacy {
-                Some(table) => legacy::prepare(self, table)?,
-                None => schema::prepare(&self.client)?,
-            }
-            *prepared = true;
-        }
-        Ok(())
+        let prepare = || match &self.client.address.legacy {
+            Some(table) => legacy::prepare(self, table),
+            None => schema::prepare(&self.client),
+        };
+        self.prepared.with(prepare, |()| Ok(()))
     }
 
     /// Sorts rows by partition if they are of many, and sends them in as few inserts as may be.

@@ -11,19 +11,18 @@ mod client;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
-use stdx::sync::lock;
 
 use self::client::{Client, Scan};
 use self::rows::{CellSet, Cells, FoundCell};
 use self::schema::{State, Table};
 use super::moments::Moments;
 use super::place::{self, Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
@@ -45,8 +44,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     moments: Moments,
-    /// `None` until it has been read.
-    state: Mutex<Option<State>>,
+    state: Prepared<State>,
 }
 
 impl std::fmt::Debug for HBase {
@@ -65,7 +63,7 @@ impl HBase {
     ) -> Result<Self, Error> {
         let client = Client::new(url)?;
         let moments = Moments::new(clock, Duration::from_millis(1));
-        let state = Mutex::new(None);
+        let state = Prepared::not_yet();
         Ok(Self { shared: Arc::new(Shared { client, retention, moments, state }) })
     }
 }
@@ -83,16 +81,13 @@ impl Store for HBase {
 impl Shared {
     /// What is known of the tables; asks for it when that has not been done yet.
     fn with_state<T>(&self, act: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<T, Error> {
-        let mut state = lock(&self.state);
-        if let Some(state) = &mut *state {
-            return act(state);
-        }
-        let mut read = schema::prepare(&self.client)?;
-        // What was told there is younger than our clock where that was set back.
-        self.moments.not_before(read.moment);
-        let done = act(&mut read);
-        *state = Some(read);
-        done
+        let prepare = || {
+            let read = schema::prepare(&self.client)?;
+            // What was told there is younger than our clock where that was set back.
+            self.moments.not_before(read.moment);
+            Ok(read)
+        };
+        self.state.with(prepare, act)
     }
 
     /// Tables of values or of trends, each with the first day that is shown.

@@ -11,16 +11,15 @@ mod client;
 mod indices;
 mod rows;
 
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
 use serde_json::{Value, json};
-use stdx::sync::lock;
 use ureq::http::Method;
 
 use self::client::Client;
 use self::rows::{Found, Hit, Row};
-use super::remote::{Coarse, Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{
@@ -44,7 +43,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     /// The cluster knows what our indices are like.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
 }
 
 impl std::fmt::Debug for OpenSearch {
@@ -58,7 +57,7 @@ impl OpenSearch {
     /// `http://user:password@host:9200/vedette`. Nothing is asked yet; indices are made by writing.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
         let client = Client::new(url)?;
-        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Prepared::not_yet() }) })
     }
 }
 
@@ -74,12 +73,7 @@ impl Store for OpenSearch {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = lock(&self.prepared);
-        if !*prepared {
-            indices::prepare(&self.client)?;
-            *prepared = true;
-        }
-        Ok(())
+        self.prepared.with(|| indices::prepare(&self.client), |()| Ok(()))
     }
 
     /// Sends documents in requests of moderate size.

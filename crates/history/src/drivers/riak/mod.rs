@@ -24,7 +24,7 @@ use self::client::Client;
 use self::objects::{Place, Rows, Set, Slot, item_key};
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of, not_newer};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
@@ -54,7 +54,7 @@ struct Shared {
     retention: Arc<dyn Retention>,
     moments: Moments,
     /// The bucket is as it has to be.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
     /// What is in the sets.
     listed: Mutex<HashSet<(Slot, ItemId)>>,
     /// Who reads, changes and writes an object holds the one that its key chooses: siblings are
@@ -81,7 +81,7 @@ impl Riak {
             client: Client::new(url)?,
             retention,
             moments: Moments::new(clock, Duration::from_millis(1)),
-            prepared: Mutex::new(false),
+            prepared: Prepared::not_yet(),
             listed: Mutex::default(),
             changing: (0..LOCKS).map(|_| Mutex::default()).collect(),
             hasher: foldhash::fast::FixedState::default(),
@@ -102,18 +102,16 @@ impl Store for Riak {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = lock(&self.prepared);
-        if *prepared {
-            return Ok(());
-        }
-        self.client.prepare()?;
-        let found = self.set(VERSION_KEY)?.0.last().copied().unwrap_or(0);
-        not_newer(self.client.server.location(), &found, &VERSION)?;
-        if found < VERSION {
-            self.change(VERSION_KEY, |set| set.0.insert(VERSION))?;
-        }
-        *prepared = true;
-        Ok(())
+        let prepare = || {
+            self.client.prepare()?;
+            let found = self.set(VERSION_KEY)?.0.last().copied().unwrap_or(0);
+            not_newer(self.client.server.location(), &found, &VERSION)?;
+            if found < VERSION {
+                self.change(VERSION_KEY, |set| set.0.insert(VERSION))?;
+            }
+            Ok(())
+        };
+        self.prepared.with(prepare, |()| Ok(()))
     }
 
     /// Does something for each, several at once; the first error ends it.
