@@ -1,7 +1,7 @@
 //! API tokens. The secret is shown once; only its digest is kept.
 
 use config::Edit;
-use config::db::{Row, Value, query_by_ids};
+use config::db::{Row, Value};
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
@@ -11,7 +11,7 @@ use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, OneOf, Text};
 use crate::object::{Field, Mode, Object, field, taken};
 use crate::permission::action_allowed;
-use crate::write::{names, only};
+use crate::write::{names, only, rows_of};
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
@@ -130,10 +130,9 @@ fn check_free(edit: &mut Edit<'_>, userid: u64, name: &str, own: u64) -> ApiResu
 /// Rows of tokens by id, in order; all must be there and be this user's to change.
 fn rows(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Row>> {
     let sql = "SELECT * FROM tokens WHERE tokenid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = rows_of(edit, sql, "tokenid", ids)?;
     let mine = |row: &Row| call.is_super_admin() || row.id("userid") == call.user().id;
-    let find = |id: &u64| rows.iter().find(|row| row.id("tokenid") == *id && mine(row)).cloned();
-    ids.iter().map(|id| find(id).ok_or_else(ApiError::no_object)).collect()
+    if rows.iter().all(mine) { Ok(rows) } else { Err(ApiError::no_object()) }
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

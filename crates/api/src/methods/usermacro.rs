@@ -1,7 +1,7 @@
 //! User macros of hosts and templates, and global ones.
 
 use config::Edit;
-use config::db::{Row, query_by_ids};
+use config::db::Row;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
@@ -14,7 +14,7 @@ use crate::owned::macros::{self, MacroInput, SECRET, canonical};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::write::{Target, names, only};
+use crate::write::{Target, names, only, rows_of};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("usermacro.get", get),
@@ -208,12 +208,9 @@ fn check_free(edit: &mut Edit<'_>, host: u64, one: &MacroInput, own: u64) -> Api
     )))
 }
 
-/// Rows of macros by id, in order; all must be there.
-fn rows_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<Row>> {
+fn macros_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<Row>> {
     let sql = format!("SELECT * FROM {} WHERE {} IN ({{ids}})", object.table, object.key);
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let find = |id: &u64| rows.iter().find(|row| row.id(object.key) == *id).cloned();
-    ids.iter().map(|id| find(id).ok_or_else(ApiError::no_object)).collect()
+    rows_of(edit, &sql, object.key, ids)
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -223,7 +220,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let ids: Vec<u64> = inputs.iter().map(|(id, _)| *id).collect();
     call.write(|edit| {
-        let rows = rows_of(edit, &HOST_MACRO, &ids)?;
+        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         for ((id, one), row) in inputs.iter().zip(&rows) {
@@ -239,7 +236,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
-        let rows = rows_of(edit, &HOST_MACRO, &ids)?;
+        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         edit.delete("hostmacros", "hostmacroid", &ids)?;
@@ -302,7 +299,7 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         inputs.push(one);
     }
     call.write(|edit| {
-        let rows = rows_of(edit, &GLOBAL_MACRO, &ids)?;
+        let rows = macros_of(edit, &GLOBAL_MACRO, &ids)?;
         for ((id, one), row) in ids.iter().zip(&inputs).zip(&rows) {
             check_free_global(edit, one, *id)?;
             let changes = one.changes(row)?;
@@ -316,7 +313,7 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
-        rows_of(edit, &GLOBAL_MACRO, &ids)?;
+        macros_of(edit, &GLOBAL_MACRO, &ids)?;
         edit.delete("globalmacros", "globalmacroid", &ids)?;
         edit.touch_global();
         Ok(GLOBAL_MACRO.result(&ids))

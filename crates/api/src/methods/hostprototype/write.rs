@@ -16,8 +16,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::methods::item::read_tags;
 use crate::object::{Columns, Mode, missing, taken};
 use crate::owned::macros::{self, MacroInput};
-use crate::permission::{Need, on_hosts};
-use crate::write::{Target, check_uuid, nested, nested_ids, only};
+use crate::permission::{Need, and, on_hosts};
+use crate::write::{Target, check_uuid, nested, nested_ids, only, rows_of};
 use crate::{gone, params};
 
 /// What an object of the call says, checked by itself.
@@ -219,8 +219,7 @@ fn check_group_prototypes(
 
 /// `hosts.kind` of the rule's host, which the user may change.
 fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> {
-    let right = on_hosts(call.user(), Need::Write, "h.hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_hosts(call.user(), Need::Write, "h.hostid"));
     let sql = format!(
         "SELECT h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
          WHERE i.flags = 1 AND i.itemid = ?{right}"
@@ -347,17 +346,14 @@ fn macro_rows(edit: &mut Edit<'_>, id: u64, given: &[MacroInput]) -> ApiResult<V
 /// Rows of prototypes that the user may change, in the order of the ids, with `ruleid` and the
 /// `kind` of the rule's host.
 fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Row>> {
-    let right = on_hosts(call.user(), Need::Write, "h.hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_hosts(call.user(), Need::Write, "h.hostid"));
     let sql = format!(
         "SELECT p.hostid, p.templateid, p.uuid, p.custom_interfaces, i.itemid AS ruleid, h.kind \
          FROM hosts p JOIN host_discovery d ON d.hostid = p.hostid \
          JOIN items i ON i.itemid = d.parent_itemid JOIN hosts h ON h.hostid = i.hostid \
          WHERE p.kind = 2 AND p.hostid IN ({{ids}}){right}"
     );
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let of = |id: &u64| rows.iter().find(|row| row.id("hostid") == *id).cloned();
-    ids.iter().map(|id| of(id).ok_or_else(ApiError::no_object)).collect()
+    rows_of(edit, &sql, "hostid", ids)
 }
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

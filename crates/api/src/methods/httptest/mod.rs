@@ -6,7 +6,7 @@ mod doc;
 mod tests;
 
 use config::Edit;
-use config::db::query_by_ids;
+use config::db::Row;
 use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
 use serde_json::Map;
 
@@ -19,7 +19,7 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 use crate::permission::{Need, on_hosts};
-use crate::write::Target;
+use crate::write::{Target, rows_of};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("httptest.get", get),
@@ -246,23 +246,18 @@ struct Before {
 fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Before>> {
     let sql = "SELECT itemid, hostid, templateid, delay, status, params FROM items \
                WHERE type = 9 AND params <> '' AND itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = rows_of(edit, sql, "itemid", ids)?;
     let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
-    let mut found = Vec::new();
-    for id in ids {
-        let row = rows.iter().find(|row| row.id("itemid") == *id);
-        let row = row.ok_or_else(ApiError::no_object)?;
-        found.push(Before {
-            id: *id,
-            hostid: row.id("hostid"),
-            templateid: row.id("templateid"),
-            delay: row.text("delay").to_owned(),
-            status: row.int("status"),
-            doc: doc::read(row.text("params")),
-        });
-    }
-    Ok(found)
+    let before = |row: &Row| Before {
+        id: row.id("itemid"),
+        hostid: row.id("hostid"),
+        templateid: row.id("templateid"),
+        delay: row.text("delay").to_owned(),
+        status: row.int("status"),
+        doc: doc::read(row.text("params")),
+    };
+    Ok(rows.iter().map(before).collect())
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

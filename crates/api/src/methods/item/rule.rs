@@ -9,7 +9,7 @@ use super::{get, write};
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::params;
-use crate::permission::{Need, on_hosts};
+use crate::permission::{Need, and, on_hosts};
 use crate::write::Target;
 
 pub(crate) const METHODS: &[Method] = &[
@@ -31,8 +31,7 @@ fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let rules = ids("discoveryids", "discovery rule")?;
     let hosts = ids("hostids", "host")?;
     call.write(|edit| {
-        let right = on_hosts(call.user(), Need::Read, "hostid")
-            .map_or_else(String::new, |condition| format!(" AND {condition}"));
+        let right = and(on_hosts(call.user(), Need::Read, "hostid"));
         let sql =
             format!("SELECT itemid FROM items WHERE flags = 1{right} AND itemid IN ({{ids}})");
         let found = query_by_ids(edit.connection(), &sql, &[], &rules)?;
