@@ -2,7 +2,10 @@
 
 use model::{ItemId, Sample, Trend};
 
-use crate::{Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, Span, View};
+use crate::{
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, RangeQuery, Reader, Span,
+    View,
+};
 
 /// Counts and forgets.
 #[derive(Debug, Default)]
@@ -44,6 +47,19 @@ impl Driver for Null {
     }
     fn counters(&self) -> Counters {
         self.counters
+    }
+}
+
+/// As if it were empty.
+impl Reader for Null {
+    fn range(&self, _: &RangeQuery) -> Result<Vec<Sample>, Error> {
+        Ok(Vec::new())
+    }
+    fn newest(&self, items: &[ItemId], _: usize) -> Result<Vec<Vec<Sample>>, Error> {
+        Ok(vec![Vec::new(); items.len()])
+    }
+    fn trends(&self, _: &[ItemId], _: Span) -> Result<Vec<Trend>, Error> {
+        Ok(Vec::new())
     }
 }
 
