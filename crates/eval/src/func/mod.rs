@@ -9,6 +9,8 @@ mod history;
 mod matcher;
 mod params;
 mod period;
+#[cfg(any(test, feature = "conformance"))]
+pub(crate) mod recorded;
 mod stl;
 #[cfg(test)]
 mod tests;
