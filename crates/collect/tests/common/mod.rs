@@ -10,14 +10,13 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use collect::{
-    Answer, Autoregistration, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue,
-    Internals, Request,
+    Answer, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue, Internals, Request,
 };
 use config::Snapshot;
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType, Tls};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
-use model::{HostId, InterfaceId, ItemId, Payload, Value, ValueBatch};
+use model::{HostId, InterfaceId, ItemId, Payload, SeenAgent, Value, ValueBatch};
 use stdx::clock::RealClock;
 use stdx::queue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -155,7 +154,7 @@ async fn run_shard(shards: Arc<Shards>, mut queue: queue::Receiver<ValueBatch>) 
 #[derive(Debug, Default)]
 pub(crate) struct FakeBackend {
     pub(crate) seen: Mutex<Vec<String>>,
-    pub(crate) registered: Mutex<Vec<Autoregistration>>,
+    pub(crate) registered: Mutex<Vec<SeenAgent>>,
     pub(crate) autoregistration: RwLock<Tls>,
 }
 
@@ -179,7 +178,7 @@ impl Backend for FakeBackend {
         self.autoregistration.read().unwrap().clone()
     }
 
-    fn autoregister(&self, seen: Autoregistration) {
+    fn autoregister(&self, seen: SeenAgent) {
         self.registered.lock().unwrap().push(seen);
     }
 }
