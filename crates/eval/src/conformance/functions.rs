@@ -2,9 +2,9 @@
 
 use crate::calendar::Unit;
 use crate::expr::parse_history_params;
-use crate::func::recorded::Recorded;
 use crate::func::{Function, HistoryValue, Item, Moment, TrendPeriod};
 use crate::preproc::convert;
+use crate::recorded::Recorded;
 use crate::regex::GlobalRegexes;
 use jiff::tz::TimeZone;
 use model::{ItemId, LogMeta, Payload, SampleValue, Trend, TrendValues, ValueType};

@@ -9,8 +9,6 @@ mod history;
 mod matcher;
 mod params;
 mod period;
-#[cfg(any(test, feature = "conformance"))]
-pub(crate) mod recorded;
 mod stl;
 #[cfg(test)]
 mod tests;

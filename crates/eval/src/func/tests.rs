@@ -3,9 +3,9 @@
 use jiff::tz::TimeZone;
 use model::{ItemId, LogMeta, SampleValue, Timestamp, Trend, TrendValues, ValueType};
 
-use super::recorded::Recorded;
 use super::*;
 use crate::expr::parse_history_params;
+use crate::recorded::Recorded;
 
 /// 2024-12-18 (Wednesday) 00:00 UTC.
 const DAY: u32 = 1_734_480_000;

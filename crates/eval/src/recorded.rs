@@ -1,9 +1,11 @@
-//! The history of one item in memory, for tests and recorded cases.
+//! Histories and macros in memory, for tests and recorded cases.
 
-use model::{ItemId, Timestamp, Trend};
+use model::{HostId, ItemId, Timestamp, Trend};
 
-use super::{HistoryValue, HistoryView};
+use crate::func::{HistoryValue, HistoryView};
+use crate::macros::{MacroDef, MacroNodes};
 
+/// The history of one item.
 pub(crate) struct Recorded {
     /// Newest first.
     pub(crate) values: Vec<HistoryValue>,
@@ -29,5 +31,20 @@ impl HistoryView for Recorded {
     }
     fn trends(&mut self, _: ItemId, first: u32, last: u32) -> Result<Vec<Trend>, String> {
         Ok(self.trends.iter().filter(|t| (first..=last).contains(&t.hour)).copied().collect())
+    }
+}
+
+/// Hosts and templates with their macros and the templates linked to them; 0 = global.
+pub(crate) struct Nodes(pub(crate) Vec<(u64, Vec<MacroDef>, Vec<HostId>)>);
+
+impl MacroNodes for Nodes {
+    fn macros(&self, node: HostId) -> &[MacroDef] {
+        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.1)
+    }
+    fn templates(&self, node: HostId) -> &[HostId] {
+        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.2)
+    }
+    fn global(&self) -> &[MacroDef] {
+        self.macros(HostId(0))
     }
 }
