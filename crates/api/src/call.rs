@@ -202,6 +202,16 @@ impl Call<'_> {
         })
     }
 
+    /// Changes who may sign in, and with which rights: from then on nobody is known from before.
+    pub(crate) fn write_access<T>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        let result = self.write(work);
+        self.api.sessions.forget();
+        result
+    }
+
     /// May do everything.
     pub(crate) fn is_super_admin(&self) -> bool {
         self.user().kind == UserType::SuperAdmin

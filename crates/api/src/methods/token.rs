@@ -147,7 +147,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         changes.push((id, name, columns));
     }
     let ids: Vec<u64> = changes.iter().map(|(id, ..)| *id).collect();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let rows = rows(call, edit, &ids)?;
         for ((id, name, columns), row) in changes.iter().zip(&rows) {
             if let Some(name) = name {
@@ -156,21 +156,17 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("tokens", *id, columns)?;
         }
         Ok(TOKEN.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.delete")?;
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         rows(call, edit, &ids)?;
         edit.delete("tokens", "tokenid", &ids)?;
         Ok(TOKEN.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 /// Makes new secrets; the old ones stop to work.
@@ -178,7 +174,7 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.generate")?;
     let ids = params::delete_ids(input)?;
     let now = call.now();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         rows(call, edit, &ids)?;
         let mut out = Vec::new();
         for id in &ids {
@@ -193,9 +189,7 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             out.push(json!({ "tokenid": id.to_string(), "token": secret }));
         }
         Ok(Json::Array(out))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 #[cfg(test)]

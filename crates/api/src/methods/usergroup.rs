@@ -325,7 +325,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         .map(|(path, object)| GroupInput::parse(object, &path, Mode::Create))
         .collect::<ApiResult<Vec<_>>>()?;
     check_distinct(&groups)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let mut ids = Vec::new();
         for group in &groups {
             check_free(edit, group.name.as_deref(), 0)?;
@@ -335,9 +335,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         finish(edit)?;
         Ok(USER_GROUP.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -348,7 +346,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         groups.push(GroupInput::parse(object, &path, Mode::Update)?);
     }
     check_distinct(&groups)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         check_known(edit, &ids)?;
         for (id, group) in ids.iter().zip(&groups) {
             check_free(edit, group.name.as_deref(), *id)?;
@@ -357,20 +355,16 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         finish(edit)?;
         Ok(USER_GROUP.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         check_known(edit, &ids)?;
         edit.delete("usergroups", "usrgrpid", &ids)?;
         Ok(USER_GROUP.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 fn check_known(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {

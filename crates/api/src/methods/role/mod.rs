@@ -114,7 +114,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         changes.push((path, id, object, columns));
     }
     let ids: Vec<u64> = changes.iter().map(|(_, id, ..)| *id).collect();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         for (path, id, object, columns) in &changes {
             let rows = edit.query("SELECT * FROM roles WHERE roleid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -142,9 +142,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         check_super_admin_left(edit)?;
         Ok(ROLE.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {

@@ -170,7 +170,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_rights(call, user, now)?;
         user.hash_password(Some(now))?;
     }
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         for (id, user) in &users {
             let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -194,9 +194,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_super_admin_left(edit)?;
         end_sessions(edit)?;
         Ok(USER.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 /// Who may change what of whom.
@@ -276,7 +274,7 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let known = names(edit, "users", "userid", "username", &ids)?;
         for id in &ids {
             let Some(name) = known.get(id) else { return Err(ApiError::no_object()) };
@@ -292,9 +290,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         // Sessions, tokens and memberships go with the users.
         edit.delete("users", "userid", &ids)?;
         Ok(USER.result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
