@@ -120,11 +120,6 @@ def _written(reply):
     return Written(int(reply["kept"]), refused)
 
 
-def _range(items, since, till, limit, descending):
-    names = [_name(item) for item in items]
-    return {"items": names, "from": since, "till": till, "limit": limit, "descending": descending}
-
-
 def _rows(line):
     """What is in a line of an answer."""
     page = json.loads(line)
@@ -163,7 +158,26 @@ class _Address:
         self.headers = {"Content-Type": "application/json", "Authorization": "Bearer " + token}
 
 
-class Client:
+class _Reading:
+    """The calls that give rows one after the other, over `_read`."""
+
+    def range(self, items, since=0, till=0, limit=0, descending=False):
+        """Samples of a span, item after item; till 0 = without end, limit (per item) 0 = all."""
+        names = [_name(item) for item in items]
+        return self._read("range", {"items": names, "from": since, "till": till, "limit": limit,
+                                    "descending": descending})
+
+    def newest(self, items, count=1):
+        """The newest samples of each item, newest first."""
+        return self._read("newest", {"items": [_name(item) for item in items], "count": count})
+
+    def trends(self, items, since=0, till=0):
+        """Hours of a span, item after item."""
+        names = [_name(item) for item in items]
+        return self._read("trends", {"items": names, "from": since, "till": till})
+
+
+class Client(_Reading):
     """A connection: one call at a time. A lost one is made anew with the next call."""
 
     def __init__(self, url, token, ca_file=None, timeout=60.0):
@@ -226,21 +240,8 @@ class Client:
             raise _network(problem) from problem
         self._used = False
 
-    def range(self, items, since=0, till=0, limit=0, descending=False):
-        """Samples of a span, item after item; till 0 = without end, limit (per item) 0 = all."""
-        return self._read("range", _range(items, since, till, limit, descending))
 
-    def newest(self, items, count=1):
-        """The newest samples of each item, newest first."""
-        return self._read("newest", {"items": [_name(item) for item in items], "count": count})
-
-    def trends(self, items, since=0, till=0):
-        """Hours of a span, item after item."""
-        names = [_name(item) for item in items]
-        return self._read("trends", {"items": names, "from": since, "till": till})
-
-
-class AsyncClient:
+class AsyncClient(_Reading):
     """The same for asyncio; several calls at a time have a connection each."""
 
     def __init__(self, url, token, ca_file=None, timeout=60.0):
@@ -341,30 +342,38 @@ class AsyncClient:
             for row in _rows(line):
                 yield row
 
-    def range(self, items, since=0, till=0, limit=0, descending=False):
-        """Samples of a span, item after item; till 0 = without end, limit (per item) 0 = all."""
-        return self._read("range", _range(items, since, till, limit, descending))
 
-    def newest(self, items, count=1):
-        """The newest samples of each item, newest first."""
-        return self._read("newest", {"items": [_name(item) for item in items], "count": count})
+class _Delivery:
+    """What becomes of batches: values `kept`, and who is told of refusals."""
 
-    def trends(self, items, since=0, till=0):
-        """Hours of a span, item after item."""
-        names = [_name(item) for item in items]
-        return self._read("trends", {"items": names, "from": since, "till": till})
+    def __init__(self, client, refused):
+        self._client, self._refused = client, refused
+        self.kept = 0
+
+    def _settle(self, batch, outcome):
+        """Takes what a write came to, Written or an Error; whether the batch is done with."""
+        if isinstance(outcome, Error):
+            if outcome.retry:
+                return False
+            refusals = [(one, outcome) for one in batch]
+        else:
+            self.kept += outcome.kept
+            refusals = [(batch[refusal.index], refusal) for refusal in outcome.refused]
+        for one, refusal in refusals if self._refused else ():
+            self._refused(one, refusal)
+        return True
 
 
-class Writer:
+class Writer(_Delivery):
     """Writes in the background: batches of what is put, one after the other. A batch is sent again
     until it is acknowledged. `put` waits while the queue is full. Refusals go to `refused`, which
     is called on the writer's thread with the value and its Refusal, or an Error."""
 
     def __init__(self, client, queue_max=100_000, refused=None):
-        self._client, self._queue_max, self._refused = client, queue_max, refused
-        self._queue, self._in_hand, self._ending = collections.deque(), 0, False
+        super().__init__(client, refused)
+        self._queue, self._queue_max = collections.deque(), queue_max
+        self._in_hand, self._ending = 0, False
         self._changed = threading.Condition()
-        self.kept = 0
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
@@ -423,32 +432,25 @@ class Writer:
         pause, resend = PAUSE_FIRST, False
         while True:
             try:
-                done = self._client.write(batch, resend=resend)
+                outcome = self._client.write(batch, resend=resend)
             except Error as error:
-                if not error.retry:
-                    for one in batch if self._refused else ():
-                        self._refused(one, error)
-                    return True
-                resend = True
-            else:
-                self.kept += done.kept
-                for refusal in done.refused if self._refused else ():
-                    self._refused(batch[refusal.index], refusal)
+                outcome = error
+            if self._settle(batch, outcome):
                 return True
+            resend = True
             with self._changed:
                 if self._changed.wait_for(lambda: self._ending, pause):
                     return False
             pause = min(pause * 2, PAUSE_MAX)
 
 
-class AsyncWriter:
+class AsyncWriter(_Delivery):
     """The same for asyncio: `async with AsyncWriter(client) as writer: await writer.put(…)`."""
 
     def __init__(self, client, queue_max=100_000, refused=None):
-        self._client, self._refused = client, refused
+        super().__init__(client, refused)
         self._queue = asyncio.Queue(queue_max)
         self._task = None
-        self.kept = 0
 
     async def __aenter__(self):
         self._task = asyncio.create_task(self._run())
@@ -485,17 +487,11 @@ class AsyncWriter:
         pause, resend = PAUSE_FIRST, False
         while True:
             try:
-                done = await self._client.write(batch, resend=resend)
+                outcome = await self._client.write(batch, resend=resend)
             except Error as error:
-                if not error.retry:
-                    for one in batch if self._refused else ():
-                        self._refused(one, error)
-                    return
-                resend = True
-                await asyncio.sleep(pause)
-                pause = min(pause * 2, PAUSE_MAX)
-            else:
-                self.kept += done.kept
-                for refusal in done.refused if self._refused else ():
-                    self._refused(batch[refusal.index], refusal)
+                outcome = error
+            if self._settle(batch, outcome):
                 return
+            resend = True
+            await asyncio.sleep(pause)
+            pause = min(pause * 2, PAUSE_MAX)

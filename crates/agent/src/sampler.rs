@@ -1,8 +1,10 @@
 //! Counters of the last 15 minutes, one sample a second, for keys that average.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
+
+use stdx::sync::lock;
 
 use crate::Agent;
 use crate::keys::{cpu, dev, read_text};
@@ -41,7 +43,7 @@ impl Sampler {
 
     /// Takes a sample from the texts of `/proc/stat` and `/proc/diskstats`.
     pub fn add(&self, stat: &str, diskstats: &str) {
-        let mut rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut rings = lock(&self.rings);
         for (cpu, ticks) in cpu::parse_ticks(stat) {
             push(&mut rings.cpus, cpu, ticks);
         }
@@ -53,19 +55,19 @@ impl Sampler {
     /// The newest sample of a processor and the one up to `seconds` before; the same twice when
     /// there is only one.
     pub fn cpu(&self, cpu: Option<u32>, seconds: usize) -> Option<(CpuTicks, CpuTicks, usize)> {
-        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let rings = lock(&self.rings);
         span(rings.cpus.get(&cpu)?, seconds)
     }
 
     /// As [`Sampler::cpu`], of a disk; the last member is the seconds between the two.
     pub fn disk(&self, name: &str, seconds: usize) -> Option<(DiskCounters, DiskCounters, usize)> {
-        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let rings = lock(&self.rings);
         span(rings.disks.get(name)?, seconds)
     }
 
     /// Names of the disks that are followed.
     pub fn disk_names(&self) -> Vec<String> {
-        let rings = self.rings.lock().unwrap_or_else(PoisonError::into_inner);
+        let rings = lock(&self.rings);
         rings.disks.keys().cloned().collect()
     }
 }

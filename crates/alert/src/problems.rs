@@ -1,7 +1,7 @@
 //! The handle that everybody shares, and the thread that writes findings.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use config::Config;
@@ -9,6 +9,7 @@ use config::db::{DbError, DbResult};
 use model::{ProblemChange, TriggerFinding, TriggerId, TriggerState};
 use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
+use stdx::sync::lock;
 
 use crate::batch;
 use crate::open::Open;
@@ -181,12 +182,5 @@ impl Problems {
             }
         }
         Ok(())
-    }
-}
-
-fn lock(open: &Mutex<Open>) -> MutexGuard<'_, Open> {
-    match open.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
     }
 }

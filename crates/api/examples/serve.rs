@@ -57,28 +57,6 @@ impl Live for Idle {
     fn triggers_gone(&self, _triggers: &[TriggerId]) {}
 }
 
-struct NoHistory;
-
-impl history::Reader for NoHistory {
-    fn range(&self, _query: &history::RangeQuery) -> Result<Vec<model::Sample>, history::Error> {
-        Ok(Vec::new())
-    }
-    fn newest(
-        &self,
-        items: &[ItemId],
-        _n: usize,
-    ) -> Result<Vec<Vec<model::Sample>>, history::Error> {
-        Ok(vec![Vec::new(); items.len()])
-    }
-    fn trends(
-        &self,
-        _items: &[ItemId],
-        _span: history::Span,
-    ) -> Result<Vec<model::Trend>, history::Error> {
-        Ok(Vec::new())
-    }
-}
-
 type AnyError = Box<dyn std::error::Error>;
 
 fn arguments() -> Result<(String, String), AnyError> {
@@ -113,7 +91,7 @@ fn main() -> Result<(), AnyError> {
     seeded?;
     let api = Api::new(Deps {
         config: Arc::new(config),
-        history: Arc::new(NoHistory),
+        history: Arc::new(history::Null::default()),
         live: Arc::new(Idle),
         hub: LiveHub::default(),
         clock: RealClock::shared(),

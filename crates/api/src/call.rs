@@ -25,6 +25,28 @@ pub struct Method {
     pub run: Handler,
 }
 
+impl Method {
+    /// One that needs no session.
+    pub(crate) const fn open(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: None, run }
+    }
+
+    /// One that every user may call, as far as the role allows it.
+    pub(crate) const fn user(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::User), run }
+    }
+
+    /// One of administrators.
+    pub(crate) const fn admin(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::Admin), run }
+    }
+
+    /// One of super administrators.
+    pub(crate) const fn super_admin(name: &'static str, run: Handler) -> Self {
+        Self { name, lowest: Some(UserType::SuperAdmin), run }
+    }
+}
+
 /// Type of a role. The numbers are the API's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
@@ -178,6 +200,16 @@ impl Call<'_> {
         result.unwrap_or_else(|| {
             Err(ApiError::application("BUG: a change within the change of another method"))
         })
+    }
+
+    /// Changes who may sign in, and with which rights: from then on nobody is known from before.
+    pub(crate) fn write_access<T>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
+    ) -> ApiResult<T> {
+        let result = self.write(work);
+        self.api.sessions.forget();
+        result
     }
 
     /// May do everything.

@@ -2,6 +2,7 @@
 //! writes, output and filters of reads come from it.
 
 use config::db::Value;
+use serde_json::json;
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
@@ -104,6 +105,12 @@ impl Object {
         self.fields.iter().filter(|field| {
             field.access != Access::WriteOnly && !matches!(field.kind, FieldKind::Nested)
         })
+    }
+
+    /// What a write gives: the ids of what it made, changed or deleted.
+    pub(crate) fn result(&self, ids: &[u64]) -> Json {
+        let ids: Json = ids.iter().map(ToString::to_string).collect();
+        json!({ self.keys: ids })
     }
 
     /// Checks an input object by the field table and gives its plain columns. Unknown members are

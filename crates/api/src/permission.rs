@@ -117,6 +117,11 @@ pub(crate) fn on_triggers(user: &User, need: Need, column: &str) -> Option<Strin
     ))
 }
 
+/// A condition behind others of a statement.
+pub(crate) fn and(condition: Option<String>) -> String {
+    condition.map_or_else(String::new, |condition| format!(" AND {condition}"))
+}
+
 /// Condition: the tag filters of the user's groups show the event whose id is in `event`, of the
 /// trigger whose id is in `trigger`. A user group without filters on a host group shows all.
 pub(crate) fn by_tag_filters(user: &User, event: &str, trigger: &str) -> Option<String> {

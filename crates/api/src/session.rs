@@ -6,6 +6,7 @@ use std::sync::Mutex;
 
 use config::db::{Row, Value};
 use sha2::{Digest, Sha256};
+use stdx::sync::lock;
 
 use crate::call::{Json, User, UserType};
 use crate::error::{ApiError, ApiResult};
@@ -35,15 +36,8 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Something about users, roles, sessions or tokens changed.
     pub(crate) fn forget(&self) {
-        self.lock().clear();
+        lock(&self.cache).clear();
         self.rights.forget();
-    }
-
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<String, (u64, User)>> {
-        match self.cache.lock() {
-            Ok(guard) => guard,
-            Err(poisoned) => poisoned.into_inner(),
-        }
     }
 }
 
@@ -93,7 +87,7 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
     let secret = secret.filter(|s| !s.is_empty()).ok_or_else(|| E::params(NOT_AUTHORIZED))?;
     let now = api.deps.clock.unix_s();
     let digest = digest(secret);
-    if let Some((until, user)) = api.sessions.lock().get(&digest)
+    if let Some((until, user)) = lock(&api.sessions.cache).get(&digest)
         && now < *until
     {
         return Ok(user.clone());
@@ -104,7 +98,7 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
     } else {
         by_session(api, &digest, now)?
     };
-    let mut cache = api.sessions.lock();
+    let mut cache = lock(&api.sessions.cache);
     if cache.len() >= CACHE_MAX {
         cache.clear();
     }

@@ -73,34 +73,12 @@ impl Live for Idle {
     }
 }
 
-struct NoHistory;
-
-impl history::Reader for NoHistory {
-    fn range(&self, _query: &history::RangeQuery) -> Result<Vec<model::Sample>, history::Error> {
-        Ok(Vec::new())
-    }
-    fn newest(
-        &self,
-        items: &[ItemId],
-        _n: usize,
-    ) -> Result<Vec<Vec<model::Sample>>, history::Error> {
-        Ok(vec![Vec::new(); items.len()])
-    }
-    fn trends(
-        &self,
-        _items: &[ItemId],
-        _span: history::Span,
-    ) -> Result<Vec<model::Trend>, history::Error> {
-        Ok(Vec::new())
-    }
-}
-
 const PEER: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
 
 impl Server {
     /// A fresh server with the initial objects, signed in as `Admin` with password `zabbix`.
     pub(crate) fn start() -> Self {
-        Self::over(Arc::new(NoHistory))
+        Self::over(Arc::new(history::Null::default()))
     }
 
     /// The same with a history.

@@ -1,16 +1,16 @@
 //! What writing methods share: nested lists, existence and rights of what they refer to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
-use config::db::{Connection, query_by_ids};
+use config::db::{Connection, Row, query_by_ids};
 use serde_json::Map;
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{missing, taken};
 use crate::params;
-use crate::permission::{Need, on_groups, on_hosts};
+use crate::permission::{Need, and, on_groups, on_hosts};
 
 /// A nested list of objects with their paths: an array of objects, or one object alone.
 pub(crate) fn nested<'j>(
@@ -184,10 +184,6 @@ pub(crate) fn no_object_at(path: &str) -> ApiError {
     ))
 }
 
-fn and(condition: Option<String>) -> String {
-    condition.map_or_else(String::new, |condition| format!(" AND {condition}"))
-}
-
 /// A text column of rows by id, for error texts.
 pub(crate) fn names(
     edit: &mut Edit<'_>,
@@ -199,6 +195,18 @@ pub(crate) fn names(
     let sql = format!("SELECT {key} AS id, {column} AS name FROM {table} WHERE {key} IN ({{ids}})");
     let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
     Ok(rows.iter().map(|row| (row.id("id"), row.text("name").to_owned())).collect())
+}
+
+/// What a SELECT finds of these ids, in their order; all must be there.
+pub(crate) fn rows_of(
+    edit: &mut Edit<'_>,
+    sql: &str,
+    key: &str,
+    ids: &[u64],
+) -> ApiResult<Vec<Row>> {
+    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let mut rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id(key), row)).collect();
+    ids.iter().map(|id| rows.remove(id).ok_or_else(ApiError::no_object)).collect()
 }
 
 /// A UUID that a client gives.

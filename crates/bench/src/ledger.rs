@@ -14,6 +14,7 @@ use std::sync::Mutex;
 use anyhow::{Context as _, bail};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
+use stdx::sync::lock;
 
 use crate::api::{Api, scalar_text};
 use crate::payload::{Sent, moment};
@@ -69,7 +70,7 @@ impl Writer {
         scratch: &mut Vec<u8>,
     ) -> std::io::Result<()> {
         encode(sent, scratch);
-        let mut file = self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut file = lock(&self.0);
         file.write_all(scratch)?;
         file.flush()
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 use anyhow::{Context as _, bail};
 use serde_json::json;
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 
 use crate::api::Api;
 use crate::ledger::{Findings, Items, Ledger, Writer};
@@ -148,7 +149,7 @@ impl Load<'_> {
 
     fn broken(&self, error: &SendError) {
         self.totals.unanswered.fetch_add(1, Ordering::Relaxed);
-        let mut first = self.first_error.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut first = lock(&self.first_error);
         first.get_or_insert_with(|| error.to_string());
         drop(first);
         sleep(RETRY);

@@ -16,7 +16,7 @@ use collect::{
     Answer, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue, Internals,
 };
 use config::Snapshot;
-use config::snapshot::{Host, Interface, Item, ItemParts, ItemType, Tls};
+use config::snapshot::{Host, Interface, Item, ItemParts, ItemType};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
 use model::{HostId, InterfaceId, ItemId, ValueBatch, ValueType};
@@ -50,25 +50,17 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
         (0..ITEMS_PER_HOST).map(|n| format!("vfs.fs.size[/data/{n},pused]").into()).collect();
     for id in 1..=hosts {
         let mut items: Vec<Arc<Item>> = (0..ITEMS_PER_HOST)
-            .map(|n| {
+            .zip(&keys)
+            .map(|(n, key)| {
                 Arc::new(Item::from(ItemParts {
                     id: ItemId(id * 100 + n),
-                    host: HostId(id),
-                    key: Arc::clone(&keys[usize::try_from(n).unwrap()]),
-                    kind,
                     value_type: ValueType::Float,
-                    discovery_rule: false,
-                    enabled: true,
                     interval: Some(Arc::clone(&interval)),
-                    invalid: None,
                     interface: InterfaceId(id),
-                    master: ItemId(0),
-                    dependents: Box::default(),
                     steps: Arc::clone(&steps),
-                    triggers: Box::default(),
                     history_days: 1,
                     trends_days: 1,
-                    extra: None,
+                    ..ItemParts::unconfigured(HostId(id), kind, Arc::clone(key))
                 }))
             })
             .collect();
@@ -80,14 +72,8 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
         let name: Arc<str> = format!("host-{id:06}").into();
         snapshot.host_ids.insert(Arc::clone(&name), HostId(id));
         let host = Host {
-            id: HostId(id),
             host: Arc::clone(&name),
             name,
-            monitored: true,
-            maintenance: config::snapshot::HostMaintenance::None,
-            groups: Box::default(),
-            group_names: Box::default(),
-            tags: Box::default(),
             interfaces: Box::new([Interface {
                 id: InterfaceId(id),
                 kind: 1,
@@ -100,9 +86,7 @@ fn estate(hosts: u64, kind: ItemType, delay: &str, port: u16) -> Snapshot {
                 ipmi: None,
             }]),
             items: items.into_boxed_slice(),
-            tls: Tls::default(),
-            templates: Box::default(),
-            inventory: None,
+            ..Host::unconfigured(HostId(id))
         };
         snapshot.hosts.insert(host.id, Arc::new(host));
     }

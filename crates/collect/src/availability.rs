@@ -11,6 +11,7 @@ use std::sync::Mutex;
 
 use config::snapshot::Host;
 use model::{HostId, InterfaceId};
+use stdx::sync::lock;
 
 use crate::ReachDelays;
 
@@ -113,11 +114,6 @@ struct Heartbeat {
 pub struct Availability {
     interfaces: Mutex<HashMap<InterfaceId, InterfaceState>>,
     active: Mutex<HashMap<HostId, Heartbeat>>,
-}
-
-/// A panic elsewhere must not take the table with it: its entries are whole at any moment.
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 impl Availability {

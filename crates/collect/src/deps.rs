@@ -9,7 +9,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::Tls;
 use eval::key::ItemKey;
-use model::{HostId, Sighting, ValueBatch};
+use model::{HostId, SeenAgent, Sighting, ValueBatch};
 use stdx::clock::SharedClock;
 use stdx::queue;
 
@@ -81,25 +81,6 @@ pub struct ScriptCall {
 /// The value of a script item, or the text for its state "not supported".
 pub type ScriptAnswer = Pin<Box<dyn Future<Output = Result<String, String>> + Send>>;
 
-/// An active agent that announces itself.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Autoregistration {
-    /// Name as the agent says it.
-    pub host: String,
-    /// Metadata as the agent says it.
-    pub metadata: String,
-    /// Address to check the agent at: what it says, or where it came from.
-    pub ip: String,
-    /// DNS name to check the agent at, if it gave one as its interface.
-    pub dns: String,
-    /// Port of the agent.
-    pub port: u16,
-    /// What its interface is: 0 it gave none, 1 an address, 2 a name.
-    pub interface: u8,
-    /// How it came: 1 none, 2 PSK, 4 certificate.
-    pub tls: u8,
-}
-
 /// Requests for the layers beside this one.
 pub trait Backend: Send + Sync + 'static {
     /// Answers one request; `None` = no such request. The answer is the JSON text,
@@ -118,7 +99,7 @@ pub trait Backend: Send + Sync + 'static {
 
     /// A host asked for active checks over an allowed connection: an unknown one, or one that
     /// tells of itself what it has not told since the start. Must not block.
-    fn autoregister(&self, _seen: Autoregistration) {}
+    fn autoregister(&self, _seen: SeenAgent) {}
 }
 
 /// Everything that [`crate::Collector::start`] needs of the rest of the server.

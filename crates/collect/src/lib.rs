@@ -40,8 +40,7 @@ mod testing;
 pub use availability::{Availability, Available, InterfaceState};
 pub use counters::{Busy, Counters};
 pub use deps::{
-    Answer, Autoregistration, Backend, Deps, InternalValue, Internals, Request, ScriptAnswer,
-    ScriptCall, Snapshots,
+    Answer, Backend, Deps, InternalValue, Internals, Request, ScriptAnswer, ScriptCall, Snapshots,
 };
 pub use handle::{Collector, Handle, StartError};
 pub use poll::agent::{AgentReply, Lines};

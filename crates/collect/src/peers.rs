@@ -5,9 +5,10 @@
 
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::Duration;
 
+use stdx::sync::lock;
 use wire::peers::{PeerList, same};
 
 use crate::resolver::Resolver;
@@ -54,7 +55,7 @@ impl PeerNames {
         if list.is_empty() || list.allows(peer) {
             return Verdict::Yes;
         }
-        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = lock(&self.known);
         let mut missing = Vec::new();
         for name in list.names() {
             match known.get(name) {
@@ -74,7 +75,7 @@ impl PeerNames {
         for name in names {
             let lookup = tokio::time::timeout(RESOLVE_TIMEOUT, resolver.find(&name)).await;
             let ips = lookup.ok().and_then(Result::ok).unwrap_or_default();
-            let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = lock(&self.known);
             if known.len() >= NAMES_MAX {
                 known.clear();
             }

@@ -2,30 +2,19 @@
 
 use std::sync::Arc;
 
-use config::snapshot::{Host, Interface, Item, ItemParts, ItemType, Tls};
+use config::snapshot::{Host, Interface, Item, ItemParts, ItemType};
 use eval::interval::UpdateInterval;
-use model::{HostId, InterfaceId, ItemId, ValueType};
+use model::{HostId, InterfaceId, ItemId};
 
 /// A passive agent item `key.<id>` of host 1, every 60 s.
 pub(crate) fn item(id: u64) -> Item {
     Item::from(ItemParts {
         id: ItemId(id),
-        host: HostId(1),
-        key: format!("key.{id}").into(),
-        kind: ItemType::Agent,
-        value_type: ValueType::Text,
-        discovery_rule: false,
-        enabled: true,
         interval: Some(Arc::new(UpdateInterval::parse("60").unwrap())),
-        invalid: None,
         interface: InterfaceId(1),
-        master: ItemId(0),
-        dependents: Box::default(),
-        steps: Arc::from(Vec::new()),
-        triggers: Box::default(),
         history_days: 90,
         trends_days: 365,
-        extra: None,
+        ..ItemParts::unconfigured(HostId(1), ItemType::Agent, format!("key.{id}").into())
     })
 }
 
@@ -37,19 +26,11 @@ pub(crate) fn host(id: u64, mut items: Vec<Item>) -> Host {
     items.sort_by(|a, b| a.key.cmp(&b.key));
     let name: Arc<str> = format!("host{id}").into();
     Host {
-        id: HostId(id),
         host: Arc::clone(&name),
         name,
-        monitored: true,
-        maintenance: config::snapshot::HostMaintenance::None,
-        groups: Box::default(),
-        group_names: Box::default(),
-        tags: Box::default(),
         interfaces: Box::new([interface(id, 1, 10050)]),
         items: items.into_iter().map(Arc::new).collect(),
-        tls: Tls::default(),
-        templates: Box::default(),
-        inventory: None,
+        ..Host::unconfigured(HostId(id))
     }
 }
 

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use model::{HostId, ItemId, TriggerId};
+use stdx::sync::lock;
 
 use crate::Snapshot;
 use crate::db::{Connection, Db, DbError, DbResult, Location, Row, Value, placeholders};
@@ -275,12 +276,5 @@ impl Config {
             listener(&next, touched);
         }
         Ok(())
-    }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    match mutex.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
     }
 }

@@ -35,6 +35,8 @@ pub mod num;
 pub mod peers;
 pub mod preproc;
 pub mod ranges;
+#[cfg(any(test, feature = "conformance"))]
+mod recorded;
 pub mod regex;
 pub mod script;
 pub mod sla;

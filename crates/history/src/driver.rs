@@ -43,11 +43,16 @@ pub trait Driver: Send {
     /// is told by each of them.
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error>;
 
-    /// Waits until everything written so far survives a power cut.
-    fn sync(&mut self) -> Result<(), Error>;
+    /// Waits until everything written so far survives a power cut. Stores elsewhere see to that
+    /// themselves.
+    fn sync(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
-    /// Background care (sealing, merging); call about once a second. Cheap.
-    fn maintain(&mut self) -> Result<(), Error>;
+    /// Background care (sealing, merging), if there is any; call about once a second. Cheap.
+    fn maintain(&mut self) -> Result<(), Error> {
+        Ok(())
+    }
 
     /// What is stored of these items within the span, as of now. Cheap: the work is done by the
     /// view's methods on the thread that calls them.
@@ -55,7 +60,10 @@ pub trait Driver: Send {
 
     /// Like [`Driver::view`] for all time up to the newest value, good for [`View::newest`] with
     /// at most `n` values an item; cheaper for many items.
-    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn View>;
+    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn View> {
+        let _ = n;
+        self.view(items, Span::ALL)
+    }
 
     /// The newest `n` samples of an item of any value type, newest first, on the caller's thread.
     fn newest(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
@@ -169,6 +177,17 @@ pub struct DriverInfo {
     pub durability: Durability,
     /// Values can be read back.
     pub readable: bool,
+}
+
+impl DriverInfo {
+    /// What describes a store that values can be read back from.
+    pub(crate) fn readable(
+        name: &'static str,
+        location: impl Into<String>,
+        durability: Durability,
+    ) -> Self {
+        Self { name, location: location.into(), durability, readable: true }
+    }
 }
 
 /// Counters of a driver; all only grow, but `bytes`, `memory_bytes` and `segments`.

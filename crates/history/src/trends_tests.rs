@@ -203,17 +203,8 @@ impl Driver for Unsure {
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
         self.0.clear(items)
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        self.0.sync()
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        self.0.maintain()
-    }
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn crate::View> {
         self.0.view(items, span)
-    }
-    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn crate::View> {
-        self.0.view_newest(items, n)
     }
     fn drop_before(&mut self, class: Class, day: crate::Day) -> Result<u64, Error> {
         self.0.drop_before(class, day)

@@ -8,16 +8,16 @@ use config::snapshot::Item;
 use config::{Snapshot, Touched};
 use history::value_cache::Need;
 use model::{ItemId, Timestamp, TriggerId};
+use stdx::sync::lock;
 
 use crate::command::{NewConfig, Scope, is_calculated};
 use crate::core::Core;
 use crate::needs;
-use crate::set::open_box;
 
 impl Core {
     /// Takes over the configuration that lies in the letter box, if one does.
     pub(crate) fn open_letters(&mut self) {
-        let letter = open_box(&self.letters).take();
+        let letter = lock(&self.letters).take();
         if let Some(letter) = letter {
             self.configure(letter);
         }

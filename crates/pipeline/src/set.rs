@@ -1,7 +1,7 @@
 //! All shards together: how the rest of the server feeds, asks and stops them.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use config::snapshot::Item;
@@ -12,6 +12,7 @@ use history::{
 };
 use model::{ItemId, Payload, Sample, Trend, TriggerId, TriggerState, ValueBatch, shard_of};
 use stdx::queue::{Gauge, Sender};
+use stdx::sync::lock;
 use tokio::sync::oneshot;
 
 use crate::command::{Command, ItemReport, ItemReports, NewConfig, Scope, TriggerReport};
@@ -19,13 +20,6 @@ use crate::gauges::{GaugeReading, Gauges};
 
 /// Where the newest configuration waits for a shard.
 pub(crate) type LetterBox = Arc<Mutex<Option<NewConfig>>>;
-
-pub(crate) fn open_box(letters: &LetterBox) -> MutexGuard<'_, Option<NewConfig>> {
-    match letters.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
-    }
-}
 
 /// One running shard, as others see it.
 #[derive(Debug)]
@@ -85,7 +79,7 @@ impl ShardSet {
         for shard in &self.shards {
             let next = NewConfig { snapshot: Arc::clone(snapshot), touched: touched.cloned() };
             {
-                let mut letters = open_box(&shard.letters);
+                let mut letters = lock(&shard.letters);
                 *letters = Some(match letters.take() {
                     Some(earlier) => earlier.followed_by(next),
                     None => next,
@@ -241,10 +235,7 @@ impl ShardSet {
             }
         }
         for shard in &self.shards {
-            let thread = match shard.thread.lock() {
-                Ok(mut guard) => guard.take(),
-                Err(poisoned) => poisoned.into_inner().take(),
-            };
+            let thread = lock(&shard.thread).take();
             let Some(thread) = thread else { continue };
             orderly &= thread.join().unwrap_or_else(|_| {
                 tracing::error!("a shard ended by a panic; see the log above");

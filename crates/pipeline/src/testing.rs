@@ -4,13 +4,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Snapshot;
-use config::snapshot::{Function, Host, Item, ItemExtra, ItemParts, ItemType, Tls, Trigger};
+use config::snapshot::{Function, Host, Item, ItemExtra, ItemParts, ItemType, Trigger};
 use eval::expr::Expression;
 use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
 use model::{
-    DiscoveryValue, FunctionId, HostId, InterfaceId, ItemId, Payload, Sample, SampleValue,
-    Severity, Timestamp, TriggerFinding, TriggerId, Value, ValueBatch, ValueType,
+    DiscoveryValue, FunctionId, HostId, ItemId, Payload, Sample, SampleValue, Severity, Timestamp,
+    TriggerFinding, TriggerId, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
@@ -64,22 +64,10 @@ pub(crate) fn trigger(id: u64, text: &str, items: &[u64]) -> Trigger {
 pub(crate) fn item(id: u64, host: u64, key: &str, value_type: ValueType) -> Item {
     Item::from(ItemParts {
         id: ItemId(id),
-        host: HostId(host),
-        key: key.into(),
-        kind: ItemType::Trapper,
         value_type,
-        discovery_rule: false,
-        enabled: true,
-        interval: None,
-        invalid: None,
-        interface: InterfaceId(0),
-        master: ItemId(0),
-        dependents: Box::default(),
-        steps: Arc::from([]),
-        triggers: Box::default(),
         history_days: 7,
         trends_days: 365,
-        extra: None,
+        ..ItemParts::unconfigured(HostId(host), ItemType::Trapper, key.into())
     })
 }
 
@@ -94,19 +82,9 @@ pub(crate) fn calculated(id: u64, host: u64, key: &str, formula: &str, delay: &s
 
 pub(crate) fn host(id: u64) -> Host {
     Host {
-        id: HostId(id),
         host: format!("h{id}").into(),
         name: format!("Host {id}").into(),
-        monitored: true,
-        maintenance: config::snapshot::HostMaintenance::None,
-        groups: Box::default(),
-        group_names: Box::default(),
-        tags: Box::default(),
-        interfaces: Box::default(),
-        items: Box::default(),
-        tls: Tls::default(),
-        templates: Box::default(),
-        inventory: None,
+        ..Host::unconfigured(HostId(id))
     }
 }
 

@@ -4,13 +4,13 @@
 use std::sync::Arc;
 
 use api::Api;
-use collect::{Answer, Autoregistration, Backend, Request, ScriptAnswer, ScriptCall};
+use collect::{Answer, Backend, Request, ScriptAnswer, ScriptCall};
 use config::snapshot::Tls;
-use model::{SeenAgent, Sighting, Timestamp};
+use model::{SeenAgent, Sighting};
 use pipeline::ScriptRunner;
 use serde_json::{Value as Json, json};
-use stdx::clock::SharedClock;
 use stdx::queue::{Sender, TrySend};
+use wire::failed;
 
 use crate::internals::ServerFigures;
 use crate::{item_test, queue};
@@ -36,11 +36,6 @@ pub(crate) struct Requests {
     /// Scripts of browser items; `None` = there is no WebDriver.
     pub(crate) browsers: Option<Arc<ScriptRunner>>,
     pub(crate) sightings: Sender<Sighting>,
-    pub(crate) clock: SharedClock,
-}
-
-fn failed(info: &str) -> String {
-    json!({ "response": "failed", "info": info }).to_string()
 }
 
 impl Backend for Requests {
@@ -76,14 +71,11 @@ impl Backend for Requests {
         self.figures.config.snapshot().settings.autoregistration.clone()
     }
 
-    fn autoregister(&self, seen: Autoregistration) {
+    fn autoregister(&self, seen: SeenAgent) {
         if !self.figures.config.snapshot().discovery.autoregisters {
             return;
         }
-        let Autoregistration { host, metadata, ip, dns, port, interface, tls } = seen;
-        let at = Timestamp::from_unix(self.clock.unix());
-        let agent = SeenAgent { host, metadata, ip, dns, port, interface, tls, at };
-        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(agent)) {
+        if let Err(TrySend::Full(_)) = self.sightings.try_send(Sighting::Agent(seen)) {
             // The agent asks again within minutes.
             tracing::warn!("more agents announce themselves than can be written");
         }

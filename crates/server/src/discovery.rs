@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use alert::Problems;
 use config::Config;
@@ -13,6 +13,7 @@ use model::{DiscoveryValue, ItemId};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
 use stdx::queue::Receiver;
+use stdx::sync::lock;
 
 /// Time in work, for `zabbix[process,lld worker,avg,busy]`.
 #[derive(Debug, Default)]
@@ -34,29 +35,22 @@ pub(crate) struct Outcomes {
 }
 
 impl Outcomes {
-    fn lock(&self) -> MutexGuard<'_, HashMap<ItemId, (bool, String)>> {
-        match self.errors.lock() {
-            Ok(guard) => guard,
-            Err(poisoned) => poisoned.into_inner(),
-        }
-    }
-
     /// Whether the rule is supported all the same, and what went wrong.
     pub(crate) fn error(&self, rule: ItemId) -> Option<(bool, String)> {
-        self.lock().get(&rule).cloned()
+        lock(&self.errors).get(&rule).cloned()
     }
 
     fn set(&self, rule: ItemId, summary: &Summary) {
         if summary.error.is_empty() {
-            self.lock().remove(&rule);
+            lock(&self.errors).remove(&rule);
         } else {
-            self.lock().insert(rule, (summary.supported, summary.error.clone()));
+            lock(&self.errors).insert(rule, (summary.supported, summary.error.clone()));
         }
     }
 
     /// The rules are gone.
     fn forget(&self, items: &[ItemId]) {
-        let mut errors = self.lock();
+        let mut errors = lock(&self.errors);
         for item in items {
             errors.remove(item);
         }

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use alert::Problems;
@@ -15,6 +15,7 @@ use pipeline::{GaugeReading, ShardHandle, ShardSet, Stage};
 use stdx::clock::SharedClock;
 use stdx::machine::CpuTimes;
 use stdx::queue::Gauge;
+use stdx::sync::lock;
 
 use crate::capacity::{Disk, DiskReadings};
 use crate::discovery::Busy;
@@ -105,7 +106,7 @@ impl Meter {
 
     /// Takes readings once a second until dropped.
     pub(crate) async fn run(self: Arc<Self>, collector: Status) {
-        self.lock().collector = Some(collector.clone());
+        lock(&self.state).collector = Some(collector.clone());
         let mut second = tokio::time::interval(Duration::from_secs(1));
         let (mut seconds, mut next_queue) = (0, 0);
         loop {
@@ -113,7 +114,7 @@ impl Meter {
             if seconds >= next_queue {
                 let queue = collector.queue(0).await;
                 next_queue = seconds + 1 + queue.scheduled / QUEUED_PER_S;
-                self.lock().queue = Arc::new(queue);
+                lock(&self.state).queue = Arc::new(queue);
             }
             let reading = self.read(&collector);
             seconds += 1;
@@ -122,7 +123,7 @@ impl Meter {
                 // Takes some ten milliseconds: not here, and not again before it is done.
                 drop(tokio::task::spawn_blocking(move || meter.look()).await);
             }
-            let mut state = self.lock();
+            let mut state = lock(&self.state);
             if state.seconds.len() > WINDOW {
                 state.seconds.pop_front();
             }
@@ -133,13 +134,13 @@ impl Meter {
     /// Takes the readings that need a look at many objects.
     fn look(&self) {
         let snapshot = self.parts.config.snapshot();
-        let known = self.lock().configuration;
+        let known = lock(&self.state).configuration;
         if known.0 != snapshot.revision || known.1 == 0 {
-            self.lock().configuration = (snapshot.revision, snapshot.bytes());
+            lock(&self.state).configuration = (snapshot.revision, snapshot.bytes());
             // What stood where is gone, and so are the rows that it was read from.
             stdx::sys::give_memory_back();
         }
-        self.lock().disk.take(&self.parts.data, self.parts.clock.monotonic());
+        lock(&self.state).disk.take(&self.parts.data, self.parts.clock.monotonic());
         // Shards that have ended have nothing new to tell.
         let Ok(items) = self.parts.shards.unsupported() else { return };
         let mut by_host = HashMap::new();
@@ -148,17 +149,17 @@ impl Meter {
                 *by_host.entry(item.host).or_insert(0) += 1;
             }
         }
-        self.lock().unsupported = Arc::new(by_host);
+        lock(&self.state).unsupported = Arc::new(by_host);
     }
 
     /// Unsupported items of a host, as of some seconds ago.
     pub(crate) fn unsupported_of(&self, host: HostId) -> u64 {
-        self.lock().unsupported.get(&host).copied().unwrap_or(0)
+        lock(&self.state).unsupported.get(&host).copied().unwrap_or(0)
     }
 
     /// Bytes of the configuration in memory, as of some seconds ago.
     pub(crate) fn configuration_bytes(&self) -> usize {
-        self.lock().configuration.1
+        lock(&self.state).configuration.1
     }
 
     /// Values of discovery rules that wait for the worker.
@@ -179,13 +180,6 @@ impl Meter {
         }
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
-        match self.state.lock() {
-            Ok(guard) => guard,
-            Err(poisoned) => poisoned.into_inner(),
-        }
-    }
-
     /// Time since the start.
     pub(crate) fn uptime(&self) -> Duration {
         self.parts.clock.monotonic().saturating_sub(self.started)
@@ -203,12 +197,12 @@ impl Meter {
 
     /// What is late.
     pub(crate) fn queue(&self) -> Arc<QueueReport> {
-        Arc::clone(&self.lock().queue)
+        Arc::clone(&lock(&self.state).queue)
     }
 
     /// Counters of collection, once it runs.
     pub(crate) fn collector(&self) -> Option<Status> {
-        self.lock().collector.clone()
+        lock(&self.state).collector.clone()
     }
 
     /// Figures of all shards now.
@@ -233,12 +227,12 @@ impl Meter {
 
     /// The file system of the data, as of some seconds ago.
     pub(crate) fn disk(&self) -> Option<Disk> {
-        self.lock().disk.disk()
+        lock(&self.state).disk.disk()
     }
 
     /// Oldest and newest reading of the last minute.
     fn window(&self) -> Option<(Reading, Reading)> {
-        let state = self.lock();
+        let state = lock(&self.state);
         Some((state.seconds.front()?.clone(), state.seconds.back()?.clone()))
     }
 

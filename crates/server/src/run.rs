@@ -201,7 +201,6 @@ impl Server {
                     scripts: Arc::new(pipeline::ScriptRunner::new(Arc::clone(&clock))),
                     browsers: browsers(values, &clock),
                     sightings: sightings.clone(),
-                    clock: Arc::clone(&clock),
                 }),
                 internals: figures,
                 sightings: Some(sightings.clone()),

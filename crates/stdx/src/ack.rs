@@ -9,6 +9,8 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use tokio::sync::oneshot;
 
+use crate::sync::lock;
+
 /// What became of the values of one message.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
@@ -84,10 +86,7 @@ fn finish(shared: &Shared) {
         repeated: shared.repeated.load(Ordering::Acquire),
     };
     // Taken once per message by its last part, hence never contended.
-    let sender = match shared.done.lock() {
-        Ok(mut guard) => guard.take(),
-        Err(poisoned) => poisoned.into_inner().take(),
-    };
+    let sender = lock(&shared.done).take();
     if let Some(sender) = sender {
         // The waiter may have hung up; its values are kept all the same.
         let _ = sender.send(outcome);

@@ -2,12 +2,13 @@
 //! asks is blocked while it asks the key distribution center.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::clock::SharedClock;
+use crate::sync::lock;
 use crate::sys::gssapi::{Context, library};
 
 pub use crate::sys::gssapi::Step;
@@ -217,7 +218,7 @@ impl Tickets {
 
     /// The last failure that took long, and whether it is fresh.
     fn remembered(&self, service: &str) -> Option<(bool, TicketError)> {
-        let failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let failed = lock(&self.failed);
         let (at, error) = failed.get(service)?;
         let age = self.clock.monotonic().saturating_sub(*at);
         (age < REMEMBERED).then(|| (age < ANSWERED, error.clone()))
@@ -226,7 +227,7 @@ impl Tickets {
     /// What came of asking for a ticket.
     fn remember(&self, service: String, begin: Duration, error: Option<&TicketError>) {
         let now = self.clock.monotonic();
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = lock(&self.failed);
         let Some(error) = error.filter(|_| now.saturating_sub(begin) >= LONG) else {
             failed.remove(&service);
             return;

@@ -1,6 +1,6 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
-//! acknowledgements across shards, files that are replaced whole, how full the machine is, tickets of
-//! Kerberos, and the only system calls. Knows nothing of monitoring.
+//! acknowledgements across shards, files that are replaced whole, locks, how full the machine is,
+//! tickets of Kerberos, and the only system calls. Knows nothing of monitoring.
 
 pub mod ack;
 pub mod clock;
@@ -9,4 +9,5 @@ pub mod file;
 pub mod kerberos;
 pub mod machine;
 pub mod queue;
+pub mod sync;
 pub mod sys;

@@ -4,7 +4,9 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, Write};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use stdx::sync::lock;
 
 /// A file being written.
 pub trait DiskFile: Send + Sync {
@@ -38,7 +40,7 @@ impl DiskFile for Watched {
         self.file.truncate(len)
     }
     fn sync(&self) -> io::Result<()> {
-        let mut failed = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut failed = lock(&self.failed);
         if let Some(earlier) = &*failed {
             return Err(io::Error::other(format!("it failed before: {earlier}")));
         }

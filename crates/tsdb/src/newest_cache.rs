@@ -2,7 +2,9 @@
 //! goes first.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
+
+use stdx::sync::lock;
 
 use crate::newest::Page;
 
@@ -34,19 +36,15 @@ impl Cache {
         Self { state: Mutex::default(), bytes_max }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// A number for a segment that is opened.
     pub(crate) fn register(&self) -> u64 {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.segments += 1;
         state.segments
     }
 
     pub(crate) fn get(&self, key: Key) -> Option<Arc<Page>> {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.asked += 1;
         let now = state.asked;
         let (page, asked) = state.pages.get_mut(&key)?;
@@ -57,7 +55,7 @@ impl Cache {
     }
 
     pub(crate) fn put(&self, key: Key, page: &Arc<Page>) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         state.asked += 1;
         let now = state.asked;
         state.bytes += page.memory();
@@ -75,7 +73,7 @@ impl Cache {
 
     /// Forgets what nobody has asked for since the last call. Did anybody ask for something?
     pub(crate) fn age(&self) -> bool {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let before = state.aged;
         state.aged = state.asked;
         state.pages.retain(|_, (_, asked)| *asked > before);
@@ -85,7 +83,7 @@ impl Cache {
 
     /// The segment is not there any more.
     pub(crate) fn forget(&self, segment: u64) {
-        let mut state = self.state();
+        let mut state = lock(&self.state);
         let mut freed = 0;
         state.pages.retain(|key, (page, _)| {
             let stays = key.0 != segment;
@@ -96,7 +94,7 @@ impl Cache {
     }
 
     pub(crate) fn bytes(&self) -> usize {
-        self.state().bytes
+        lock(&self.state).bytes
     }
 }
 

@@ -10,8 +10,10 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use stdx::sync::lock;
 
 use crate::engine::{Engine, wal_path};
 use crate::error::Error;
@@ -97,10 +99,6 @@ impl Spool {
         }
     }
 
-    fn files(&self) -> MutexGuard<'_, Files> {
-        self.files.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// No file gets a number that a reader's position may have.
     pub(crate) fn floor(&self) -> u64 {
         let starts = self.readers.iter().filter_map(|reader| reader.start);
@@ -109,7 +107,7 @@ impl Spool {
 
     /// The engine is open: these files are closed (number, bytes, sealed), and this comes next.
     pub(crate) fn opened(&self, closed: &[(u64, u64, bool)], current: u64) {
-        let mut files = self.files();
+        let mut files = lock(&self.files);
         let mut base = 0;
         for &(seq, len, sealed) in closed {
             files.closed.insert(seq, Closed { base, len, sealed });
@@ -126,14 +124,14 @@ impl Spool {
 
     /// The current file exists, with its header alone.
     pub(crate) fn created(&self) {
-        let base = self.files().base;
+        let base = lock(&self.files).base;
         self.len.store(FILE_HEADER as u64, Ordering::Release);
         self.end.store(base + FILE_HEADER as u64, Ordering::Release);
     }
 
     /// The current file is closed; the next one exists.
     pub(crate) fn rotated(&self, next: u64) {
-        let mut files = self.files();
+        let mut files = lock(&self.files);
         let (base, len) = (files.base, self.len.load(Ordering::Acquire));
         let current = std::mem::replace(&mut files.current, next);
         files.closed.insert(current, Closed { base, len, sealed: false });
@@ -151,7 +149,7 @@ impl Spool {
 
     /// The file is no WAL any more.
     pub(crate) fn sealed(&self, seq: u64) {
-        if let Some(file) = self.files().closed.get_mut(&seq) {
+        if let Some(file) = lock(&self.files).closed.get_mut(&seq) {
             file.sealed = true;
         }
     }
@@ -184,7 +182,7 @@ impl Spool {
 
     /// All before this position is where the reader copies to, for good.
     pub(crate) fn confirm(&self, reader: usize, position: Position) {
-        let files = self.files();
+        let files = lock(&self.files);
         let linear = if position.file >= files.current {
             let len = self.len.load(Ordering::Acquire);
             files.base + if position.file > files.current { len } else { position.offset.min(len) }
@@ -203,12 +201,12 @@ impl Spool {
 
     /// Number of the file being written.
     pub(crate) fn current(&self) -> u64 {
-        self.files().current
+        lock(&self.files).current
     }
 
     /// What is where a reader stands.
     pub(crate) fn look(&self, file: u64) -> Place {
-        let files = self.files();
+        let files = lock(&self.files);
         let after = |seq: u64| {
             let next = files.closed.range(seq + 1..).next();
             next.map_or(files.current, |(&next, _)| next)
@@ -225,7 +223,7 @@ impl Spool {
     /// Takes out the files that nobody wants any more.
     fn removable(&self) -> Vec<u64> {
         let wanted = self.readers.iter().map(|reader| reader.file.load(Ordering::Acquire)).min();
-        let mut files = self.files();
+        let mut files = lock(&self.files);
         let read = files.closed.range(..wanted.unwrap_or(u64::MAX));
         let gone: Vec<u64> = read.filter(|(_, file)| file.sealed).map(|(&seq, _)| seq).collect();
         files.closed.retain(|seq, _| !gone.contains(seq));

@@ -5,9 +5,11 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use stdx::sync::lock;
 
 use crate::clears::{self, Clears};
 use crate::disk::DiskFile;
@@ -267,13 +269,9 @@ struct SyncShared {
 }
 
 impl SyncShared {
-    fn failed(&self) -> std::sync::MutexGuard<'_, Option<Error>> {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     fn sync(&self) -> Result<(), Error> {
-        let _running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(error) = self.failed().clone() {
+        let _running = lock(&self.running);
+        if let Some(error) = lock(&self.failed).clone() {
             // A later success would tell nothing.
             return Err(error);
         }
@@ -281,15 +279,15 @@ impl SyncShared {
         if !self.dirty.swap(false, Ordering::AcqRel) {
             return Ok(());
         }
-        let files = self.files.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let files = lock(&self.files).clone();
         for file in &files {
             if let Err(cause) = file.sync() {
                 let error = Error::io("sync", std::path::Path::new("the WAL"))(cause);
-                *self.failed() = Some(error.clone());
+                *lock(&self.failed) = Some(error.clone());
                 return Err(error);
             }
         }
-        let mut now = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now = lock(&self.files);
         let address = |file: &Arc<dyn DiskFile>| Arc::as_ptr(file).cast::<()>();
         let written = now.last().map(address);
         let synced: Vec<_> = files.iter().map(address).collect();
@@ -331,7 +329,7 @@ impl Syncer {
 
     /// From now on this file is written.
     pub(crate) fn rotate(&self, file: Arc<dyn DiskFile>) {
-        let mut files = self.shared.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut files = lock(&self.shared.files);
         if !self.shared.dirty.load(Ordering::Acquire) {
             files.clear();
         }
@@ -340,16 +338,16 @@ impl Syncer {
 
     /// The failure of a sync since the last start with a new file.
     pub(crate) fn failure(&self) -> Option<Error> {
-        self.shared.failed().clone()
+        lock(&self.shared.failed).clone()
     }
 
     /// From now on only this file is written; those before are secured in another way.
     pub(crate) fn start_anew(&self, file: Arc<dyn DiskFile>) {
-        let _running = self.shared.running.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut files = self.shared.files.lock().unwrap_or_else(PoisonError::into_inner);
+        let _running = lock(&self.shared.running);
+        let mut files = lock(&self.shared.files);
         files.clear();
         files.push(file);
-        *self.shared.failed() = None;
+        *lock(&self.shared.failed) = None;
     }
 
     /// Something was written.

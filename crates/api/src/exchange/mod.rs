@@ -14,7 +14,7 @@ mod words;
 
 use std::collections::HashMap;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::trigger::expressions;
 use format::Format;
@@ -33,13 +33,9 @@ pub fn write_export(format: &str, tree: &Json) -> Option<String> {
 }
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "configuration.import", lowest: Some(UserType::User), run: import::run },
-    Method {
-        name: "configuration.importcompare",
-        lowest: Some(UserType::User),
-        run: import::compare,
-    },
-    Method { name: "configuration.export", lowest: Some(UserType::User), run: export::run },
+    Method::user("configuration.import", import::run),
+    Method::user("configuration.importcompare", import::compare),
+    Method::user("configuration.export", export::run),
 ];
 
 /// Puts stored expressions of triggers into the form that people write; user macros stay.

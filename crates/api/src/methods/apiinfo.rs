@@ -1,12 +1,10 @@
 //! `apiinfo.version`: the dialect that is spoken here. `apiinfo.timezone` is ours.
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 
-pub(crate) const METHODS: &[Method] = &[
-    Method { name: "apiinfo.timezone", lowest: Some(UserType::User), run: timezone },
-    Method { name: "apiinfo.version", lowest: None, run: version },
-];
+pub(crate) const METHODS: &[Method] =
+    &[Method::user("apiinfo.timezone", timezone), Method::open("apiinfo.version", version)];
 
 /// The API version whose answers these are; clients compare its first two numbers.
 const VERSION: &str = "7.0.22";

@@ -4,7 +4,7 @@ use config::Edit;
 use config::db::Value;
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::object::missing;
@@ -12,11 +12,9 @@ use crate::owned::tls::check;
 use crate::params;
 use crate::write::only;
 
-const SUPER_ADMIN: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "autoregistration.get", lowest: SUPER_ADMIN, run: get },
-    Method { name: "autoregistration.update", lowest: SUPER_ADMIN, run: update },
+    Method::super_admin("autoregistration.get", get),
+    Method::super_admin("autoregistration.update", update),
 ];
 
 /// Bit for a pre-shared key.

@@ -3,7 +3,7 @@
 use config::db::query_by_ids;
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -17,17 +17,14 @@ use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::write::{Target, mass_object, names, nested, required_ids, required_list};
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "hostinterface.get", lowest: USER, run: get },
-    Method { name: "hostinterface.create", lowest: ADMIN, run: create },
-    Method { name: "hostinterface.update", lowest: ADMIN, run: update },
-    Method { name: "hostinterface.delete", lowest: ADMIN, run: delete },
-    Method { name: "hostinterface.massadd", lowest: ADMIN, run: mass_add },
-    Method { name: "hostinterface.massremove", lowest: ADMIN, run: mass_remove },
-    Method { name: "hostinterface.replacehostinterfaces", lowest: ADMIN, run: replace },
+    Method::user("hostinterface.get", get),
+    Method::admin("hostinterface.create", create),
+    Method::admin("hostinterface.update", update),
+    Method::admin("hostinterface.delete", delete),
+    Method::admin("hostinterface.massadd", mass_add),
+    Method::admin("hostinterface.massremove", mass_remove),
+    Method::admin("hostinterface.replacehostinterfaces", replace),
 ];
 
 const FIELDS: &[Field] = &[
@@ -135,11 +132,11 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let host = host_name(edit, hostid)?;
             let members = object.as_object().ok_or_else(|| missing(path, "hostid"))?;
             let interface = Interface::parse(members, None, path, &host)?;
-            ids.push(interfaces::insert(edit, hostid, &interface)?.to_string());
+            ids.push(interfaces::insert(edit, hostid, &interface)?);
             hosts.push(hostid);
         }
         finish(edit, &hosts)?;
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -164,8 +161,8 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             hosts.push(hostid);
         }
         finish(edit, &hosts)?;
-        let ids: Vec<String> = updates.iter().map(|(_, id, _)| id.to_string()).collect();
-        Ok(json!({ "interfaceids": ids }))
+        let ids: Vec<u64> = updates.iter().map(|(_, id, _)| *id).collect();
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -185,8 +182,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_hosts(call, edit, &hosts, "delete")?;
         interfaces::delete(edit, &ids)?;
         finish(edit, &hosts)?;
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 
@@ -197,9 +193,8 @@ fn mass_add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         check_hosts(call, edit, &hosts, "update")?;
         let ids = add_to_hosts(edit, &hosts, list)?;
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         // The reference nests the ids once more here.
-        Ok(json!({ "interfaceids": { "interfaceids": ids } }))
+        Ok(json!({ "interfaceids": INTERFACE.result(&ids) }))
     })
 }
 
@@ -270,8 +265,7 @@ fn replace(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let host = host_name(edit, hostid)?;
         let ids = interfaces::replace(edit, hostid, &host, list, "/interfaces")?;
         edit.touch_host(hostid);
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-        Ok(json!({ "interfaceids": ids }))
+        Ok(INTERFACE.result(&ids))
     })
 }
 

@@ -2,14 +2,14 @@
 
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::{params, session};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "user.login", lowest: None, run: login },
-    Method { name: "user.logout", lowest: Some(UserType::User), run: logout },
-    Method { name: "user.checkauthentication", lowest: None, run: check_authentication },
+    Method::open("user.login", login),
+    Method::user("user.logout", logout),
+    Method::open("user.checkauthentication", check_authentication),
 ];
 
 fn only(params: &Json, known: &[&str]) -> ApiResult<()> {

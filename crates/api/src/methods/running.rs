@@ -1,15 +1,15 @@
 //! What only the running server can tell. `item.test` and `queue.get` are requests of the trapper
 //! port at the field's server, methods here, so that a browser can ask; `capacity.get` is ours.
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "item.test", lowest: Some(UserType::Admin), run: test_item },
-    Method { name: "capacity.get", lowest: Some(UserType::SuperAdmin), run: capacity },
-    Method { name: "queue.get", lowest: Some(UserType::SuperAdmin), run: queue },
+    Method::admin("item.test", test_item),
+    Method::super_admin("capacity.get", capacity),
+    Method::super_admin("queue.get", queue),
 ];
 
 /// Tests an item or preprocessing steps. Fetching a value needs the right to change the host,

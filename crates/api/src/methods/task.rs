@@ -7,17 +7,15 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use model::ItemId;
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::params;
 use crate::permission::{Need, action_allowed, on_hosts};
 use crate::write::only;
 
-pub(crate) const METHODS: &[Method] = &[
-    Method { name: "task.create", lowest: Some(UserType::User), run: create },
-    Method { name: "task.get", lowest: Some(UserType::SuperAdmin), run: get },
-];
+pub(crate) const METHODS: &[Method] =
+    &[Method::user("task.create", create), Method::super_admin("task.get", get)];
 
 /// The type of a task that checks an item now.
 const CHECK_NOW: i64 = 6;

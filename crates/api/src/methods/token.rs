@@ -1,27 +1,25 @@
 //! API tokens. The secret is shown once; only its digest is kept.
 
 use config::Edit;
-use config::db::{Row, Value, query_by_ids};
+use config::db::{Row, Value};
 use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, OneOf, Text};
 use crate::object::{Field, Mode, Object, field, taken};
 use crate::permission::action_allowed;
-use crate::write::{names, only};
+use crate::write::{names, only, rows_of};
 use crate::{params, session};
 
-const USER: Option<UserType> = Some(UserType::User);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "token.get", lowest: USER, run: get },
-    Method { name: "token.create", lowest: USER, run: create },
-    Method { name: "token.update", lowest: USER, run: update },
-    Method { name: "token.delete", lowest: USER, run: delete },
-    Method { name: "token.generate", lowest: USER, run: generate },
+    Method::user("token.get", get),
+    Method::user("token.create", create),
+    Method::user("token.update", update),
+    Method::user("token.delete", delete),
+    Method::user("token.generate", generate),
 ];
 
 /// Unix times fit in 31 bits, as clients expect.
@@ -86,10 +84,6 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(get.run()?.finish())
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "tokenids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.create")?;
     let me = call.user().id;
@@ -118,7 +112,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free(edit, *userid, name, 0)?;
             ids.push(edit.insert_new("tokens", columns)?);
         }
-        Ok(result(&ids))
+        Ok(TOKEN.result(&ids))
     })
 }
 
@@ -136,10 +130,9 @@ fn check_free(edit: &mut Edit<'_>, userid: u64, name: &str, own: u64) -> ApiResu
 /// Rows of tokens by id, in order; all must be there and be this user's to change.
 fn rows(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Row>> {
     let sql = "SELECT * FROM tokens WHERE tokenid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = rows_of(edit, sql, "tokenid", ids)?;
     let mine = |row: &Row| call.is_super_admin() || row.id("userid") == call.user().id;
-    let find = |id: &u64| rows.iter().find(|row| row.id("tokenid") == *id && mine(row)).cloned();
-    ids.iter().map(|id| find(id).ok_or_else(ApiError::no_object)).collect()
+    if rows.iter().all(mine) { Ok(rows) } else { Err(ApiError::no_object()) }
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -154,7 +147,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         changes.push((id, name, columns));
     }
     let ids: Vec<u64> = changes.iter().map(|(id, ..)| *id).collect();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let rows = rows(call, edit, &ids)?;
         for ((id, name, columns), row) in changes.iter().zip(&rows) {
             if let Some(name) = name {
@@ -162,22 +155,18 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             edit.update("tokens", *id, columns)?;
         }
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(TOKEN.result(&ids))
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.delete")?;
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         rows(call, edit, &ids)?;
         edit.delete("tokens", "tokenid", &ids)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(TOKEN.result(&ids))
+    })
 }
 
 /// Makes new secrets; the old ones stop to work.
@@ -185,7 +174,7 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     check_role(call, "token.generate")?;
     let ids = params::delete_ids(input)?;
     let now = call.now();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         rows(call, edit, &ids)?;
         let mut out = Vec::new();
         for id in &ids {
@@ -200,9 +189,7 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             out.push(json!({ "tokenid": id.to_string(), "token": secret }));
         }
         Ok(Json::Array(out))
-    });
-    call.api.sessions.forget();
-    result
+    })
 }
 
 #[cfg(test)]

@@ -2,9 +2,8 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get};
 use crate::methods::user::{check_super_admin_left, end_sessions};
@@ -15,13 +14,11 @@ use crate::params;
 use crate::relate::Relation;
 use crate::write::{names, nested, nested_ids, only};
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "usergroup.get", lowest: Some(UserType::User), run: get },
-    Method { name: "usergroup.create", lowest: SUPER, run: create },
-    Method { name: "usergroup.update", lowest: SUPER, run: update },
-    Method { name: "usergroup.delete", lowest: SUPER, run: delete },
+    Method::user("usergroup.get", get),
+    Method::super_admin("usergroup.create", create),
+    Method::super_admin("usergroup.update", update),
+    Method::super_admin("usergroup.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
@@ -311,10 +308,6 @@ fn check_free(edit: &mut Edit<'_>, name: Option<&str>, own: u64) -> ApiResult<()
     Err(ApiError::params(format!("User group \"{name}\" already exists.")))
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "usrgrpids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn check_distinct(groups: &[GroupInput]) -> ApiResult<()> {
     for (n, group) in groups.iter().enumerate() {
         if let Some(name) = &group.name
@@ -332,7 +325,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         .map(|(path, object)| GroupInput::parse(object, &path, Mode::Create))
         .collect::<ApiResult<Vec<_>>>()?;
     check_distinct(&groups)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let mut ids = Vec::new();
         for group in &groups {
             check_free(edit, group.name.as_deref(), 0)?;
@@ -341,10 +334,8 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             ids.push(id);
         }
         finish(edit)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(USER_GROUP.result(&ids))
+    })
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -355,7 +346,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         groups.push(GroupInput::parse(object, &path, Mode::Update)?);
     }
     check_distinct(&groups)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         check_known(edit, &ids)?;
         for (id, group) in ids.iter().zip(&groups) {
             check_free(edit, group.name.as_deref(), *id)?;
@@ -363,21 +354,17 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             group.write_owned(call, edit, *id)?;
         }
         finish(edit)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(USER_GROUP.result(&ids))
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         check_known(edit, &ids)?;
         edit.delete("usergroups", "usrgrpid", &ids)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(USER_GROUP.result(&ids))
+    })
 }
 
 fn check_known(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {

@@ -1,8 +1,7 @@
 //! User macros of hosts and templates, and global ones.
 
 use config::Edit;
-use config::db::{Row, query_by_ids};
-use serde_json::json;
+use config::db::Row;
 
 use crate::call::{Call, Json, Method, UserType};
 use crate::error::{ApiError, ApiResult};
@@ -15,20 +14,16 @@ use crate::owned::macros::{self, MacroInput, SECRET, canonical};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
-use crate::write::{Target, names, only};
-
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
+use crate::write::{Target, names, only, rows_of};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "usermacro.get", lowest: USER, run: get },
-    Method { name: "usermacro.create", lowest: ADMIN, run: create },
-    Method { name: "usermacro.update", lowest: ADMIN, run: update },
-    Method { name: "usermacro.delete", lowest: ADMIN, run: delete },
-    Method { name: "usermacro.createglobal", lowest: SUPER, run: create_global },
-    Method { name: "usermacro.updateglobal", lowest: SUPER, run: update_global },
-    Method { name: "usermacro.deleteglobal", lowest: SUPER, run: delete_global },
+    Method::user("usermacro.get", get),
+    Method::admin("usermacro.create", create),
+    Method::admin("usermacro.update", update),
+    Method::admin("usermacro.delete", delete),
+    Method::super_admin("usermacro.createglobal", create_global),
+    Method::super_admin("usermacro.updateglobal", update_global),
+    Method::super_admin("usermacro.deleteglobal", delete_global),
 ];
 
 const FIELDS: &[Field] = &[
@@ -196,10 +191,10 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         let mut ids = Vec::new();
         for (host, one) in &inputs {
             check_free(edit, *host, one, 0)?;
-            ids.push(macros::insert(edit, *host, one)?.to_string());
+            ids.push(macros::insert(edit, *host, one)?);
         }
         links::touch(edit, &hosts)?;
-        Ok(json!({ "hostmacroids": ids }))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
@@ -218,17 +213,9 @@ fn check_free(edit: &mut Edit<'_>, host: u64, one: &MacroInput, own: u64) -> Api
     )))
 }
 
-/// Rows of macros by id, in order; all must be there.
-fn rows_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<Row>> {
+fn macros_of(edit: &mut Edit<'_>, object: &Object, ids: &[u64]) -> ApiResult<Vec<Row>> {
     let sql = format!("SELECT * FROM {} WHERE {} IN ({{ids}})", object.table, object.key);
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let find = |id: &u64| rows.iter().find(|row| row.id(object.key) == *id).cloned();
-    ids.iter().map(|id| find(id).ok_or_else(ApiError::no_object)).collect()
-}
-
-fn result(object: &Object, ids: &[u64]) -> Json {
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    json!({ object.keys: ids })
+    rows_of(edit, &sql, object.key, ids)
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -238,7 +225,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let ids: Vec<u64> = inputs.iter().map(|(id, _)| *id).collect();
     call.write(|edit| {
-        let rows = rows_of(edit, &HOST_MACRO, &ids)?;
+        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         for ((id, one), row) in inputs.iter().zip(&rows) {
@@ -248,19 +235,19 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("hostmacros", *id, &changes)?;
         }
         links::touch(edit, &hosts)?;
-        Ok(result(&HOST_MACRO, &ids))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
-        let rows = rows_of(edit, &HOST_MACRO, &ids)?;
+        let rows = macros_of(edit, &HOST_MACRO, &ids)?;
         let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
         call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
         edit.delete("hostmacros", "hostmacroid", &ids)?;
         links::touch(edit, &hosts)?;
-        Ok(result(&HOST_MACRO, &ids))
+        Ok(HOST_MACRO.result(&ids))
     })
 }
 
@@ -279,7 +266,7 @@ fn create_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             ids.push(edit.insert_new("globalmacros", &one.new_row()?)?);
         }
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 
@@ -318,24 +305,24 @@ fn update_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         inputs.push(one);
     }
     call.write(|edit| {
-        let rows = rows_of(edit, &GLOBAL_MACRO, &ids)?;
+        let rows = macros_of(edit, &GLOBAL_MACRO, &ids)?;
         for ((id, one), row) in ids.iter().zip(&inputs).zip(&rows) {
             check_free_global(edit, one, *id)?;
             let changes = one.changes(row)?;
             edit.update("globalmacros", *id, &changes)?;
         }
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 
 fn delete_global(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
-        rows_of(edit, &GLOBAL_MACRO, &ids)?;
+        macros_of(edit, &GLOBAL_MACRO, &ids)?;
         edit.delete("globalmacros", "globalmacroid", &ids)?;
         edit.touch_global();
-        Ok(result(&GLOBAL_MACRO, &ids))
+        Ok(GLOBAL_MACRO.result(&ids))
     })
 }
 

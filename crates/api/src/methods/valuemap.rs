@@ -3,9 +3,8 @@
 use config::Edit;
 use config::db::{Value, query_by_ids};
 use config::objects::new_uuid;
-use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -16,13 +15,11 @@ use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, check_uuid, names, nested, only};
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "valuemap.get", lowest: Some(UserType::User), run: get },
-    Method { name: "valuemap.create", lowest: ADMIN, run: create },
-    Method { name: "valuemap.update", lowest: ADMIN, run: update },
-    Method { name: "valuemap.delete", lowest: ADMIN, run: delete },
+    Method::user("valuemap.get", get),
+    Method::admin("valuemap.create", create),
+    Method::admin("valuemap.update", update),
+    Method::admin("valuemap.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
@@ -224,9 +221,9 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let id = edit.insert_new("valuemaps", &columns)?;
             write_mappings(edit, id, mappings)?;
             links::touch(edit, &[*host])?;
-            ids.push(id.to_string());
+            ids.push(id);
         }
-        Ok(json!({ "valuemapids": ids }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 
@@ -257,7 +254,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         links::touch(edit, &hosts)?;
-        Ok(json!({ "valuemapids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 
@@ -276,7 +273,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         edit.delete("valuemaps", "valuemapid", &ids)?;
         links::touch(edit, &hosts)?;
-        Ok(json!({ "valuemapids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(VALUE_MAP.result(&ids))
     })
 }
 

@@ -2,9 +2,10 @@
 //! a second, from the same user and for the same hosts.
 
 use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::Mutex;
 
 use model::HostId;
+use stdx::sync::lock;
 use wire::history_service::{Failure, Reason};
 
 use crate::call::User;
@@ -35,11 +36,7 @@ struct OfUser {
 impl Rights {
     /// Something about users or their groups changed.
     pub(crate) fn forget(&self) {
-        *self.lock() = Known::default();
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Known> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0) = Known::default();
     }
 }
 
@@ -95,7 +92,7 @@ impl Allowed {
         let (rights, who) = (&api.sessions.rights, (user.id, need));
         let now = api.deps.clock.unix_s();
         let (mut unknown, mut allowed) = (hosts.collect::<BTreeSet<_>>(), BTreeSet::new());
-        rights.lock().tell(who, now, &mut unknown, &mut allowed);
+        lock(&rights.0).tell(who, now, &mut unknown, &mut allowed);
         if unknown.is_empty() {
             return Ok(Self::These(allowed));
         }
@@ -109,7 +106,7 @@ impl Allowed {
             .map_err(|error| Reason::Internal.with(error.data))?;
         let found: BTreeSet<HostId> = rows.iter().map(|row| HostId(row.id("hostid"))).collect();
         let verdicts: Vec<_> = unknown.iter().map(|host| (*host, found.contains(host))).collect();
-        rights.lock().learn(who, now, &verdicts);
+        lock(&rights.0).learn(who, now, &verdicts);
         allowed.extend(found);
         Ok(Self::These(allowed))
     }

@@ -7,9 +7,11 @@
 
 use std::cell::{Cell, RefCell};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
+
+use stdx::sync::lock;
 
 use super::agent::AgentReply;
 use super::direct::{Direct, Ended, Job, Route};
@@ -36,10 +38,6 @@ struct Todo {
     jobs: Vec<(Job, Route)>,
     /// The thread sleeps until there is work.
     sleeps: bool,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 struct Helper {

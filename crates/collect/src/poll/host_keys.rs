@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
 use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 use std::time::SystemTime;
 
 use russh::keys::{Algorithm, HashAlg, PublicKey};
+use stdx::sync::lock;
 
 use crate::settings::HostKeyPolicy;
 
@@ -41,7 +42,7 @@ impl HostKeys {
         if self.policy == HostKeyPolicy::Ignore {
             return Vec::new();
         }
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         match self.refresh(&mut known) {
             Ok(()) => {
                 let keys = known.keys.get(&name(host, port)).map_or(&[][..], Vec::as_slice);
@@ -58,7 +59,7 @@ impl HostKeys {
             return Ok(());
         }
         let file = self.file.display();
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut known = lock(&self.known);
         self.refresh(&mut known)
             .map_err(|error| format!("the keys of hosts in {file} cannot be read: {error}"))?;
         let name = name(host, port);

@@ -13,6 +13,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 use tokio::sync::watch;
 
 use lanes::{Lane, Lanes};
@@ -124,7 +125,7 @@ impl Resolver {
 
 impl Inner {
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Sees that somebody takes what has come.

@@ -1,11 +1,12 @@
 //! Which PSK belongs to which identity: read from the snapshot, renewed by differences.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use config::Snapshot;
 use config::snapshot::Tls;
 use model::HostId;
+use stdx::sync::lock;
 
 use crate::deps::{Backend, Snapshots};
 
@@ -66,7 +67,7 @@ impl PskTable {
 
     /// The key of an identity. One identity with two keys is a mistake: nobody gets in with it.
     pub(crate) fn key(&self, identity: &str) -> Option<Psk> {
-        let mut index = self.index.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut index = lock(&self.index);
         index.renew(self.snapshots.load());
         let auto = self.backend.autoregistration_tls();
         let mut keys = index.keys.get(identity).into_iter().flatten().map(|(_, key)| &**key);

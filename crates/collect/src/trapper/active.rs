@@ -5,20 +5,20 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt::Write as _;
 use std::hash::BuildHasher as _;
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use config::Snapshot;
 use config::snapshot::{GlobalRegexp, Host, Item, ItemType};
 use eval::interval::{Scheduling, UpdateInterval};
 use eval::key::ItemKey;
-use model::{HostId, ItemId};
+use model::{HostId, ItemId, SeenAgent, Timestamp};
+use stdx::sync::lock;
 use tokio::sync::Semaphore;
 use wire::agent::active as wire_active;
 use wire::agent::active::{ActiveAnswer, ActiveChecks, ActiveItem, ActiveList, Heartbeat};
 
 use super::matching::Peer;
-use crate::deps::Autoregistration;
 use crate::status::Shared;
 use crate::tls;
 
@@ -67,10 +67,6 @@ impl Default for ActiveAgents {
             naming: Arc::new(Semaphore::new(NAMING_MAX)),
         }
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ActiveAgents {
@@ -252,7 +248,7 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer, known:
         // It is reached by its name.
         _ => String::new(),
     };
-    let seen = Autoregistration {
+    let seen = SeenAgent {
         host: request.host.clone().into_owned(),
         metadata: request.host_metadata.clone().into_owned(),
         ip,
@@ -264,18 +260,19 @@ fn autoregister(shared: &Shared, request: &ActiveChecks<'_>, peer: &Peer, known:
             _ => 2,
         },
         tls: peer.identity.kind.max(tls::NONE),
+        at: Timestamp::from_unix(shared.deps.clock.unix()),
     };
     tell(shared, seen);
 }
 
 /// Tells it with the name of the agent's address, if that is found in time.
-fn tell(shared: &Shared, mut seen: Autoregistration) {
+fn tell(shared: &Shared, mut seen: SeenAgent) {
     let room = Arc::clone(&shared.active.naming).try_acquire_owned();
     let runtime = tokio::runtime::Handle::try_current();
     let (Ok(ip), Ok(room), Ok(runtime)) = (seen.ip.parse::<IpAddr>(), room, runtime) else {
         return shared.deps.backend.autoregister(seen);
     };
-    let backend = Arc::clone(&shared.deps.backend);
+    let (backend, clock) = (Arc::clone(&shared.deps.backend), Arc::clone(&shared.deps.clock));
     runtime.spawn(async move {
         let asked = tokio::task::spawn_blocking(move || {
             let name = stdx::sys::name_of(ip);
@@ -284,6 +281,7 @@ fn tell(shared: &Shared, mut seen: Autoregistration) {
         });
         let name = tokio::time::timeout(NAME_TIMEOUT, asked).await;
         seen.dns = name.ok().and_then(Result::ok).flatten().unwrap_or_default();
+        seen.at = Timestamp::from_unix(clock.unix());
         backend.autoregister(seen);
     });
 }

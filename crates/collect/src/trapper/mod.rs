@@ -11,9 +11,10 @@ pub(crate) mod sessions;
 use std::collections::HashMap;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use stdx::sync::lock;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
@@ -49,7 +50,7 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut peers = self.trapper.peers.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut peers = lock(&self.trapper.peers);
         if let Some(count) = peers.get_mut(&self.ip) {
             *count -= 1;
             if *count == 0 {
@@ -117,7 +118,7 @@ impl Trapper {
         Counters::one(&counters.accepted);
         let ip = plain(address.ip());
         {
-            let mut peers = self.peers.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut peers = lock(&self.peers);
             let count = peers.entry(ip).or_insert(0);
             if *count >= self.shared.config.limits.connections_per_peer {
                 Counters::one(&counters.requests_refused);

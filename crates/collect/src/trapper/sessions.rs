@@ -11,10 +11,11 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::HostId;
+use stdx::sync::lock;
 
 /// A session that was silent for so long is forgotten.
 const EXPIRY: Duration = Duration::from_secs(24 * 3600);
@@ -89,7 +90,7 @@ impl Sessions {
         let key = (host, self.hasher.hash_one(session));
         let at = usize::try_from(self.hasher.hash_one(key)).unwrap_or(0) % PARTS;
         let Some(part) = self.parts.get(at) else { return Session::default() };
-        let mut part = part.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut part = lock(part);
         if part.len() >= self.part_max && !part.contains_key(&key) {
             make_room(&mut part, now);
         }

@@ -10,14 +10,13 @@ use std::sync::{Arc, Mutex, RwLock};
 use std::time::Duration;
 
 use collect::{
-    Answer, Autoregistration, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue,
-    Internals, Request,
+    Answer, Backend, Collector, CollectorConfig, Deps, Handle, InternalValue, Internals, Request,
 };
 use config::Snapshot;
 use config::snapshot::{Host, Interface, Item, ItemExtra, ItemParts, ItemType, Tls};
 use eval::interval::UpdateInterval;
 use eval::key::ItemKey;
-use model::{HostId, InterfaceId, ItemId, Payload, Value, ValueBatch, ValueType};
+use model::{HostId, InterfaceId, ItemId, Payload, SeenAgent, Value, ValueBatch};
 use stdx::clock::RealClock;
 use stdx::queue;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -30,22 +29,10 @@ pub(crate) const WAIT: Duration = Duration::from_secs(20);
 pub(crate) fn item(id: u64, key: &str, kind: ItemType, delay: &str) -> Item {
     Item::from(ItemParts {
         id: ItemId(id),
-        host: HostId(0),
-        key: key.into(),
-        kind,
-        value_type: ValueType::Text,
-        discovery_rule: false,
-        enabled: true,
         interval: (!delay.is_empty()).then(|| Arc::new(UpdateInterval::parse(delay).unwrap())),
-        invalid: None,
-        interface: InterfaceId(0),
-        master: ItemId(0),
-        dependents: Box::default(),
-        steps: Arc::from(Vec::new()),
-        triggers: Box::default(),
         history_days: 90,
         trends_days: 365,
-        extra: None,
+        ..ItemParts::unconfigured(HostId(0), kind, key.into())
     })
 }
 
@@ -66,14 +53,8 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
     }
     items.sort_by(|a, b| a.key.cmp(&b.key));
     Host {
-        id: HostId(id),
         host: name.into(),
         name: name.into(),
-        monitored: true,
-        maintenance: config::snapshot::HostMaintenance::None,
-        groups: Box::default(),
-        group_names: Box::default(),
-        tags: Box::default(),
         interfaces: Box::new([Interface {
             id: InterfaceId(id),
             kind: 1,
@@ -86,9 +67,7 @@ pub(crate) fn host(id: u64, name: &str, port: u16, mut items: Vec<Item>) -> Host
             ipmi: None,
         }]),
         items: items.into_iter().map(Arc::new).collect(),
-        tls: Tls::default(),
-        templates: Box::default(),
-        inventory: None,
+        ..Host::unconfigured(HostId(id))
     }
 }
 
@@ -175,7 +154,7 @@ async fn run_shard(shards: Arc<Shards>, mut queue: queue::Receiver<ValueBatch>) 
 #[derive(Debug, Default)]
 pub(crate) struct FakeBackend {
     pub(crate) seen: Mutex<Vec<String>>,
-    pub(crate) registered: Mutex<Vec<Autoregistration>>,
+    pub(crate) registered: Mutex<Vec<SeenAgent>>,
     pub(crate) autoregistration: RwLock<Tls>,
 }
 
@@ -199,7 +178,7 @@ impl Backend for FakeBackend {
         self.autoregistration.read().unwrap().clone()
     }
 
-    fn autoregister(&self, seen: Autoregistration) {
+    fn autoregister(&self, seen: SeenAgent) {
         self.registered.lock().unwrap().push(seen);
     }
 }

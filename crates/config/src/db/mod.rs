@@ -9,7 +9,9 @@ mod sqlite;
 mod value;
 
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex};
+
+use stdx::sync::lock;
 
 pub use value::{Cells, Row, Value};
 
@@ -131,15 +133,6 @@ struct Readers {
 impl std::fmt::Debug for Db {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Db").finish_non_exhaustive()
-    }
-}
-
-/// A panic while a connection was lent leaves the connection itself usable: its transaction is
-/// rolled back by the guard in [`Db::write`].
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    match mutex.lock() {
-        Ok(guard) => guard,
-        Err(poisoned) => poisoned.into_inner(),
     }
 }
 

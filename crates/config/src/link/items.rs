@@ -3,10 +3,11 @@
 use std::collections::{BTreeSet, HashMap};
 
 use super::interfaces::{Wanted, interface_for, interface_types, wanted_interface};
-use super::{Below, LinkError, Target, kind_words, linked_below, targets};
+use super::{
+    Below, LinkError, Target, copy_tags, inherited_columns, kind_words, linked_below, targets,
+};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, id_params, placeholders, query_by_ids};
-use crate::schema::Table;
 
 /// Rows of one statement that copies items.
 const COPIES: usize = 1_000;
@@ -343,12 +344,7 @@ const PLACED: &[&str] =
     &["itemid", "hostid", "templateid", "interfaceid", "master_itemid", "ruleid", "uuid"];
 
 fn write(edit: &mut Edit<'_>, copies: &[Copy], rows: &[Vec<Value>]) -> DbResult<()> {
-    let rest: Vec<&str> = Table::named("items")
-        .columns
-        .iter()
-        .map(|column| column.name)
-        .filter(|name| !PLACED.contains(name))
-        .collect();
+    let rest = inherited_columns("items", PLACED);
     let mut adopted = Vec::new();
     let mut fresh: Vec<&Vec<Value>> = Vec::new();
     for (copy, row) in copies.iter().zip(rows) {
@@ -416,23 +412,5 @@ fn copy_children(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbRe
         ),
         params,
     )?;
-    let from =
-        format!("FROM items n JOIN item_tags t ON t.itemid = n.templateid WHERE {condition}");
-    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
-    let count = rows.first().map_or(0, |row| row.id("n"));
-    if count == 0 {
-        return Ok(());
-    }
-    let first = edit.next_id("item_tags", count)?;
-    let mut with_first = vec![Value::from(first - 1)];
-    with_first.extend_from_slice(params);
-    edit.execute(
-        &format!(
-            "INSERT INTO item_tags (itemtagid, itemid, tag, value) \
-             SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.itemid, t.itemtagid), \
-             n.itemid, t.tag, t.value {from}"
-        ),
-        &with_first,
-    )
-    .map(drop)
+    copy_tags(edit, "item", condition, params)
 }

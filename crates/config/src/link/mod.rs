@@ -19,6 +19,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::Edit;
 use crate::db::{DbError, DbResult, Row, Value, id_params, placeholders, query_by_ids};
+use crate::schema::Table;
 
 pub(crate) use host_prototypes::{inherit_host_prototypes, prototypes_below};
 pub(crate) use interfaces::{interface_for, remap_interfaces};
@@ -204,6 +205,32 @@ pub(crate) fn targets(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<HashMap<u64,
         }
     }
     Ok(targets)
+}
+
+/// Columns that a copy has from its parent: all but `placed`.
+fn inherited_columns(table: &str, placed: &[&str]) -> Vec<&'static str> {
+    let names = Table::named(table).columns.iter().map(|column| column.name);
+    names.filter(|name| !placed.contains(name)).collect()
+}
+
+/// Copies tags from the parents of each `one`, `item` or `trigger`, that meets the condition on `n`.
+fn copy_tags(edit: &mut Edit<'_>, one: &str, condition: &str, params: &[Value]) -> DbResult<()> {
+    let from =
+        format!("FROM {one}s n JOIN {one}_tags t ON t.{one}id = n.templateid WHERE {condition}");
+    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
+    let count = rows.first().map_or(0, |row| row.id("n"));
+    if count == 0 {
+        return Ok(());
+    }
+    let first = edit.next_id(&format!("{one}_tags"), count)?;
+    let mut with_first = vec![Value::from(first - 1)];
+    with_first.extend_from_slice(params);
+    let sql = format!(
+        "INSERT INTO {one}_tags ({one}tagid, {one}id, tag, value) \
+         SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.{one}id, t.{one}tagid), \
+         n.{one}id, t.tag, t.value {from}"
+    );
+    edit.execute(&sql, &with_first).map(drop)
 }
 
 #[cfg(test)]

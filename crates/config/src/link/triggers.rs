@@ -2,11 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::LinkError;
+use super::{LinkError, copy_tags, inherited_columns};
 use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::objects::{TriggerFunction, existing, insert_functions, replace_ids, touch_triggers};
-use crate::schema::Table;
 
 /// Rows of one statement that copies triggers.
 const COPIES: usize = 1_000;
@@ -228,12 +227,7 @@ const PLACED: &[&str] = &[
 ];
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
-    let rest: Vec<&str> = Table::named("triggers")
-        .columns
-        .iter()
-        .map(|column| column.name)
-        .filter(|name| !PLACED.contains(name))
-        .collect();
+    let rest = inherited_columns("triggers", PLACED);
     let count: usize = copies.iter().map(|copy| copy.functions.len()).sum();
     let mut functionid = edit.next_id("functions", u64::try_from(count).unwrap_or(u64::MAX))?;
     let mut functions = Vec::with_capacity(count);
@@ -267,13 +261,14 @@ fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<(
     }
     insert_functions(edit, &functions)?;
     if let (Some(first), Some(last)) = (fresh.first(), fresh.last()) {
-        copy_tags(edit, "n.triggerid BETWEEN ? AND ?", &[first[0].clone(), last[0].clone()])?;
+        let range = [first[0].clone(), last[0].clone()];
+        copy_tags(edit, "trigger", "n.triggerid BETWEEN ? AND ?", &range)?;
     }
     let ids: Vec<u64> = copies.iter().filter(|c| c.adopted).map(|c| c.triggerid).collect();
     edit.delete("trigger_tags", "triggerid", &ids)?;
     for portion in ids.chunks(1_000) {
         let condition = format!("n.triggerid IN ({})", placeholders(portion.len()));
-        copy_tags(edit, &condition, &id_params(portion.iter().copied()))?;
+        copy_tags(edit, "trigger", &condition, &id_params(portion.iter().copied()))?;
     }
     Ok(())
 }
@@ -303,29 +298,6 @@ fn adopt(edit: &mut Edit<'_>, row: &[Value; 4], rest: &[&str]) -> DbResult<()> {
     );
     let params: Vec<Value> = [1, 1, 2, 3, 0].iter().map(|at| row[*at].clone()).collect();
     edit.execute(&sql, &params).map(drop)
-}
-
-fn copy_tags(edit: &mut Edit<'_>, condition: &str, params: &[Value]) -> DbResult<()> {
-    let from = format!(
-        "FROM triggers n JOIN trigger_tags t ON t.triggerid = n.templateid WHERE {condition}"
-    );
-    let rows = edit.query(&format!("SELECT COUNT(*) AS n {from}"), params)?;
-    let count = rows.first().map_or(0, |row| row.id("n"));
-    if count == 0 {
-        return Ok(());
-    }
-    let first = edit.next_id("trigger_tags", count)?;
-    let mut with_first = vec![Value::from(first - 1)];
-    with_first.extend_from_slice(params);
-    edit.execute(
-        &format!(
-            "INSERT INTO trigger_tags (triggertagid, triggerid, tag, value) \
-             SELECT CAST(? AS BIGINT) + ROW_NUMBER() OVER (ORDER BY n.triggerid, t.triggertagid), \
-             n.triggerid, t.tag, t.value {from}"
-        ),
-        &with_first,
-    )
-    .map(drop)
 }
 
 /// Children get the dependencies of their parents: on the child of the same host where the other

@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use model::ItemId;
+use stdx::sync::lock;
 
 use super::{Counts, Pass, Summary, Turn};
 use crate::Snapshot;
@@ -40,13 +41,6 @@ impl Memory {
         self.generation.fetch_add(1, Ordering::AcqRel);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, HashMap<ItemId, Seen>> {
-        match self.seen.lock() {
-            Ok(guard) => guard,
-            Err(poisoned) => poisoned.into_inner(),
-        }
-    }
-
     /// The outcome, if this value was worked off over this configuration already.
     pub(super) fn known(
         &self,
@@ -55,7 +49,7 @@ impl Memory {
         generation: u64,
         clock_s: u64,
     ) -> Option<Summary> {
-        let seen = self.lock();
+        let seen = lock(&self.seen);
         let seen = seen.get(&rule).filter(|seen| {
             seen.generation == generation
                 && seen.due_s.is_none_or(|due| clock_s < due)
@@ -74,7 +68,7 @@ impl Memory {
 
     /// Remembers an outcome; forgets rules that are gone when there are too many.
     pub(super) fn keep(&self, snapshot: &Snapshot, turn: &Turn<'_>, generation: u64, pass: &Pass) {
-        let mut seen = self.lock();
+        let mut seen = lock(&self.seen);
         if seen.len() > snapshot.items.len() {
             seen.retain(|rule, _| snapshot.items.get(rule).is_some());
         }

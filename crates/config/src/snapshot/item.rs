@@ -214,6 +214,31 @@ pub struct ItemParts {
     pub extra: Option<Arc<ItemExtra>>,
 }
 
+impl ItemParts {
+    /// Those of an item that is nowhere configured: it is on, has texts and no interval.
+    pub fn unconfigured(host: HostId, kind: ItemType, key: Arc<str>) -> Self {
+        Self {
+            id: ItemId(0),
+            host,
+            key,
+            kind,
+            value_type: ValueType::Text,
+            discovery_rule: false,
+            enabled: true,
+            interval: None,
+            invalid: None,
+            interface: InterfaceId(0),
+            master: ItemId(0),
+            dependents: Box::default(),
+            steps: Arc::new([]),
+            triggers: Box::default(),
+            history_days: 0,
+            trends_days: 0,
+            extra: None,
+        }
+    }
+}
+
 impl From<ItemParts> for Item {
     fn from(parts: ItemParts) -> Self {
         let origin = match parts.kind {
@@ -269,25 +294,8 @@ impl Item {
 
     /// An item that is nowhere configured, to be checked once.
     pub fn unconfigured(host: HostId, kind: ItemType, key: Arc<str>, extra: ItemExtra) -> Self {
-        Self::from(ItemParts {
-            id: ItemId(0),
-            host,
-            key,
-            kind,
-            value_type: ValueType::Text,
-            discovery_rule: false,
-            enabled: true,
-            interval: None,
-            invalid: None,
-            interface: InterfaceId(0),
-            master: ItemId(0),
-            dependents: Box::default(),
-            steps: Arc::new([]),
-            triggers: Box::default(),
-            history_days: 0,
-            trends_days: 0,
-            extra: Some(Arc::new(extra)),
-        })
+        let extra = Some(Arc::new(extra));
+        Self::from(ItemParts { extra, ..ItemParts::unconfigured(host, kind, key) })
     }
 }
 

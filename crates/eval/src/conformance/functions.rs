@@ -2,11 +2,12 @@
 
 use crate::calendar::Unit;
 use crate::expr::parse_history_params;
-use crate::func::{Function, HistoryValue, HistoryView, Item, Moment, TrendPeriod};
+use crate::func::{Function, HistoryValue, Item, Moment, TrendPeriod};
 use crate::preproc::convert;
+use crate::recorded::Recorded;
 use crate::regex::GlobalRegexes;
 use jiff::tz::TimeZone;
-use model::{ItemId, LogMeta, Payload, SampleValue, Timestamp, Trend, TrendValues, ValueType};
+use model::{ItemId, LogMeta, Payload, SampleValue, Trend, TrendValues, ValueType};
 use serde_json::Value;
 
 use super::{Checked, check, moment, text, zone};
@@ -16,34 +17,6 @@ pub(super) fn payload_text(payload: &Payload) -> String {
     match convert(payload.clone(), ValueType::Binary) {
         Ok(SampleValue::Text(text)) => text.to_string(),
         other => panic!("a payload without text: {other:?}"),
-    }
-}
-
-struct Recorded {
-    /// Newest first.
-    values: Vec<HistoryValue>,
-    trends: Vec<Trend>,
-}
-
-impl HistoryView for Recorded {
-    fn last_n(
-        &mut self,
-        _: ItemId,
-        count: usize,
-        till: Timestamp,
-    ) -> Result<Vec<HistoryValue>, String> {
-        Ok(self.values.iter().filter(|v| v.at <= till).take(count).cloned().collect())
-    }
-    fn range(
-        &mut self,
-        _: ItemId,
-        after: Timestamp,
-        till: Timestamp,
-    ) -> Result<Vec<HistoryValue>, String> {
-        Ok(self.values.iter().filter(|v| v.at > after && v.at <= till).cloned().collect())
-    }
-    fn trends(&mut self, _: ItemId, first: u32, last: u32) -> Result<Vec<Trend>, String> {
-        Ok(self.trends.iter().filter(|t| (first..=last).contains(&t.hour)).copied().collect())
     }
 }
 

@@ -3,8 +3,9 @@
 use crate::expr::{ExprValue, Expression, ItemCall, Mode, Operands};
 use crate::key::ItemKey;
 use crate::lld;
-use crate::macros::{FunctionEnv, MacroDef, MacroNodes, MacroScope, UserMacro};
+use crate::macros::{FunctionEnv, MacroDef, MacroScope, UserMacro};
 use crate::preproc::{self, Outcome, Remembered, State, Step};
+use crate::recorded::Nodes;
 use crate::script::Scripts;
 use crate::units::{Mapping, MappingKind};
 use jiff::tz::TimeZone;
@@ -246,20 +247,6 @@ fn prometheus_to_json(case: &Value) -> Checked {
             let got = got.map_err(|e| e.to_string())?;
             wanted(canonical(json), canonical(&serde_json::from_str(&got).unwrap()))
         }
-    }
-}
-
-struct Nodes(Vec<(u64, Vec<MacroDef>, Vec<HostId>)>);
-
-impl MacroNodes for Nodes {
-    fn macros(&self, node: HostId) -> &[MacroDef] {
-        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.1)
-    }
-    fn templates(&self, node: HostId) -> &[HostId] {
-        self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.2)
-    }
-    fn global(&self) -> &[MacroDef] {
-        self.macros(HostId(0))
     }
 }
 

@@ -5,40 +5,13 @@ use model::{ItemId, LogMeta, SampleValue, Timestamp, Trend, TrendValues, ValueTy
 
 use super::*;
 use crate::expr::parse_history_params;
-
-struct Memory {
-    /// Newest first.
-    values: Vec<HistoryValue>,
-    trends: Vec<Trend>,
-}
-
-impl HistoryView for Memory {
-    fn last_n(
-        &mut self,
-        _: ItemId,
-        n: usize,
-        till: Timestamp,
-    ) -> Result<Vec<HistoryValue>, String> {
-        Ok(self.values.iter().filter(|v| v.at <= till).take(n).cloned().collect())
-    }
-    fn range(
-        &mut self,
-        _: ItemId,
-        after: Timestamp,
-        till: Timestamp,
-    ) -> Result<Vec<HistoryValue>, String> {
-        Ok(self.values.iter().filter(|v| v.at > after && v.at <= till).cloned().collect())
-    }
-    fn trends(&mut self, _: ItemId, first: u32, last: u32) -> Result<Vec<Trend>, String> {
-        Ok(self.trends.iter().filter(|t| (first..=last).contains(&t.hour)).copied().collect())
-    }
-}
+use crate::recorded::Recorded;
 
 /// 2024-12-18 (Wednesday) 00:00 UTC.
 const DAY: u32 = 1_734_480_000;
 
 /// A value per minute, the last one now.
-fn minutes(values: &[SampleValue]) -> Memory {
+fn minutes(values: &[SampleValue]) -> Recorded {
     let stamped = values.iter().rev().zip(0..).map(|(value, back)| HistoryValue {
         at: Timestamp::from_s(DAY - back * 60),
         value: value.clone(),
@@ -48,10 +21,10 @@ fn minutes(values: &[SampleValue]) -> Memory {
         let values = TrendValues::Float { min: avg - 1.0, avg, max: avg + 1.0 };
         Trend { item: ItemId(1), hour: DAY - back * 3600, num: 10, values }
     };
-    Memory { values: stamped.collect(), trends: (1..=24 * 30).map(hourly).collect() }
+    Recorded { values: stamped.collect(), trends: (1..=24 * 30).map(hourly).collect() }
 }
 
-fn evaluate(memory: &mut Memory, value_type: ValueType, call: &str) -> Option<String> {
+fn evaluate(memory: &mut Recorded, value_type: ValueType, call: &str) -> Option<String> {
     let (name, params) = call.strip_suffix(')')?.split_once('(')?;
     let params = parse_history_params(params).ok()?;
     let item = Item { id: ItemId(1), value_type, expected_from: DAY - 3600, enabled: true };

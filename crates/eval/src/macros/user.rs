@@ -259,6 +259,7 @@ fn find<'a>(defs: &'a [MacroDef], wanted: &UserMacro) -> Option<Found<'a>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::recorded::Nodes;
 
     #[test]
     fn syntax() {
@@ -277,20 +278,6 @@ mod tests {
         }
         for text in ["{$}", "{$m}", "{$M", "{$M:\"a}", "{$M:\"a\"b}", "{M}", "{$M}x", ""] {
             assert!(UserMacro::parse(text).is_err(), "{text}");
-        }
-    }
-
-    struct Nodes(Vec<(u64, Vec<MacroDef>, Vec<HostId>)>);
-
-    impl MacroNodes for Nodes {
-        fn macros(&self, node: HostId) -> &[MacroDef] {
-            self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.1)
-        }
-        fn templates(&self, node: HostId) -> &[HostId] {
-            self.0.iter().find(|n| n.0 == node.0).map_or(&[], |n| &n.2)
-        }
-        fn global(&self) -> &[MacroDef] {
-            self.macros(HostId(0))
         }
     }
 

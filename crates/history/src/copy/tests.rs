@@ -144,17 +144,8 @@ impl Driver for Lossy {
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
         self.0.clear(items)
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn crate::View> {
         self.0.view(items, span)
-    }
-    fn view_newest(&self, items: &[ItemId], n: usize) -> Box<dyn crate::View> {
-        self.0.view_newest(items, n)
     }
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
         self.0.drop_before(class, day)

@@ -72,14 +72,6 @@ impl Driver for Memory {
         Ok(())
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
         let mut copy = Copy::default();
         if span.from > span.till {
@@ -99,10 +91,6 @@ impl Driver for Memory {
             copy.trends.insert(item, hours.map(|(_, trend)| *trend).collect());
         }
         Box::new(copy)
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
@@ -133,12 +121,7 @@ impl Driver for Memory {
     }
 
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "memory",
-            location: String::new(),
-            durability: Durability::None,
-            readable: true,
-        }
+        DriverInfo::readable("memory", "", Durability::None)
     }
 
     fn counters(&self) -> Counters {

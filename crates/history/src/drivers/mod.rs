@@ -39,6 +39,11 @@ pub(crate) fn at_most(rows: usize) -> Result<(), Error> {
     Err(Error::row(message))
 }
 
+/// What a store sent cannot be what was asked for.
+pub(crate) fn odd_answer(store: &str, what: &str, doubt: &str) -> Error {
+    Error::storage_away(format!("{store} answered what cannot be read ({what}); {doubt}?"))
+}
+
 /// What a newer release made of a store is not touched.
 pub(crate) fn not_newer<T: Ord + Display>(
     location: &str,

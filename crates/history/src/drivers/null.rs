@@ -2,7 +2,10 @@
 
 use model::{ItemId, Sample, Trend};
 
-use crate::{Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, Span, View};
+use crate::{
+    Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, RangeQuery, Reader, Span,
+    View,
+};
 
 /// Counts and forgets.
 #[derive(Debug, Default)]
@@ -25,16 +28,7 @@ impl Driver for Null {
     fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
         Ok(())
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
     fn view(&self, _: &[ItemId], _: Span) -> Box<dyn View> {
-        Box::new(Nothing)
-    }
-    fn view_newest(&self, _: &[ItemId], _: usize) -> Box<dyn View> {
         Box::new(Nothing)
     }
     fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {
@@ -53,6 +47,19 @@ impl Driver for Null {
     }
     fn counters(&self) -> Counters {
         self.counters
+    }
+}
+
+/// As if it were empty.
+impl Reader for Null {
+    fn range(&self, _: &RangeQuery) -> Result<Vec<Sample>, Error> {
+        Ok(Vec::new())
+    }
+    fn newest(&self, items: &[ItemId], _: usize) -> Result<Vec<Vec<Sample>>, Error> {
+        Ok(vec![Vec::new(); items.len()])
+    }
+    fn trends(&self, _: &[ItemId], _: Span) -> Result<Vec<Trend>, Error> {
+        Ok(Vec::new())
     }
 }
 

@@ -2,9 +2,10 @@
 
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Timestamp, Trend};
+use stdx::sync::lock;
 
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::{Told, complete, from_rows};
@@ -32,6 +33,29 @@ pub(crate) struct Coarse {
     pub(crate) span: Span,
     /// Seconds.
     pub(crate) width: NonZeroU32,
+}
+
+/// What is found out or made at a store before anything is asked of it: once, and again as long as
+/// that fails.
+pub(crate) struct Prepared<T = ()>(Mutex<Option<T>>);
+
+impl<T> Prepared<T> {
+    pub(crate) fn not_yet() -> Self {
+        Self(Mutex::new(None))
+    }
+
+    /// Calls with what is known; nobody else prepares or changes it meanwhile.
+    pub(crate) fn with<R>(
+        &self,
+        prepare: impl FnOnce() -> Result<T, Error>,
+        act: impl FnOnce(&mut T) -> Result<R, Error>,
+    ) -> Result<R, Error> {
+        let mut guard = lock(&self.0);
+        act(match &mut *guard {
+            Some(known) => known,
+            none => none.insert(prepare()?),
+        })
+    }
 }
 
 /// A store over the network. Every request waits for its answer, and any thread may make it.
@@ -129,20 +153,8 @@ impl<R: Remote> Driver for Connection<R> {
         if items.is_empty() { Ok(()) } else { self.remote.clear(items) }
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
         Box::new(RemoteView { remote: Arc::clone(&self.remote), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {

@@ -11,16 +11,17 @@ mod lookback;
 mod tests;
 
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, ValueType};
 use stdx::clock::SharedClock;
+use stdx::sync::lock;
 
 use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
 pub use self::lookback::{Lookback, WithPast};
 use crate::tiers::Older;
-use crate::{Error, Fault, Order, RangeQuery, Span, Store};
+use crate::{Error, Order, RangeQuery, Span, Store};
 
 /// Tells the type of an item whose values are kept for longer than they are embedded; `None` of others:
 /// all of these that are kept are embedded.
@@ -69,9 +70,9 @@ impl Past {
         let reader = (older.clone(), Arc::clone(&known));
         let thread = std::thread::Builder::new().name("history-past".to_owned());
         thread.spawn(move || read_all(&reader.0, &asked, &reader.1)).map_err(|cause| {
-            let message =
-                format!("cannot start the thread history-past: {cause}; raise the user's limit");
-            Error { fault: Fault::Config, retry: false, message }
+            Error::config(format!(
+                "cannot start the thread history-past: {cause}; raise the user's limit"
+            ))
         })?;
         Ok(Arc::new(Self { older, kind_of, asks, known }))
     }
@@ -170,13 +171,9 @@ fn moved_on(from: u32, by: u32, want: Want) -> Want {
     }
 }
 
-fn lock(known: &Mutex<AllKnown>) -> MutexGuard<'_, AllKnown> {
-    known.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 fn coming(border: u32) -> Error {
-    let message = format!("values before {border} (Unix time) are being read from a history store");
-    Error { fault: Fault::Storage, retry: true, message }
+    let why = format!("values before {border} (Unix time) are being read from a history store");
+    Error::storage_away(why)
 }
 
 /// Both, oldest first; of what is in both the second counts.
@@ -225,11 +222,10 @@ fn read(older: &Older, ask: &Ask) -> Result<State, Error> {
     let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
     let mut samples = older.range(&query, border)?;
     if samples.len() > SAMPLES_MAX {
-        let message = format!(
+        return Err(Error::config(format!(
             "functions look back at more than {SAMPLES_MAX} values of item {item} before {border} \
              (Unix time): keep more days embedded with --history-embedded-days"
-        );
-        return Err(Error { fault: Fault::Config, retry: false, message });
+        )));
     }
     let mut from = from;
     if order == Order::NewestFirst {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use tsdb::Position;
 
 use super::file_error;
-use crate::{Error, Fault};
+use crate::Error;
 
 /// First line of the file.
 const TITLE: &str = "vedette history cursors 1";
@@ -35,13 +35,11 @@ impl Cursors {
             Err(error) => return Err(file_error("read", path, &error)),
         };
         let found = if text.is_empty() { Some((BTreeMap::new(), false)) } else { parse(&text) };
-        let damaged = || Error {
-            fault: Fault::Config,
-            retry: false,
-            message: format!(
+        let damaged = || {
+            Error::config(format!(
                 "{path:?} is damaged: move it away, and the store is fed from the oldest value \
                  that the log still has"
-            ),
+            ))
         };
         let (positions, left) = found.ok_or_else(damaged)?;
         Ok(Self { path: path.to_owned(), positions, left })

@@ -1,14 +1,15 @@
 //! Deletions: the log of every shard tells them, while one shard alone owns an item.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use hashbrown::HashMap;
 use model::ItemId;
+use stdx::sync::lock;
 use tsdb::Block;
 
 use super::file_error;
-use crate::{Error, Fault};
+use crate::Error;
 
 /// Beyond so many items the oldest deletions are taken for told by everybody.
 const ITEMS_MAX: usize = 100_000;
@@ -65,14 +66,12 @@ impl Deletions {
         };
         let (path, since) = (path.to_owned(), HashMap::new());
         let mut all = Self { path, since, logs, turn: 0, former: true, changed: false };
-        all.parse(&text).ok_or_else(|| Error {
-            fault: Fault::Config,
-            retry: false,
-            message: format!(
+        all.parse(&text).ok_or_else(|| {
+            Error::config(format!(
                 "{:?} is damaged: move it away; values that came just after a deletion may then \
                  be missing in the store",
                 all.path
-            ),
+            ))
         })?;
         Ok(all)
     }
@@ -204,7 +203,7 @@ impl Left {
 
     /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
     pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
-        let paths = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let paths = lock(&self.0);
         for path in paths.iter() {
             // Read anew: a command may have told the store meanwhile.
             let mut deletions = Deletions::load(path, Vec::new())?;

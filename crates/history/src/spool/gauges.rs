@@ -1,8 +1,9 @@
 //! What self-monitoring shows of a store.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
+use stdx::sync::lock;
 use tsdb::Spool;
 
 /// Figures of one store, written by its feeder.
@@ -72,7 +73,7 @@ impl Gauges {
 
     /// Remembers what failed; an empty text = nothing does any more.
     pub(crate) fn tell(&self, error: &str) {
-        let mut told = self.error.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut told = lock(&self.error);
         if *told != error {
             error.clone_into(&mut told);
         }
@@ -100,7 +101,7 @@ impl Gauges {
             behind_bytes,
             behind_rows: u64::try_from(rows).unwrap_or(u64::MAX),
             lag_s: of(&self.lag_s),
-            error: self.error.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            error: lock(&self.error).clone(),
         }
     }
 }

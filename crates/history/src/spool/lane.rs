@@ -198,7 +198,7 @@ fn put_samples(
         if refused.len() >= room {
             let why = error.message;
             let message = format!("the store refuses too many rows to blame them: {why}");
-            return Err(Error { fault: Fault::Storage, retry: true, message });
+            return Err(Error::storage_away(message));
         }
         refused.push((sample.clone(), error.message));
         return Ok(());

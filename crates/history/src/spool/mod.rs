@@ -28,11 +28,12 @@ mod refused;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
+use stdx::sync::{into_inner, lock};
 use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
@@ -40,7 +41,7 @@ use self::deletions::Deletions;
 pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
-use crate::{Error, Fault, Store};
+use crate::{Error, Store};
 
 /// One policy for all stores.
 #[derive(Debug, Clone, Copy)]
@@ -117,8 +118,7 @@ impl Spools {
         for store in stores {
             let name = store.name();
             if with_cursors.iter().any(|(other, _): &(Arc<dyn Store>, _)| other.name() == name) {
-                let message = format!("the history store {name} is named twice");
-                return Err(Error { fault: Fault::Config, retry: false, message });
+                return Err(Error::config(format!("the history store {name} is named twice")));
             }
             let path = dir.join(format!("{name}.cursors"));
             let cursors = Cursors::load(&path)?;
@@ -150,7 +150,7 @@ impl Spools {
         if self.stores.is_empty() && self.held.is_empty() {
             return None;
         }
-        let mut logs = self.logs.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut logs = lock(&self.logs);
         let spool = logs.entry(name.to_owned()).or_insert_with(|| {
             let cursors = self.stores.iter().map(|(_, cursors)| cursors).chain(&self.held);
             let starts: Vec<_> = cursors.map(|cursors| cursors.position(name)).collect();
@@ -167,7 +167,7 @@ impl Spools {
         policy: Policy,
         clock: &SharedClock,
     ) -> Result<Vec<Feeding>, Error> {
-        let logs = self.logs.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let logs = into_inner(self.logs);
         let mut all = Vec::new();
         for (reader, (store, cursors)) in self.stores.into_iter().enumerate() {
             let of_log = |(name, spool): (&String, &Arc<tsdb::Spool>)| {
@@ -246,13 +246,12 @@ fn spawn(
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
     std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(|cause| {
-        let message = format!("cannot start the thread {name}: {cause}; raise the user's limit");
-        Error { fault: Fault::Config, retry: false, message }
+        Error::config(format!("cannot start the thread {name}: {cause}; raise the user's limit"))
     })
 }
 
 fn file_error(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Error {
-    let message =
-        format!("cannot {what} {path:?}: {cause}; check that the disk is healthy and has space");
-    Error { fault: Fault::Storage, retry: true, message }
+    Error::storage_away(format!(
+        "cannot {what} {path:?}: {cause}; check that the disk is healthy and has space"
+    ))
 }

@@ -3,9 +3,10 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::Mutex;
 
 use model::{Sample, SampleValue};
+use stdx::sync::lock;
 
 use super::file_error;
 use crate::Error;
@@ -32,7 +33,7 @@ impl Refused {
         for (sample, why) in rows {
             text += &line(sample, why);
         }
-        let _writing = self.writing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _writing = lock(&self.writing);
         let write = || {
             let mut file =
                 std::fs::OpenOptions::new().create(true).append(true).open(&self.path)?;

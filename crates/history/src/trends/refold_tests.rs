@@ -40,12 +40,6 @@ impl Driver for Scratched {
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
         self.store.clear(items)
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
         Box::new(Unreadable(self.store.view(items, span), self.unreadable.clone()))
     }

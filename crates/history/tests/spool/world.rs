@@ -127,17 +127,8 @@ impl Driver for Fake {
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
         self.call(0, |memory| memory.clear(items))
     }
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
         self.state().memory.as_ref().unwrap().view(items, span)
-    }
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
     /// Only makes room.
     fn drop_before(&mut self, _: Class, _: Day) -> Result<u64, Error> {

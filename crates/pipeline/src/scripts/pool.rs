@@ -2,12 +2,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use eval::preproc::{self, Outcome};
 use eval::script::{Outside, Scripts};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
+use stdx::sync::lock;
 
 use super::http::World;
 use super::{Done, Held, Job};
@@ -116,7 +117,7 @@ impl<W: Work> Shared<W> {
         let mut scripts = Scripts::with_outside(Arc::clone(&self.clock), outside);
         loop {
             self.idle.fetch_add(1, Ordering::AcqRel);
-            let job = self.jobs.lock().unwrap_or_else(PoisonError::into_inner).recv();
+            let job = lock(&self.jobs).recv();
             if job.is_ok() {
                 self.waiting.fetch_sub(1, Ordering::AcqRel);
             }

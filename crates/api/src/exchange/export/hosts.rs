@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use config::db::Row;
 use serde_json::{Map, json};
 
-use super::order::{HOST_PROTOTYPES, PROTOTYPE_DETAILS, arrange, inner, natural};
-use super::{Export, Owned, object, put_list, text};
+use super::order::{HOST_PROTOTYPES, PROTOTYPE_DETAILS, arrange, natural};
+use super::{Export, Owned, object, put_list};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{
-    GROUP, HOST_PROTOTYPE, INTERFACE, INVENTORY_MODE, MACRO, SNMP_DETAILS, TAG, Word, to_export,
+    GROUP, HOST_PROTOTYPE, INTERFACE, INVENTORY_MODE, SNMP_DETAILS, TAG, Word, to_export,
 };
 
 /// Subquery: host groups that host prototypes of these owners (`{ids}`) put their hosts into.
@@ -76,7 +76,7 @@ impl Lists {
                 ids,
                 name,
             )?,
-            macros: Owned::new(),
+            macros: export.macros(ids)?,
             tags: export.owned(
                 "SELECT hostid AS owner, tag, value FROM host_tags WHERE hostid IN ({ids}) \
                  ORDER BY tag, value",
@@ -85,24 +85,8 @@ impl Lists {
             )?,
             interfaces: BTreeMap::new(),
         };
-        lists.macros(export, ids)?;
         lists.interfaces(export, ids)?;
         Ok(lists)
-    }
-
-    fn macros(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {
-        for row in export.rows("SELECT * FROM hostmacros WHERE hostid IN ({ids})", ids)? {
-            let mut one = to_export(MACRO, &object(&row));
-            // A secret never leaves.
-            if row.int("type") == 1 {
-                one.shift_remove("value");
-            }
-            self.macros.entry(row.id("hostid")).or_default().push(Json::Object(one));
-        }
-        for list in self.macros.values_mut() {
-            list.sort_by_cached_key(|one| inner(text(one, "macro")).to_owned());
-        }
-        Ok(())
     }
 
     fn interfaces(&mut self, export: &Export<'_, '_>, ids: &[u64]) -> ApiResult<()> {

@@ -14,11 +14,11 @@ use config::db::{Row, query_by_ids};
 use serde_json::{Map, json};
 
 pub(super) use self::hosts::inventory_mode;
-use self::order::natural;
+use self::order::{inner, natural};
 use self::shared::{Parts, Shared};
 use self::triggers::Triggers;
 use super::format::Format;
-use super::words::{GROUP, HOST, INVENTORY_MODE, TEMPLATE, Word, to_export};
+use super::words::{GROUP, HOST, INVENTORY_MODE, MACRO, TEMPLATE, Word, to_export};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::params;
@@ -113,6 +113,24 @@ impl Export<'_, '_> {
         for row in self.rows(sql, ids)? {
             let shown = to_export(words, &object(&row));
             owned.entry(row.id("owner")).or_default().push(Json::Object(shown));
+        }
+        Ok(owned)
+    }
+
+    /// Macros by owner, in the order of what stands in their brackets.
+    fn macros(&self, ids: &[u64]) -> ApiResult<Owned> {
+        let sql = "SELECT * FROM hostmacros WHERE hostid IN ({ids}) ORDER BY macro";
+        let mut owned = Owned::new();
+        for row in self.rows(sql, ids)? {
+            let mut one = to_export(MACRO, &object(&row));
+            // A secret never leaves.
+            if row.int("type") == 1 {
+                one.shift_remove("value");
+            }
+            owned.entry(row.id("hostid")).or_default().push(Json::Object(one));
+        }
+        for list in owned.values_mut() {
+            list.sort_by_cached_key(|one| inner(text(one, "macro")).to_owned());
         }
         Ok(owned)
     }

@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 
 use serde_json::Map;
 
-use super::order::{inner, natural};
+use super::order::natural;
 use super::{Export, Owned, hosts, object, put_list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
-use crate::exchange::words::{
-    GROUP, INTERFACE, MACRO, MAPPING, SNMP_DETAILS, TAG, Word, to_export,
-};
+use crate::exchange::words::{GROUP, INTERFACE, MAPPING, SNMP_DETAILS, TAG, Word, to_export};
 use crate::owned::inventory;
 
 /// What hangs on hosts and templates.
@@ -50,23 +48,9 @@ impl Shared {
                 ids,
                 TAG,
             )?,
+            macros: export.macros(ids)?,
             ..Self::default()
         };
-        for row in export.rows(
-            "SELECT hostid AS owner, macro, type, value, description FROM hostmacros \
-             WHERE hostid IN ({ids}) ORDER BY macro",
-            ids,
-        )? {
-            let mut one = to_export(MACRO, &object(&row));
-            // A secret never leaves.
-            if row.int("type") == 1 {
-                one.remove("value");
-            }
-            shared.macros.entry(row.id("owner")).or_default().push(Json::Object(one));
-        }
-        for list in shared.macros.values_mut() {
-            list.sort_by_cached_key(|one| inner(text(one, "macro")).to_owned());
-        }
         shared.value_maps(export, ids)?;
         for list in shared.value_maps.values_mut() {
             list.sort_by_cached_key(|map| natural(text(map, "name")));

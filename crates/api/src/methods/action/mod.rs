@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use config::db::{Row, Value, query_by_ids};
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::item::eval_formula;
@@ -18,13 +18,11 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::permission::{Need, on_groups, on_hosts};
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "action.get", lowest: ADMIN, run: get },
-    Method { name: "action.create", lowest: ADMIN, run: write::create },
-    Method { name: "action.update", lowest: ADMIN, run: write::update },
-    Method { name: "action.delete", lowest: ADMIN, run: write::delete },
+    Method::admin("action.get", get),
+    Method::admin("action.create", write::create),
+    Method::admin("action.update", write::update),
+    Method::admin("action.delete", write::delete),
 ];
 
 const FIELDS: &[Field] = &[

@@ -89,10 +89,6 @@ impl Given {
     }
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "actionids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let objects = params::objects(input)?.into_iter();
     let given = objects
@@ -106,7 +102,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             one.write_owned(edit, id)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(ACTION.result(&ids))
     })
 }
 
@@ -125,7 +121,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("actions", *id, &one.columns)?;
             one.write_owned(edit, *id)?;
         }
-        Ok(result(&ids))
+        Ok(ACTION.result(&ids))
     })
 }
 
@@ -135,7 +131,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         edit.delete("actions", "actionid", &ids)?;
         edit.touch_discovery();
-        Ok(result(&ids))
+        Ok(ACTION.result(&ids))
     })
 }
 

@@ -3,7 +3,7 @@
 mod checks;
 mod write;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -11,17 +11,14 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, FieldKind, Object, field};
 use crate::relate::Relation;
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "drule.get", lowest: ADMIN, run: rules },
-    Method { name: "drule.create", lowest: ADMIN, run: write::create },
-    Method { name: "drule.update", lowest: ADMIN, run: write::update },
-    Method { name: "drule.delete", lowest: ADMIN, run: write::delete },
-    Method { name: "dcheck.get", lowest: USER, run: checks_of },
-    Method { name: "dhost.get", lowest: USER, run: hosts },
-    Method { name: "dservice.get", lowest: USER, run: services },
+    Method::admin("drule.get", rules),
+    Method::admin("drule.create", write::create),
+    Method::admin("drule.update", write::update),
+    Method::admin("drule.delete", write::delete),
+    Method::user("dcheck.get", checks_of),
+    Method::user("dhost.get", hosts),
+    Method::user("dservice.get", services),
 ];
 
 const TIME: FieldKind = Int(0, i64::MAX);

@@ -5,8 +5,9 @@ use config::Edit;
 use config::db::{Value, query_by_ids};
 use eval::macros::UserMacro;
 use eval::ranges::AddressRanges;
-use serde_json::{Map, json};
+use serde_json::Map;
 
+use super::DRULE;
 use super::checks::{self, Check};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
@@ -142,10 +143,6 @@ fn objects(input: &Json) -> ApiResult<Vec<&Map<String, Json>>> {
     Ok(objects.filter_map(|(_, object)| object.as_object()).collect())
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "druleids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let given = objects(input)?.into_iter().map(|object| Given::parse(object, true));
     let given = given.collect::<ApiResult<Vec<_>>>()?;
@@ -157,7 +154,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             one.write_checks(edit, id)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(DRULE.result(&ids))
     })
 }
 
@@ -179,7 +176,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("drules", *id, &one.columns)?;
             one.write_checks(edit, *id)?;
         }
-        Ok(result(&ids))
+        Ok(DRULE.result(&ids))
     })
 }
 
@@ -197,7 +194,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         forget(edit, BY_RULE, &ids)?;
         edit.delete("drules", "druleid", &ids)?;
         edit.touch_discovery();
-        Ok(result(&ids))
+        Ok(DRULE.result(&ids))
     })
 }
 

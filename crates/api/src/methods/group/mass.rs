@@ -1,10 +1,8 @@
 //! `massadd`, `massupdate`, `massremove` of groups: who is in them.
 
 use config::db::query_by_ids;
-use serde_json::json;
 
 use super::Kind;
-use super::write::texts;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::object::missing;
@@ -46,7 +44,7 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
             groups::add(edit, *host, &ids)?;
             edit.touch_host(*host);
         }
-        Ok(json!({ "groupids": texts(&ids) }))
+        Ok(kind.object.result(&ids))
     })
 }
 
@@ -61,6 +59,6 @@ pub(super) fn remove(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
         discovered::refuse_mass(edit, &hosts, &path, Some("groups"))?;
         groups::remove(edit, &hosts, &ids)?;
         hosts.iter().for_each(|id| edit.touch_host(*id));
-        Ok(json!({ "groupids": texts(&ids) }))
+        Ok(kind.object.result(&ids))
     })
 }

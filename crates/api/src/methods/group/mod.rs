@@ -4,7 +4,7 @@ mod mass;
 mod propagate;
 mod write;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -15,87 +15,29 @@ use crate::relate::Relation;
 use crate::write::Target;
 use crate::{parts, with};
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "hostgroup.get", lowest: USER, run: |call, input| get(call, input, &HOSTS) },
-    Method {
-        name: "hostgroup.create",
-        lowest: SUPER,
-        run: |call, input| write::create(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.update",
-        lowest: ADMIN,
-        run: |call, input| write::update(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.delete",
-        lowest: ADMIN,
-        run: |call, input| write::delete(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.massadd",
-        lowest: ADMIN,
-        run: |call, input| mass::add(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.massupdate",
-        lowest: ADMIN,
-        run: |call, input| mass::update(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.massremove",
-        lowest: ADMIN,
-        run: |call, input| mass::remove(call, input, &HOSTS),
-    },
-    Method {
-        name: "hostgroup.propagate",
-        lowest: SUPER,
-        run: |call, input| propagate::propagate(call, input, &HOSTS),
-    },
-    Method {
-        name: "templategroup.get",
-        lowest: USER,
-        run: |call, input| get(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.create",
-        lowest: SUPER,
-        run: |call, input| write::create(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.update",
-        lowest: ADMIN,
-        run: |call, input| write::update(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.delete",
-        lowest: ADMIN,
-        run: |call, input| write::delete(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.massadd",
-        lowest: ADMIN,
-        run: |call, input| mass::add(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.massupdate",
-        lowest: ADMIN,
-        run: |call, input| mass::update(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.massremove",
-        lowest: ADMIN,
-        run: |call, input| mass::remove(call, input, &TEMPLATES),
-    },
-    Method {
-        name: "templategroup.propagate",
-        lowest: SUPER,
-        run: |call, input| propagate::propagate(call, input, &TEMPLATES),
-    },
+    Method::user("hostgroup.get", |call, input| get(call, input, &HOSTS)),
+    Method::super_admin("hostgroup.create", |call, input| write::create(call, input, &HOSTS)),
+    Method::admin("hostgroup.update", |call, input| write::update(call, input, &HOSTS)),
+    Method::admin("hostgroup.delete", |call, input| write::delete(call, input, &HOSTS)),
+    Method::admin("hostgroup.massadd", |call, input| mass::add(call, input, &HOSTS)),
+    Method::admin("hostgroup.massupdate", |call, input| mass::update(call, input, &HOSTS)),
+    Method::admin("hostgroup.massremove", |call, input| mass::remove(call, input, &HOSTS)),
+    Method::super_admin("hostgroup.propagate", |call, input| {
+        propagate::propagate(call, input, &HOSTS)
+    }),
+    Method::user("templategroup.get", |call, input| get(call, input, &TEMPLATES)),
+    Method::super_admin("templategroup.create", |call, input| {
+        write::create(call, input, &TEMPLATES)
+    }),
+    Method::admin("templategroup.update", |call, input| write::update(call, input, &TEMPLATES)),
+    Method::admin("templategroup.delete", |call, input| write::delete(call, input, &TEMPLATES)),
+    Method::admin("templategroup.massadd", |call, input| mass::add(call, input, &TEMPLATES)),
+    Method::admin("templategroup.massupdate", |call, input| mass::update(call, input, &TEMPLATES)),
+    Method::admin("templategroup.massremove", |call, input| mass::remove(call, input, &TEMPLATES)),
+    Method::super_admin("templategroup.propagate", |call, input| {
+        propagate::propagate(call, input, &TEMPLATES)
+    }),
 ];
 
 const HOST_FIELDS: &[Field] = &[

@@ -1,9 +1,7 @@
 //! `propagate`: rights and tag filters of groups for all groups below them in the tree.
 
-use serde_json::json;
-
 use super::Kind;
-use super::write::{copy_rights, copy_tag_filters, texts};
+use super::write::{copy_rights, copy_tag_filters};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::params;
@@ -45,6 +43,6 @@ pub(super) fn propagate(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult
                 }
             }
         }
-        Ok(json!({ "groupids": texts(&ids) }))
+        Ok(kind.object.result(&ids))
     })
 }

@@ -3,7 +3,6 @@
 use config::Edit;
 use config::db::{Value, query_by_ids};
 use config::objects::new_uuid;
-use serde_json::json;
 
 use super::Kind;
 use crate::call::{Call, Json};
@@ -41,9 +40,9 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             check_free(edit, name, 0, kind)?;
             let id = edit.insert_new("groups_", columns)?;
             inherit_rights(edit, id, name, kind)?;
-            ids.push(id.to_string());
+            ids.push(id);
         }
-        Ok(json!({ "groupids": ids }))
+        Ok(kind.object.result(&ids))
     })
 }
 
@@ -79,7 +78,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             }
             edit.update("groups_", *id, columns)?;
         }
-        Ok(json!({ "groupids": texts(&ids) }))
+        Ok(kind.object.result(&ids))
     })
 }
 
@@ -102,7 +101,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
         for host in members {
             edit.touch_host(host);
         }
-        Ok(json!({ "groupids": texts(&ids) }))
+        Ok(kind.object.result(&ids))
     })
 }
 
@@ -117,11 +116,6 @@ fn refuse_used(edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<()> {
             row.text("name")
         )))
     })
-}
-
-/// Ids as the API writes them.
-pub(super) fn texts(ids: &[u64]) -> Vec<String> {
-    ids.iter().map(ToString::to_string).collect()
 }
 
 /// Parts between `/` may not be empty.

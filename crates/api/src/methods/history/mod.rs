@@ -6,20 +6,21 @@ mod push;
 
 use history::{Order, RangeQuery, Span};
 use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
-use serde_json::{Map, json};
+use serde_json::Map;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
+use crate::methods::item::ITEM;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "history.get", lowest: Some(UserType::User), run: get_history },
-    Method { name: "history.buckets", lowest: Some(UserType::User), run: buckets::get_buckets },
-    Method { name: "history.push", lowest: Some(UserType::User), run: push::push },
-    Method { name: "history.clear", lowest: Some(UserType::Admin), run: clear },
-    Method { name: "trend.get", lowest: Some(UserType::User), run: get_trends },
+    Method::user("history.get", get_history),
+    Method::user("history.buckets", buckets::get_buckets),
+    Method::user("history.push", push::push),
+    Method::admin("history.clear", clear),
+    Method::user("trend.get", get_trends),
 ];
 
 const OPTIONS: &[&str] = &[
@@ -376,6 +377,5 @@ fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
     call.api.deps.live.clear_history(&items).map_err(ApiError::application)?;
-    let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
-    Ok(json!({ "itemids": ids }))
+    Ok(ITEM.result(&ids))
 }

@@ -1,8 +1,9 @@
 //! `host.massadd`, `host.massupdate`, `host.massremove`.
 
 use config::objects::Deleted;
-use serde_json::{Map, json};
+use serde_json::Map;
 
+use super::HOST;
 use super::write::{HostInput, change};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
@@ -13,10 +14,6 @@ use crate::owned::{discovered, groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
 use crate::{gone, params};
-
-fn result(ids: &[u64]) -> Json {
-    json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
 
 /// What of these members is none of people's where discovery made the host: groups, interfaces.
 fn foreign(members: &Map<String, Json>, groups: &str) -> Option<&'static str> {
@@ -59,7 +56,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             add_to_hosts(edit, &hosts, list)?;
         }
         links::add(edit, &hosts, &templates)?;
-        Ok(result(&hosts))
+        Ok(HOST.result(&hosts))
     })
 }
 
@@ -80,7 +77,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&hosts))
+    Ok(HOST.result(&hosts))
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -115,5 +112,5 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&hosts))
+    Ok(HOST.result(&hosts))
 }

@@ -4,21 +4,19 @@ mod get;
 mod mass;
 pub(crate) mod write;
 
-use crate::call::{Method, UserType};
+use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "host.get", lowest: Some(UserType::User), run: get::get },
-    Method { name: "host.create", lowest: ADMIN, run: write::create },
-    Method { name: "host.update", lowest: ADMIN, run: write::update },
-    Method { name: "host.delete", lowest: ADMIN, run: write::delete },
-    Method { name: "host.massadd", lowest: ADMIN, run: mass::add },
-    Method { name: "host.massupdate", lowest: ADMIN, run: mass::update },
-    Method { name: "host.massremove", lowest: ADMIN, run: mass::remove },
+    Method::user("host.get", get::get),
+    Method::admin("host.create", write::create),
+    Method::admin("host.update", write::update),
+    Method::admin("host.delete", write::delete),
+    Method::admin("host.massadd", mass::add),
+    Method::admin("host.massupdate", mass::update),
+    Method::admin("host.massremove", mass::remove),
 ];
 
 const FIELDS: &[Field] = &[

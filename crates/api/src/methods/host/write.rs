@@ -6,7 +6,6 @@ use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{Deleted, delete_hosts};
 use config::schema::tables;
-use serde_json::json;
 
 use super::{FIELDS, HOST};
 use crate::call::{Call, Json};
@@ -222,12 +221,12 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if let Some(templates) = &host.templates {
                 linked.entry(templates).or_default().push(id);
             }
-            ids.push(id.to_string());
+            ids.push(id);
         }
         for (templates, hosts) in linked {
             links::add(edit, &hosts, templates)?;
         }
-        Ok(json!({ "hostids": ids }))
+        Ok(HOST.result(&ids))
     })
 }
 
@@ -275,7 +274,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+    Ok(HOST.result(&ids))
 }
 
 /// Changes one host; returns what was cleared with templates.
@@ -368,5 +367,5 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+    Ok(HOST.result(&ids))
 }

@@ -6,19 +6,16 @@ mod write;
 
 pub(crate) use write::check_copies;
 
-use crate::call::{Method, UserType};
+use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
-const USER: Option<UserType> = Some(UserType::User);
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "hostprototype.get", lowest: USER, run: get::get },
-    Method { name: "hostprototype.create", lowest: ADMIN, run: write::create },
-    Method { name: "hostprototype.update", lowest: ADMIN, run: write::update },
-    Method { name: "hostprototype.delete", lowest: ADMIN, run: write::delete },
+    Method::user("hostprototype.get", get::get),
+    Method::admin("hostprototype.create", write::create),
+    Method::admin("hostprototype.update", write::update),
+    Method::admin("hostprototype.delete", write::delete),
 ];
 
 const FIELDS: &[Field] = &[

@@ -9,7 +9,6 @@ use config::objects::{
     update_host_prototype,
 };
 use eval::macros::token_at;
-use serde_json::json;
 
 use super::{HOST_PROTOTYPE, interfaces};
 use crate::call::{Call, Json};
@@ -18,8 +17,8 @@ use crate::methods::item::read_tags;
 use crate::object::{Columns, Mode, missing, taken};
 use crate::owned::links;
 use crate::owned::macros::{self, MacroInput};
-use crate::permission::{Need, on_hosts};
-use crate::write::{Target, check_uuid, nested, nested_ids, only};
+use crate::permission::{Need, and, on_hosts};
+use crate::write::{Target, check_uuid, nested, nested_ids, only, rows_of};
 use crate::{gone, params};
 
 /// What an object of the call says, checked by itself.
@@ -30,10 +29,6 @@ struct Checked {
     macros: Option<Vec<MacroInput>>,
     /// Interfaces were given, and some.
     interfaces: bool,
-}
-
-fn result(ids: &[u64]) -> Json {
-    json!({ "hostids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
 }
 
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -75,7 +70,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         Ok(ids)
     })?;
-    Ok(result(&ids))
+    Ok(HOST_PROTOTYPE.result(&ids))
 }
 
 /// What the members say, without a look into the database.
@@ -225,8 +220,7 @@ fn check_group_prototypes(
 
 /// `hosts.kind` of the rule's host, which the user may change and which people made.
 fn rule_kind(call: &Call<'_>, edit: &mut Edit<'_>, rule: u64) -> ApiResult<i64> {
-    let right = on_hosts(call.user(), Need::Write, "h.hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_hosts(call.user(), Need::Write, "h.hostid"));
     let sql = format!(
         "SELECT h.hostid, h.kind FROM items i JOIN hosts h ON h.hostid = i.hostid \
          WHERE i.flags = 1 AND i.itemid = ?{right}"
@@ -396,7 +390,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             update_host_prototype(edit, *id, &checked.columns, &checked.parts)?;
         }
-        Ok(result(&ids))
+        Ok(HOST_PROTOTYPE.result(&ids))
     })
 }
 
@@ -414,17 +408,14 @@ fn macro_rows(edit: &mut Edit<'_>, id: u64, given: &[MacroInput]) -> ApiResult<V
 /// Rows of prototypes that the user may change, in the order of the ids, with `ruleid` and the
 /// `kind` of the rule's host.
 fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Row>> {
-    let right = on_hosts(call.user(), Need::Write, "h.hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_hosts(call.user(), Need::Write, "h.hostid"));
     let sql = format!(
         "SELECT p.hostid, p.templateid, p.uuid, p.custom_interfaces, i.itemid AS ruleid, h.kind \
          FROM hosts p JOIN host_discovery d ON d.hostid = p.hostid \
          JOIN items i ON i.itemid = d.parent_itemid JOIN hosts h ON h.hostid = i.hostid \
          WHERE p.kind = 2 AND p.hostid IN ({{ids}}){right}"
     );
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let of = |id: &u64| rows.iter().find(|row| row.id("hostid") == *id).cloned();
-    ids.iter().map(|id| of(id).ok_or_else(ApiError::no_object)).collect()
+    rows_of(edit, &sql, "hostid", ids)
 }
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -438,5 +429,5 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(delete_host_prototypes(edit, &ids)?)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&ids))
+    Ok(HOST_PROTOTYPE.result(&ids))
 }

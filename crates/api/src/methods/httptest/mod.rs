@@ -6,11 +6,11 @@ mod doc;
 mod tests;
 
 use config::Edit;
-use config::db::query_by_ids;
+use config::db::Row;
 use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
-use serde_json::{Map, json};
+use serde_json::Map;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
@@ -19,15 +19,13 @@ use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 use crate::params;
 use crate::permission::{Need, on_hosts};
-use crate::write::Target;
-
-const ADMIN: Option<UserType> = Some(UserType::Admin);
+use crate::write::{Target, rows_of};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "httptest.get", lowest: Some(UserType::User), run: get },
-    Method { name: "httptest.create", lowest: ADMIN, run: create },
-    Method { name: "httptest.update", lowest: ADMIN, run: update },
-    Method { name: "httptest.delete", lowest: ADMIN, run: delete },
+    Method::user("httptest.get", get),
+    Method::admin("httptest.create", create),
+    Method::admin("httptest.update", update),
+    Method::admin("httptest.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
@@ -229,9 +227,9 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if !same.is_empty() {
                 return Err(ApiError::params(format!("Web scenario \"{name}\" already exists.")));
             }
-            ids.push(write(edit, host, None, (object, path))?.to_string());
+            ids.push(write(edit, host, None, (object, path))?);
         }
-        Ok(json!({ "httptestids": ids }))
+        Ok(HTTPTEST.result(&ids))
     })
 }
 
@@ -248,23 +246,18 @@ struct Before {
 fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Before>> {
     let sql = "SELECT itemid, hostid, templateid, delay, status, params FROM items \
                WHERE type = 9 AND params <> '' AND itemid IN ({ids})";
-    let rows = query_by_ids(edit.connection(), sql, &[], ids)?;
+    let rows = rows_of(edit, sql, "itemid", ids)?;
     let hosts: Vec<u64> = rows.iter().map(|row| row.id("hostid")).collect();
     call.require(edit, Target::HostOrTemplate, Need::Write, &hosts)?;
-    let mut found = Vec::new();
-    for id in ids {
-        let row = rows.iter().find(|row| row.id("itemid") == *id);
-        let row = row.ok_or_else(ApiError::no_object)?;
-        found.push(Before {
-            id: *id,
-            hostid: row.id("hostid"),
-            templateid: row.id("templateid"),
-            delay: row.text("delay").to_owned(),
-            status: row.int("status"),
-            doc: doc::read(row.text("params")),
-        });
-    }
-    Ok(found)
+    let before = |row: &Row| Before {
+        id: row.id("itemid"),
+        hostid: row.id("hostid"),
+        templateid: row.id("templateid"),
+        delay: row.text("delay").to_owned(),
+        status: row.int("status"),
+        doc: doc::read(row.text("params")),
+    };
+    Ok(rows.iter().map(before).collect())
 }
 
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -291,7 +284,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let written = scenario(&doc, delay, status, uuid);
             write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
         }
-        Ok(json!({ "httptestids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(HTTPTEST.result(&ids))
     })
 }
 
@@ -310,6 +303,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             })
             .collect();
         delete_web_scenarios(edit, &gone)?;
-        Ok(json!({ "httptestids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
+        Ok(HTTPTEST.result(&ids))
     })
 }

@@ -15,8 +15,7 @@ mod write;
 
 use config::Snapshot;
 
-use crate::call::{Call, Json, Method, UserType};
-use crate::error::ApiResult;
+use crate::call::Method;
 
 pub(crate) use fields::{ITEM, PROTOTYPE, RULE};
 pub(crate) use get::hosts;
@@ -28,27 +27,11 @@ pub(crate) use write::tags as read_tags;
 use fields::Kind;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "item.get", lowest: Some(UserType::User), run: get_items },
-    Method { name: "item.create", lowest: Some(UserType::Admin), run: create_items },
-    Method { name: "item.update", lowest: Some(UserType::Admin), run: update_items },
-    Method { name: "item.delete", lowest: Some(UserType::Admin), run: delete_items },
+    Method::user("item.get", |call, input| get::get(call, input, Kind::Item)),
+    Method::admin("item.create", |call, input| write::create(call, input, Kind::Item)),
+    Method::admin("item.update", |call, input| write::update(call, input, Kind::Item)),
+    Method::admin("item.delete", |call, input| write::delete(call, input, Kind::Item, "itemids")),
 ];
-
-fn get_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    get::get(call, input, Kind::Item)
-}
-
-fn create_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::create(call, input, Kind::Item)
-}
-
-fn update_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::update(call, input, Kind::Item)
-}
-
-fn delete_items(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::delete(call, input, Kind::Item, "itemids")
-}
 
 /// An item's name with user macros resolved; empty on templates, where they have no one value.
 fn resolve_name(snapshot: &Snapshot, host: u64, name: &str) -> String {

@@ -2,28 +2,17 @@
 
 use super::fields::Kind;
 use super::{get, write};
-use crate::call::{Call, Json, Method, UserType};
-use crate::error::ApiResult;
+use crate::call::Method;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "itemprototype.get", lowest: Some(UserType::User), run: get_prototypes },
-    Method { name: "itemprototype.create", lowest: Some(UserType::Admin), run: create },
-    Method { name: "itemprototype.update", lowest: Some(UserType::Admin), run: update },
-    Method { name: "itemprototype.delete", lowest: Some(UserType::Admin), run: delete },
+    Method::user("itemprototype.get", |call, input| get::get(call, input, Kind::Prototype)),
+    Method::admin("itemprototype.create", |call, input| {
+        write::create(call, input, Kind::Prototype)
+    }),
+    Method::admin("itemprototype.update", |call, input| {
+        write::update(call, input, Kind::Prototype)
+    }),
+    Method::admin("itemprototype.delete", |call, input| {
+        write::delete(call, input, Kind::Prototype, "prototypeids")
+    }),
 ];
-
-fn get_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    get::get(call, input, Kind::Prototype)
-}
-
-fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::create(call, input, Kind::Prototype)
-}
-
-fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::update(call, input, Kind::Prototype)
-}
-
-fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::delete(call, input, Kind::Prototype, "prototypeids")
-}

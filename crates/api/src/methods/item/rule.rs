@@ -6,36 +6,22 @@ use config::objects::copy_discovery_rule;
 
 use super::fields::Kind;
 use super::{get, write};
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::hostprototype::check_copies;
 use crate::params;
-use crate::permission::{Need, on_hosts};
+use crate::permission::{Need, and, on_hosts};
 use crate::write::Target;
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "discoveryrule.get", lowest: Some(UserType::User), run: get_rules },
-    Method { name: "discoveryrule.create", lowest: Some(UserType::Admin), run: create },
-    Method { name: "discoveryrule.update", lowest: Some(UserType::Admin), run: update },
-    Method { name: "discoveryrule.copy", lowest: Some(UserType::Admin), run: copy },
-    Method { name: "discoveryrule.delete", lowest: Some(UserType::Admin), run: delete },
+    Method::user("discoveryrule.get", |call, input| get::get(call, input, Kind::Rule)),
+    Method::admin("discoveryrule.create", |call, input| write::create(call, input, Kind::Rule)),
+    Method::admin("discoveryrule.update", |call, input| write::update(call, input, Kind::Rule)),
+    Method::admin("discoveryrule.copy", copy),
+    Method::admin("discoveryrule.delete", |call, input| {
+        write::delete(call, input, Kind::Rule, "ruleids")
+    }),
 ];
-
-fn get_rules(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    get::get(call, input, Kind::Rule)
-}
-
-fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::create(call, input, Kind::Rule)
-}
-
-fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::update(call, input, Kind::Rule)
-}
-
-fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::delete(call, input, Kind::Rule, "ruleids")
-}
 
 /// `discoveryrule.copy`: each of the rules to each of the hosts and templates.
 fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -46,8 +32,7 @@ fn copy(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let rules = ids("discoveryids", "discovery rule")?;
     let hosts = ids("hostids", "host")?;
     call.write(|edit| {
-        let right = on_hosts(call.user(), Need::Read, "hostid")
-            .map_or_else(String::new, |condition| format!(" AND {condition}"));
+        let right = and(on_hosts(call.user(), Need::Read, "hostid"));
         let sql =
             format!("SELECT itemid FROM items WHERE flags = 1{right} AND itemid IN ({{ids}})");
         let found = query_by_ids(edit.connection(), &sql, &[], &rules)?;

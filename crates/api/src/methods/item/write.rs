@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use config::Edit;
-use config::db::{Row, Value, query_by_ids};
+use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
 use model::{ItemId, TriggerId};
 use serde_json::{Map, json};
@@ -18,8 +18,8 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
 use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
 use crate::params;
-use crate::permission::{Need, on_hosts};
-use crate::write::{nested, only};
+use crate::permission::{Need, and, on_hosts};
+use crate::write::{nested, only, rows_of};
 
 /// What an object in the call says, checked.
 struct Checked {
@@ -65,11 +65,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         Ok(config::objects::create_items(edit, &new)?)
     })?;
-    Ok(json!({ "itemids": texts(&ids) }))
-}
-
-fn texts(ids: &[u64]) -> Vec<String> {
-    ids.iter().map(ToString::to_string).collect()
+    Ok(kind.object().result(&ids))
 }
 
 /// The members of an object, all of them known.
@@ -106,8 +102,7 @@ fn host_kind(
     if let Some(kind) = known.get(&hostid) {
         return Ok(*kind);
     }
-    let right = on_hosts(call.user(), Need::Write, "hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_hosts(call.user(), Need::Write, "hostid"));
     let sql = format!("SELECT kind FROM hosts WHERE hostid = ? AND kind < 2{right}");
     let rows = edit.query(&sql, &[hostid.into()])?;
     let row = rows.first().ok_or_else(|| ApiError::params(NO_OBJECT))?;
@@ -389,8 +384,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         let rows = writable(call, edit, &ids, kind)?;
         let mut changes = Vec::new();
-        for (path, id, object) in updates {
-            let row = rows.get(&id).ok_or_else(ApiError::no_object)?;
+        for ((path, id, object), row) in updates.into_iter().zip(&rows) {
             let members = members(object, &path, kind, true)?;
             refuse_read_only(row, members, &path)?;
             let checked = check(edit, members, &path, kind, row.int("host_kind"), Some(row))?;
@@ -411,7 +405,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         config::objects::update_items(edit, &changes)?;
         Ok::<_, ApiError>(ids)
     })?;
-    Ok(json!({ "itemids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }
 
 /// Columns that really change: only these go to the children.
@@ -419,23 +413,15 @@ fn changed(columns: Columns, row: &Row) -> Columns {
     columns.into_iter().filter(|(name, value)| row.get(name) != Some(value)).collect()
 }
 
-/// Rows that the user may change, with `host_kind`; all of the ids must be there.
-fn writable(
-    call: &Call<'_>,
-    edit: &mut Edit<'_>,
-    ids: &[u64],
-    kind: Kind,
-) -> ApiResult<HashMap<u64, Row>> {
-    let right = on_hosts(call.user(), Need::Write, "t.hostid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+/// Rows that the user may change, in the order of the ids, with `host_kind`.
+fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64], kind: Kind) -> ApiResult<Vec<Row>> {
+    let right = and(on_hosts(call.user(), Need::Write, "t.hostid"));
     let sql = format!(
         "SELECT t.*, h.kind AS host_kind FROM items t JOIN hosts h ON h.hostid = t.hostid \
          WHERE {}{right} AND t.itemid IN ({{ids}})",
         kind.condition()
     );
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id("itemid"), row)).collect();
-    if rows.len() == ids.len() { Ok(rows) } else { Err(ApiError::no_object()) }
+    rows_of(edit, &sql, "itemid", ids)
 }
 
 /// `delete`
@@ -453,11 +439,9 @@ pub(super) fn delete(
             Kind::Rule => "LLD rule",
             Kind::Prototype => "item prototype",
         };
-        for (n, id) in ids.iter().enumerate() {
-            if rows[id].id("templateid") > 0 {
-                let path = format!("/{}", n + 1);
-                return Err(ApiError::at(&path, format_args!("cannot delete inherited {words}")));
-            }
+        if let Some(n) = rows.iter().position(|row| row.id("templateid") > 0) {
+            let path = format!("/{}", n + 1);
+            return Err(ApiError::at(&path, format_args!("cannot delete inherited {words}")));
         }
         Ok(config::objects::delete_items(edit, &ids)?)
     })?;
@@ -472,5 +456,5 @@ pub(super) fn delete(
         // The items are gone all the same; retention takes their history in time.
         tracing::warn!(%error, "history of deleted items was not cleared");
     }
-    Ok(json!({ keys: texts(&ids) }))
+    Ok(json!({ keys: ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

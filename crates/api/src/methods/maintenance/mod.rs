@@ -8,7 +8,7 @@ use config::db::Value;
 
 pub(crate) use members::Members;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::ApiResult;
 use crate::get::Get;
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -17,13 +17,11 @@ use crate::object::{Field, Object, field};
 use crate::permission::{Need, on_groups, on_hosts};
 use crate::relate::Relation;
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "maintenance.get", lowest: Some(UserType::User), run: get },
-    Method { name: "maintenance.create", lowest: ADMIN, run: write::create },
-    Method { name: "maintenance.update", lowest: ADMIN, run: write::update },
-    Method { name: "maintenance.delete", lowest: ADMIN, run: write::delete },
+    Method::user("maintenance.get", get),
+    Method::admin("maintenance.create", write::create),
+    Method::admin("maintenance.update", write::update),
+    Method::admin("maintenance.delete", write::delete),
 ];
 
 /// The last second of 2037: times fit 32 bits with a sign.

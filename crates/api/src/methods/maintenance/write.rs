@@ -3,7 +3,6 @@
 
 use config::Edit;
 use config::db::Value;
-use serde_json::json;
 
 use super::periods::{self, Period};
 use super::{MAINTENANCE, TIME_MAX};
@@ -159,10 +158,6 @@ fn parse_tags(value: &Json, path: &str) -> ApiResult<Vec<Tag>> {
     Ok(tags)
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "maintenanceids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 /// The user's role lets its users change maintenances.
 fn may_edit(call: &Call<'_>, method: &str) -> ApiResult<()> {
     if action_allowed(call.user(), "edit_maintenance") {
@@ -185,7 +180,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             one.write_owned(call, edit, id)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(MAINTENANCE.result(&ids))
     })
 }
 
@@ -203,7 +198,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("maintenances", *id, &one.columns)?;
             one.write_owned(call, edit, *id)?;
         }
-        Ok(result(&ids))
+        Ok(MAINTENANCE.result(&ids))
     })
 }
 
@@ -213,7 +208,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     call.write(|edit| {
         require_all(call, edit, &ids)?;
         edit.delete("maintenances", "maintenanceid", &ids)?;
-        Ok(result(&ids))
+        Ok(MAINTENANCE.result(&ids))
     })
 }
 

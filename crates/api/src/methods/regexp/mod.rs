@@ -2,9 +2,9 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::{Map, json};
+use serde_json::Map;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Get, Output};
 use crate::object::Access::{Optional, ReadOnly, Required};
@@ -13,13 +13,11 @@ use crate::object::{Columns, Field, Mode, Object, field, missing, taken};
 use crate::params;
 use crate::write::{nested, only};
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "regexp.get", lowest: SUPER, run: get },
-    Method { name: "regexp.create", lowest: SUPER, run: create },
-    Method { name: "regexp.update", lowest: SUPER, run: update },
-    Method { name: "regexp.delete", lowest: SUPER, run: delete },
+    Method::super_admin("regexp.get", get),
+    Method::super_admin("regexp.create", create),
+    Method::super_admin("regexp.update", update),
+    Method::super_admin("regexp.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
@@ -138,10 +136,6 @@ fn expression(members: &Map<String, Json>, path: &str) -> ApiResult<Columns> {
     ])
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "regexpids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 /// Name of an object of the call; none may come twice.
 fn name_of(object: &Json, path: &str, names: &mut Vec<String>) -> ApiResult<Option<String>> {
     let Some(name) = object.get("name") else { return Ok(None) };
@@ -188,7 +182,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             write_expressions(edit, id, rows)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 
@@ -218,7 +212,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         edit.touch_global();
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 
@@ -228,7 +222,7 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         require(edit, &ids)?;
         edit.delete("regexps", "regexpid", &ids)?;
         edit.touch_global();
-        Ok(result(&ids))
+        Ok(REGEXP.result(&ids))
     })
 }
 

@@ -4,9 +4,8 @@ mod rules;
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use serde_json::json;
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Get;
 use crate::methods::user::check_super_admin_left;
@@ -16,13 +15,11 @@ use crate::object::{Field, Mode, Object, field, taken};
 use crate::params;
 use crate::relate::Relation;
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "role.get", lowest: Some(UserType::User), run: get },
-    Method { name: "role.create", lowest: SUPER, run: create },
-    Method { name: "role.update", lowest: SUPER, run: update },
-    Method { name: "role.delete", lowest: SUPER, run: delete },
+    Method::user("role.get", get),
+    Method::super_admin("role.create", create),
+    Method::super_admin("role.update", update),
+    Method::super_admin("role.delete", delete),
 ];
 
 const FIELDS: &[Field] = &[
@@ -75,10 +72,6 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(found.finish())
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "roleids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 fn check_free(edit: &mut Edit<'_>, name: &str, own: u64) -> ApiResult<()> {
     let same = edit.query(
         "SELECT roleid FROM roles WHERE name = ? AND roleid <> ?",
@@ -110,7 +103,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             check_free(edit, name, 0)?;
             ids.push(edit.insert_new("roles", columns)?);
         }
-        Ok(result(&ids))
+        Ok(ROLE.result(&ids))
     })
 }
 
@@ -121,7 +114,7 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         changes.push((path, id, object, columns));
     }
     let ids: Vec<u64> = changes.iter().map(|(_, id, ..)| *id).collect();
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         for (path, id, object, columns) in &changes {
             let rows = edit.query("SELECT * FROM roles WHERE roleid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -148,10 +141,8 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             edit.update("roles", *id, &columns)?;
         }
         check_super_admin_left(edit)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(ROLE.result(&ids))
+    })
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -176,6 +167,6 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
         }
         edit.delete("roles", "roleid", &ids)?;
-        Ok(result(&ids))
+        Ok(ROLE.result(&ids))
     })
 }

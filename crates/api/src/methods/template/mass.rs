@@ -3,7 +3,7 @@
 use config::Edit;
 use config::objects::Deleted;
 
-use super::write::result;
+use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::texts_of;
@@ -65,7 +65,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         links::add(edit, &mass.templates, mass.links.as_deref().unwrap_or_default())?;
         links::touch(edit, &mass.templates)?;
-        Ok(result(&mass.templates))
+        Ok(TEMPLATE.result(&mass.templates))
     })
 }
 
@@ -89,7 +89,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&mass.templates))
+    Ok(TEMPLATE.result(&mass.templates))
 }
 
 pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -119,5 +119,5 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&ids))
+    Ok(TEMPLATE.result(&ids))
 }

@@ -4,21 +4,19 @@ mod get;
 mod mass;
 mod write;
 
-use crate::call::{Method, UserType};
+use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
-const ADMIN: Option<UserType> = Some(UserType::Admin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "template.get", lowest: Some(UserType::User), run: get::get },
-    Method { name: "template.create", lowest: ADMIN, run: write::create },
-    Method { name: "template.update", lowest: ADMIN, run: write::update },
-    Method { name: "template.delete", lowest: ADMIN, run: write::delete },
-    Method { name: "template.massadd", lowest: ADMIN, run: mass::add },
-    Method { name: "template.massupdate", lowest: ADMIN, run: mass::update },
-    Method { name: "template.massremove", lowest: ADMIN, run: mass::remove },
+    Method::user("template.get", get::get),
+    Method::admin("template.create", write::create),
+    Method::admin("template.update", write::update),
+    Method::admin("template.delete", write::delete),
+    Method::admin("template.massadd", mass::add),
+    Method::admin("template.massupdate", mass::update),
+    Method::admin("template.massremove", mass::remove),
 ];
 
 /// Templates share the table and the ids of hosts; their id has another name.

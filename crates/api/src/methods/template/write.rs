@@ -3,7 +3,6 @@
 use config::Edit;
 use config::db::{Value, query_by_ids};
 use config::objects::{Deleted, delete_hosts, new_uuid};
-use serde_json::json;
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
@@ -146,9 +145,9 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             row.push(("kind", Value::Int(1)));
             let id = edit.insert_new("hosts", &row)?;
             template.write_owned(call, edit, id)?;
-            ids.push(id.to_string());
+            ids.push(id);
         }
-        Ok(json!({ "templateids": ids }))
+        Ok(TEMPLATE.result(&ids))
     })
 }
 
@@ -175,12 +174,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&updates))
-}
-
-/// Ids of templates in a write's result.
-pub(super) fn result(ids: &[u64]) -> Json {
-    json!({ "templateids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
+    Ok(TEMPLATE.result(&updates))
 }
 
 /// Deletes templates with all that was inherited from them.
@@ -202,7 +196,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
-    Ok(result(&ids))
+    Ok(TEMPLATE.result(&ids))
 }
 
 /// Items that others depend on through their templates are cleared by the linkage; what is left

@@ -8,33 +8,26 @@ mod write;
 
 pub(crate) use expand::{expressions, operational_data};
 
-use crate::call::{Call, Json, Method, UserType};
-use crate::error::ApiResult;
+use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "trigger.get", lowest: Some(UserType::User), run: get_triggers },
-    Method { name: "trigger.create", lowest: Some(UserType::Admin), run: create_triggers },
-    Method { name: "trigger.update", lowest: Some(UserType::Admin), run: update_triggers },
-    Method { name: "trigger.delete", lowest: Some(UserType::Admin), run: delete_triggers },
-    Method { name: "triggerprototype.get", lowest: Some(UserType::User), run: get_prototypes },
-    Method {
-        name: "triggerprototype.create",
-        lowest: Some(UserType::Admin),
-        run: create_prototypes,
-    },
-    Method {
-        name: "triggerprototype.update",
-        lowest: Some(UserType::Admin),
-        run: update_prototypes,
-    },
-    Method {
-        name: "triggerprototype.delete",
-        lowest: Some(UserType::Admin),
-        run: delete_prototypes,
-    },
+    Method::user("trigger.get", |call, input| get::get(call, input, Kind::Trigger)),
+    Method::admin("trigger.create", |call, input| write::create(call, input, Kind::Trigger)),
+    Method::admin("trigger.update", |call, input| write::update(call, input, Kind::Trigger)),
+    Method::admin("trigger.delete", |call, input| write::delete(call, input, Kind::Trigger)),
+    Method::user("triggerprototype.get", |call, input| get::get(call, input, Kind::Prototype)),
+    Method::admin("triggerprototype.create", |call, input| {
+        write::create(call, input, Kind::Prototype)
+    }),
+    Method::admin("triggerprototype.update", |call, input| {
+        write::update(call, input, Kind::Prototype)
+    }),
+    Method::admin("triggerprototype.delete", |call, input| {
+        write::delete(call, input, Kind::Prototype)
+    }),
 ];
 
 /// Which of the two objects.
@@ -182,38 +175,6 @@ pub(crate) static PROTOTYPE: Object = Object {
     strict: false,
     sort: &["triggerid", "description", "status", "priority", "discover"],
 };
-
-fn get_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    get::get(call, input, Kind::Trigger)
-}
-
-fn get_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    get::get(call, input, Kind::Prototype)
-}
-
-fn create_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::create(call, input, Kind::Trigger)
-}
-
-fn create_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::create(call, input, Kind::Prototype)
-}
-
-fn update_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::update(call, input, Kind::Trigger)
-}
-
-fn update_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::update(call, input, Kind::Prototype)
-}
-
-fn delete_triggers(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::delete(call, input, Kind::Trigger)
-}
-
-fn delete_prototypes(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    write::delete(call, input, Kind::Prototype)
-}
 
 #[cfg(test)]
 mod shown_tests;

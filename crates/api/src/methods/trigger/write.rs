@@ -6,7 +6,6 @@ use config::Edit;
 use config::db::{Row, Value, query_by_ids};
 use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
 use model::TriggerId;
-use serde_json::json;
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
 use super::{Kind, expand};
@@ -14,8 +13,8 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
 use crate::params;
-use crate::permission::{Need, on_hosts, on_triggers};
-use crate::write::nested_ids;
+use crate::permission::{Need, and, on_hosts, on_triggers};
+use crate::write::{nested_ids, rows_of};
 
 /// What an object in the call says, checked field by field.
 struct Input {
@@ -173,11 +172,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         Ok(config::objects::create_triggers(edit, &new)?)
     })?;
-    Ok(json!({ "triggerids": texts(&ids) }))
-}
-
-fn texts(ids: &[u64]) -> Vec<String> {
-    ids.iter().map(ToString::to_string).collect()
+    Ok(kind.object().result(&ids))
 }
 
 /// Dependencies exist, the user sees them, they close no circle, and no template's trigger depends
@@ -193,8 +188,7 @@ fn check_dependencies(
     if on.is_empty() {
         return Ok(());
     }
-    let right = on_triggers(call.user(), Need::Read, "t.triggerid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+    let right = and(on_triggers(call.user(), Need::Read, "t.triggerid"));
     let sql = format!(
         "SELECT t.triggerid, t.description, h.kind, h.name FROM triggers t \
          JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
@@ -303,22 +297,14 @@ fn refuse_read_only(object: &Json, row: &Row) -> ApiResult<()> {
     )))
 }
 
-/// Rows that the user may change; all of the ids must be there.
-fn writable(
-    call: &Call<'_>,
-    edit: &mut Edit<'_>,
-    ids: &[u64],
-    kind: Kind,
-) -> ApiResult<HashMap<u64, Row>> {
-    let right = on_triggers(call.user(), Need::Write, "t.triggerid")
-        .map_or_else(String::new, |condition| format!(" AND {condition}"));
+/// Rows that the user may change, in the order of the ids.
+fn writable(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64], kind: Kind) -> ApiResult<Vec<Row>> {
+    let right = and(on_triggers(call.user(), Need::Write, "t.triggerid"));
     let sql = format!(
         "SELECT t.* FROM triggers t WHERE {}{right} AND t.triggerid IN ({{ids}})",
         kind.condition()
     );
-    let rows = query_by_ids(edit.connection(), &sql, &[], ids)?;
-    let rows: HashMap<u64, Row> = rows.into_iter().map(|row| (row.id("triggerid"), row)).collect();
-    if rows.len() == ids.len() { Ok(rows) } else { Err(ApiError::no_object()) }
+    rows_of(edit, &sql, "triggerid", ids)
 }
 
 /// `update`
@@ -337,8 +323,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             inputs.push((path, *id, *object, read(object, path, kind, Mode::Update)?));
         }
         let rows = writable(call, edit, &ids, kind)?;
-        for (path, id, object, input) in inputs {
-            let row = &rows[&id];
+        for ((path, id, object, input), row) in inputs.into_iter().zip(&rows) {
             refuse_read_only(object, row)?;
             let now = (
                 expressions.get(&id).cloned().unwrap_or_default(),
@@ -356,7 +341,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     if kind == Kind::Trigger && !off.is_empty() {
         call.api.deps.live.triggers_gone(&off);
     }
-    Ok(json!({ "triggerids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }
 
 fn expressions_of(call: &Call<'_>, ids: &[u64], name: &str) -> ApiResult<Vec<(u64, String)>> {
@@ -432,12 +417,12 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     let expressions = expand::expressions(call, &stored)?;
     let gone = call.write(|edit| {
         let rows = writable(call, edit, &ids, kind)?;
-        if let Some(id) = ids.iter().find(|id| rows[id].id("templateid") > 0) {
-            let text = expressions.get(id).map_or("", String::as_str);
+        if let Some(row) = rows.iter().find(|row| row.id("templateid") > 0) {
+            let text = expressions.get(&row.id("triggerid")).map_or("", String::as_str);
             return Err(ApiError::params(format!(
                 "Cannot delete templated {} \"{}:{text}\".",
                 kind.word().to_lowercase(),
-                rows[id].text("description")
+                row.text("description")
             )));
         }
         Ok(config::objects::delete_triggers(edit, &ids)?)
@@ -446,5 +431,5 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         let gone: Vec<TriggerId> = gone.into_iter().map(TriggerId).collect();
         call.api.deps.live.triggers_gone(&gone);
     }
-    Ok(json!({ "triggerids": texts(&ids) }))
+    Ok(kind.object().result(&ids))
 }

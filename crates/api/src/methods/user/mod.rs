@@ -6,21 +6,19 @@ mod media;
 mod password;
 mod write;
 
-use crate::call::{Method, UserType};
+use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
 
 pub(crate) use write::{check_super_admin_left, end_sessions};
 
-const SUPER: Option<UserType> = Some(UserType::SuperAdmin);
-
 pub(crate) const METHODS: &[Method] = &[
-    Method { name: "user.get", lowest: Some(UserType::User), run: get::get },
-    Method { name: "user.create", lowest: SUPER, run: write::create },
-    Method { name: "user.update", lowest: Some(UserType::User), run: write::update },
-    Method { name: "user.delete", lowest: SUPER, run: write::delete },
-    Method { name: "user.unblock", lowest: SUPER, run: write::unblock },
+    Method::user("user.get", get::get),
+    Method::super_admin("user.create", write::create),
+    Method::user("user.update", write::update),
+    Method::super_admin("user.delete", write::delete),
+    Method::super_admin("user.unblock", write::unblock),
 ];
 
 const FIELDS: &[Field] = &[

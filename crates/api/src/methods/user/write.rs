@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use serde_json::{Map, json};
+use serde_json::Map;
 
 use super::{GUEST, USER, fields, media, password};
 use crate::call::{Call, Json};
@@ -130,10 +130,6 @@ fn check_free(edit: &mut Edit<'_>, username: &str, own: u64) -> ApiResult<()> {
     Err(ApiError::params(format!("User with username \"{username}\" already exists.")))
 }
 
-fn result(ids: &[u64]) -> Json {
-    json!({ "userids": ids.iter().map(ToString::to_string).collect::<Vec<_>>() })
-}
-
 pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut users: Vec<UserInput> = Vec::new();
     for (path, object) in params::objects(input)? {
@@ -153,7 +149,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             user.write_groups(edit, id)?;
             ids.push(id);
         }
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     })
 }
 
@@ -174,7 +170,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         check_rights(call, user, now)?;
         user.hash_password(Some(now))?;
     }
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         for (id, user) in &users {
             let rows = edit.query("SELECT * FROM users WHERE userid = ?", &[(*id).into()])?;
             let now = rows.first().ok_or_else(ApiError::no_object)?;
@@ -197,10 +193,8 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         check_super_admin_left(edit)?;
         end_sessions(edit)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(USER.result(&ids))
+    })
 }
 
 /// Who may change what of whom.
@@ -280,7 +274,7 @@ pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
 
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let result = call.write(|edit| {
+    call.write_access(|edit| {
         let known = names(edit, "users", "userid", "username", &ids)?;
         for id in &ids {
             let Some(name) = known.get(id) else { return Err(ApiError::no_object()) };
@@ -295,10 +289,8 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         }
         // Sessions, tokens and memberships go with the users.
         edit.delete("users", "userid", &ids)?;
-        Ok(result(&ids))
-    });
-    call.api.sessions.forget();
-    result
+        Ok(USER.result(&ids))
+    })
 }
 
 pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -312,6 +304,6 @@ pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let columns = [("attempt_failed", Value::Int(0))];
             edit.update("users", *id, &columns)?;
         }
-        Ok(result(&ids))
+        Ok(USER.result(&ids))
     })
 }

@@ -3,10 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
+use stdx::sync::lock;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::runtime::Handle;
@@ -81,7 +82,7 @@ impl Helpers {
 impl Inner {
     async fn ask(&self, request: &Request, limit: Duration) -> Result<Rows, String> {
         let _room = self.room.acquire().await.map_err(|error| error.to_string())?;
-        let idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let idle = lock(&self.idle).pop();
         // One that has ended meanwhile, or was killed, is no reason to fail.
         let living =
             idle.and_then(|mut one| matches!(one.child.try_wait(), Ok(None)).then_some(one));
@@ -95,7 +96,7 @@ impl Inner {
         })??;
         helper.checks += 1;
         if helper.checks < CHECKS_MAX {
-            let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut idle = lock(&self.idle);
             if idle.len() < IDLE_MAX {
                 idle.push(helper);
             }

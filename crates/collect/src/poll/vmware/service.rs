@@ -3,12 +3,13 @@
 use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
 
 use config::snapshot::source::Login;
 use stdx::clock::SharedClock;
 use stdx::queue;
+use stdx::sync::lock;
 use tokio::sync::{Notify, watch};
 
 use super::gather::{self, Lasting};
@@ -74,10 +75,6 @@ pub(crate) struct Services {
     client: MakeClient,
     known: Known,
     thread: OnceLock<Result<queue::Sender<Arc<Service>>, String>>,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Services {

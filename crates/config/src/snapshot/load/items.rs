@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{HostId, InterfaceId, ItemId, TriggerId};
+use stdx::sync::{into_inner, lock};
 
 use super::shapes::{self, Shapes, Tag};
 use super::text::StepRow;
@@ -58,10 +59,7 @@ pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Vec<Arc<Ite
                 }
                 let mut items = between(connection, snapshot, (from, from + width), &mut shapes)?;
                 items.sort_unstable_by(by_key);
-                match found.lock() {
-                    Ok(mut found) => found.push(items),
-                    Err(poisoned) => poisoned.into_inner().push(items),
-                }
+                lock(&found).push(items);
             }
             connection.rest();
             Ok(())
@@ -77,10 +75,7 @@ pub(super) fn read_all(db: &Db, snapshot: &Snapshot) -> DbResult<Vec<Vec<Arc<Ite
         }
         result
     })?;
-    Ok(match found.into_inner() {
-        Ok(found) => found,
-        Err(poisoned) => poisoned.into_inner(),
-    })
+    Ok(into_inner(found))
 }
 
 /// The items with these ids.

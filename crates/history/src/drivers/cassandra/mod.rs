@@ -18,7 +18,7 @@ mod tables;
 mod tls;
 
 use std::future::Future;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
@@ -29,8 +29,8 @@ use self::address::Address;
 use self::tables::Tables;
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
-use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
+use super::remote::{Connection, Prepared, Remote, Wanted};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// A keyspace of a Cassandra cluster. Makes drivers that share its connections.
 pub struct Cassandra {
@@ -43,7 +43,7 @@ struct Shared {
     moments: Arc<Moments>,
     /// Connections live here; who asks waits on a thread of its own.
     runtime: Option<Runtime>,
-    tables: Mutex<Option<Arc<Tables>>>,
+    tables: Prepared<Arc<Tables>>,
 }
 
 impl std::fmt::Debug for Cassandra {
@@ -68,7 +68,7 @@ impl Cassandra {
             Error::config(format!("cannot start a thread: {cause}; raise the user's limit"))
         })?;
         let moments = Arc::new(Moments::new(clock, Duration::from_micros(1)));
-        let (runtime, tables) = (Some(runtime), Mutex::new(None));
+        let (runtime, tables) = (Some(runtime), Prepared::not_yet());
         Ok(Self { shared: Arc::new(Shared { address, retention, moments, runtime, tables }) })
     }
 }
@@ -100,13 +100,8 @@ impl Shared {
 
     /// The keyspace; connects, and makes it, when that has not been done yet.
     fn tables(&self) -> Result<Arc<Tables>, Error> {
-        let mut tables = self.tables.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(tables) = &*tables {
-            return Ok(Arc::clone(tables));
-        }
-        let opened = Arc::new(self.wait(Tables::open(&self.address, &self.moments))?);
-        *tables = Some(Arc::clone(&opened));
-        Ok(opened)
+        let open = || self.wait(Tables::open(&self.address, &self.moments)).map(Arc::new);
+        self.tables.with(open, |tables| Ok(Arc::clone(tables)))
     }
 
     fn write_rows<'a>(&self, rows: impl Iterator<Item = Row<'a>>) -> Result<(), Error> {
@@ -119,12 +114,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "cassandra",
-            location: self.address.location(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("cassandra", self.address.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -160,8 +150,5 @@ impl Remote for Shared {
 
 /// What Cassandra sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "Cassandra answered what cannot be read ({what}); were its tables altered by hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("Cassandra", what, "were its tables altered by hand")
 }

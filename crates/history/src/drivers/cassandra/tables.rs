@@ -1,12 +1,13 @@
 //! Partitions of a keyspace: which there are, writing to them, reading and deleting them.
 
 use std::collections::{BTreeMap, HashSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 use futures_util::{StreamExt, TryStreamExt, stream};
 use model::{ItemId, Sample, Trend};
 use scylla::statement::prepared::PreparedStatement;
 use scylla::value::{CqlValue, Row as Cells};
+use stdx::sync::lock;
 
 use super::super::at_most;
 use super::super::moments::Moments;
@@ -141,7 +142,7 @@ impl Tables {
         let mut new: Vec<Place> = rows.iter().map(|(place, _)| *place).collect();
         new.dedup();
         {
-            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let listed = lock(&self.listed);
             new.retain(|place| !listed.contains(place));
         }
         let list = |place: &Place| {
@@ -155,7 +156,7 @@ impl Tables {
             async move { self.link.run(&self.list, values).await }
         };
         stream::iter(&new).map(Ok).try_for_each_concurrent(WRITES, list).await?;
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         if listed.len() + new.len() > LISTED_MAX {
             listed.clear();
         }
@@ -179,7 +180,7 @@ impl Tables {
 
     /// Before this day nothing of a class is shown.
     fn first_day(&self, class: Class) -> Day {
-        let dropped = self.dropped.lock().unwrap_or_else(PoisonError::into_inner);
+        let dropped = lock(&self.dropped);
         dropped.get(&class).copied().unwrap_or(Day(0))
     }
 
@@ -266,7 +267,7 @@ impl Tables {
         stream::iter(items).map(Ok).try_for_each_concurrent(READS, clear).await?;
         self.link.run(&self.remember, ("cleared", self.moments.last())).await?;
         let gone: HashSet<ItemId> = items.iter().copied().collect();
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         listed.retain(|place| !gone.contains(&place.item));
         Ok(())
     }
@@ -278,7 +279,7 @@ impl Tables {
         }
         let name = format!("dropped_{}d", class.0);
         self.link.run(&self.remember, (name, i64::from(day.0))).await?;
-        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).insert(class, day);
+        lock(&self.dropped).insert(class, day);
         Ok(())
     }
 

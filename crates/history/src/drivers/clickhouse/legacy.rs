@@ -89,12 +89,11 @@ impl Legacy {
 
 impl Remote for Legacy {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "clickhouse-legacy",
-            location: self.shared.client.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable(
+            "clickhouse-legacy",
+            self.shared.client.location(),
+            Durability::GroupCommit,
+        )
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {

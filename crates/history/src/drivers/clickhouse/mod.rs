@@ -15,7 +15,7 @@ mod questions;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
@@ -25,12 +25,10 @@ use self::http::Client;
 use self::legacy::Legacy;
 use self::questions::Question;
 use super::place::TREND_DAYS;
-use super::remote::{Coarse, Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
 use crate::buckets::Told;
-use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
-};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
 /// ClickHouse refuses a batch that touches more partitions than 100.
 const PARTITIONS_MAX: usize = 80;
@@ -49,7 +47,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     /// The tables are there and of our version.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
 }
 
 impl std::fmt::Debug for ClickHouse {
@@ -64,7 +62,7 @@ impl ClickHouse {
     /// servers use. Nothing is asked yet; tables are made with the first write.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
         let client = Client::new(Address::parse(url)?);
-        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Prepared::not_yet() }) })
     }
 }
 
@@ -89,15 +87,11 @@ impl Store for ClickHouse {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*prepared {
-            match &self.client.address.legacy {
-                Some(table) => legacy::prepare(self, table)?,
-                None => schema::prepare(&self.client)?,
-            }
-            *prepared = true;
-        }
-        Ok(())
+        let prepare = || match &self.client.address.legacy {
+            Some(table) => legacy::prepare(self, table),
+            None => schema::prepare(&self.client),
+        };
+        self.prepared.with(prepare, |()| Ok(()))
     }
 
     /// Sorts rows by partition if they are of many, and sends them in as few inserts as may be.
@@ -164,12 +158,7 @@ type Partition = (Class, u32);
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "clickhouse",
-            location: self.client.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("clickhouse", self.client.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -279,6 +268,5 @@ fn list(items: &[ItemId]) -> String {
 
 /// What ClickHouse sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!("ClickHouse answered what cannot be read ({what}); is it a ClickHouse?");
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("ClickHouse", what, "is it a ClickHouse")
 }

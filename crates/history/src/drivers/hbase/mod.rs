@@ -11,7 +11,7 @@ mod client;
 mod rows;
 mod schema;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
@@ -22,11 +22,9 @@ use self::rows::{CellSet, Cells, FoundCell};
 use self::schema::{State, Table};
 use super::moments::Moments;
 use super::place::{self, Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of};
-use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kinds, Retention, Span, Store,
-};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
 /// Bytes of one request, about.
 const PUT_BYTES: usize = 2 << 20;
@@ -46,8 +44,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     moments: Moments,
-    /// `None` until it has been read.
-    state: Mutex<Option<State>>,
+    state: Prepared<State>,
 }
 
 impl std::fmt::Debug for HBase {
@@ -66,7 +63,7 @@ impl HBase {
     ) -> Result<Self, Error> {
         let client = Client::new(url)?;
         let moments = Moments::new(clock, Duration::from_millis(1));
-        let state = Mutex::new(None);
+        let state = Prepared::not_yet();
         Ok(Self { shared: Arc::new(Shared { client, retention, moments, state }) })
     }
 }
@@ -84,16 +81,13 @@ impl Store for HBase {
 impl Shared {
     /// What is known of the tables; asks for it when that has not been done yet.
     fn with_state<T>(&self, act: impl FnOnce(&mut State) -> Result<T, Error>) -> Result<T, Error> {
-        let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(state) = &mut *state {
-            return act(state);
-        }
-        let mut read = schema::prepare(&self.client)?;
-        // What was told there is younger than our clock where that was set back.
-        self.moments.not_before(read.moment);
-        let done = act(&mut read);
-        *state = Some(read);
-        done
+        let prepare = || {
+            let read = schema::prepare(&self.client)?;
+            // What was told there is younger than our clock where that was set back.
+            self.moments.not_before(read.moment);
+            Ok(read)
+        };
+        self.state.with(prepare, act)
     }
 
     /// Tables of values or of trends, each with the first day that is shown.
@@ -267,12 +261,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "hbase",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("hbase", self.client.server.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -350,9 +339,5 @@ fn since(span: Span, day: Day) -> Option<Span> {
 
 /// What the gateway sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "HBase answered what cannot be read ({what}); is it a REST gateway, and were its tables \
-         altered by hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("HBase", what, "is it a REST gateway, and were its tables altered by hand")
 }

@@ -11,7 +11,7 @@ mod client;
 mod indices;
 mod rows;
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
 use serde_json::{Value, json};
@@ -19,11 +19,11 @@ use ureq::http::Method;
 
 use self::client::Client;
 use self::rows::{Found, Hit, Row};
-use super::remote::{Coarse, Connection, Remote, Wanted};
+use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{
-    Class, Day, Driver, DriverInfo, Durability, Error, Fault, Kind, Kinds, Retention, Span, Store,
+    Class, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span, Store,
 };
 
 /// Bytes of one request, about: nodes refuse 100 MB.
@@ -43,7 +43,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     /// The cluster knows what our indices are like.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
 }
 
 impl std::fmt::Debug for OpenSearch {
@@ -57,7 +57,7 @@ impl OpenSearch {
     /// `http://user:password@host:9200/vedette`. Nothing is asked yet; indices are made by writing.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
         let client = Client::new(url)?;
-        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Mutex::new(false) }) })
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Prepared::not_yet() }) })
     }
 }
 
@@ -73,12 +73,7 @@ impl Store for OpenSearch {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if !*prepared {
-            indices::prepare(&self.client)?;
-            *prepared = true;
-        }
-        Ok(())
+        self.prepared.with(|| indices::prepare(&self.client), |()| Ok(()))
     }
 
     /// Sends documents in requests of moderate size.
@@ -188,12 +183,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "opensearch",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::Each,
-            readable: true,
-        }
+        DriverInfo::readable("opensearch", self.client.server.location(), Durability::Each)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -274,6 +264,5 @@ fn read_all<T>(
 
 /// What the cluster sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!("OpenSearch answered what cannot be read ({what}); is it an OpenSearch?");
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("OpenSearch", what, "is it an OpenSearch")
 }

@@ -13,19 +13,20 @@ mod objects;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
+use stdx::sync::{into_inner, lock};
 
 use self::client::Client;
 use self::objects::{Place, Rows, Set, Slot, item_key};
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted};
 use super::{at_most, kind_of, not_newer};
-use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Fault, Retention, Span, Store};
+use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// Version of keys and objects: raise it with each change.
 const VERSION: u64 = 1;
@@ -53,7 +54,7 @@ struct Shared {
     retention: Arc<dyn Retention>,
     moments: Moments,
     /// The bucket is as it has to be.
-    prepared: Mutex<bool>,
+    prepared: Prepared,
     /// What is in the sets.
     listed: Mutex<HashSet<(Slot, ItemId)>>,
     /// Who reads, changes and writes an object holds the one that its key chooses: siblings are
@@ -80,7 +81,7 @@ impl Riak {
             client: Client::new(url)?,
             retention,
             moments: Moments::new(clock, Duration::from_millis(1)),
-            prepared: Mutex::new(false),
+            prepared: Prepared::not_yet(),
             listed: Mutex::default(),
             changing: (0..LOCKS).map(|_| Mutex::default()).collect(),
             hasher: foldhash::fast::FixedState::default(),
@@ -101,18 +102,16 @@ impl Store for Riak {
 
 impl Shared {
     fn prepare(&self) -> Result<(), Error> {
-        let mut prepared = self.prepared.lock().unwrap_or_else(PoisonError::into_inner);
-        if *prepared {
-            return Ok(());
-        }
-        self.client.prepare()?;
-        let found = self.set(VERSION_KEY)?.0.last().copied().unwrap_or(0);
-        not_newer(self.client.server.location(), &found, &VERSION)?;
-        if found < VERSION {
-            self.change(VERSION_KEY, |set| set.0.insert(VERSION))?;
-        }
-        *prepared = true;
-        Ok(())
+        let prepare = || {
+            self.client.prepare()?;
+            let found = self.set(VERSION_KEY)?.0.last().copied().unwrap_or(0);
+            not_newer(self.client.server.location(), &found, &VERSION)?;
+            if found < VERSION {
+                self.change(VERSION_KEY, |set| set.0.insert(VERSION))?;
+            }
+            Ok(())
+        };
+        self.prepared.with(prepare, |()| Ok(()))
     }
 
     /// Does something for each, several at once; the first error ends it.
@@ -126,7 +125,7 @@ impl Shared {
             while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
                 if let Err(error) = act(one) {
                     next.store(all.len(), Ordering::Relaxed);
-                    failed.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                    lock(&failed).get_or_insert(error);
                 }
             }
         };
@@ -136,14 +135,14 @@ impl Shared {
             }
             work();
         });
-        failed.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+        into_inner(failed).map_or(Ok(()), Err)
     }
 
     /// Holds what protects an object from others of this process. `act` may take no other.
     fn alone<T>(&self, key: &str, act: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let chosen = self.hasher.hash_one(key) % LOCKS as u64;
-        let lock = usize::try_from(chosen).ok().and_then(|chosen| self.changing.get(chosen));
-        let _held = lock.map(|lock| lock.lock().unwrap_or_else(PoisonError::into_inner));
+        let changing = usize::try_from(chosen).ok().and_then(|chosen| self.changing.get(chosen));
+        let _held = changing.map(lock);
         act()
     }
 
@@ -191,7 +190,7 @@ impl Shared {
         let mut new: BTreeSet<(Slot, ItemId)> =
             places.map(|place| (place.slot, place.item)).collect();
         {
-            let listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+            let listed = lock(&self.listed);
             new.retain(|each| !listed.contains(each));
         }
         if new.is_empty() {
@@ -202,7 +201,7 @@ impl Shared {
         self.add(of_days, |(slot, part)| slot.index_key(*part))?;
         let of_items = new.iter().map(|(slot, item)| (*item, slot.number()));
         self.add(of_items, |item| item_key(*item))?;
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         if listed.len() + new.len() > LISTED_MAX {
             listed.clear();
         }
@@ -261,11 +260,11 @@ impl Shared {
             let found = self.client.get(&place.key())?;
             let rows = Rows::read(&found.siblings).and_then(|rows| read(&rows));
             let mut rows = rows.ok_or_else(|| odd_answer("an object of rows"))?;
-            let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut all = lock(&all);
             all.append(&mut rows);
             at_most(all.len())
         })?;
-        Ok(all.into_inner().unwrap_or_else(PoisonError::into_inner))
+        Ok(into_inner(all))
     }
 
     fn delete_days(&self, days: &[(Slot, ItemId)]) -> Result<(), Error> {
@@ -279,7 +278,7 @@ impl Shared {
 
     /// From now on these are to be listed again when something is written.
     fn forget(&self, is_gone: impl Fn(&(Slot, ItemId)) -> bool) {
-        let mut listed = self.listed.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut listed = lock(&self.listed);
         listed.retain(|each| !is_gone(each));
     }
 
@@ -306,12 +305,7 @@ impl Shared {
 
 impl Remote for Shared {
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: "riak",
-            location: self.client.server.location().to_owned(),
-            durability: Durability::GroupCommit,
-            readable: true,
-        }
+        DriverInfo::readable("riak", self.client.server.location(), Durability::GroupCommit)
     }
 
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
@@ -384,9 +378,5 @@ impl Remote for Shared {
 
 /// What Riak sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
-    let message = format!(
-        "Riak answered what cannot be read ({what}); is it Riak, and were its objects altered by \
-         hand?"
-    );
-    Error { fault: Fault::Storage, retry: true, message }
+    super::odd_answer("Riak", what, "is it Riak, and were its objects altered by hand")
 }

@@ -4,12 +4,13 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
+use stdx::sync::lock;
 
 use super::address::Address;
+use super::odd_answer;
 use super::rows::{self, Row, moments};
 use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
-use super::{lock, odd_answer};
 use crate::buckets::complete;
 use crate::drivers::at_most;
 use crate::{
@@ -197,20 +198,8 @@ impl<S: Session> Driver for Connection<S> {
         })
     }
 
-    fn sync(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
-    fn maintain(&mut self) -> Result<(), Error> {
-        Ok(())
-    }
-
     fn view(&self, _: &[ItemId], span: Span) -> Box<dyn View> {
         Box::new(Within { database: Arc::clone(&self.database), span })
-    }
-
-    fn view_newest(&self, items: &[ItemId], _: usize) -> Box<dyn View> {
-        self.view(items, Span::ALL)
     }
 
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
@@ -229,12 +218,7 @@ impl<S: Session> Driver for Connection<S> {
     }
 
     fn describe(&self) -> DriverInfo {
-        DriverInfo {
-            name: S::NAME,
-            location: self.database.address.location(),
-            durability: Durability::Each,
-            readable: true,
-        }
+        DriverInfo::readable(S::NAME, self.database.address.location(), Durability::Each)
     }
 
     fn counters(&self) -> Counters {

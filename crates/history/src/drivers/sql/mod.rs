@@ -13,17 +13,9 @@ pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod tables;
 
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-use crate::{Error, Fault};
+use crate::Error;
 
 /// The store sent what cannot be what was asked for.
 pub(crate) fn odd_answer(location: &str, what: &str) -> Error {
-    let message =
-        format!("{location} answered what cannot be read ({what}); are these our tables?");
-    Error { fault: Fault::Storage, retry: true, message }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+    super::odd_answer(location, what, "are these our tables")
 }
