@@ -19,7 +19,7 @@ fn templates_that_the_user_does_not_see_stay() {
     let s = scene();
     let hidden = hidden(&s);
     let both = json!([{ "templateid": s.u }, { "templateid": hidden }]);
-    let new = s.prototype(json!({ "templates": both.clone() }));
+    let new = s.prototype(json!({ "templates": both }));
     let id = s.server.create("hostprototype.create", &new);
     s.link(&[&s.u, &hidden]).unwrap();
     let change = json!({ "templateid": s.t, "templates": both });
@@ -52,7 +52,7 @@ fn groups_need_the_right_where_they_come_or_go() {
     let s = scene();
     let other = s.server.create("hostgroup.create", &json!({ "name": "Others" }));
     let both = json!([{ "groupid": s.group }, { "groupid": other }]);
-    let new = s.prototype(json!({ "groupLinks": both.clone() }));
+    let new = s.prototype(json!({ "groupLinks": both }));
     let id = s.server.create("hostprototype.create", &new);
     let (_, session) = s.admin(&rights(&s));
     let update = |groups: Json| {
