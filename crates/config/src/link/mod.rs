@@ -96,6 +96,16 @@ pub fn link_templates(
     inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
 }
 
+/// Links templates to a host as the server does it by itself, for discovery and actions: all of
+/// them, or where one is refused, none.
+pub fn link_automatically(
+    edit: &mut Edit<'_>,
+    host: u64,
+    templates: &[u64],
+) -> Result<(), LinkError> {
+    edit.attempt(|edit| link_templates(edit, &[host], templates))
+}
+
 fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec<u64>> {
     let rows = query_by_ids(edit.connection(), sql, &[], templates)?;
     let ids: BTreeSet<u64> = rows.iter().map(|row| row.id("id")).collect();

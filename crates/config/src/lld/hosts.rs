@@ -60,6 +60,12 @@ impl Update {
     fn is_empty(&self) -> bool {
         self.now == self.then && self.interfaces.is_empty() && self.pattern.is_none()
     }
+
+    /// Anything but templates is to be changed.
+    pub(super) fn differs_beside_templates(&self) -> bool {
+        let then = Shape { templates: self.now.templates.clone(), ..self.then.clone() };
+        then != self.now || !self.interfaces.is_empty() || self.pattern.is_some()
+    }
 }
 
 /// Hosts that exist, and how to find them.

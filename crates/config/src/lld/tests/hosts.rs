@@ -168,3 +168,35 @@ fn a_rule_takes_its_prototypes_and_hosts_along() {
     assert_eq!(b.shown("SELECT name AS v FROM group_prototypes"), "");
     assert!(b.config.snapshot().host_by_name("vm-a").is_none());
 }
+
+#[test]
+fn a_refused_template_is_tried_again() {
+    let b = boxed(&[]);
+    b.discover(&rows("a"));
+    // Of T and of U: a host cannot have both.
+    let id = |name: &str| b.shown(&format!("SELECT hostid AS v FROM hosts WHERE host = '{name}'"));
+    let clash = b.item_on(id("U").parse().unwrap(), "t.item", &[], &[]);
+    let templates = [id("T").parse().unwrap(), id("U").parse().unwrap()];
+    b.edit(|e| {
+        let prototype = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        let parts =
+            HostPrototypeParts { templates: Some(templates.to_vec()), ..Default::default() };
+        update_host_prototype(e, prototype, &Columns::new(), &parts)
+    });
+    let links = "SELECT h.host || ' is ' || t.host AS v FROM host_templates l JOIN hosts h \
+                 ON h.hostid = l.hostid JOIN hosts t ON t.hostid = l.templateid WHERE h.flags = 4";
+    let refused = b.discover_at(&rows("a b"), 1_000);
+    assert!(refused.error.contains("t.item"), "{}", refused.error);
+    assert_eq!((refused.created.hosts, refused.updated.hosts), (1, 0));
+    assert_eq!(b.shown(links), "vm-a is T", "all of a host's new templates or none");
+    b.stays(&rows("a b"));
+    let again = b.discover_at(&rows("a b"), 1_000).error;
+    assert_eq!(again.lines().count(), 2, "told while it lasts: {again}");
+    b.edit(|e| Ok(delete_items(e, &[clash])?));
+    assert_eq!(b.discover(&rows("a b")).updated.hosts, 2);
+    assert_eq!(b.shown(links), "vm-a is T|vm-a is U|vm-b is T|vm-b is U");
+    let kinds = "SELECT DISTINCT l.link_type AS v FROM host_templates l JOIN hosts h \
+                 ON h.hostid = l.hostid WHERE h.flags = 4";
+    assert_eq!(b.shown(kinds), "1");
+    b.stays(&rows("a b"));
+}
