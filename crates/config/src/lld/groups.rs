@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::host_shape::group_name;
+use super::host_shape::{NewHost, group_name};
 use super::lost::{Known, Mark, Tables};
 use super::places::Place;
 use super::substitute::Substitution;
@@ -13,6 +13,35 @@ use crate::objects::{ids_of, without_origin};
 
 /// A group that is made: the id in `group_prototypes`, the group's name.
 pub(super) type Made = (u64, String);
+
+/// `flags` of groups that people made.
+const PEOPLE: i64 = 0;
+/// `flags` of groups that discovery made.
+const DISCOVERED: i64 = 4;
+
+/// Puts hosts into the groups that patterns name. What people made is none of these, and that is
+/// told. Gives all groups that are to be made.
+pub(super) fn give(
+    connection: &mut dyn Connection,
+    work: &mut Work<'_>,
+    hosts: &mut [(&Place, NewHost)],
+) -> DbResult<BTreeSet<Made>> {
+    let all = hosts.iter().flat_map(|(_, host)| host.made_groups.iter().cloned());
+    let mut wanted: BTreeSet<Made> = all.collect();
+    let names: BTreeSet<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
+    let taken = named(connection, PEOPLE, &Vec::from_iter(names))?;
+    for name in taken.keys() {
+        work.errors.add(format!(
+            "Cannot discover group: group with the same name \"{name}\" already exists."
+        ));
+    }
+    wanted.retain(|(_, name)| !taken.contains_key(name));
+    for (_, host) in hosts {
+        host.made_groups.retain(|made| wanted.contains(made));
+        host.shape.groups.extend(host.made_groups.iter().map(|(_, name)| name.clone()));
+    }
+    Ok(wanted)
+}
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
 /// lifetime, once no host is in them. Groups of people stay what they are.
@@ -30,7 +59,8 @@ pub(super) fn discover(
     }
     let known: BTreeSet<Made> = existing.iter().map(made).collect();
     let missing: Vec<&Made> = wanted.difference(&known).collect();
-    let ids = discovered(stage.connection(), &missing)?;
+    let names: BTreeSet<&str> = missing.iter().map(|(_, name)| name.as_str()).collect();
+    let ids = named(stage.connection(), DISCOVERED, &Vec::from_iter(names))?;
     let patterns = patterns(work);
     let rows: Vec<[(&str, Value); 4]> = missing
         .iter()
@@ -69,9 +99,9 @@ pub(super) fn discover(
     Ok(())
 }
 
-/// Gives groups whose pattern has changed the names that their rows give now. Where another group
-/// has the name, or the group has a second origin, hosts change groups instead: returns the origins
-/// that groups have no more then.
+/// Gives groups whose pattern has changed the names that their rows give now. Where another
+/// discovered group has the name, or the group has a second origin, hosts change groups instead:
+/// returns the origins that groups have no more then.
 pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u64>, Stop> {
     let mut given_up = Vec::new();
     let patterns = patterns(work);
@@ -88,9 +118,16 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u
         });
         let Some(place) = of_names.get(old).map(|at| &work.rows[*at]) else { continue };
         let Ok(name) = group_name(pattern, &substitution(work, place)) else { continue };
-        if name != old && !is_free(stage.connection(), row.id("groupid"), &name)? {
-            given_up.push(row.id("groupdiscoveryid"));
-            continue;
+        if name != old {
+            match flags_of(stage.connection(), &name)? {
+                // The old one is not discovered any more then.
+                Some(PEOPLE) => continue,
+                None if !is_shared(stage.connection(), row.id("groupid"))? => {}
+                _ => {
+                    given_up.push(row.id("groupdiscoveryid"));
+                    continue;
+                }
+            }
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         edit.update("groups_", row.id("groupid"), &[("name", name.into())])?;
@@ -104,14 +141,16 @@ fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
     Substitution::new(&place.row, &work.rule.tz)
 }
 
-/// No other group has the name, and the group comes from one place alone.
-fn is_free(connection: &mut dyn Connection, group: u64, name: &str) -> DbResult<bool> {
-    let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
-    if !connection.query(sql, &[name.into()])?.is_empty() {
-        return Ok(false);
-    }
+/// `flags` of the group with this name.
+fn flags_of(connection: &mut dyn Connection, name: &str) -> DbResult<Option<i64>> {
+    let sql = "SELECT flags FROM groups_ WHERE type = 0 AND name = ?";
+    Ok(connection.query(sql, &[name.into()])?.first().map(|row| row.int("flags")))
+}
+
+/// The group comes from several places.
+fn is_shared(connection: &mut dyn Connection, group: u64) -> DbResult<bool> {
     let sql = "SELECT groupdiscoveryid FROM group_discovery WHERE groupid = ?";
-    Ok(connection.query(sql, &[group.into()])?.len() == 1)
+    Ok(connection.query(sql, &[group.into()])?.len() > 1)
 }
 
 /// Patterns of the rule's prototypes by their ids.
@@ -137,19 +176,21 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Row>> 
     query_by_ids(connection, &sql, &[], &prototypes)
 }
 
-/// Ids of the groups by name, as far as discovery has made them.
-fn discovered(
+/// Ids of the groups with these names and `flags`.
+fn named(
     connection: &mut dyn Connection,
-    wanted: &[&Made],
+    flags: i64,
+    wanted: &[&str],
 ) -> DbResult<BTreeMap<String, u64>> {
     let mut ids = BTreeMap::new();
     for portion in wanted.chunks(1_000) {
         let marks = placeholders(portion.len());
         let sql = format!(
-            "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = 4 AND name IN ({marks})"
+            "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = ? AND name IN ({marks})"
         );
-        let names: Vec<Value> = portion.iter().map(|(_, name)| name.as_str().into()).collect();
-        for row in connection.query(&sql, &names)? {
+        let mut params = vec![Value::from(flags)];
+        params.extend(portion.iter().map(|name| Value::from(*name)));
+        for row in connection.query(&sql, &params)? {
             ids.insert(row.text("name").to_owned(), row.id("groupid"));
         }
     }

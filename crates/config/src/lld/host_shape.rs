@@ -84,7 +84,7 @@ pub(super) struct NewHost {
     pub(super) shape: Shape,
     /// [`INTERFACE`] of each.
     pub(super) interfaces: Vec<Columns>,
-    /// Groups by their patterns' ids.
+    /// Groups by their patterns' ids; not in the shape until it is known that they can be.
     pub(super) made_groups: Vec<Made>,
     /// What is wrong with it and keeps it neither from being made nor from being changed.
     pub(super) complaints: Vec<String>,
@@ -236,8 +236,6 @@ pub(super) fn wanted(
         _ => from.interfaces.clone(),
     };
     let made_groups = made_groups(prototype, &row, &mut complaints);
-    let mut groups = prototype.groups.clone();
-    groups.extend(made_groups.iter().map(|(_, name)| name.clone()));
     let (tags, refused) = match row_tags(&tags, &row) {
         Ok(tags) => (tags, None),
         Err(why) => (BTreeSet::new(), Some(cannot(&host, why))),
@@ -245,7 +243,7 @@ pub(super) fn wanted(
     let shape = Shape {
         name,
         columns: columns(inventory_mode, own, from.columns.clone()),
-        groups,
+        groups: prototype.groups.clone(),
         templates,
         tags,
         macros: macros(prototype, &row, from),

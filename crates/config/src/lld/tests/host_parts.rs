@@ -230,26 +230,43 @@ fn interfaces_follow_and_items_keep_theirs() {
 #[test]
 fn discovered_groups_go_when_nothing_makes_them() {
     let b = boxed(&[("lifetime", "1h".into())]);
-    b.edit(|e| {
-        let row = [("name", "Of mine".into())];
-        Ok(e.insert_new("groups_", &row)?)
-    });
     let origins = "SELECT g.name || ' ' || d.name || ' ' || d.status AS v FROM group_discovery d \
                    JOIN groups_ g ON g.groupid = d.groupid";
-    b.discover(&rows("a:x b:y c:mine"));
+    b.discover(&rows("a:x b:y"));
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
-    b.stays(&rows("a:x b:y c:mine"));
+    b.stays(&rows("a:x b:y"));
     b.discover_at(&rows("a:x b:x"), 2_000);
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 1");
     b.discover_at(&rows("a:x b:y"), 3_000);
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
-    // The lost host c is in a group of people, which stays.
     b.discover_at(&rows("a:x b:x"), 4_000);
     b.discover_at(&rows("a:x b:x"), 4_000 + 3_600);
     assert_eq!((b.shown(origins).as_str(), b.shown(GROUPS).as_str()), ("Of x Of {#T} 0", "Of x"));
-    let mine = "SELECT name AS v FROM groups_ WHERE name = 'Of mine'";
-    assert_eq!(b.shown(mine), "Of mine");
     b.stays(&rows("a:x b:x"));
+}
+
+#[test]
+fn groups_of_people_are_not_discovered() {
+    let b = boxed(&[]);
+    b.edit(|e| Ok(e.insert_new("groups_", &[("name", "Of mine".into())])?));
+    patterns(&b, &[(Some(0), "Of {#T}"), (None, "{#T}")]);
+    let told = |name: &str| {
+        format!("Cannot discover group: group with the same name \"{name}\" already exists.")
+    };
+    // By a link of the prototype hosts are in "All" all the same.
+    let list = rows("a:x b:mine c:All d:mine");
+    let error = b.discover_at(&list, 1_000).error;
+    assert_eq!(error, format!("{}\n{}", told("All"), told("Of mine")));
+    let members = "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg JOIN hosts h \
+                   ON h.hostid = hg.hostid JOIN groups_ g ON g.groupid = hg.groupid \
+                   WHERE g.flags = 0";
+    assert_eq!(b.shown(members), "vm-a in All|vm-b in All|vm-c in All|vm-d in All");
+    assert_eq!(b.shown(GROUPS), "Of All|Of x|mine|x");
+    b.stays(&list);
+    // A group that becomes one of people keeps its hosts no longer.
+    b.edit(|e| Ok(e.execute("UPDATE groups_ SET flags = 0 WHERE name = 'x'", &[])?));
+    assert!(b.discover_at(&list, 1_000).error.contains(&told("x")));
+    assert!(!b.shown(members).contains("vm-a in x"), "{}", b.shown(members));
 }
 
 /// Gives the one prototype these patterns: the place of the one that it was, and the name.
@@ -295,11 +312,11 @@ fn discovered_groups_follow_their_patterns() {
     assert!(b.discover_at(&rows, 1_000).error.contains("a//a"));
     assert_eq!(b.shown(members), "");
     assert_eq!(b.shown("SELECT flags AS v FROM groups_ WHERE name = 'Of mine'"), "0");
-    // The hosts are in another group, the old one is empty.
-    assert_eq!(b.shown(GROUPS), "In a");
+    // Both are lost, and empty.
+    assert_eq!(b.shown(GROUPS), "At x|In a");
     // Groups of patterns that are gone go at once.
     patterns(&b, &[(Some(0), "Of mine{#X}")]);
-    assert_eq!(b.shown(GROUPS), "");
+    assert_eq!(b.shown(GROUPS), "At x");
 }
 
 #[test]

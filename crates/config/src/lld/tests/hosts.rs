@@ -119,8 +119,8 @@ fn overrides_and_clashes() {
     assert_eq!(
         lines,
         [
-            "Host \"vm-a\": there is no template \"None\".",
             "Cannot make host \"vm-d?d\": its technical name holds what no host name may.",
+            "Host \"vm-a\": there is no template \"None\".",
             "Cannot make host \"vm-b\": another host or template has its name.",
         ]
     );
