@@ -19,9 +19,18 @@ const PEOPLE: i64 = 0;
 /// `flags` of groups that discovery made.
 const DISCOVERED: i64 = 4;
 
+/// Groups that a pass makes.
+#[derive(Debug, Default)]
+pub(super) struct NewGroups {
+    /// Those that split off from another group, by name, and that group.
+    split: BTreeMap<String, u64>,
+    /// Each with the group whose rights it gets.
+    heirs: Vec<(u64, u64)>,
+}
+
 /// Puts hosts into the groups that patterns name. What people made is none of these, and that is
 /// told. Gives all groups that are to be made.
-pub(super) fn give(
+pub(super) fn assign(
     connection: &mut dyn Connection,
     work: &mut Work<'_>,
     hosts: &mut [(&Place, NewHost)],
@@ -41,6 +50,54 @@ pub(super) fn give(
         host.shape.groups.extend(host.made_groups.iter().map(|(_, name)| name.clone()));
     }
     Ok(wanted)
+}
+
+/// Ids of groups by name; those that do not exist are made.
+pub(super) fn ids(
+    edit: &mut Edit<'_>,
+    new: &mut NewGroups,
+    names: &BTreeSet<String>,
+) -> DbResult<Vec<u64>> {
+    let mut ids = Vec::with_capacity(names.len());
+    for name in names {
+        ids.push(match by_name(edit.connection(), name)? {
+            Some(row) => row.id("groupid"),
+            None => make(edit, new, name)?,
+        });
+    }
+    Ok(ids)
+}
+
+/// A new group is an heir of the one that it splits off from, or of the one right above it.
+fn make(edit: &mut Edit<'_>, new: &mut NewGroups, name: &str) -> DbResult<u64> {
+    let row = [("name", name.into()), ("flags", Value::from(DISCOVERED))];
+    let id = edit.insert_new("groups_", &row)?;
+    let from = match (new.split.get(name), name.rsplit_once('/')) {
+        (Some(group), _) => Some(*group),
+        (None, Some((above, _))) => by_name(edit.connection(), above)?.map(|row| row.id("groupid")),
+        (None, None) => None,
+    };
+    new.heirs.extend(from.map(|from| (id, from)));
+    Ok(id)
+}
+
+/// Gives new groups the rights on the groups whose heirs they are, as these were before.
+pub(super) fn give_rights(edit: &mut Edit<'_>, new: &mut NewGroups) -> DbResult<()> {
+    let heirs = std::mem::take(&mut new.heirs);
+    let from: BTreeSet<u64> = heirs.iter().map(|(_, from)| *from).collect();
+    let sql = "SELECT groupid, usrgrpid, permission FROM group_rights WHERE groupid IN ({ids})";
+    let mut rights: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], &Vec::from_iter(from))? {
+        rights.entry(row.id("groupid")).or_default().push(row);
+    }
+    let mut rows = Vec::new();
+    for (id, from) in heirs {
+        for right in rights.get(&from).into_iter().flatten() {
+            let (who, what) = (right.id("usrgrpid"), right.int("permission"));
+            rows.push(vec![who.into(), id.into(), Value::from(what)]);
+        }
+    }
+    edit.insert_many("group_rights", &["usrgrpid", "groupid", "permission"], &rows)
 }
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
@@ -102,7 +159,7 @@ pub(super) fn discover(
 /// Gives groups whose pattern has changed the names that their rows give now. Where another
 /// discovered group has the name, or the group has a second origin, hosts change groups instead:
 /// returns the origins that groups have no more then.
-pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u64>, Stop> {
+pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<Vec<u64>, Stop> {
     let mut given_up = Vec::new();
     let patterns = patterns(work);
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
@@ -119,14 +176,15 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u
         let Some(place) = of_names.get(old).map(|at| &work.rows[*at]) else { continue };
         let Ok(name) = group_name(pattern, &substitution(work, place)) else { continue };
         if name != old {
-            match flags_of(stage.connection(), &name)? {
-                // The old one is not discovered any more then.
-                Some(PEOPLE) => continue,
-                None if !is_shared(stage.connection(), row.id("groupid"))? => {}
-                _ => {
-                    given_up.push(row.id("groupdiscoveryid"));
-                    continue;
-                }
+            let taken = by_name(stage.connection(), &name)?;
+            // The old one is not discovered any more then.
+            if taken.as_ref().is_some_and(|other| other.int("flags") == PEOPLE) {
+                continue;
+            }
+            if taken.is_some() || is_shared(stage.connection(), row.id("groupid"))? {
+                given_up.push(row.id("groupdiscoveryid"));
+                work.new_groups.split.insert(name, row.id("groupid"));
+                continue;
             }
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
@@ -141,10 +199,10 @@ fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
     Substitution::new(&place.row, &work.rule.tz)
 }
 
-/// `flags` of the group with this name.
-fn flags_of(connection: &mut dyn Connection, name: &str) -> DbResult<Option<i64>> {
-    let sql = "SELECT flags FROM groups_ WHERE type = 0 AND name = ?";
-    Ok(connection.query(sql, &[name.into()])?.first().map(|row| row.int("flags")))
+/// The group with this name.
+fn by_name(connection: &mut dyn Connection, name: &str) -> DbResult<Option<Row>> {
+    let sql = "SELECT groupid, flags FROM groups_ WHERE type = 0 AND name = ?";
+    Ok(connection.query(sql, &[name.into()])?.into_iter().next())
 }
 
 /// The group comes from several places.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Work;
+use super::groups;
 use super::host_interfaces;
 use super::host_shape::{NewHost, Shape};
 use super::hosts::Update;
@@ -43,7 +44,7 @@ pub(super) fn create(
         for columns in &new.interfaces {
             host_interfaces::create(edit, id, columns)?;
         }
-        fill(edit, id, &Shape::default(), &new.shape)?;
+        fill(edit, work, id, &Shape::default(), &new.shape)?;
         templates(edit, work, id, &BTreeSet::new(), &new.shape.templates)?;
         edit.touch_host(id);
         work.summary.created.hosts += 1;
@@ -56,7 +57,7 @@ pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update
     for one in updates {
         let differs = one.differs_beside_templates();
         if differs {
-            apply(edit, one)?;
+            apply(edit, work, one)?;
         }
         let Update { id, now, then, .. } = one;
         if templates(edit, work, *id, &now.templates, &then.templates)? || differs {
@@ -68,7 +69,7 @@ pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update
 }
 
 /// All but templates.
-fn apply(edit: &mut Edit<'_>, update: &Update) -> DbResult<()> {
+fn apply(edit: &mut Edit<'_>, work: &mut Work<'_>, update: &Update) -> DbResult<()> {
     let Update { id, now, then, interfaces, pattern } = update;
     let mut row: Vec<(&str, Value)> =
         vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
@@ -78,14 +79,20 @@ fn apply(edit: &mut Edit<'_>, update: &Update) -> DbResult<()> {
         edit.update("host_discovery", *id, &[("host", pattern.as_str().into())])?;
     }
     host_interfaces::write(edit, *id, interfaces)?;
-    fill(edit, *id, now, then)
+    fill(edit, work, *id, now, then)
 }
 
 /// Groups, tags and macros, as far as they differ.
-fn fill(edit: &mut Edit<'_>, id: u64, now: &Shape, then: &Shape) -> DbResult<()> {
+fn fill(
+    edit: &mut Edit<'_>,
+    work: &mut Work<'_>,
+    id: u64,
+    now: &Shape,
+    then: &Shape,
+) -> DbResult<()> {
     if now.groups != then.groups {
         edit.delete("host_groups", "hostid", &[id])?;
-        let groups = groups(edit, &then.groups)?;
+        let groups = groups::ids(edit, &mut work.new_groups, &then.groups)?;
         let rows: Vec<Vec<Value>> =
             groups.iter().map(|group| vec![id.into(), Value::from(*group)]).collect();
         edit.insert_many("host_groups", &["hostid", "groupid"], &rows)?;
@@ -119,23 +126,6 @@ fn fill(edit: &mut Edit<'_>, id: u64, now: &Shape, then: &Shape) -> DbResult<()>
         }
     }
     Ok(())
-}
-
-/// Host groups by name; those that do not exist are made.
-fn groups(edit: &mut Edit<'_>, names: &BTreeSet<String>) -> DbResult<Vec<u64>> {
-    let mut ids = Vec::with_capacity(names.len());
-    for name in names {
-        let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
-        let found = edit.query(sql, &[name.as_str().into()])?.first().map(|row| row.id("groupid"));
-        ids.push(match found {
-            Some(id) => id,
-            None => {
-                let row = [("name", name.as_str().into()), ("flags", Value::from(4))];
-                edit.insert_new("groups_", &row)?
-            }
-        });
-    }
-    Ok(ids)
 }
 
 /// Links and unlinks templates; whether anything has changed. What is refused leaves nothing

@@ -103,7 +103,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     let (mut creates, mut updates) = (Vec::new(), Vec::new());
     let (mut hosts, mut names): (HashSet<String>, HashSet<String>) = Default::default();
     let mut news = all_wanted(stage.connection(), work, &from)?;
-    let made = groups::give(stage.connection(), work, &mut news)?;
+    let made = groups::assign(stage.connection(), work, &mut news)?;
     let rule = work.rule;
     for (place, new) in news {
         let prototype = &rule.hosts[new.prototype];
@@ -139,6 +139,7 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         host_write::create(edit, work, &creates)?;
         host_write::update(edit, work, &updates)?;
+        groups::give_rights(edit, &mut work.new_groups)?;
     }
     give_up(stage, work, &state.existing)?;
     groups::discover(stage, work, &made, &given_up)

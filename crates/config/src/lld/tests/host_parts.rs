@@ -319,6 +319,60 @@ fn discovered_groups_follow_their_patterns() {
     assert_eq!(b.shown(GROUPS), "At x");
 }
 
+/// Who may do what with hosts in groups.
+const RIGHTS: &str = "SELECT g.name || ' ' || r.usrgrpid || ' ' || r.permission AS v \
+    FROM group_rights r JOIN groups_ g ON g.groupid = r.groupid";
+
+#[test]
+fn new_groups_have_the_rights_of_the_one_above() {
+    let b = boxed(&[]);
+    b.edit(|e| {
+        for id in [70, 80] {
+            e.insert("usergroups", &[("usrgrpid", Value::from(id))])?;
+        }
+        for (name, rights) in [("A", &[(70, 2), (80, 3)][..]), ("A/B/C", &[(80, 0)])] {
+            let group = e.insert_new("groups_", &[("name", name.into())])?;
+            for (who, what) in rights {
+                let row = [
+                    ("usrgrpid", Value::from(*who)),
+                    ("groupid", group.into()),
+                    ("permission", Value::from(*what)),
+                ];
+                e.insert("group_rights", &row)?;
+            }
+        }
+        Ok(())
+    });
+    patterns(&b, &[(Some(0), "{#T}")]);
+    // Nobody has rights on D; A/B is as new as what is below it.
+    b.discover(&rows("a:A/B b:A/B/D c:A/B/C/D d:D/E e:Other"));
+    let people = "A 70 2|A 80 3|A/B 70 2|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0";
+    assert_eq!(b.shown(RIGHTS), people);
+    // A group that is there keeps what it has.
+    b.edit(|e| Ok(e.execute("DELETE FROM group_rights WHERE usrgrpid = 70", &[])?));
+    b.discover(&rows("a:A/B b:A/B c:A/B/F"));
+    assert_eq!(b.shown(RIGHTS), "A 80 3|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0|A/B/F 80 3");
+}
+
+#[test]
+fn a_group_that_splits_off_keeps_the_rights() {
+    let b = boxed(&[]);
+    patterns(&b, &[(Some(0), "One {#T}"), (None, "{#U} {#T}")]);
+    let rows = json!([{ "{#N}": "a", "{#T}": "x", "{#U}": "One" }]).to_string();
+    b.discover(&rows);
+    assert_eq!(b.shown(GROUPS), "One x");
+    b.edit(|e| {
+        e.insert("usergroups", &[("usrgrpid", Value::from(70))])?;
+        let sql = "INSERT INTO group_rights (usrgrpid, groupid, permission) \
+                   SELECT 70, groupid, 3 FROM groups_ WHERE flags = 4";
+        Ok(e.execute(sql, &[])?)
+    });
+    // The second pattern still makes the old group.
+    patterns(&b, &[(Some(0), "Two/{#T}"), (Some(1), "{#U} {#T}")]);
+    b.discover(&rows);
+    assert_eq!(b.shown(RIGHTS), "One x 70 3|Two/x 70 3");
+}
+
 #[test]
 fn groups_go_with_their_prototype() {
     let b = boxed(&[]);
