@@ -62,6 +62,7 @@ class Side:
     def __init__(self, name, api, trapper):
         self.name, self.api, self.trapper = name, api, ("127.0.0.1", trapper)
         self.group = self.make("hostgroup", name="LLD")
+        self.make("hostgroup", name="LLD people")
         self.templates = {}
         own = self.make("templategroup", name="LLD")
         for name in ("LLD T", "LLD U"):

@@ -216,14 +216,14 @@ pub(super) fn wanted(
     let row = Substitution::new(&place.row, &work.rule.tz);
     let host = row.name(prototype.row.text("host"));
     let name = row.name(prototype.row.text("name"));
-    if let Err(why) = check_names(&host, &name) {
-        return Ok(Err(cannot(&host, why)));
-    }
-    let made = match overridden(work, prototype, place, &name, connection)? {
+    let made = match overridden(work, prototype, place, &host, connection)? {
         Ok(Some(made)) => made,
         Ok(None) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
     };
+    if let Err(why) = check_names(&host, &name) {
+        return Ok(Err(cannot(&host, why)));
+    }
     let Overridden { status, inventory_mode, mut templates, tags } = made;
     let mut complaints = Vec::new();
     for unknown in unknown_templates(connection, &templates)? {
@@ -262,13 +262,13 @@ struct Overridden {
     tags: Vec<Tag>,
 }
 
-/// The prototype with the operations that apply to a host of this visible name; `None` = it is
+/// The prototype with the operations that apply to a host of this technical name; `None` = it is
 /// not discovered.
 fn overridden(
     work: &Work<'_>,
     prototype: &HostPrototype,
     place: &Place,
-    name: &str,
+    host: &str,
     connection: &mut dyn Connection,
 ) -> DbResult<Result<Option<Overridden>, String>> {
     let mut discover = prototype.row.int("discover");
@@ -278,7 +278,7 @@ fn overridden(
         templates: prototype.templates.clone(),
         tags: prototype.tags.clone(),
     };
-    let operations = match work.rule.operations(place, HOST, name) {
+    let operations = match work.rule.operations(place, HOST, host) {
         Ok(operations) => operations,
         Err(error) => return Ok(Err(error)),
     };

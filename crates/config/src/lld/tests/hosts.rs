@@ -103,18 +103,28 @@ fn lost_hosts_go_with_what_they_have() {
 
 #[test]
 fn overrides_and_clashes() {
-    let operation = json!({ "operationobject": "3", "operator": "2", "value": "Machine a",
+    let operation = json!({ "operationobject": "3", "operator": "2", "value": "vm-a",
         "opstatus": { "status": "0" }, "opinventory": { "inventory_mode": "1" },
         "optag": [{ "tag": "o", "value": "p" }],
         "optemplate": [{ "name": "U" }, { "name": "None" }] });
-    let hide = json!({ "operationobject": "3", "operator": "0", "value": "Machine c",
+    let hide = json!({ "operationobject": "3", "operator": "0", "value": "vm-c",
         "opdiscover": { "discover": "1" } });
+    let visible = json!({ "operationobject": "3", "operator": "2", "value": "Machine",
+        "optag": [{ "tag": "visible", "value": "v" }] });
     let overrides = json!([{ "name": "o", "step": "1", "stop": "0",
         "filter": { "evaltype": "0", "formula": "", "conditions": [] },
-        "operations": [operation, hide] }]);
+        "operations": [operation, hide, visible] }]);
     let b = boxed(&[("overrides", overrides.to_string().into())]);
     b.new_host("vm-b", 0);
-    let summary = b.discover_at(&rows("a b c d?d"), 1_000);
+    // A host that is not to be discovered may have any name.
+    b.edit(|e| {
+        let name = [("name", "{#T}Machine {#N}".into())];
+        let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        Ok(e.update("hosts", id, &name)?)
+    });
+    let long = "l".repeat(200);
+    let list = format!("a: b: c:{long} d?d");
+    let summary = b.discover_at(&rows(&list), 1_000);
     let lines: Vec<&str> = summary.error.lines().collect();
     assert_eq!(
         lines,
@@ -129,7 +139,7 @@ fn overrides_and_clashes() {
     assert!(shown.contains("vm-a is T|vm-a is U; vm-a tag a|vm-a tag p; "), "{shown}");
     let mode = "SELECT inventory_mode AS v FROM hosts WHERE flags = 4";
     assert_eq!(b.shown(mode), "1");
-    b.stays(&rows("a b c d?d"));
+    b.stays(&rows(&list));
 }
 
 #[test]
