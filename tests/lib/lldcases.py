@@ -231,9 +231,10 @@ def scenes():
                  [row(H="ovr-1", N="ovr 1"), row(H="ovr-off", N="ovr 2 hidden")]]}
     yield "groups of people", {
         "hosts": [prototype(group_prototypes=["{#G}", "lld beside {#N}"])],
-        "rows": [[row(N="a", G="lld free"), row(N="b", G="LLD people"), row(N="c", G="LLD")]] * 2 + [
-            [row(N="a", G="LLD people"), row(N="b", G="lld free"), row(N="c", G="lld free")]] * 2,
-        "changes": {1: [(0, [(0, "{#G}"), (1, "LLD people{#NONE}")])],
+        "rows": [[row(N="a", G="lld free", NO=""), row(N="b", G="LLD people", NO=""),
+                  row(N="c", G="LLD", NO="")]] * 2 + [
+                 [row(N="a", G="LLD people", NO=""), row(N="b", G="lld free", NO="")]] * 2,
+        "changes": {1: [(0, [(0, "{#G}"), (1, "LLD people{#NO}")])],
                     3: [(0, [(0, "lld at {#G}"), (1, "lld beside {#N}")])]}}
     yield "lost at once", {
         "hosts": [prototype(group_prototypes=["lld of {#N}"])],

@@ -1,8 +1,6 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
-use std::collections::BTreeSet;
-
-use super::ids_of;
+use super::{ids_of, touch_members};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
@@ -69,7 +67,6 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
         return Ok(());
     }
     edit.execute(&format!("DELETE FROM group_discovery WHERE {orphans}"), &[])?;
-    let mut touched = BTreeSet::new();
     for group in without_origin(edit, &groups)? {
         let sql = "SELECT hostid FROM host_groups WHERE groupid = ? AND hostid NOT IN \
                    (SELECT hostid FROM host_groups WHERE groupid <> ?)";
@@ -77,12 +74,8 @@ pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
             edit.update("groups_", group, &[("flags", Value::from(0))])?;
             continue;
         }
-        let sql = "SELECT hostid FROM host_groups WHERE groupid IN ({ids})";
-        touched.extend(ids_of(edit, sql, "hostid", &[group])?);
+        touch_members(edit, &[group])?;
         edit.delete("groups_", "groupid", &[group])?;
-    }
-    for host in touched {
-        edit.touch_host(host);
     }
     Ok(())
 }

@@ -299,6 +299,9 @@ fn discovered_groups_follow_their_patterns() {
     b.discover(&rows("a:x"));
     assert_eq!((b.shown(GROUPS).as_str(), b.shown(ids)), ("At x", before.clone()));
     assert_eq!(b.shown(members), "vm-a in At x");
+    let snapshot = b.config.snapshot();
+    let known = &snapshot.host_by_name("vm-a").unwrap().group_names;
+    assert!(known.iter().any(|name| &**name == "At x"), "{known:?}");
     b.stays(&rows("a:x"));
     // By its name alone it is the same one too.
     patterns(&b, &[(None, "At {#T}"), (None, "In {#N}")]);
