@@ -38,6 +38,7 @@ pub(crate) fn inherit_host_prototypes(
 ) -> Result<(), LinkError> {
     let mut sources = load(edit, prototypes)?;
     let mut only = hosts;
+    let mut copied = false;
     while !sources.is_empty() {
         let below = rules_below(edit, &sources, only)?;
         let mut children = Vec::new();
@@ -46,8 +47,13 @@ pub(crate) fn inherit_host_prototypes(
                 children.push(inherit(edit, source, *rule, changed)?);
             }
         }
+        copied |= !children.is_empty();
         sources = load(edit, &children)?;
         only = None;
+    }
+    // Patterns of groups may be gone.
+    if copied {
+        delete_orphaned_groups(edit)?
     }
     Ok(())
 }
@@ -213,7 +219,7 @@ fn copy_groups(edit: &mut Edit<'_>, parent: u64, child: u64) -> DbResult<()> {
             None => drop(edit.insert_new("group_prototypes", &columns)?),
         }
     }
-    delete_orphaned_groups(edit)
+    Ok(())
 }
 
 /// These prototypes and all that inherit them.

@@ -106,13 +106,13 @@ pub(super) fn discover(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,
     wanted: &BTreeSet<Made>,
-    given_up: &[u64],
+    given_up: &BTreeSet<u64>,
 ) -> Result<(), Stop> {
     let mut existing = load(stage.connection(), work)?;
     if !given_up.is_empty() {
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         existing.retain(|row| !given_up.contains(&row.id("groupdiscoveryid")));
-        delete(edit, given_up)?;
+        delete(edit, &Vec::from_iter(given_up.iter().copied()))?;
     }
     let known: BTreeSet<Made> = existing.iter().map(made).collect();
     let missing: Vec<&Made> = wanted.difference(&known).collect();
@@ -159,8 +159,11 @@ pub(super) fn discover(
 /// Gives groups whose pattern has changed the names that their rows give now. Where another
 /// discovered group has the name, or the group has a second origin, hosts change groups instead:
 /// returns the origins that groups have no more then.
-pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<Vec<u64>, Stop> {
-    let mut given_up = Vec::new();
+pub(super) fn rename(
+    stage: &mut Stage<'_, '_>,
+    work: &mut Work<'_>,
+) -> Result<BTreeSet<u64>, Stop> {
+    let mut given_up = BTreeSet::new();
     let patterns = patterns(work);
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
     let mut stale = load(stage.connection(), work)?;
@@ -182,7 +185,7 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result<V
                 continue;
             }
             if taken.is_some() || is_shared(stage.connection(), row.id("groupid"))? {
-                given_up.push(row.id("groupdiscoveryid"));
+                given_up.insert(row.id("groupdiscoveryid"));
                 work.new_groups.split.insert(name, row.id("groupid"));
                 continue;
             }
@@ -262,8 +265,8 @@ fn delete(edit: &mut Edit<'_>, origins: &[u64]) -> DbResult<()> {
     let groups = ids_of(edit, sql, "groupid", origins)?;
     edit.delete("group_discovery", "groupdiscoveryid", origins)?;
     let left = without_origin(edit, &groups)?;
-    let sql = "SELECT groupid FROM groups_ WHERE groupid IN ({ids}) \
-               AND groupid NOT IN (SELECT groupid FROM host_groups)";
+    let sql = "SELECT g.groupid FROM groups_ g WHERE g.groupid IN ({ids}) \
+               AND NOT EXISTS (SELECT 1 FROM host_groups m WHERE m.groupid = g.groupid)";
     let empty = ids_of(edit, sql, "groupid", &left)?;
     edit.delete("groups_", "groupid", &empty)
 }

@@ -401,6 +401,31 @@ fn groups_go_with_their_prototype() {
 }
 
 #[test]
+fn groups_go_with_inherited_patterns() {
+    let b = boxed(&[]);
+    let template = b.new_host("Above", 1);
+    let rule = b.new_rule(template, "inherited", &[]);
+    let prototype = b.edit(|e| {
+        let all = e.query("SELECT groupid FROM groups_ WHERE name = 'All'", &[])?[0].id("groupid");
+        let columns = vec![("host", "t-{#N}".into()), ("name", "t-{#N}".into())];
+        let parts = HostPrototypeParts {
+            group_links: Some(vec![all]),
+            group_prototypes: Some(vec!["First {#T}".into(), "Second {#T}".into()]),
+            ..Default::default()
+        };
+        create_host_prototype(e, rule, &columns, &parts)
+    });
+    b.edit(|e| link_templates(e, &[b.host], &[template]));
+    let rule = b.shown("SELECT itemid AS v FROM items WHERE flags = 1 AND templateid > 0");
+    b.discover_rule(rule.parse().unwrap(), &rows("a:x"), 1_000);
+    assert_eq!(b.shown(GROUPS), "First x|Second x");
+    let patterns = Some(vec!["Second {#T}".into()]);
+    let parts = HostPrototypeParts { group_prototypes: patterns, ..Default::default() };
+    b.edit(|e| update_host_prototype(e, prototype, &Columns::new(), &parts));
+    assert_eq!(b.shown(GROUPS), "Second x");
+}
+
+#[test]
 fn another_technical_name_renames() {
     let b = boxed(&[("lifetime_type", Value::from(2))]);
     b.discover(&rows("a b"));
