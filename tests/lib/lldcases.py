@@ -236,6 +236,16 @@ def scenes():
                  [row(N="a", G="LLD people", NO=""), row(N="b", G="lld free", NO="")]] * 2,
         "changes": {1: [(0, [(0, "{#G}"), (1, "LLD people{#NO}")])],
                     3: [(0, [(0, "lld at {#G}"), (1, "lld beside {#N}")])]}}
+    yield "rights of groups", {
+        "hosts": [prototype(group_prototypes=[
+                      "LLD people/{#N}", "LLD people/{#N}/below", "LLD people/both {#N}"]),
+                  prototype(host="second-{#SCENE}-{#N}", name="second {#SCENE} {#N}",
+                            group_prototypes=["LLD people/both {#N}", "lld alone/{#N}"])],
+        "rows": [[row(N="a")], [row(N="a"), row(N="b")], [row(N="a"), row(N="b")]],
+        "changes": {1: [(0, [(0, "LLD people/{#N}"), (1, "LLD people/{#N}/below"),
+                             (2, "lld apart {#N}")])],
+                    2: [(0, [(0, "LLD people/{#N}"), (1, "LLD people/{#N}/lower"),
+                             (2, "lld apart {#N}"), (None, "LLD people/{#N}/deep")])]}}
     yield "lost at once", {
         "hosts": [prototype(group_prototypes=["lld of {#N}"])],
         "rule": {"lifetime_type": 2},
