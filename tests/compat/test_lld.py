@@ -62,6 +62,8 @@ class Side:
     def __init__(self, name, api, trapper):
         self.name, self.api, self.trapper = name, api, ("127.0.0.1", trapper)
         self.group = self.make("hostgroup", name="LLD")
+        people = self.make("hostgroup", name="LLD people")
+        self.make("usergroup", name="LLD", hostgroup_rights=[{"id": people, "permission": 2}])
         self.templates = {}
         own = self.make("templategroup", name="LLD")
         for name in ("LLD T", "LLD U"):
@@ -177,7 +179,7 @@ class Side:
         return view
 
     def groups(self):
-        """Host groups that discovery has made."""
+        """Host groups that discovery has made, and who has rights on groups."""
         rows = self.api.call(
             "hostgroup.get", output="extend", filter={"flags": 4}, selectHosts=["host"],
             selectDiscoveryRules=["key_"], selectHostPrototypes=["host"],
@@ -186,7 +188,12 @@ class Side:
             # The reference names a prototype once for each of its patterns.
             row["hostPrototypes"] = [
                 json.loads(one) for one in {json.dumps(one) for one in row["hostPrototypes"]}]
-        return {json.dumps(row["name"]): plain(row) for row in rows}
+        names = {row["groupid"]: row["name"] for row in self.api.call(
+            "hostgroup.get", output=["name"])}
+        people = self.api.call("usergroup.get", output=["name"], filter={"name": "LLD"},
+                               selectHostGroupRights="extend")[0]
+        rights = sorted([names[one["id"]], one["permission"]] for one in people["hostgroup_rights"])
+        return {"rights": rights, **{json.dumps(row["name"]): plain(row) for row in rows}}
 
 
 def differences(real, own, path=""):

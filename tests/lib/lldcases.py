@@ -217,6 +217,35 @@ def scenes():
                             "opstatus": {"status": 1}, "opinventory": {"inventory_mode": 1},
                             "optag": [{"tag": " {#N} ", "value": " o "}], "optemplate": ["LLD T"]}]}]},
         "rows": [[row(N="a"), row(N="b")], [row(N="b")]]}
+    yield "overrides by technical name", {
+        "hosts": [prototype(host="{#H}", name="{#N}")],
+        "rule": {"overrides": [{
+            "name": "o", "step": 1, "stop": 0, "filter": {"evaltype": 0, "conditions": []},
+            "operations": [
+                {"operationobject": 3, "operator": 2, "value": "off", "opstatus": {"status": 1}},
+                {"operationobject": 3, "operator": 2, "value": "hidden",
+                 "opdiscover": {"discover": 1}}]}]},
+        "rows": [[row(H="ovr-1", N="off"), row(H="ovr-off", N="ovr 2"), row(H="ovr-3", N="hidden"),
+                  row(H="ovr-hidden", N="ovr 4"), row(H="ovr-hidden-5", N="v" * 200),
+                  row(H="hidden/6", N="ovr 6")],
+                 [row(H="ovr-1", N="ovr 1"), row(H="ovr-off", N="ovr 2 hidden")]]}
+    yield "groups of people", {
+        "hosts": [prototype(group_prototypes=["{#G}", "lld beside {#N}"])],
+        "rows": [[row(N="a", G="lld free", NO=""), row(N="b", G="LLD people", NO=""),
+                  row(N="c", G="LLD", NO="")]] * 2 + [
+                 [row(N="a", G="LLD people", NO=""), row(N="b", G="lld free", NO="")]] * 2,
+        "changes": {1: [(0, [(0, "{#G}"), (1, "LLD people{#NO}")])],
+                    3: [(0, [(0, "lld at {#G}"), (1, "lld beside {#N}")])]}}
+    yield "rights of groups", {
+        "hosts": [prototype(group_prototypes=[
+                      "LLD people/{#N}", "LLD people/{#N}/below", "LLD people/both {#N}"]),
+                  prototype(host="second-{#SCENE}-{#N}", name="second {#SCENE} {#N}",
+                            group_prototypes=["LLD people/both {#N}", "lld alone/{#N}"])],
+        "rows": [[row(N="a")], [row(N="a"), row(N="b")], [row(N="a"), row(N="b")]],
+        "changes": {1: [(0, [(0, "LLD people/{#N}"), (1, "LLD people/{#N}/below"),
+                             (2, "lld apart {#N}")])],
+                    2: [(0, [(0, "LLD people/{#N}"), (1, "LLD people/{#N}/lower"),
+                             (2, "lld apart {#N}"), (None, "LLD people/{#N}/deep")])]}}
     yield "lost at once", {
         "hosts": [prototype(group_prototypes=["lld of {#N}"])],
         "rule": {"lifetime_type": 2},

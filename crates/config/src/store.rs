@@ -31,6 +31,14 @@ impl Touched {
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
+
+    fn extend(&mut self, more: Self) {
+        self.hosts.extend(more.hosts);
+        self.items.extend(more.items);
+        self.triggers.extend(more.triggers);
+        self.global |= more.global;
+        self.discovery |= more.discovery;
+    }
 }
 
 /// A transaction in progress.
@@ -62,6 +70,25 @@ impl Edit<'_> {
     pub fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
         self.objects |= crate::lld::changes_objects(sql);
         self.connection.execute(sql, params)
+    }
+
+    /// A part of the transaction: everything that `work` does, or nothing.
+    pub fn attempt<T, E: From<DbError>>(
+        &mut self,
+        work: impl FnOnce(&mut Self) -> Result<T, E>,
+    ) -> Result<T, E> {
+        self.connection.execute("SAVEPOINT attempt", &[])?;
+        let (touched, objects) = (std::mem::take(&mut self.touched), self.objects);
+        let result = work(self);
+        let more = std::mem::replace(&mut self.touched, touched);
+        if result.is_ok() {
+            self.touched.extend(more);
+        } else {
+            self.objects = objects;
+            self.connection.execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
+        }
+        self.connection.execute("RELEASE SAVEPOINT attempt", &[])?;
+        result
     }
 
     /// Reserves `n` ids of `space` and returns the first. Ids are never given out twice.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use config::Edit;
 use config::db::{DbResult, Value, query_by_ids};
-use config::link::{LinkError, link_templates, unlink_templates};
+use config::link::{LinkError, link_automatically, unlink_templates};
 use config::objects::{Deleted, Tag, delete_hosts};
 
 use super::{Event, hosts};
@@ -148,19 +148,15 @@ fn tags(edit: &mut Edit<'_>, event: &Event, later: &Gathered<'_>) -> DbResult<()
     Ok(())
 }
 
-/// All of them, or none where they do not go together.
 fn link(edit: &mut Edit<'_>, action: &str, host: u64, templates: &BTreeSet<u64>) -> DbResult<()> {
     let templates = Vec::from_iter(templates.iter().copied());
-    edit.execute("SAVEPOINT links", &[])?;
-    match link_templates(edit, &[host], &templates) {
+    match link_automatically(edit, host, &templates) {
         Ok(()) => {}
         Err(LinkError::Db(error)) => return Err(error),
         Err(LinkError::Conflict(why)) => {
             tracing::warn!("action \"{action}\" cannot link its templates: {why}");
-            edit.execute("ROLLBACK TO SAVEPOINT links", &[])?;
         }
     }
-    edit.execute("RELEASE SAVEPOINT links", &[])?;
     Ok(())
 }
 

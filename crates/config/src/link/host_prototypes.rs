@@ -1,8 +1,8 @@
 //! Inheritance of host prototypes.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use super::LinkError;
+use super::{LinkError, children_on};
 use crate::Edit;
 use crate::db::{DbResult, Row, Value, query_by_ids};
 use crate::objects::{Columns, delete_orphaned_groups};
@@ -38,20 +38,46 @@ pub(crate) fn inherit_host_prototypes(
 ) -> Result<(), LinkError> {
     let mut sources = load(edit, prototypes)?;
     let mut only = hosts;
+    let mut copied = false;
     while !sources.is_empty() {
+        let below = rules_below(edit, &sources, only)?;
         let mut children = Vec::new();
         for source in &sources {
-            let sql = "SELECT itemid, hostid FROM items WHERE templateid = ? AND flags = 1";
-            for rule in edit.query(sql, &[source.rule.into()])? {
-                if only.is_none_or(|hosts| hosts.contains(&rule.id("hostid"))) {
-                    children.push(inherit(edit, source, rule.id("itemid"), changed)?);
-                }
+            for rule in below.get(&source.rule).into_iter().flatten() {
+                children.push(inherit(edit, source, *rule, changed)?);
             }
         }
+        copied |= !children.is_empty();
         sources = load(edit, &children)?;
         only = None;
     }
+    // Patterns of groups may be gone.
+    if copied {
+        delete_orphaned_groups(edit)?
+    }
     Ok(())
+}
+
+/// Rules that inherit those of the prototypes, by these; only on these hosts.
+fn rules_below(
+    edit: &mut Edit<'_>,
+    sources: &[Source],
+    only: Option<&[u64]>,
+) -> DbResult<BTreeMap<u64, Vec<u64>>> {
+    let rules: BTreeSet<u64> = sources.iter().map(|source| source.rule).collect();
+    let rules = Vec::from_iter(rules);
+    let rows = match only {
+        Some(hosts) => children_on(edit, &rules, hosts)?,
+        None => {
+            let sql = "SELECT itemid, templateid FROM items WHERE templateid IN ({ids})";
+            query_by_ids(edit.connection(), sql, &[], &rules)?
+        }
+    };
+    let mut below: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+    for row in rows {
+        below.entry(row.id("templateid")).or_default().push(row.id("itemid"));
+    }
+    Ok(below)
 }
 
 fn load(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
@@ -193,7 +219,7 @@ fn copy_groups(edit: &mut Edit<'_>, parent: u64, child: u64) -> DbResult<()> {
             None => drop(edit.insert_new("group_prototypes", &columns)?),
         }
     }
-    delete_orphaned_groups(edit)
+    Ok(())
 }
 
 /// These prototypes and all that inherit them.

@@ -58,6 +58,27 @@ pub fn link_templates(
     hosts: &[u64],
     templates: &[u64],
 ) -> Result<(), LinkError> {
+    link(edit, hosts, templates, true)
+}
+
+/// Links templates to a host as the server does it by itself, for discovery and actions: all of
+/// them, or where one is refused, none. A host that discovery made inherits no host prototypes.
+pub fn link_automatically(
+    edit: &mut Edit<'_>,
+    host: u64,
+    templates: &[u64],
+) -> Result<(), LinkError> {
+    let sql = "SELECT hostid FROM hosts WHERE flags = 0 AND hostid = ?";
+    let host_prototypes = !edit.query(sql, &[host.into()])?.is_empty();
+    edit.attempt(|edit| link(edit, &[host], templates, host_prototypes))
+}
+
+fn link(
+    edit: &mut Edit<'_>,
+    hosts: &[u64],
+    templates: &[u64],
+    host_prototypes: bool,
+) -> Result<(), LinkError> {
     let templates: Vec<u64> =
         templates.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
     if hosts.is_empty() || templates.is_empty() {
@@ -91,6 +112,9 @@ pub fn link_templates(
     let hosts: Vec<u64> =
         below.values().flatten().copied().collect::<BTreeSet<_>>().into_iter().collect();
     inherit_triggers(edit, &triggers, Some(&hosts), false)?;
+    if !host_prototypes {
+        return Ok(());
+    }
     let sql = "SELECT d.hostid AS id FROM host_discovery d JOIN hosts p ON p.hostid = d.hostid \
                JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = 2 AND r.hostid IN ({ids})";
     let prototypes = objects_of(edit, sql, &linked)?;

@@ -335,6 +335,27 @@ fn expressions_that_are_refused() {
 }
 
 #[test]
+fn discovered_hosts_inherit_no_host_prototypes() {
+    let b = Box::new();
+    let (template, child) = (b.host("T", 1), b.host("U", 1));
+    let rule = b.item(template, "rule", &[("flags", 1), ("type", 2)]);
+    b.edit(|e| {
+        let columns = vec![("host", "{#N}".into()), ("name", "{#N}".into())];
+        create_host_prototype(e, rule, &columns, &HostPrototypeParts::default())
+    });
+    b.link(&[child], &[template]);
+    let hosts = ["by people", "found", "other"].map(|name| b.host(name, 0));
+    b.edit(|e| Ok(e.update("hosts", hosts[1], &[("flags", Value::from(4))])?));
+    b.link(&hosts[..1], &[child]);
+    b.edit(|e| link_automatically(e, hosts[1], &[child]));
+    b.edit(|e| link_automatically(e, hosts[2], &[child]));
+    let with = "SELECT h.host AS v FROM host_discovery d JOIN items r ON r.itemid = d.parent_itemid \
+                JOIN hosts h ON h.hostid = r.hostid ORDER BY h.hostid";
+    assert_eq!(b.one(with, &[]), "T|U|by people|other");
+    assert!(hosts.iter().all(|host| b.items(*host).contains_key("rule")));
+}
+
+#[test]
 fn a_template_of_seventy_items_on_a_thousand_hosts() {
     let b = Box::new();
     let t = b.host("T", 1);

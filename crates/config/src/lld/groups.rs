@@ -2,17 +2,103 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::host_shape::group_name;
+use super::host_shape::{NewHost, group_name};
 use super::lost::{Known, Mark, Tables};
 use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::Edit;
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
-use crate::objects::{ids_of, without_origin};
+use crate::objects::{ids_of, touch_members, without_origin};
 
 /// A group that is made: the id in `group_prototypes`, the group's name.
 pub(super) type Made = (u64, String);
+
+/// `flags` of groups that people made.
+const PEOPLE: i64 = 0;
+/// `flags` of groups that discovery made.
+const DISCOVERED: i64 = 4;
+
+/// Groups that a pass makes.
+#[derive(Debug, Default)]
+pub(super) struct NewGroups {
+    /// Those that split off from another group, by name, and that group.
+    split: BTreeMap<String, u64>,
+    /// Each with the group whose rights it gets.
+    heirs: Vec<(u64, u64)>,
+}
+
+/// Puts hosts into the groups that patterns name. What people made is none of these, and that is
+/// told. Gives all groups that are to be made.
+pub(super) fn assign(
+    connection: &mut dyn Connection,
+    work: &mut Work<'_>,
+    hosts: &mut [(&Place, NewHost)],
+) -> DbResult<BTreeSet<Made>> {
+    let all = hosts.iter().flat_map(|(_, host)| host.made_groups.iter().cloned());
+    let mut wanted: BTreeSet<Made> = all.collect();
+    let names: BTreeSet<&str> = wanted.iter().map(|(_, name)| name.as_str()).collect();
+    let taken = named(connection, PEOPLE, &Vec::from_iter(names))?;
+    for name in taken.keys() {
+        work.errors.add(format!(
+            "Cannot discover group: group with the same name \"{name}\" already exists."
+        ));
+    }
+    wanted.retain(|(_, name)| !taken.contains_key(name));
+    for (_, host) in hosts {
+        host.made_groups.retain(|made| wanted.contains(made));
+        host.shape.groups.extend(host.made_groups.iter().map(|(_, name)| name.clone()));
+    }
+    Ok(wanted)
+}
+
+/// Ids of groups by name; those that do not exist are made.
+pub(super) fn ids(
+    edit: &mut Edit<'_>,
+    new: &mut NewGroups,
+    names: &BTreeSet<String>,
+) -> DbResult<Vec<u64>> {
+    let mut ids = Vec::with_capacity(names.len());
+    for name in names {
+        ids.push(match by_name(edit.connection(), name)? {
+            Some(row) => row.id("groupid"),
+            None => make(edit, new, name)?,
+        });
+    }
+    Ok(ids)
+}
+
+/// A new group is an heir of the one that it splits off from, or of the one right above it.
+fn make(edit: &mut Edit<'_>, new: &mut NewGroups, name: &str) -> DbResult<u64> {
+    let row = [("name", name.into()), ("flags", Value::from(DISCOVERED))];
+    let id = edit.insert_new("groups_", &row)?;
+    let from = match (new.split.get(name), name.rsplit_once('/')) {
+        (Some(group), _) => Some(*group),
+        (None, Some((above, _))) => by_name(edit.connection(), above)?.map(|row| row.id("groupid")),
+        (None, None) => None,
+    };
+    new.heirs.extend(from.map(|from| (id, from)));
+    Ok(id)
+}
+
+/// Gives new groups the rights on the groups whose heirs they are, as these were before.
+pub(super) fn give_rights(edit: &mut Edit<'_>, new: &mut NewGroups) -> DbResult<()> {
+    let heirs = std::mem::take(&mut new.heirs);
+    let from: BTreeSet<u64> = heirs.iter().map(|(_, from)| *from).collect();
+    let sql = "SELECT groupid, usrgrpid, permission FROM group_rights WHERE groupid IN ({ids})";
+    let mut rights: BTreeMap<u64, Vec<Row>> = BTreeMap::new();
+    for row in query_by_ids(edit.connection(), sql, &[], &Vec::from_iter(from))? {
+        rights.entry(row.id("groupid")).or_default().push(row);
+    }
+    let mut rows = Vec::new();
+    for (id, from) in heirs {
+        for right in rights.get(&from).into_iter().flatten() {
+            let (who, what) = (right.id("usrgrpid"), right.int("permission"));
+            rows.push(vec![who.into(), id.into(), Value::from(what)]);
+        }
+    }
+    edit.insert_many("group_rights", &["usrgrpid", "groupid", "permission"], &rows)
+}
 
 /// Notes where discovered groups come from; those that no row makes any more go after the rule's
 /// lifetime, once no host is in them. Groups of people stay what they are.
@@ -20,17 +106,18 @@ pub(super) fn discover(
     stage: &mut Stage<'_, '_>,
     work: &mut Work<'_>,
     wanted: &BTreeSet<Made>,
-    given_up: &[u64],
+    given_up: &BTreeSet<u64>,
 ) -> Result<(), Stop> {
     let mut existing = load(stage.connection(), work)?;
     if !given_up.is_empty() {
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         existing.retain(|row| !given_up.contains(&row.id("groupdiscoveryid")));
-        delete(edit, given_up)?;
+        delete(edit, &Vec::from_iter(given_up.iter().copied()))?;
     }
     let known: BTreeSet<Made> = existing.iter().map(made).collect();
     let missing: Vec<&Made> = wanted.difference(&known).collect();
-    let ids = discovered(stage.connection(), &missing)?;
+    let names: BTreeSet<&str> = missing.iter().map(|(_, name)| name.as_str()).collect();
+    let ids = named(stage.connection(), DISCOVERED, &Vec::from_iter(names))?;
     let patterns = patterns(work);
     let rows: Vec<[(&str, Value); 4]> = missing
         .iter()
@@ -69,11 +156,14 @@ pub(super) fn discover(
     Ok(())
 }
 
-/// Gives groups whose pattern has changed the names that their rows give now. Where another group
-/// has the name, or the group has a second origin, hosts change groups instead: returns the origins
-/// that groups have no more then.
-pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u64>, Stop> {
-    let mut given_up = Vec::new();
+/// Gives groups whose pattern has changed the names that their rows give now. Where another
+/// discovered group has the name, or the group has a second origin, hosts change groups instead:
+/// returns the origins that groups have no more then.
+pub(super) fn rename(
+    stage: &mut Stage<'_, '_>,
+    work: &mut Work<'_>,
+) -> Result<BTreeSet<u64>, Stop> {
+    let mut given_up = BTreeSet::new();
     let patterns = patterns(work);
     let now = |row: &Row| patterns.get(&row.id("parent_group_prototypeid")).copied();
     let mut stale = load(stage.connection(), work)?;
@@ -88,12 +178,21 @@ pub(super) fn rename(stage: &mut Stage<'_, '_>, work: &Work<'_>) -> Result<Vec<u
         });
         let Some(place) = of_names.get(old).map(|at| &work.rows[*at]) else { continue };
         let Ok(name) = group_name(pattern, &substitution(work, place)) else { continue };
-        if name != old && !is_free(stage.connection(), row.id("groupid"), &name)? {
-            given_up.push(row.id("groupdiscoveryid"));
-            continue;
+        if name != old {
+            let taken = by_name(stage.connection(), &name)?;
+            // The old one is not discovered any more then.
+            if taken.as_ref().is_some_and(|other| other.int("flags") == PEOPLE) {
+                continue;
+            }
+            if taken.is_some() || is_shared(stage.connection(), row.id("groupid"))? {
+                given_up.insert(row.id("groupdiscoveryid"));
+                work.new_groups.split.insert(name, row.id("groupid"));
+                continue;
+            }
         }
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         edit.update("groups_", row.id("groupid"), &[("name", name.into())])?;
+        touch_members(edit, &[row.id("groupid")])?;
         let pattern = [("name", pattern.into())];
         edit.update("group_discovery", row.id("groupdiscoveryid"), &pattern)?;
     }
@@ -104,14 +203,16 @@ fn substitution<'a>(work: &Work<'a>, place: &'a Place) -> Substitution<'a> {
     Substitution::new(&place.row, &work.rule.tz)
 }
 
-/// No other group has the name, and the group comes from one place alone.
-fn is_free(connection: &mut dyn Connection, group: u64, name: &str) -> DbResult<bool> {
-    let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
-    if !connection.query(sql, &[name.into()])?.is_empty() {
-        return Ok(false);
-    }
+/// The group with this name.
+fn by_name(connection: &mut dyn Connection, name: &str) -> DbResult<Option<Row>> {
+    let sql = "SELECT groupid, flags FROM groups_ WHERE type = 0 AND name = ?";
+    Ok(connection.query(sql, &[name.into()])?.into_iter().next())
+}
+
+/// The group comes from several places.
+fn is_shared(connection: &mut dyn Connection, group: u64) -> DbResult<bool> {
     let sql = "SELECT groupdiscoveryid FROM group_discovery WHERE groupid = ?";
-    Ok(connection.query(sql, &[group.into()])?.len() == 1)
+    Ok(connection.query(sql, &[group.into()])?.len() > 1)
 }
 
 /// Patterns of the rule's prototypes by their ids.
@@ -137,19 +238,21 @@ fn load(connection: &mut dyn Connection, work: &Work<'_>) -> DbResult<Vec<Row>> 
     query_by_ids(connection, &sql, &[], &prototypes)
 }
 
-/// Ids of the groups by name, as far as discovery has made them.
-fn discovered(
+/// Ids of the groups with these names and `flags`.
+fn named(
     connection: &mut dyn Connection,
-    wanted: &[&Made],
+    flags: i64,
+    wanted: &[&str],
 ) -> DbResult<BTreeMap<String, u64>> {
     let mut ids = BTreeMap::new();
     for portion in wanted.chunks(1_000) {
         let marks = placeholders(portion.len());
         let sql = format!(
-            "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = 4 AND name IN ({marks})"
+            "SELECT groupid, name FROM groups_ WHERE type = 0 AND flags = ? AND name IN ({marks})"
         );
-        let names: Vec<Value> = portion.iter().map(|(_, name)| name.as_str().into()).collect();
-        for row in connection.query(&sql, &names)? {
+        let mut params = vec![Value::from(flags)];
+        params.extend(portion.iter().map(|name| Value::from(*name)));
+        for row in connection.query(&sql, &params)? {
             ids.insert(row.text("name").to_owned(), row.id("groupid"));
         }
     }
@@ -162,8 +265,8 @@ fn delete(edit: &mut Edit<'_>, origins: &[u64]) -> DbResult<()> {
     let groups = ids_of(edit, sql, "groupid", origins)?;
     edit.delete("group_discovery", "groupdiscoveryid", origins)?;
     let left = without_origin(edit, &groups)?;
-    let sql = "SELECT groupid FROM groups_ WHERE groupid IN ({ids}) \
-               AND groupid NOT IN (SELECT groupid FROM host_groups)";
+    let sql = "SELECT g.groupid FROM groups_ g WHERE g.groupid IN ({ids}) \
+               AND NOT EXISTS (SELECT 1 FROM host_groups m WHERE m.groupid = g.groupid)";
     let empty = ids_of(edit, sql, "groupid", &left)?;
     edit.delete("groups_", "groupid", &empty)
 }

@@ -84,7 +84,7 @@ pub(super) struct NewHost {
     pub(super) shape: Shape,
     /// [`INTERFACE`] of each.
     pub(super) interfaces: Vec<Columns>,
-    /// Groups by their patterns' ids.
+    /// Groups by their patterns' ids; not in the shape until it is known that they can be.
     pub(super) made_groups: Vec<Made>,
     /// What is wrong with it and keeps it neither from being made nor from being changed.
     pub(super) complaints: Vec<String>,
@@ -216,14 +216,14 @@ pub(super) fn wanted(
     let row = Substitution::new(&place.row, &work.rule.tz);
     let host = row.name(prototype.row.text("host"));
     let name = row.name(prototype.row.text("name"));
-    if let Err(why) = check_names(&host, &name) {
-        return Ok(Err(cannot(&host, why)));
-    }
-    let made = match overridden(work, prototype, place, &name, connection)? {
+    let made = match overridden(work, prototype, place, &host, connection)? {
         Ok(Some(made)) => made,
         Ok(None) => return Ok(Ok(None)),
         Err(error) => return Ok(Err(error)),
     };
+    if let Err(why) = check_names(&host, &name) {
+        return Ok(Err(cannot(&host, why)));
+    }
     let Overridden { status, inventory_mode, mut templates, tags } = made;
     let mut complaints = Vec::new();
     for unknown in unknown_templates(connection, &templates)? {
@@ -236,8 +236,6 @@ pub(super) fn wanted(
         _ => from.interfaces.clone(),
     };
     let made_groups = made_groups(prototype, &row, &mut complaints);
-    let mut groups = prototype.groups.clone();
-    groups.extend(made_groups.iter().map(|(_, name)| name.clone()));
     let (tags, refused) = match row_tags(&tags, &row) {
         Ok(tags) => (tags, None),
         Err(why) => (BTreeSet::new(), Some(cannot(&host, why))),
@@ -245,7 +243,7 @@ pub(super) fn wanted(
     let shape = Shape {
         name,
         columns: columns(inventory_mode, own, from.columns.clone()),
-        groups,
+        groups: prototype.groups.clone(),
         templates,
         tags,
         macros: macros(prototype, &row, from),
@@ -264,13 +262,13 @@ struct Overridden {
     tags: Vec<Tag>,
 }
 
-/// The prototype with the operations that apply to a host of this visible name; `None` = it is
+/// The prototype with the operations that apply to a host of this technical name; `None` = it is
 /// not discovered.
 fn overridden(
     work: &Work<'_>,
     prototype: &HostPrototype,
     place: &Place,
-    name: &str,
+    host: &str,
     connection: &mut dyn Connection,
 ) -> DbResult<Result<Option<Overridden>, String>> {
     let mut discover = prototype.row.int("discover");
@@ -280,7 +278,7 @@ fn overridden(
         templates: prototype.templates.clone(),
         tags: prototype.tags.clone(),
     };
-    let operations = match work.rule.operations(place, HOST, name) {
+    let operations = match work.rule.operations(place, HOST, host) {
         Ok(operations) => operations,
         Err(error) => return Ok(Err(error)),
     };

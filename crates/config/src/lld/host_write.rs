@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Work;
+use super::groups;
 use super::host_interfaces;
 use super::host_shape::{NewHost, Shape};
 use super::hosts::Update;
 use crate::Edit;
-use crate::db::{DbResult, Value, placeholders, query_by_ids};
-use crate::link::{LinkError, link_templates, unlink_templates};
+use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
+use crate::link::{LinkError, link_automatically, unlink_templates};
 use crate::objects::{delete_items, ids_of};
 
 /// `link_type`: discovery has linked the template.
@@ -44,31 +45,44 @@ pub(super) fn create(
             host_interfaces::create(edit, id, columns)?;
         }
         fill(edit, work, id, &Shape::default(), &new.shape)?;
+        templates(edit, work, id, &BTreeSet::new(), &new.shape.templates)?;
         edit.touch_host(id);
         work.summary.created.hosts += 1;
     }
     Ok(())
 }
 
-/// Changes hosts.
+/// Changes hosts. One that only lacks templates that are refused stays as it is.
 pub(super) fn update(edit: &mut Edit<'_>, work: &mut Work<'_>, updates: &[Update]) -> DbResult<()> {
-    for Update { id, now, then, interfaces, pattern } in updates {
-        let mut row: Vec<(&str, Value)> =
-            vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
-        row.extend(then.columns.iter().cloned());
-        edit.update("hosts", *id, &row)?;
-        if let Some(pattern) = pattern {
-            edit.update("host_discovery", *id, &[("host", pattern.as_str().into())])?;
+    for one in updates {
+        let differs = one.differs_beside_templates();
+        if differs {
+            apply(edit, work, one)?;
         }
-        host_interfaces::write(edit, *id, interfaces)?;
-        fill(edit, work, *id, now, then)?;
-        edit.touch_host(*id);
-        work.summary.updated.hosts += 1;
+        let Update { id, now, then, .. } = one;
+        if templates(edit, work, *id, &now.templates, &then.templates)? || differs {
+            edit.touch_host(*id);
+            work.summary.updated.hosts += 1;
+        }
     }
     Ok(())
 }
 
-/// Groups, tags, macros and templates, as far as they differ.
+/// All but templates.
+fn apply(edit: &mut Edit<'_>, work: &mut Work<'_>, update: &Update) -> DbResult<()> {
+    let Update { id, now, then, interfaces, pattern } = update;
+    let mut row: Vec<(&str, Value)> =
+        vec![("host", then.host.as_str().into()), ("name", then.name.as_str().into())];
+    row.extend(then.columns.iter().cloned());
+    edit.update("hosts", *id, &row)?;
+    if let Some(pattern) = pattern {
+        edit.update("host_discovery", *id, &[("host", pattern.as_str().into())])?;
+    }
+    host_interfaces::write(edit, *id, interfaces)?;
+    fill(edit, work, *id, now, then)
+}
+
+/// Groups, tags and macros, as far as they differ.
 fn fill(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
@@ -78,7 +92,7 @@ fn fill(
 ) -> DbResult<()> {
     if now.groups != then.groups {
         edit.delete("host_groups", "hostid", &[id])?;
-        let groups = groups(edit, &then.groups)?;
+        let groups = groups::ids(edit, &mut work.new_groups, &then.groups)?;
         let rows: Vec<Vec<Value>> =
             groups.iter().map(|group| vec![id.into(), Value::from(*group)]).collect();
         edit.insert_many("host_groups", &["hostid", "groupid"], &rows)?;
@@ -111,37 +125,22 @@ fn fill(
             edit.insert_new("hostmacros", &row)?;
         }
     }
-    templates(edit, work, id, now, then)
+    Ok(())
 }
 
-/// Host groups by name; those that do not exist are made.
-fn groups(edit: &mut Edit<'_>, names: &BTreeSet<String>) -> DbResult<Vec<u64>> {
-    let mut ids = Vec::with_capacity(names.len());
-    for name in names {
-        let sql = "SELECT groupid FROM groups_ WHERE type = 0 AND name = ?";
-        let found = edit.query(sql, &[name.as_str().into()])?.first().map(|row| row.id("groupid"));
-        ids.push(match found {
-            Some(id) => id,
-            None => {
-                let row = [("name", name.as_str().into()), ("flags", Value::from(4))];
-                edit.insert_new("groups_", &row)?
-            }
-        });
-    }
-    Ok(ids)
-}
-
+/// Links and unlinks templates; whether anything has changed. What is refused leaves nothing
+/// behind, so that the next comparison tries it again.
 fn templates(
     edit: &mut Edit<'_>,
     work: &mut Work<'_>,
     id: u64,
-    now: &Shape,
-    then: &Shape,
-) -> DbResult<()> {
-    let named: Vec<&String> = now.templates.union(&then.templates).collect();
-    if now.templates == then.templates || named.is_empty() {
-        return Ok(());
+    now: &BTreeSet<String>,
+    then: &BTreeSet<String>,
+) -> DbResult<bool> {
+    if now == then {
+        return Ok(false);
     }
+    let named: Vec<&String> = now.union(then).collect();
     let sql = format!(
         "SELECT hostid, host FROM hosts WHERE kind = 1 AND host IN ({})",
         placeholders(named.len())
@@ -155,7 +154,7 @@ fn templates(
     let ids = |names: Vec<&String>| -> Vec<u64> {
         names.into_iter().filter_map(|name| known.get(name).copied()).collect()
     };
-    let away = ids(now.templates.difference(&then.templates).collect());
+    let away = ids(now.difference(then).collect());
     match unlink_templates(edit, &[id], &away, true) {
         Ok(mut deleted) => {
             work.summary.deleted.items.append(&mut deleted.items);
@@ -164,20 +163,26 @@ fn templates(
         Err(LinkError::Db(error)) => return Err(error),
         Err(LinkError::Conflict(text)) => work.errors.add(text),
     }
-    for name in then.templates.difference(&now.templates) {
-        let Some(template) = known.get(name) else { continue };
-        match link_templates(edit, &[id], &[*template]) {
-            Ok(()) => {
-                let sql = "UPDATE host_templates SET link_type = ? \
-                           WHERE hostid = ? AND templateid = ?";
-                let params = [DISCOVERED_LINK.into(), id.into(), Value::from(*template)];
-                edit.execute(sql, &params)?;
-            }
-            Err(LinkError::Db(error)) => return Err(error),
-            Err(LinkError::Conflict(text)) => work.errors.add(text),
+    let new = ids(then.difference(now).collect());
+    if new.is_empty() {
+        return Ok(!away.is_empty());
+    }
+    match link_automatically(edit, id, &new) {
+        Ok(()) => {}
+        Err(LinkError::Db(error)) => return Err(error),
+        Err(LinkError::Conflict(text)) => {
+            work.errors.add(text);
+            return Ok(!away.is_empty());
         }
     }
-    Ok(())
+    let sql = format!(
+        "UPDATE host_templates SET link_type = ? WHERE hostid = ? AND templateid IN ({})",
+        placeholders(new.len())
+    );
+    let mut params = vec![DISCOVERED_LINK.into(), Value::from(id)];
+    params.extend(id_params(new));
+    edit.execute(&sql, &params)?;
+    Ok(true)
 }
 
 /// Deletes hosts with all that is theirs.

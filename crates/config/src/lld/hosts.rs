@@ -9,6 +9,7 @@ use super::host_shape::{
 };
 use super::host_write;
 use super::lost::{Known, Mark, Tables};
+use super::places::Place;
 use super::substitute::Substitution;
 use super::{Stage, Stop, Work};
 use crate::db::{Connection, DbResult, Row, Value, placeholders, query_by_ids};
@@ -60,6 +61,12 @@ impl Update {
     fn is_empty(&self) -> bool {
         self.now == self.then && self.interfaces.is_empty() && self.pattern.is_none()
     }
+
+    /// Anything but templates is to be changed.
+    pub(super) fn differs_beside_templates(&self) -> bool {
+        let then = Shape { templates: self.now.templates.clone(), ..self.then.clone() };
+        then != self.now || !self.interfaces.is_empty() || self.pattern.is_some()
+    }
 }
 
 /// Hosts that exist, and how to find them.
@@ -95,44 +102,35 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
     let mut state = load(stage.connection(), work)?;
     let (mut creates, mut updates) = (Vec::new(), Vec::new());
     let (mut hosts, mut names): (HashSet<String>, HashSet<String>) = Default::default();
-    let mut made: BTreeSet<groups::Made> = BTreeSet::new();
+    let mut news = all_wanted(stage.connection(), work, &from)?;
+    let made = groups::assign(stage.connection(), work, &mut news)?;
     let rule = work.rule;
-    for (at, prototype) in rule.hosts.iter().enumerate() {
-        for place in work.rows {
-            let new = match wanted(work, at, place, &from, stage.connection())? {
-                Ok(Some(new)) => new,
-                Ok(None) => continue,
-                Err(error) => {
-                    work.errors.add(error);
-                    continue;
-                }
-            };
-            made.extend(new.made_groups.iter().cloned());
-            if !hosts.insert(new.shape.host.clone()) {
-                work.errors.add(cannot(&new.shape.host, "another row gives the same name"));
-                continue;
+    for (place, new) in news {
+        let prototype = &rule.hosts[new.prototype];
+        if !hosts.insert(new.shape.host.clone()) {
+            work.errors.add(cannot(&new.shape.host, "another row gives the same name"));
+            continue;
+        }
+        let row = Substitution::new(&place.row, &rule.tz);
+        let found = state.find(prototype.id(), &new.shape.host, &row);
+        if let Some(index) = found {
+            state.existing[index].found = true;
+        }
+        if !names.insert(new.shape.name.clone()) {
+            work.errors.add(cannot(&new.shape.host, "another row gives its visible name"));
+            continue;
+        }
+        new.complaints.iter().for_each(|text| work.errors.add(text.clone()));
+        if let Some(refused) = new.refused {
+            work.errors.add(refused);
+            continue;
+        }
+        match found {
+            Some(index) => {
+                let one = &state.existing[index];
+                updates.push(update(stage.connection(), one, &prototype.row, new)?);
             }
-            let row = Substitution::new(&place.row, &rule.tz);
-            let found = state.find(prototype.id(), &new.shape.host, &row);
-            if let Some(index) = found {
-                state.existing[index].found = true;
-            }
-            if !names.insert(new.shape.name.clone()) {
-                work.errors.add(cannot(&new.shape.host, "another row gives its visible name"));
-                continue;
-            }
-            new.complaints.iter().for_each(|text| work.errors.add(text.clone()));
-            if let Some(refused) = new.refused {
-                work.errors.add(refused);
-                continue;
-            }
-            match found {
-                Some(index) => {
-                    let one = &state.existing[index];
-                    updates.push(update(stage.connection(), one, &prototype.row, new)?);
-                }
-                None => creates.push(new),
-            }
+            None => creates.push(new),
         }
     }
     refuse_taken(stage.connection(), work, &mut creates, &mut updates)?;
@@ -141,9 +139,30 @@ pub(super) fn discover(stage: &mut Stage<'_, '_>, work: &mut Work<'_>) -> Result
         let Some(edit) = stage.edit() else { return Err(Stop::Changes) };
         host_write::create(edit, work, &creates)?;
         host_write::update(edit, work, &updates)?;
+        groups::give_rights(edit, &mut work.new_groups)?;
     }
     give_up(stage, work, &state.existing)?;
     groups::discover(stage, work, &made, &given_up)
+}
+
+/// What all prototypes are in all rows.
+fn all_wanted<'a>(
+    connection: &mut dyn Connection,
+    work: &mut Work<'a>,
+    from: &RulesHost,
+) -> DbResult<Vec<(&'a Place, NewHost)>> {
+    let (rule, rows) = (work.rule, work.rows);
+    let mut news = Vec::new();
+    for at in 0..rule.hosts.len() {
+        for place in rows {
+            match wanted(work, at, place, from, connection)? {
+                Ok(Some(new)) => news.push((place, new)),
+                Ok(None) => {}
+                Err(error) => work.errors.add(error),
+            }
+        }
+    }
+    Ok(news)
 }
 
 fn update(

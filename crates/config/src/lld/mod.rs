@@ -209,6 +209,7 @@ impl Turn<'_> {
             clock_s: self.clock_s,
             summary: Summary { supported: true, ..Summary::default() },
             errors,
+            new_groups: groups::NewGroups::default(),
             due_s: None,
         };
         let found = items::discover(stage, &mut work)?;
@@ -228,5 +229,6 @@ struct Work<'a> {
     clock_s: u64,
     summary: Summary,
     errors: Errors,
+    new_groups: groups::NewGroups,
     due_s: Option<u64>,
 }

@@ -1,8 +1,6 @@
 //! Patterns of groups that host prototypes have, and the groups that discovery has made of them.
 
-use std::collections::BTreeSet;
-
-use super::ids_of;
+use super::{ids_of, touch_members};
 use crate::Edit;
 use crate::db::{DbResult, Value};
 
@@ -55,42 +53,37 @@ pub(super) fn write_group_prototypes(
             }
         }
     }
-    delete_orphaned_groups(edit)
+    if gone.is_empty() { Ok(()) } else { delete_orphaned_groups(edit) }
 }
 
 /// Deletes groups that discovery has made of patterns that are gone, also those with hosts in
 /// them. One without which a host had no group stays, and is then one of people.
 pub(crate) fn delete_orphaned_groups(edit: &mut Edit<'_>) -> DbResult<()> {
-    let orphans =
-        "parent_group_prototypeid NOT IN (SELECT group_prototypeid FROM group_prototypes)";
+    let orphans = "NOT EXISTS (SELECT 1 FROM group_prototypes p \
+                   WHERE p.group_prototypeid = group_discovery.parent_group_prototypeid)";
     let sql = format!("SELECT DISTINCT groupid FROM group_discovery WHERE {orphans}");
     let groups: Vec<u64> = edit.query(&sql, &[])?.iter().map(|row| row.id("groupid")).collect();
     if groups.is_empty() {
         return Ok(());
     }
     edit.execute(&format!("DELETE FROM group_discovery WHERE {orphans}"), &[])?;
-    let mut touched = BTreeSet::new();
     for group in without_origin(edit, &groups)? {
-        let sql = "SELECT hostid FROM host_groups WHERE groupid = ? AND hostid NOT IN \
-                   (SELECT hostid FROM host_groups WHERE groupid <> ?)";
-        if !edit.query(sql, &[group.into(), group.into()])?.is_empty() {
+        let sql = "SELECT m.hostid FROM host_groups m WHERE m.groupid = ? AND NOT EXISTS \
+                   (SELECT 1 FROM host_groups o WHERE o.hostid = m.hostid AND o.groupid <> m.groupid)";
+        if !edit.query(sql, &[group.into()])?.is_empty() {
             edit.update("groups_", group, &[("flags", Value::from(0))])?;
             continue;
         }
-        let sql = "SELECT hostid FROM host_groups WHERE groupid IN ({ids})";
-        touched.extend(ids_of(edit, sql, "hostid", &[group])?);
+        touch_members(edit, &[group])?;
         edit.delete("groups_", "groupid", &[group])?;
-    }
-    for host in touched {
-        edit.touch_host(host);
     }
     Ok(())
 }
 
 /// Those of these groups that discovery has made, no pattern makes any more, and no prototype uses.
 pub(crate) fn without_origin(edit: &mut Edit<'_>, groups: &[u64]) -> DbResult<Vec<u64>> {
-    let sql = "SELECT groupid FROM groups_ WHERE flags = 4 AND groupid IN ({ids}) \
-               AND groupid NOT IN (SELECT groupid FROM group_discovery) \
-               AND groupid NOT IN (SELECT groupid FROM group_prototypes)";
+    let sql = "SELECT g.groupid FROM groups_ g WHERE g.flags = 4 AND g.groupid IN ({ids}) \
+               AND NOT EXISTS (SELECT 1 FROM group_discovery d WHERE d.groupid = g.groupid) \
+               AND NOT EXISTS (SELECT 1 FROM group_prototypes p WHERE p.groupid = g.groupid)";
     ids_of(edit, sql, "groupid", groups)
 }

@@ -111,6 +111,15 @@ pub(crate) fn touch_triggers(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<()> {
     Ok(())
 }
 
+/// Hosts in these groups are to be read again: they know the groups' names.
+pub fn touch_members(edit: &mut Edit<'_>, groups: &[u64]) -> DbResult<()> {
+    let sql = "SELECT DISTINCT hostid FROM host_groups WHERE groupid IN ({ids})";
+    for host in ids_of(edit, sql, "hostid", groups)? {
+        edit.touch_host(host);
+    }
+    Ok(())
+}
+
 /// First column of the rows as ids.
 pub(crate) fn ids_of(
     edit: &mut Edit<'_>,

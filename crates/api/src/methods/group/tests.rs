@@ -160,6 +160,21 @@ fn hosts_keep_a_group() {
 }
 
 #[test]
+fn hosts_know_the_new_name_of_a_group() {
+    let server = Server::start();
+    let group = server.create("hostgroup.create", &json!({ "name": "old" }));
+    let host = json!({ "host": "h", "groups": { "groupid": group } });
+    server.create("host.create", &host);
+    let names = || {
+        let snapshot = server.api.deps.config.snapshot();
+        snapshot.host_by_name("h").unwrap().group_names.join("|")
+    };
+    assert_eq!(names(), "old");
+    server.call("hostgroup.update", &json!({ "groupid": group, "name": "new" })).unwrap();
+    assert_eq!(names(), "new");
+}
+
+#[test]
 fn rights_go_down_the_tree() {
     let server = Server::start();
     let group = |name: &str| server.create("hostgroup.create", &json!({ "name": name }));

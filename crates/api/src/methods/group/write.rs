@@ -2,7 +2,7 @@
 
 use config::Edit;
 use config::db::{Value, query_by_ids};
-use config::objects::new_uuid;
+use config::objects::{new_uuid, touch_members};
 
 use super::Kind;
 use crate::call::{Call, Json};
@@ -78,6 +78,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Js
             }
             edit.update("groups_", *id, columns)?;
         }
+        touch_members(edit, &ids)?;
         Ok(kind.object.result(&ids))
     })
 }

@@ -230,26 +230,43 @@ fn interfaces_follow_and_items_keep_theirs() {
 #[test]
 fn discovered_groups_go_when_nothing_makes_them() {
     let b = boxed(&[("lifetime", "1h".into())]);
-    b.edit(|e| {
-        let row = [("name", "Of mine".into())];
-        Ok(e.insert_new("groups_", &row)?)
-    });
     let origins = "SELECT g.name || ' ' || d.name || ' ' || d.status AS v FROM group_discovery d \
                    JOIN groups_ g ON g.groupid = d.groupid";
-    b.discover(&rows("a:x b:y c:mine"));
+    b.discover(&rows("a:x b:y"));
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
-    b.stays(&rows("a:x b:y c:mine"));
+    b.stays(&rows("a:x b:y"));
     b.discover_at(&rows("a:x b:x"), 2_000);
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 1");
     b.discover_at(&rows("a:x b:y"), 3_000);
     assert_eq!(b.shown(origins), "Of x Of {#T} 0|Of y Of {#T} 0");
-    // The lost host c is in a group of people, which stays.
     b.discover_at(&rows("a:x b:x"), 4_000);
     b.discover_at(&rows("a:x b:x"), 4_000 + 3_600);
     assert_eq!((b.shown(origins).as_str(), b.shown(GROUPS).as_str()), ("Of x Of {#T} 0", "Of x"));
-    let mine = "SELECT name AS v FROM groups_ WHERE name = 'Of mine'";
-    assert_eq!(b.shown(mine), "Of mine");
     b.stays(&rows("a:x b:x"));
+}
+
+#[test]
+fn groups_of_people_are_not_discovered() {
+    let b = boxed(&[]);
+    b.edit(|e| Ok(e.insert_new("groups_", &[("name", "Of mine".into())])?));
+    patterns(&b, &[(Some(0), "Of {#T}"), (None, "{#T}")]);
+    let told = |name: &str| {
+        format!("Cannot discover group: group with the same name \"{name}\" already exists.")
+    };
+    // By a link of the prototype hosts are in "All" all the same.
+    let list = rows("a:x b:mine c:All d:mine");
+    let error = b.discover_at(&list, 1_000).error;
+    assert_eq!(error, format!("{}\n{}", told("All"), told("Of mine")));
+    let members = "SELECT h.host || ' in ' || g.name AS v FROM host_groups hg JOIN hosts h \
+                   ON h.hostid = hg.hostid JOIN groups_ g ON g.groupid = hg.groupid \
+                   WHERE g.flags = 0";
+    assert_eq!(b.shown(members), "vm-a in All|vm-b in All|vm-c in All|vm-d in All");
+    assert_eq!(b.shown(GROUPS), "Of All|Of x|mine|x");
+    b.stays(&list);
+    // A group that becomes one of people keeps its hosts no longer.
+    b.edit(|e| Ok(e.execute("UPDATE groups_ SET flags = 0 WHERE name = 'x'", &[])?));
+    assert!(b.discover_at(&list, 1_000).error.contains(&told("x")));
+    assert!(!b.shown(members).contains("vm-a in x"), "{}", b.shown(members));
 }
 
 /// Gives the one prototype these patterns: the place of the one that it was, and the name.
@@ -282,6 +299,9 @@ fn discovered_groups_follow_their_patterns() {
     b.discover(&rows("a:x"));
     assert_eq!((b.shown(GROUPS).as_str(), b.shown(ids)), ("At x", before.clone()));
     assert_eq!(b.shown(members), "vm-a in At x");
+    let snapshot = b.config.snapshot();
+    let known = &snapshot.host_by_name("vm-a").unwrap().group_names;
+    assert!(known.iter().any(|name| &**name == "At x"), "{known:?}");
     b.stays(&rows("a:x"));
     // By its name alone it is the same one too.
     patterns(&b, &[(None, "At {#T}"), (None, "In {#N}")]);
@@ -295,11 +315,65 @@ fn discovered_groups_follow_their_patterns() {
     assert!(b.discover_at(&rows, 1_000).error.contains("a//a"));
     assert_eq!(b.shown(members), "");
     assert_eq!(b.shown("SELECT flags AS v FROM groups_ WHERE name = 'Of mine'"), "0");
-    // The hosts are in another group, the old one is empty.
-    assert_eq!(b.shown(GROUPS), "In a");
+    // Both are lost, and empty.
+    assert_eq!(b.shown(GROUPS), "At x|In a");
     // Groups of patterns that are gone go at once.
     patterns(&b, &[(Some(0), "Of mine{#X}")]);
-    assert_eq!(b.shown(GROUPS), "");
+    assert_eq!(b.shown(GROUPS), "At x");
+}
+
+/// Who may do what with hosts in groups.
+const RIGHTS: &str = "SELECT g.name || ' ' || r.usrgrpid || ' ' || r.permission AS v \
+    FROM group_rights r JOIN groups_ g ON g.groupid = r.groupid";
+
+#[test]
+fn new_groups_have_the_rights_of_the_one_above() {
+    let b = boxed(&[]);
+    b.edit(|e| {
+        for id in [70, 80] {
+            e.insert("usergroups", &[("usrgrpid", Value::from(id))])?;
+        }
+        for (name, rights) in [("A", &[(70, 2), (80, 3)][..]), ("A/B/C", &[(80, 0)])] {
+            let group = e.insert_new("groups_", &[("name", name.into())])?;
+            for (who, what) in rights {
+                let row = [
+                    ("usrgrpid", Value::from(*who)),
+                    ("groupid", group.into()),
+                    ("permission", Value::from(*what)),
+                ];
+                e.insert("group_rights", &row)?;
+            }
+        }
+        Ok(())
+    });
+    patterns(&b, &[(Some(0), "{#T}")]);
+    // Nobody has rights on D; A/B is as new as what is below it.
+    b.discover(&rows("a:A/B b:A/B/D c:A/B/C/D d:D/E e:Other"));
+    let people = "A 70 2|A 80 3|A/B 70 2|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0";
+    assert_eq!(b.shown(RIGHTS), people);
+    // A group that is there keeps what it has.
+    b.edit(|e| Ok(e.execute("DELETE FROM group_rights WHERE usrgrpid = 70", &[])?));
+    b.discover(&rows("a:A/B b:A/B c:A/B/F"));
+    assert_eq!(b.shown(RIGHTS), "A 80 3|A/B 80 3|A/B/C 80 0|A/B/C/D 80 0|A/B/F 80 3");
+}
+
+#[test]
+fn a_group_that_splits_off_keeps_the_rights() {
+    let b = boxed(&[]);
+    patterns(&b, &[(Some(0), "One {#T}"), (None, "{#U} {#T}")]);
+    let rows = json!([{ "{#N}": "a", "{#T}": "x", "{#U}": "One" }]).to_string();
+    b.discover(&rows);
+    assert_eq!(b.shown(GROUPS), "One x");
+    b.edit(|e| {
+        e.insert("usergroups", &[("usrgrpid", Value::from(70))])?;
+        let sql = "INSERT INTO group_rights (usrgrpid, groupid, permission) \
+                   SELECT 70, groupid, 3 FROM groups_ WHERE flags = 4";
+        Ok(e.execute(sql, &[])?)
+    });
+    // The second pattern still makes the old group.
+    patterns(&b, &[(Some(0), "Two/{#T}"), (Some(1), "{#U} {#T}")]);
+    b.discover(&rows);
+    assert_eq!(b.shown(RIGHTS), "One x 70 3|Two/x 70 3");
 }
 
 #[test]
@@ -324,6 +398,31 @@ fn groups_go_with_their_prototype() {
                 JOIN hosts h ON h.hostid = hg.hostid JOIN groups_ g ON g.groupid = hg.groupid";
     assert_eq!(b.shown(left), "alone in Of x|two in All");
     assert_eq!(b.shown("SELECT groupid AS v FROM group_discovery"), "");
+}
+
+#[test]
+fn groups_go_with_inherited_patterns() {
+    let b = boxed(&[]);
+    let template = b.new_host("Above", 1);
+    let rule = b.new_rule(template, "inherited", &[]);
+    let prototype = b.edit(|e| {
+        let all = e.query("SELECT groupid FROM groups_ WHERE name = 'All'", &[])?[0].id("groupid");
+        let columns = vec![("host", "t-{#N}".into()), ("name", "t-{#N}".into())];
+        let parts = HostPrototypeParts {
+            group_links: Some(vec![all]),
+            group_prototypes: Some(vec!["First {#T}".into(), "Second {#T}".into()]),
+            ..Default::default()
+        };
+        create_host_prototype(e, rule, &columns, &parts)
+    });
+    b.edit(|e| link_templates(e, &[b.host], &[template]));
+    let rule = b.shown("SELECT itemid AS v FROM items WHERE flags = 1 AND templateid > 0");
+    b.discover_rule(rule.parse().unwrap(), &rows("a:x"), 1_000);
+    assert_eq!(b.shown(GROUPS), "First x|Second x");
+    let patterns = Some(vec!["Second {#T}".into()]);
+    let parts = HostPrototypeParts { group_prototypes: patterns, ..Default::default() };
+    b.edit(|e| update_host_prototype(e, prototype, &Columns::new(), &parts));
+    assert_eq!(b.shown(GROUPS), "Second x");
 }
 
 #[test]

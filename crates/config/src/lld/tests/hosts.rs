@@ -103,24 +103,34 @@ fn lost_hosts_go_with_what_they_have() {
 
 #[test]
 fn overrides_and_clashes() {
-    let operation = json!({ "operationobject": "3", "operator": "2", "value": "Machine a",
+    let operation = json!({ "operationobject": "3", "operator": "2", "value": "vm-a",
         "opstatus": { "status": "0" }, "opinventory": { "inventory_mode": "1" },
         "optag": [{ "tag": "o", "value": "p" }],
         "optemplate": [{ "name": "U" }, { "name": "None" }] });
-    let hide = json!({ "operationobject": "3", "operator": "0", "value": "Machine c",
+    let hide = json!({ "operationobject": "3", "operator": "0", "value": "vm-c",
         "opdiscover": { "discover": "1" } });
+    let visible = json!({ "operationobject": "3", "operator": "2", "value": "Machine",
+        "optag": [{ "tag": "visible", "value": "v" }] });
     let overrides = json!([{ "name": "o", "step": "1", "stop": "0",
         "filter": { "evaltype": "0", "formula": "", "conditions": [] },
-        "operations": [operation, hide] }]);
+        "operations": [operation, hide, visible] }]);
     let b = boxed(&[("overrides", overrides.to_string().into())]);
     b.new_host("vm-b", 0);
-    let summary = b.discover_at(&rows("a b c d?d"), 1_000);
+    // A host that is not to be discovered may have any name.
+    b.edit(|e| {
+        let name = [("name", "{#T}Machine {#N}".into())];
+        let id = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        Ok(e.update("hosts", id, &name)?)
+    });
+    let long = "l".repeat(200);
+    let list = format!("a: b: c:{long} d?d");
+    let summary = b.discover_at(&rows(&list), 1_000);
     let lines: Vec<&str> = summary.error.lines().collect();
     assert_eq!(
         lines,
         [
-            "Host \"vm-a\": there is no template \"None\".",
             "Cannot make host \"vm-d?d\": its technical name holds what no host name may.",
+            "Host \"vm-a\": there is no template \"None\".",
             "Cannot make host \"vm-b\": another host or template has its name.",
         ]
     );
@@ -129,7 +139,7 @@ fn overrides_and_clashes() {
     assert!(shown.contains("vm-a is T|vm-a is U; vm-a tag a|vm-a tag p; "), "{shown}");
     let mode = "SELECT inventory_mode AS v FROM hosts WHERE flags = 4";
     assert_eq!(b.shown(mode), "1");
-    b.stays(&rows("a b c d?d"));
+    b.stays(&rows(&list));
 }
 
 #[test]
@@ -167,4 +177,36 @@ fn a_rule_takes_its_prototypes_and_hosts_along() {
     assert_eq!(b.shown("SELECT host AS v FROM hosts WHERE kind = 2 OR flags = 4"), "");
     assert_eq!(b.shown("SELECT name AS v FROM group_prototypes"), "");
     assert!(b.config.snapshot().host_by_name("vm-a").is_none());
+}
+
+#[test]
+fn a_refused_template_is_tried_again() {
+    let b = boxed(&[]);
+    b.discover(&rows("a"));
+    // Of T and of U: a host cannot have both.
+    let id = |name: &str| b.shown(&format!("SELECT hostid AS v FROM hosts WHERE host = '{name}'"));
+    let clash = b.item_on(id("U").parse().unwrap(), "t.item", &[], &[]);
+    let templates = [id("T").parse().unwrap(), id("U").parse().unwrap()];
+    b.edit(|e| {
+        let prototype = e.query("SELECT hostid FROM hosts WHERE kind = 2", &[])?[0].id("hostid");
+        let parts =
+            HostPrototypeParts { templates: Some(templates.to_vec()), ..Default::default() };
+        update_host_prototype(e, prototype, &Columns::new(), &parts)
+    });
+    let links = "SELECT h.host || ' is ' || t.host AS v FROM host_templates l JOIN hosts h \
+                 ON h.hostid = l.hostid JOIN hosts t ON t.hostid = l.templateid WHERE h.flags = 4";
+    let refused = b.discover_at(&rows("a b"), 1_000);
+    assert!(refused.error.contains("t.item"), "{}", refused.error);
+    assert_eq!((refused.created.hosts, refused.updated.hosts), (1, 0));
+    assert_eq!(b.shown(links), "vm-a is T", "all of a host's new templates or none");
+    b.stays(&rows("a b"));
+    let again = b.discover_at(&rows("a b"), 1_000).error;
+    assert_eq!(again.lines().count(), 2, "told while it lasts: {again}");
+    b.edit(|e| Ok(delete_items(e, &[clash])?));
+    assert_eq!(b.discover(&rows("a b")).updated.hosts, 2);
+    assert_eq!(b.shown(links), "vm-a is T|vm-a is U|vm-b is T|vm-b is U");
+    let kinds = "SELECT DISTINCT l.link_type AS v FROM host_templates l JOIN hosts h \
+                 ON h.hostid = l.hostid WHERE h.flags = 4";
+    assert_eq!(b.shown(kinds), "1");
+    b.stays(&rows("a b"));
 }
