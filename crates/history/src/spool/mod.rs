@@ -24,6 +24,7 @@ mod feeder;
 mod gauges;
 mod lane;
 mod refused;
+mod row;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use history::spool::Policy;
 use history::{Driver, Kinds, Span};
-use model::{ItemId, Sample, SampleValue};
+use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::world::{Fake, ITEMS, Mood, World, Written};
+use crate::world::{Fake, ITEMS, Mood, NOW, POISON, World, Written};
 use crate::world::{check, policy, sample, wait_for, write};
 
 /// The store has what the embedded engine has, no more and no less.
@@ -192,6 +192,32 @@ fn a_store_that_is_too_slow_for_batches_gets_smaller_ones() {
     world.wait();
     check(&fake, &written, "well again");
     assert!(fake.state().largest > 7, "parts grow again");
+}
+
+#[test]
+fn trends_that_are_too_many_or_odd_block_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Stuck);
+    let policy = Policy { part_min: 3, rows_max: 1_000, ..policy() };
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy);
+    let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };
+    let trend = |hour: u32, num| Trend { item: ItemId(ITEM), hour: NOW + 3600 * hour, num, values };
+    let trends: Vec<Trend> = (0..120).map(|hour| trend(hour, 4)).collect();
+    world.of(ITEM).write_trends(&trends).unwrap();
+    fake.set(Mood::Slow(7));
+    world.wait();
+    assert_eq!(fake.trends(ITEM), trends);
+    // Nothing was sent twice.
+    let taken = fake.state().taken;
+    assert!(taken == 120 && fake.state().largest <= 7, "{taken}");
+    fake.set(Mood::Well);
+    world.of(ITEM).write_trends(&[trend(120, 4), trend(121, POISON), trend(122, 4)]).unwrap();
+    world.wait();
+    assert_eq!((fake.trends(ITEM).len(), world.reading(0).refused), (122, 1));
+    let kept = std::fs::read_to_string(dir.path().join("stores/fake-1.refused")).unwrap();
+    let hour = NOW + 3600 * 121;
+    assert_eq!(kept, format!("3\t{hour}.000000000\ttrend of 666: 1 2 3\t\"a row is odd\\n\"\n"));
 }
 
 #[test]

@@ -44,6 +44,9 @@ pub(crate) struct State {
     pub(crate) largest: usize,
 }
 
+/// A trend of so many values a store never takes.
+pub(crate) const POISON: u32 = 666;
+
 /// A store in memory, with moods. Texts that begin with "poison" it never takes.
 #[derive(Clone)]
 pub(crate) struct Fake(Arc<Mutex<State>>, pub(crate) &'static str);
@@ -76,6 +79,14 @@ impl Fake {
         let state = self.state();
         let view = state.memory.as_ref().unwrap().view(&[ItemId(item)], Span::ALL);
         view.trends(ItemId(item)).unwrap()
+    }
+
+    fn refuse(&self, is_bad: bool) -> Result<(), Error> {
+        if is_bad && self.state().mood == Mood::Well {
+            let message = "a row is odd\n".to_owned();
+            return Err(Error { fault: Fault::Us, retry: false, message });
+        }
+        Ok(())
     }
 
     /// One call of a driver.
@@ -115,13 +126,11 @@ impl Store for Fake {
 impl Driver for Fake {
     fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
         let is_bad = |s: &Sample| s.value.as_text().is_some_and(|t| t.starts_with("poison"));
-        if samples.iter().any(is_bad) && self.state().mood == Mood::Well {
-            let message = "a row is odd\n".to_owned();
-            return Err(Error { fault: Fault::Us, retry: false, message });
-        }
+        self.refuse(samples.iter().any(is_bad))?;
         self.call(samples.len(), |memory| memory.write(samples))
     }
     fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        self.refuse(trends.iter().any(|trend| trend.num == POISON))?;
         self.call(trends.len(), |memory| memory.write_trends(trends))
     }
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
