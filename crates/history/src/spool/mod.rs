@@ -197,23 +197,16 @@ impl Spools {
 /// Whoever writes to the store beside a server does that first: the next feeder would clear it
 /// after that.
 pub fn clear_owed(dir: &Path, store: &dyn Store) -> Result<(), Error> {
-    let mut deletions = deletions_of(dir, &store.name())?;
-    let items = deletions.owed();
-    if !items.is_empty() {
-        store.driver().clear(&items)?;
-        deletions.done(&items);
-        deletions.save()?;
-    }
-    Ok(())
+    deletions::clear_owed(&deletions_of(dir, &store.name()), store)
 }
 
 /// Of how many items a store of this name has to clear the rows first.
 pub fn owed(dir: &Path, name: &str) -> Result<usize, Error> {
-    Ok(deletions_of(dir, name)?.owed().len())
+    Ok(Deletions::load(&deletions_of(dir, name), Vec::new())?.owed().len())
 }
 
-fn deletions_of(dir: &Path, name: &str) -> Result<Deletions, Error> {
-    Deletions::load(&dir.join(format!("{name}.deletions")), Vec::new())
+fn deletions_of(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.deletions"))
 }
 
 /// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next
