@@ -218,13 +218,15 @@ impl Feeder {
     /// are dropped: a full store may get room by that alone.
     fn clear_in_store(&mut self, items: &[ItemId]) -> bool {
         let (common, housekeeping) = (&self.common, &mut self.housekeeping);
-        common.until_done(self.driver.as_mut(), |driver| {
+        let cleared = common.until_done(self.driver.as_mut(), |driver| {
             let cleared = driver.clear(items);
             if cleared.is_err() {
                 housekeeping.run_when_due(driver, &common.gauges);
             }
             cleared
-        })
+        });
+        // Who was not waited for remembers nothing any more.
+        cleared && !self.common.stop.load(Ordering::Acquire)
     }
 
     /// Reads blocks of all logs in turn; returns whether there were any.

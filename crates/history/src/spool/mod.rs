@@ -43,6 +43,9 @@ use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
 use crate::{Error, Fault, Store};
 
+/// How often one looks whether feeders have ended.
+const END_LOOK_EVERY: Duration = Duration::from_millis(10);
+
 /// One policy for all stores.
 #[derive(Debug, Clone, Copy)]
 pub struct Policy {
@@ -223,15 +226,43 @@ impl Feeding {
     pub fn gauges(&self) -> &Arc<Gauges> {
         &self.gauges
     }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
 }
 
 impl Drop for Feeding {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
+        self.stop();
         if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
             drop(thread.join());
         }
+    }
+}
+
+/// Ends feeders together, before the process does. One that is inside a call of its store may not
+/// come back for minutes: it is left alone after `patience`, since the next start does all of
+/// that again.
+pub fn end(mut feeds: Vec<Feeding>, patience: Duration) {
+    feeds.iter().for_each(Feeding::stop);
+    let mut left = patience;
+    while !left.is_zero() && feeds.iter().any(Feeding::is_running) {
+        let step = left.min(END_LOOK_EVERY);
+        std::thread::sleep(step);
+        left -= step;
+    }
+    for feed in feeds.iter_mut().filter(|feed| feed.is_running()) {
+        let store = feed.gauges.read().name;
+        tracing::warn!(store, "not waiting for a history store: it goes on with the next start");
+        feed.thread = None;
     }
 }
 

@@ -2,6 +2,7 @@
 //! numbers that are none.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use history::spool::Policy;
@@ -242,6 +243,37 @@ fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
     world.wait();
     check(&fake, &written, "all");
     assert_eq!(world.reading(0).in_hand, 0);
+}
+
+#[test]
+fn a_server_that_stops_does_not_wait_for_a_store() {
+    for deletion in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.wait();
+        fake.set(Mood::Stuck);
+        let before = fake.waits();
+        if deletion {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+            written.get_mut(&ITEM).unwrap().clear();
+        }
+        write(&mut world, 5..9, &mut written);
+        wait_for("a call that does not come back", || fake.waits() > before);
+        let feeds = std::mem::take(&mut world.feeds);
+        let gauges = Arc::clone(feeds[0].gauges());
+        history::spool::end(feeds, Duration::from_millis(50));
+        assert!(Arc::strong_count(&gauges) > 1, "the call has come back");
+        fake.set(Mood::Well);
+        wait_for("the threads end", || Arc::strong_count(&gauges) == 1);
+        assert!(gauges.read().behind_bytes > 0, "it has remembered something");
+        drop(world);
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        world.wait();
+        check(&fake, &written, "after the next start");
+    }
 }
 
 #[test]

@@ -39,6 +39,8 @@ pub(crate) struct State {
     memory: Option<Memory>,
     mood: Mood,
     calls: u64,
+    /// Calls that did not come back at once.
+    waits: u64,
     /// Rows of all writes, again and again.
     pub(crate) taken: u64,
     pub(crate) largest: usize,
@@ -69,6 +71,10 @@ impl Fake {
         self.state().mood = mood;
     }
 
+    pub(crate) fn waits(&self) -> u64 {
+        self.state().waits
+    }
+
     pub(crate) fn samples(&self, item: u64) -> Vec<Sample> {
         let state = self.state();
         let view = state.memory.as_ref().unwrap().view(&[ItemId(item)], Span::ALL);
@@ -95,6 +101,9 @@ impl Fake {
         rows: usize,
         work: impl FnOnce(&mut Memory) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if self.state().mood == Mood::Stuck {
+            self.state().waits += 1;
+        }
         while self.state().mood == Mood::Stuck {
             std::thread::sleep(Duration::from_millis(1));
         }
