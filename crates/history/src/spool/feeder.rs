@@ -36,6 +36,8 @@ pub(crate) struct Log {
     held: Option<Block>,
     /// When the end was last seen.
     at_end: Option<Duration>,
+    /// Where reading fails, and since when.
+    failing: Option<(Position, Duration)>,
     /// Damage that was told.
     told: u64,
     /// What a former process wrote is in files before this one.
@@ -45,7 +47,7 @@ pub(crate) struct Log {
 impl Log {
     pub(crate) fn new(name: String, tail: Tail) -> Self {
         let first_file = tail.current_file();
-        Self { name, tail, held: None, at_end: None, told: 0, first_file }
+        Self { name, tail, held: None, at_end: None, failing: None, told: 0, first_file }
     }
 
     /// Is everything of the former process confirmed, up to this position?
@@ -53,18 +55,37 @@ impl Log {
         confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
     }
 
-    /// The next block of rows, if nothing holds.
-    fn read(&mut self, now: Duration) -> Result<Option<Block>, Error> {
+    /// The next block of rows, if nothing holds. What cannot be read for so long is passed: it would
+    /// hold all that comes behind it.
+    fn read(&mut self, now: Duration, unreadable: Duration) -> Result<Option<Block>, Error> {
         if self.held.is_some() {
             return Ok(None);
         }
-        let block = self.tail.read()?;
+        let block = match self.tail.read() {
+            Ok(block) => block,
+            Err(error) => {
+                self.failed(&error, now, unreadable);
+                return Err(error.into());
+            }
+        };
+        self.failing = None;
         match block {
             None => self.at_end = Some(now),
             Some(block) if block.clears.is_empty() => return Ok(Some(block)),
             clears => self.held = clears,
         }
         Ok(None)
+    }
+
+    fn failed(&mut self, error: &tsdb::Error, now: Duration, unreadable: Duration) {
+        let here = self.tail.position();
+        let since = self.failing.filter(|(at, _)| *at == here).map_or(now, |(_, since)| since);
+        self.failing = Some((here, since));
+        if now.saturating_sub(since) >= unreadable && self.tail.skip(error) {
+            self.failing = None;
+            let (log, Position { file, offset }) = (&self.name, here);
+            tracing::error!(log, file, offset, %error, "a part of the log is passed: it cannot be read");
+        }
     }
 }
 
@@ -241,7 +262,7 @@ impl Feeder {
                 if self.batch.is_full(policy) || left_out >= policy.rows_max {
                     return any;
                 }
-                match log.read(now) {
+                match log.read(now, policy.unreadable) {
                     Ok(Some(mut block)) => {
                         left_out += leave_out(&mut block, self.store.as_ref());
                         let gauges = &self.common.gauges;

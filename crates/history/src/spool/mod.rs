@@ -68,6 +68,8 @@ pub struct Policy {
     pub housekeeping: Duration,
     /// So long a deletion of items waits for logs that do not tell it.
     pub patience: Duration,
+    /// So long a part of the log that cannot be read is tried again, before it is passed.
+    pub unreadable: Duration,
     /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
     /// something else is wrong then.
     pub refused_bytes_max: u64,
@@ -85,6 +87,7 @@ impl Default for Policy {
             pause_max: Duration::from_secs(10),
             housekeeping: Duration::from_secs(3600),
             patience: Duration::from_secs(5),
+            unreadable: Duration::from_secs(60),
             refused_bytes_max: 64 << 20,
         }
     }

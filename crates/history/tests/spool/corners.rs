@@ -246,6 +246,37 @@ fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
 }
 
 #[test]
+fn a_log_that_cannot_be_read_is_passed_and_holds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Away);
+    let policy = Policy { unreadable: Duration::from_millis(50), ..policy() };
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy);
+    let mut written = Written::new();
+    write(&mut world, 0..60, &mut written);
+    world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
+    // The feeder has not come so far.
+    let file = std::fs::OpenOptions::new().write(true).open(dir.path().join("shard-0/3.spool"));
+    file.unwrap().set_len(0).unwrap();
+    // The other shard owns the item.
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    write(&mut world, 60..70, &mut written);
+    fake.set(Mood::Well);
+    world.wait();
+    assert_eq!(world.reading(0).missed, 2, "header and rows");
+    assert_eq!(fake.samples(ITEM), written[&ITEM][60..]);
+    for (item, rows) in written.iter().filter(|(item, _)| **item != ITEM) {
+        let arrived = fake.samples(*item);
+        if item % 2 == 1 {
+            assert_eq!(arrived, *rows, "another log");
+        } else {
+            assert!(arrived.len() >= 50 && arrived.len() < 70, "{}", arrived.len());
+            assert_eq!((&arrived[..10], arrived.last()), (&rows[..10], rows.last()));
+        }
+    }
+}
+
+#[test]
 fn a_server_that_stops_does_not_wait_for_a_store() {
     for deletion in [false, true] {
         let dir = tempfile::tempdir().unwrap();
