@@ -77,6 +77,12 @@ impl Tail {
         }
     }
 
+    /// Another one that goes on where this one is.
+    pub fn again(&self) -> Self {
+        let (dir, disk, spool) = (&self.dir, Arc::clone(&self.disk), Arc::clone(&self.spool));
+        Self { at: self.at, ..Self::open(dir, disk, spool, self.reader) }
+    }
+
     /// Where the next block starts: what to remember once all before is copied.
     pub fn position(&self) -> Position {
         self.at

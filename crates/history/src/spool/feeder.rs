@@ -42,17 +42,39 @@ pub(crate) struct Log {
     told: u64,
     /// What a former process wrote is in files before this one.
     first_file: u64,
+    /// It is new. What former processes wrote to other logs comes first: deletions that these tell are
+    /// older than anything here.
+    waits: bool,
 }
 
 impl Log {
     pub(crate) fn new(name: String, tail: Tail) -> Self {
         let first_file = tail.current_file();
-        Self { name, tail, held: None, at_end: None, failing: None, told: 0, first_file }
+        let (held, at_end, failing) = (None, None, None);
+        Self { name, tail, held, at_end, failing, told: 0, first_file, waits: false }
     }
 
     /// Is everything of the former process confirmed, up to this position?
     fn is_of_now(&self, confirmed: Option<Position>) -> bool {
         confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
+    }
+
+    /// Items of which former processes tell here that they were deleted.
+    fn deleted(&self, common: &Common) -> Vec<ItemId> {
+        let (mut tail, mut items) = (self.tail.again(), Vec::new());
+        while tail.position().file < self.first_file && !common.stop.load(Ordering::Acquire) {
+            match tail.read() {
+                Ok(Some(block)) => items.extend(block.clears),
+                Ok(None) => break,
+                Err(error) => {
+                    common.gauges.tell(&error.to_string());
+                    if !tail.skip(&error) {
+                        common.wait(common.policy.pause_max);
+                    }
+                }
+            }
+        }
+        items
     }
 
     /// The next block of rows, if nothing holds. What cannot be read for so long is passed: it would
@@ -157,7 +179,7 @@ pub(crate) struct Feeder {
 impl Feeder {
     pub(crate) fn new(
         store: &Arc<dyn Store>,
-        (logs, mut cursors): (Vec<Log>, Cursors),
+        (mut logs, mut cursors): (Vec<Log>, Cursors),
         (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
         (policy, clock, dir): (Policy, &SharedClock, &Path),
     ) -> Result<Self, Error> {
@@ -168,6 +190,9 @@ impl Feeder {
             stop: Arc::clone(stop),
             refused: Arc::new(Refused::new(&file("refused"), policy.refused_bytes_max)),
         };
+        for log in &mut logs {
+            log.waits = !cursors.is_new() && cursors.position(&log.name).is_none();
+        }
         let names = logs.iter().map(|log| log.name.clone()).collect();
         let deletions = Deletions::load(&file("deletions"), names)?;
         // Each lane reports what it has, so that none of them ever waits.
@@ -201,6 +226,7 @@ impl Feeder {
     /// Until told to stop.
     pub(crate) fn run(mut self) {
         self.clear_owed();
+        self.look_ahead();
         while !self.common.stop.load(Ordering::Acquire) {
             let now = self.clock.monotonic();
             // What would come now has to wait until items are cleared.
@@ -235,6 +261,27 @@ impl Feeder {
         }
     }
 
+    /// The logs that a new store finds reach back differently: one may tell a deletion that the
+    /// owner of the item has told before all that its own log still has. To the store, which has
+    /// nothing yet, all of them are done: so it is known who brings rows of these items.
+    fn look_ahead(&mut self) {
+        if self.cursors.is_new() {
+            let items: Vec<ItemId> =
+                self.logs.iter().flat_map(|log| log.deleted(&self.common)).collect();
+            self.deletions.done(&items);
+            self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
+        }
+    }
+
+    /// Lets new logs go on when the others have come to what this process writes.
+    fn let_go(&mut self) {
+        let cursors = &self.cursors;
+        let is_of_now = |log: &Log| log.waits || log.is_of_now(cursors.position(&log.name));
+        if self.logs.iter().any(|log| log.waits) && self.logs.iter().all(is_of_now) {
+            self.logs.iter_mut().for_each(|log| log.waits = false);
+        }
+    }
+
     /// Clears items, however often it has to be tried; false = to stop. Meanwhile days that are over
     /// are dropped: a full store may get room by that alone.
     fn clear_in_store(&mut self, items: &[ItemId]) -> bool {
@@ -253,10 +300,11 @@ impl Feeder {
     /// Reads blocks of all logs in turn; returns whether there were any.
     fn fill(&mut self) -> bool {
         let now = self.clock.monotonic();
+        self.let_go();
         let (mut any, mut left_out) = (false, 0);
         loop {
             let mut more = false;
-            for (number, log) in self.logs.iter_mut().enumerate() {
+            for (number, log) in self.logs.iter_mut().enumerate().filter(|(_, log)| !log.waits) {
                 // Who takes little of much must not read on for minutes.
                 let policy = &self.common.policy;
                 if self.batch.is_full(policy) || left_out >= policy.rows_max {
@@ -371,7 +419,7 @@ impl Feeder {
             return;
         }
         self.next_idle = now + self.common.policy.age_max;
-        let here = |log: &Log| log.held.is_none().then(|| log.tail.position());
+        let here = |log: &Log| (log.held.is_none() && !log.waits).then(|| log.tail.position());
         let ends: Vec<_> = self.logs.iter().map(here).collect();
         self.remember(&ends);
     }
@@ -381,7 +429,7 @@ impl Feeder {
         let Some(since) = self.holding else { return false };
         let due = since + self.common.policy.patience;
         let passed = |log: &Log| log.at_end.is_some_and(|at| at >= due);
-        now >= since && self.logs.iter().all(|log| log.held.is_some() || passed(log))
+        now >= since && self.logs.iter().all(|log| log.waits || log.held.is_some() || passed(log))
     }
 
     /// Clears what the logs wait for. All before is written. Of logs that wait for different

@@ -108,7 +108,7 @@ impl Common {
         false
     }
 
-    fn wait(&self, pause: Duration) {
+    pub(crate) fn wait(&self, pause: Duration) {
         let mut left = pause;
         while !left.is_zero() && !self.stop.load(Ordering::Acquire) {
             let step = left.min(LOOK_EVERY);

@@ -47,6 +47,55 @@ fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
     }
 }
 
+#[test]
+fn a_deletion_of_another_log_that_is_older_than_the_owners_log_deletes_nothing() {
+    for restarts in [0, 1] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut world = World::start(dir.path(), 2, &[], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+        // The log of the owner forgets it; that of the other shard does not.
+        world.of(ITEM).flush().unwrap();
+        write(&mut world, 5..9, &mut written);
+        drop(world);
+        let fake = Fake::new();
+        let start = || World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut world = start();
+        for _ in 0..restarts {
+            wait_for("rows are in the store", || fake.samples(ITEM).len() == 4);
+            drop(world);
+            world = start();
+        }
+        world.wait();
+        assert_eq!(fake.samples(ITEM), written[&ITEM][5..], "{restarts} restarts");
+    }
+}
+
+#[test]
+fn a_deletion_that_waits_while_the_number_of_shards_changes_deletes_nothing_newer() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    write(&mut world, 0..5, &mut written);
+    world.wait();
+    fake.set(Mood::Away);
+    write(&mut world, 5..9, &mut written);
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    for number in 0..2 {
+        drop(world);
+        // The item has another owner, whose log is new.
+        world = World::start(dir.path(), 4, &[&fake], u64::MAX, policy());
+        write(&mut world, 9 + number..10 + number, &mut written);
+    }
+    fake.set(Mood::Well);
+    world.wait();
+    written.get_mut(&ITEM).unwrap().drain(..9);
+    check(&fake, &written, "all that came behind it");
+    check_embedded(&mut world, &fake, "all that came behind it");
+}
+
 /// Items of which the file of deletions tells.
 fn remembered(dir: &Path) -> usize {
     let text = std::fs::read_to_string(dir.join("stores/fake-1.deletions")).unwrap();
