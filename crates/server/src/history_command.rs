@@ -1,5 +1,6 @@
 //! `vedette history`: copies history between the data folder and stores, and compares them.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -8,7 +9,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use config::Config;
-use history::copy::{self, Place, Plan, Side, Totals};
+use history::copy::{self, Place, Plan, Progress, Side, Totals};
 use history::spool::{self, Spools};
 use history::{Day, Error, Fault, Kind, Options};
 use model::{ItemId, shard_of};
@@ -19,8 +20,6 @@ use crate::{folder, run, store};
 
 /// How often one hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(2);
-/// First words of the file that says where an interrupted copy goes on.
-const TITLE: &str = "vedette history copy 1";
 
 const SIDES: &str = "\
     A side is \"embedded\" (the history in the data folder; the server must be stopped), \"store\" (the \
@@ -69,17 +68,17 @@ pub(crate) fn command() -> Command {
 /// Copies or compares.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let Some((what, matches)) = matches.subcommand() else { bail!("see vedette history --help") };
+    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
+    let (from, to) = (word("from"), word("to"));
+    if from == to {
+        bail!("both sides are the same: name two");
+    }
     let values = Values::read(matches, params::SERVER)?;
     let data = values.path("data").context("parameter data: a folder is needed")?;
     if !data.is_dir() {
         bail!("there is no folder {}: name the server's with --data", data.display());
     }
     run::log(values.get("log"))?;
-    let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
-    let (from, to) = (word("from"), word("to"));
-    if from == to {
-        bail!("both sides are {from}: name two");
-    }
     // Held until the end: two programs would destroy the history.
     let _lock = [from, to].contains(&"embedded").then(|| folder::lock(&data)).transpose()?;
     let clock = RealClock::shared();
@@ -87,6 +86,8 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let bench = Bench { values: &values, data: &data, config: &config, clock: &clock };
     let plan = bench.plan(matches.get_one::<u32>("days").copied());
     let write = what == "copy";
+    let (from, to) = (bench.named(from)?, bench.named(to)?);
+    let sides = (from, to);
     let ((first, from), (second, to)) = (bench.side(from, write)?, bench.side(to, write)?);
     if first == second {
         bail!("both sides are {first}: name two");
@@ -95,8 +96,17 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         return bench.check((&first, &from), (&second, &to), &plan);
     }
     let file = bench.stores().join(format!("copy-{first}-{second}.place"));
-    let (anew, verify) = (matches.get_flag("restart"), !matches.get_flag("no-verify"));
-    bench.copy((&first, &from), (&second, to), (&plan, &file, anew, verify))
+    let verify = !matches.get_flag("no-verify");
+    let mut start = Progress::start(&plan, digest(sides, verify));
+    if !matches.get_flag("restart")
+        && let Some(earlier) = read_progress(&file)?
+    {
+        match start.go_on(earlier) {
+            Some(place) => start = place,
+            None => say("an earlier run was of other days or with other settings: beginning anew")?,
+        }
+    }
+    bench.copy((&first, &from), (&second, to), (&plan, &file, start, verify))
 }
 
 /// What both commands work with.
@@ -118,17 +128,21 @@ impl Bench<'_> {
         Plan::new(items.collect(), Day(today.0.saturating_sub(days)), today)
     }
 
+    /// A side in full.
+    fn named<'w>(&'w self, word: &'w str) -> anyhow::Result<&'w str> {
+        match word {
+            "store" => self.values.get("history-store").split_whitespace().next().context(
+                "the parameter history-store names no store: name one, or give the side in full",
+            ),
+            word => Ok(word),
+        }
+    }
+
     /// A side and its name. Before a copy, a store hears what was deleted while it was not named.
     fn side(&self, word: &str, write: bool) -> anyhow::Result<(String, Side)> {
         if word == "embedded" {
             return Ok((word.to_owned(), self.embedded()?));
         }
-        let word = match word {
-            "store" => self.values.get("history-store").split_whitespace().next().context(
-                "the parameter history-store names no store: name one, or give the side in full",
-            )?,
-            word => word,
-        };
         let store = store::of_config(word, self.config, self.clock)?;
         if write {
             spool::clear_owed(&self.stores(), store.as_ref())?;
@@ -162,29 +176,30 @@ impl Bench<'_> {
         &self,
         (first, from): (&str, &Side),
         (second, mut to): (&str, Side),
-        (plan, file, anew, verify): (&Plan, &PathBuf, bool, bool),
+        (plan, file, start, verify): (&Plan, &PathBuf, Progress, bool),
     ) -> anyhow::Result<()> {
-        let start = if anew { Place::START } else { read_place(file)? };
         if let Some(folder) = file.parent() {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make {}", folder.display()))?;
         }
         say(&format!("copying {} items from {first} to {second}", plan.items()))?;
-        if start != Place::START {
-            say(&format!("going on after {:.1} %", plan.share(&start) * 100.0))?;
+        if start.place != Place::START {
+            say(&format!("going on after {:.1} %", plan.share(&start.place) * 100.0))?;
         }
         let mut tell = self.teller(plan);
-        let totals = copy::copy(from, &mut to, (plan, start, verify), &mut |place, totals| {
+        let run = (plan, start.place, verify);
+        let totals = copy::copy(from, &mut to, run, &mut |place, totals| {
             // What a step wrote is safe when it ends.
-            let text = format!("{TITLE}\n{}\n", place.to_text());
-            stdx::file::replace(file, text.as_bytes()).map_err(|cause| Error {
+            let now = start.and(place, totals);
+            stdx::file::replace(file, now.to_text().as_bytes()).map_err(|cause| Error {
                 fault: Fault::Storage,
                 retry: false,
                 message: format!("cannot write {}: {cause}", file.display()),
             })?;
-            tell(place, totals)
+            tell(place, &now.totals)
         });
         let totals = totals.context("interrupted; run the same again to go on")?;
+        let totals = start.and(start.place, &totals).totals;
         std::fs::remove_file(file).or_else(|error| match error.kind() {
             std::io::ErrorKind::NotFound => Ok(()),
             _ => Err(error),
@@ -254,15 +269,26 @@ fn say(line: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout(), "{line}")?)
 }
 
-/// Where an earlier run was interrupted.
-fn read_place(file: &Path) -> anyhow::Result<Place> {
+/// How far an earlier run came that was interrupted.
+fn read_progress(file: &Path) -> anyhow::Result<Option<Progress>> {
     let text = match std::fs::read_to_string(file) {
         Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Place::START),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
     };
-    let place = text.strip_prefix(TITLE).and_then(Place::from_text);
-    place.with_context(|| format!("{} is damaged: begin anew with --restart", file.display()))
+    let progress = Progress::from_text(&text).with_context(|| {
+        format!("{} is damaged or of another version: begin anew with --restart", file.display())
+    })?;
+    Ok(Some(progress))
+}
+
+/// Of what decides which rows a copy passes, besides the days. A file has no more of it: settings
+/// may hold a password.
+fn digest((from, to): (&str, &str), verify: bool) -> u64 {
+    let settings = |side: &str| side.split_once('?').map(|(_, settings)| settings.to_owned());
+    let mut hasher = DefaultHasher::new();
+    (settings(from), settings(to), verify).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]
@@ -273,15 +299,38 @@ mod tests {
     fn an_interrupted_run_is_found_and_a_damaged_file_told() {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("copy-a-b.place");
-        assert_eq!(read_place(&file).unwrap(), Place::START);
-        let place = Place { day: Day(20_000), after: Some((Kind::Text, ItemId(7))) };
-        std::fs::write(&file, format!("{TITLE}\n{}\n", place.to_text())).unwrap();
-        assert_eq!(read_place(&file).unwrap(), place);
-        for text in ["", "x", TITLE, "vedette history copy 1\n1 2", "vedette history copy 2\n1 2 3"]
-        {
+        assert_eq!(read_progress(&file).unwrap(), None);
+        let progress = Progress::start(&Plan::new(Vec::new(), Day(1), Day(2)), 3);
+        std::fs::write(&file, progress.to_text()).unwrap();
+        assert_eq!(read_progress(&file).unwrap(), Some(progress));
+        for text in ["", "x", "vedette history copy 1\n1 2 3\n"] {
             std::fs::write(&file, text).unwrap();
-            let error = read_place(&file).unwrap_err().to_string();
+            let error = read_progress(&file).unwrap_err().to_string();
             assert!(error.contains("--restart"), "{text}: {error}");
         }
+    }
+
+    #[test]
+    fn copies_of_other_rows_are_told_apart() {
+        let store = "mysql=mysql://u:p@h/d?types=float";
+        let all = [
+            digest(("embedded", "mysql=mysql://u:p@h/d"), true),
+            digest(("embedded", "mysql=mysql://u:p@h/d"), false),
+            digest(("embedded", store), true),
+            digest((store, "embedded"), true),
+        ];
+        let different: std::collections::BTreeSet<u64> = all.into_iter().collect();
+        assert_eq!(different.len(), all.len());
+        // A new password changes nothing.
+        assert_eq!(digest(("embedded", "mysql=mysql://u:q@h/d"), true), all[0]);
+    }
+
+    #[test]
+    fn no_message_repeats_a_password() {
+        let dir = tempfile::tempdir().unwrap();
+        let (data, store) = (dir.path().to_str().unwrap(), "mysql=mysql://u:secret@h/d");
+        let words = ["history", "check", "--data", data, "--from", store, "--to", store];
+        let error = run(&command().get_matches_from(words)).unwrap_err();
+        assert!(!format!("{error:#}").contains("secret") && error.to_string().contains("name two"));
     }
 }

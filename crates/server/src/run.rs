@@ -37,6 +37,8 @@ const DISCOVERIES_MAX: usize = 64;
 const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
 const NOTES_MAX: usize = 64;
+/// So long a feeder that is inside a call of its store is waited for in the end.
+const FEEDS_END: Duration = Duration::from_secs(2);
 /// How often old history is dropped.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 /// How long events of resolved problems are kept.
@@ -307,8 +309,6 @@ impl Server {
         self.tasks.shutdown().await;
         let shards = Arc::clone(&self.shards);
         let orderly = tokio::task::spawn_blocking(move || shards.stop()).await?;
-        // What is not copied by now comes with the next start.
-        drop(self.feeds);
         for thread in self.threads {
             drop(thread.join());
         }
@@ -318,6 +318,8 @@ impl Server {
         } else {
             tracing::warn!("not all was written: the next start checks history");
         }
+        // What is not copied by now comes with the next start, whatever the mark says.
+        history::spool::end(self.feeds, FEEDS_END);
         tracing::info!("stopped");
         Ok(())
     }

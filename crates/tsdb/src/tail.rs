@@ -15,6 +15,13 @@ use crate::spool::{Place, Position, Spool, names};
 use crate::wal::{BLOCK_HEADER, FILE_HEADER, body_len, check_header, decode_block};
 use crate::wal::{is_whole, next_block};
 
+/// What cannot be read is looked for in steps of so many bytes.
+const STEP: u64 = 4096;
+/// When so many of them cannot be read, nothing more of the file is tried: each may take seconds.
+const BAD_STEPS_MAX: usize = 64;
+/// What the system says of a disk that does not give back what it has: `EIO`.
+const IO_ERROR: i32 = 5;
+
 /// What one append wrote: samples, or trends, or items that were cleared, never two of these.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Block {
@@ -68,6 +75,12 @@ impl Tail {
             spool,
             reader,
         }
+    }
+
+    /// Another one that goes on where this one is.
+    pub fn again(&self) -> Self {
+        let (dir, disk, spool) = (&self.dir, Arc::clone(&self.disk), Arc::clone(&self.spool));
+        Self { at: self.at, ..Self::open(dir, disk, spool, self.reader) }
     }
 
     /// Where the next block starts: what to remember once all before is copied.
@@ -125,6 +138,53 @@ impl Tail {
                 _ => return Ok(None),
             }
         }
+    }
+
+    /// Leaves the place where reading fails in this way: goes to what can be read of the file behind
+    /// it, or behind the file. False = time or people may mend it, nothing was left.
+    pub fn skip(&mut self, error: &Error) -> bool {
+        let is_lost = match error {
+            Error::Damaged { .. } | Error::Io { what: "read", .. } => true,
+            Error::Io { what: "open", cause, .. } => cause.raw_os_error() == Some(IO_ERROR),
+            _ => false,
+        };
+        let (Place::Current(len) | Place::Closed(len, _)) = self.spool.look(self.at.file) else {
+            return false;
+        };
+        if !is_lost || self.at.offset >= len {
+            return false;
+        }
+        self.damaged_blocks += 1;
+        let is_open = self.file.as_ref().is_some_and(|(seq, _)| *seq == self.at.file);
+        if let (false, Ok(Some((_, file)))) = (is_open, self.find_file()) {
+            // Perhaps it is the header alone.
+            self.file = Some((self.at.file, file));
+            return true;
+        }
+        self.at.offset = self.next_readable(len).unwrap_or(len);
+        true
+    }
+
+    /// Where the next whole block starts behind what cannot be read.
+    fn next_readable(&mut self, len: u64) -> Option<u64> {
+        let (_, file) = self.file.as_ref()?;
+        let start = self.at.offset;
+        self.buffer.clear();
+        self.buffer.resize(usize::try_from(len - start).ok()?, 0);
+        let (mut offset, mut bad) = (start, 0);
+        while offset < len && bad < BAD_STEPS_MAX {
+            let end = len.min((offset / STEP + 1) * STEP);
+            let at = |offset: u64| usize::try_from(offset - start).ok();
+            let step = &mut self.buffer[at(offset)?..at(end)?];
+            if file.read_at(step, offset).is_err() {
+                // No block begins in zeros, and none that has them decodes.
+                step.fill(0);
+                bad += 1;
+            }
+            offset = end;
+        }
+        let next = next_block(&self.buffer, 0, &mut self.rows)?;
+        Some(start + next as u64)
     }
 
     /// Goes to another file, if there is one: a position in a file that never came to be would
@@ -193,17 +253,21 @@ impl Tail {
         {
             return Ok(Some(Arc::clone(file)));
         }
+        let Some((path, file)) = self.find_file()? else { return Ok(None) };
+        let mut header = [0; FILE_HEADER];
+        file.read_at(&mut header, 0).map_err(Error::io("read", &path))?;
+        check_header(&header, &path)?;
+        self.file = Some((self.at.file, Arc::clone(&file)));
+        Ok(Some(file))
+    }
+
+    fn find_file(&self) -> Result<Option<(PathBuf, Arc<dyn DiskRead>)>, Error> {
         for path in names(&self.dir, self.at.file) {
-            let file = match self.disk.open(&path) {
-                Ok(file) => file,
-                Err(error) if error.kind() == ErrorKind::NotFound => continue,
+            match self.disk.open(&path) {
+                Ok(file) => return Ok(Some((path, file))),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
                 Err(error) => return Err(Error::io("open", &path)(error)),
-            };
-            let mut header = [0; FILE_HEADER];
-            file.read_at(&mut header, 0).map_err(Error::io("read", &path))?;
-            check_header(&header, &path)?;
-            self.file = Some((self.at.file, Arc::clone(&file)));
-            return Ok(Some(file));
+            }
         }
         Ok(None)
     }

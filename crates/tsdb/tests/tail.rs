@@ -5,13 +5,16 @@
 mod common;
 
 use std::collections::BTreeSet;
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::*;
 use model::{ItemId, Sample, Timestamp};
-use tsdb::{Block, Disk, Engine, Error, Options, OsDisk, Position, Spool, Tail};
+use tsdb::{
+    Block, Disk, DiskFile, DiskRead, Engine, Error, Options, OsDisk, Position, Spool, Tail,
+};
 
 const BATCHES: u32 = 14;
 const ROWS: u32 = 9;
@@ -252,6 +255,115 @@ fn trends_and_clears_come_in_the_order_of_the_log() {
     assert_eq!(blocks[1].trends, trends);
     assert_eq!(blocks[2].clears, [ItemId(3), ItemId(4)]);
     assert!(blocks[1].samples.is_empty() && blocks[2].samples.is_empty());
+}
+
+/// A disk that does not give back some bytes of a file, or nothing of it.
+#[derive(Debug, Clone)]
+struct BadDisk {
+    name: &'static str,
+    bad: std::ops::Range<u64>,
+    opens: Result<(), i32>,
+}
+
+#[derive(Debug)]
+struct BadFile(Arc<dyn DiskRead>, std::ops::Range<u64>);
+
+impl DiskRead for BadFile {
+    fn size(&self) -> io::Result<u64> {
+        self.0.size()
+    }
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        if offset < self.1.end && offset + buffer.len() as u64 > self.1.start {
+            return Err(io::Error::from_raw_os_error(5));
+        }
+        self.0.read_at(buffer, offset)
+    }
+}
+
+impl Disk for BadDisk {
+    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
+        let file = OsDisk.open(path)?;
+        if !path.ends_with(self.name) {
+            return Ok(file);
+        }
+        self.opens.map_err(io::Error::from_raw_os_error)?;
+        Ok(Arc::new(BadFile(file, self.bad.clone())))
+    }
+    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        OsDisk.create(path)
+    }
+    fn reopen(&self, path: &Path, len: u64) -> io::Result<Arc<dyn DiskFile>> {
+        OsDisk.reopen(path, len)
+    }
+    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
+        OsDisk.rename(from, to)
+    }
+    fn remove(&self, path: &Path) -> io::Result<()> {
+        OsDisk.remove(path)
+    }
+    fn sync_dir(&self, path: &Path) -> io::Result<()> {
+        OsDisk.sync_dir(path)
+    }
+    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
+        OsDisk.list(path)
+    }
+    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
+        OsDisk.read(path)
+    }
+}
+
+#[test]
+fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
+    let dir = tempfile::tempdir().unwrap();
+    let spool = Arc::new(Spool::new(&[None], u64::MAX));
+    let spool_of = Some(Arc::clone(&spool));
+    let options = Options { head_rows: 400, head_bytes: 1 << 20, spool: spool_of, ..small() };
+    let (mut engine, _) = open(dir.path(), options, &sim_clock());
+    for number in 0..100 {
+        engine.append(&batch(number)).unwrap();
+    }
+    engine.flush().unwrap();
+    let tail = |disk| Tail::open(dir.path(), disk, Arc::clone(&spool), 0);
+    let whole = read_all(&mut tail(Arc::new(OsDisk)));
+    let first = whole.iter().filter(|block| block.end.file == 1);
+    let ends: Vec<u64> = first.map(|block| block.end.offset).collect();
+    assert!(whole.len() == 100 && ends.len() > 30 && ends.len() < 70, "{}", ends.len());
+    let name = "1.spool";
+    let all = |from: usize| (from as u32..100).collect::<Vec<_>>();
+    let without = |from: usize, to: usize| {
+        (0..100).filter(|&number| number < from as u32 || number >= to as u32).collect::<Vec<_>>()
+    };
+    // Bytes that cannot be read, whether the file can be opened, and what comes all the same.
+    let far = ends[5] + 10..ends[5] + 11;
+    let behind = ends.iter().position(|&end| end >= (ends[5] / 4096 + 1) * 4096);
+    let cases = [
+        (0..1, Ok(()), all(0)),
+        (far, Ok(()), without(6, behind.map_or(ends.len(), |number| number + 1))),
+        (ends[2]..u64::MAX, Ok(()), without(3, ends.len())),
+        (0..0, Err(5), all(ends.len())),
+    ];
+    for (bad, opens, expected) in cases {
+        let what = format!("{bad:?} {opens:?}");
+        let mut tail = tail(Arc::new(BadDisk { name, bad, opens }));
+        let (mut read, mut skipped) = (Vec::new(), 0);
+        loop {
+            match tail.read() {
+                Ok(Some(block)) => read.push(number_of(&block)),
+                Ok(None) => break,
+                Err(error) => {
+                    assert!(tail.skip(&error), "{what}: {error}");
+                    skipped += 1;
+                }
+            }
+        }
+        assert_eq!((tail.damaged_blocks(), skipped > 0), (skipped, true), "{what}");
+        assert!(skipped < 4, "{what}");
+        assert_eq!(read, expected, "{what}");
+    }
+    // Somebody may mend these.
+    let mut tail = tail(Arc::new(BadDisk { name, bad: 0..0, opens: Err(13) }));
+    let error = tail.read().unwrap_err();
+    assert!(!tail.skip(&error) && tail.damaged_blocks() == 0, "{error}");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 //! batch. What was done is told after each step, so that whoever is interrupted goes on there.
 //! Writing rows that are there already changes nothing, hence a step may be done twice.
 
+mod progress;
 mod side;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ use std::time::Duration;
 
 use model::ItemId;
 
+pub use self::progress::Progress;
 pub use self::side::Side;
 use self::side::{Rows, same_sample, same_trend, sample_key, trend_key};
 use crate::{Day, Error, Kind, Kinds, Span};

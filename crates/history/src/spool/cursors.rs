@@ -90,6 +90,11 @@ impl Cursors {
         Ok(left)
     }
 
+    /// The store has read nothing of any log.
+    pub(crate) fn is_new(&self) -> bool {
+        self.positions.is_empty()
+    }
+
     /// Where the store goes on in a log; `None` = it has read nothing of it.
     pub(crate) fn position(&self, log: &str) -> Option<Position> {
         self.positions.get(log).copied()

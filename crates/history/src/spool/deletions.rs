@@ -1,5 +1,6 @@
 //! Deletions: the log of every shard tells them, while one shard alone owns an item.
 
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -9,7 +10,7 @@ use stdx::sync::lock;
 use tsdb::Block;
 
 use super::file_error;
-use crate::Error;
+use crate::{Error, Store};
 
 /// Beyond so many items the oldest deletions are taken for told by everybody.
 const ITEMS_MAX: usize = 100_000;
@@ -38,10 +39,10 @@ pub(crate) struct Deletions {
     since: HashMap<ItemId, Since>,
     /// Names of the logs by their number; behind these, of logs that there are no more.
     logs: Vec<String>,
-    /// Deletions of this process so far.
+    /// Deletions so far.
     turn: u64,
-    /// There may be some of a former process.
-    former: bool,
+    /// Those up to this one are of a former process; `None` = there are no more of these.
+    former: Option<u64>,
     /// The file says something else.
     changed: bool,
 }
@@ -50,7 +51,7 @@ pub(crate) struct Deletions {
 struct Since {
     /// Number of the log that had rows of the item.
     owner: Option<usize>,
-    /// Which deletion it was; 0 = one of a former process.
+    /// Which deletion it was: the file has them in this order.
     turn: u64,
     /// The store has not cleared it yet.
     owed: bool,
@@ -65,7 +66,7 @@ impl Deletions {
             Err(error) => return Err(file_error("read", path, &error)),
         };
         let (path, since) = (path.to_owned(), HashMap::new());
-        let mut all = Self { path, since, logs, turn: 0, former: true, changed: false };
+        let mut all = Self { path, since, logs, turn: 0, former: None, changed: false };
         all.parse(&text).ok_or_else(|| {
             Error::config(format!(
                 "{:?} is damaged: move it away; values that came just after a deletion may then \
@@ -82,8 +83,10 @@ impl Deletions {
             let (item, owner) = line.split_once(' ')?;
             let owed = owner == OWED;
             let owner = (owner != NOBODY && !owed).then(|| self.number_of(owner));
-            self.since.insert(ItemId(item.parse().ok()?), Since { owner, turn: 0, owed });
+            self.turn += 1;
+            self.since.insert(ItemId(item.parse().ok()?), Since { owner, turn: self.turn, owed });
         }
+        self.former = Some(self.turn);
         Some(())
     }
 
@@ -136,17 +139,30 @@ impl Deletions {
         owed.map(|(&item, _)| item).collect()
     }
 
+    /// The store has cleared these of those that it had to. What was noted meanwhile stays as it
+    /// is.
+    fn paid(&mut self, items: &[ItemId]) {
+        for item in items {
+            if let Some(since) = self.since.get_mut(item).filter(|since| since.owed) {
+                since.owed = false;
+                self.changed = true;
+            }
+        }
+    }
+
     fn add(&mut self, items: &[ItemId], owed: bool) {
         if items.is_empty() {
             return;
         }
-        self.turn += 1;
-        let turn = self.turn;
-        let fit = &items[items.len().saturating_sub(ITEMS_MAX)..];
-        self.since.extend(fit.iter().map(|&item| (item, Since { owner: None, turn, owed })));
-        while self.since.len() > ITEMS_MAX {
-            let oldest = self.since.values().map(|since| since.turn).min().unwrap_or(turn);
-            self.since.retain(|_, since| since.turn > oldest);
+        for &item in &items[items.len().saturating_sub(ITEMS_MAX)..] {
+            self.turn += 1;
+            self.since.insert(item, Since { owner: None, turn: self.turn, owed });
+        }
+        let beyond = self.since.len().saturating_sub(ITEMS_MAX);
+        if beyond > 0 {
+            let mut turns: Vec<u64> = self.since.values().map(|since| since.turn).collect();
+            let (_, &mut first, _) = turns.select_nth_unstable(beyond);
+            self.since.retain(|_, since| since.turn >= first);
         }
         self.changed = true;
     }
@@ -154,15 +170,15 @@ impl Deletions {
     /// All logs are read beyond what the former process wrote: of its deletions none is told any
     /// more.
     pub(crate) fn forget_former(&mut self) {
+        let Some(former) = self.former.take() else { return };
         let before = self.since.len();
-        self.since.retain(|_, since| since.turn > 0 || since.owed);
-        self.former = false;
+        self.since.retain(|_, since| since.turn > former || since.owed);
         self.changed |= self.since.len() != before;
     }
 
     /// May there be something to forget?
     pub(crate) fn has_former(&self) -> bool {
-        self.former
+        self.former.is_some()
     }
 
     /// Writes the file, if it would say something else; then a power cut does not undo that.
@@ -170,9 +186,23 @@ impl Deletions {
         if !self.changed {
             return Ok(());
         }
+        let _lock = lock(&self.path)?;
+        self.write()
+    }
+
+    /// Changes what the file says. Nobody else changes it between reading and writing: a command
+    /// may do so while a server runs.
+    fn change(path: &Path, what: impl FnOnce(&mut Self)) -> Result<(), Error> {
+        let _lock = lock(path)?;
+        let mut all = Self::load(path, Vec::new())?;
+        what(&mut all);
+        if all.changed { all.write() } else { Ok(()) }
+    }
+
+    fn write(&mut self) -> Result<(), Error> {
         let mut all: Vec<(ItemId, Since)> =
             self.since.iter().map(|(&i, &since)| (i, since)).collect();
-        all.sort_unstable_by_key(|(item, _)| *item);
+        all.sort_unstable_by_key(|(_, since)| since.turn);
         let mut text = format!("{TITLE}\n");
         for (item, since) in all {
             let owner = since.owner.and_then(|owner| self.logs.get(owner)).map(String::as_str);
@@ -185,6 +215,24 @@ impl Deletions {
         self.changed = false;
         Ok(())
     }
+}
+
+/// Whoever has it may change the file, until it is dropped.
+fn lock(path: &Path) -> Result<File, Error> {
+    let path = path.with_extension("lock");
+    let lock = || File::create(&path).and_then(|file| file.lock().map(|()| file));
+    lock().map_err(|error| file_error("lock", &path, &error))
+}
+
+/// Clears in a store what was deleted while no server named it, by the file of its deletions. A
+/// server that runs may note more meanwhile.
+pub(super) fn clear_owed(path: &Path, store: &dyn Store) -> Result<(), Error> {
+    let items = Deletions::load(path, Vec::new())?.owed();
+    if items.is_empty() {
+        return Ok(());
+    }
+    store.driver().clear(&items)?;
+    Deletions::change(path, |deletions| deletions.paid(&items))
 }
 
 /// Stores that were fed once and are not named now, by the files of their deletions. What is deleted
@@ -206,9 +254,7 @@ impl Left {
         let paths = lock(&self.0);
         for path in paths.iter() {
             // Read anew: a command may have told the store meanwhile.
-            let mut deletions = Deletions::load(path, Vec::new())?;
-            deletions.owe(items);
-            deletions.save()?;
+            Deletions::change(path, |deletions| deletions.owe(items))?;
         }
         Ok(())
     }
@@ -313,6 +359,30 @@ mod tests {
         }
     }
 
+    /// A store that hears of another deletion while it clears.
+    struct Busy(Left);
+
+    impl Store for Busy {
+        fn name(&self) -> String {
+            "s".to_owned()
+        }
+        fn driver(&self) -> Box<dyn crate::Driver> {
+            self.0.clear(&ITEMS[2..]).unwrap();
+            Box::new(crate::Null::default())
+        }
+    }
+
+    #[test]
+    fn what_is_noted_while_a_command_clears_stays() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("s.deletions");
+        let left = || Left::load(vec![path.clone()]).unwrap();
+        left().clear(&ITEMS[..2]).unwrap();
+        clear_owed(&path, &Busy(left())).unwrap();
+        assert_eq!(load(&path, &[]).owed(), ITEMS[2..]);
+        assert_eq!(load(&path, &[]).since.len(), 3);
+    }
+
     #[test]
     fn the_oldest_deletions_make_room_for_new_ones() {
         let dir = tempfile::tempdir().unwrap();
@@ -325,9 +395,20 @@ mod tests {
         }
         assert_eq!(deletions.since.len(), ITEMS_MAX);
         deletions.done(&ids(most..most + 1));
-        assert_eq!(deletions.since.len(), ITEMS_MAX - 9);
-        assert!(!deletions.since.contains_key(&ItemId(9)));
-        assert!(deletions.since.contains_key(&ItemId(10)));
+        let oldest = |deletions: &Deletions| {
+            let of = |item| deletions.since.contains_key(&ItemId(item));
+            (deletions.since.len(), (0..most).find(|&item| of(item)))
+        };
+        assert_eq!(oldest(&deletions), (ITEMS_MAX, Some(1)));
+        // Also after a restart, and when deletions are noted one by one.
+        deletions.save().unwrap();
+        let left = Left::load(vec![path.clone()]).unwrap();
+        left.clear(&ids(0..1)).unwrap();
+        left.clear(&ids(most + 1..most + 3)).unwrap();
+        let mut deletions = load(&path, &["shard-0"]);
+        assert_eq!(oldest(&deletions), (ITEMS_MAX, Some(0)));
+        assert!(!deletions.since.contains_key(&ItemId(3)));
+        assert!(deletions.since.contains_key(&ItemId(4)));
         // More at once than fit.
         deletions.done(&ids(0..2 * most));
         assert_eq!(deletions.since.len(), ITEMS_MAX);

@@ -36,16 +36,22 @@ pub(crate) struct Log {
     held: Option<Block>,
     /// When the end was last seen.
     at_end: Option<Duration>,
+    /// Where reading fails, and since when.
+    failing: Option<(Position, Duration)>,
     /// Damage that was told.
     told: u64,
     /// What a former process wrote is in files before this one.
     first_file: u64,
+    /// It is new. What former processes wrote to other logs comes first: deletions that these tell are
+    /// older than anything here.
+    waits: bool,
 }
 
 impl Log {
     pub(crate) fn new(name: String, tail: Tail) -> Self {
         let first_file = tail.current_file();
-        Self { name, tail, held: None, at_end: None, told: 0, first_file }
+        let (held, at_end, failing) = (None, None, None);
+        Self { name, tail, held, at_end, failing, told: 0, first_file, waits: false }
     }
 
     /// Is everything of the former process confirmed, up to this position?
@@ -53,18 +59,55 @@ impl Log {
         confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
     }
 
-    /// The next block of rows, if nothing holds.
-    fn read(&mut self, now: Duration) -> Result<Option<Block>, Error> {
+    /// Items of which former processes tell here that they were deleted.
+    fn deleted(&self, common: &Common) -> Vec<ItemId> {
+        let (mut tail, mut items) = (self.tail.again(), Vec::new());
+        while tail.position().file < self.first_file && !common.stop.load(Ordering::Acquire) {
+            match tail.read() {
+                Ok(Some(block)) => items.extend(block.clears),
+                Ok(None) => break,
+                Err(error) => {
+                    common.gauges.tell(&error.to_string());
+                    if !tail.skip(&error) {
+                        common.wait(common.policy.pause_max);
+                    }
+                }
+            }
+        }
+        items
+    }
+
+    /// The next block of rows, if nothing holds. What cannot be read for so long is passed: it would
+    /// hold all that comes behind it.
+    fn read(&mut self, now: Duration, unreadable: Duration) -> Result<Option<Block>, Error> {
         if self.held.is_some() {
             return Ok(None);
         }
-        let block = self.tail.read()?;
+        let block = match self.tail.read() {
+            Ok(block) => block,
+            Err(error) => {
+                self.failed(&error, now, unreadable);
+                return Err(error.into());
+            }
+        };
+        self.failing = None;
         match block {
             None => self.at_end = Some(now),
             Some(block) if block.clears.is_empty() => return Ok(Some(block)),
             clears => self.held = clears,
         }
         Ok(None)
+    }
+
+    fn failed(&mut self, error: &tsdb::Error, now: Duration, unreadable: Duration) {
+        let here = self.tail.position();
+        let since = self.failing.filter(|(at, _)| *at == here).map_or(now, |(_, since)| since);
+        self.failing = Some((here, since));
+        if now.saturating_sub(since) >= unreadable && self.tail.skip(error) {
+            self.failing = None;
+            let (log, Position { file, offset }) = (&self.name, here);
+            tracing::error!(log, file, offset, %error, "a part of the log is passed: it cannot be read");
+        }
     }
 }
 
@@ -136,7 +179,7 @@ pub(crate) struct Feeder {
 impl Feeder {
     pub(crate) fn new(
         store: &Arc<dyn Store>,
-        (logs, mut cursors): (Vec<Log>, Cursors),
+        (mut logs, mut cursors): (Vec<Log>, Cursors),
         (gauges, stop): (&Arc<Gauges>, &Arc<AtomicBool>),
         (policy, clock, dir): (Policy, &SharedClock, &Path),
     ) -> Result<Self, Error> {
@@ -147,6 +190,9 @@ impl Feeder {
             stop: Arc::clone(stop),
             refused: Arc::new(Refused::new(&file("refused"), policy.refused_bytes_max)),
         };
+        for log in &mut logs {
+            log.waits = !cursors.is_new() && cursors.position(&log.name).is_none();
+        }
         let names = logs.iter().map(|log| log.name.clone()).collect();
         let deletions = Deletions::load(&file("deletions"), names)?;
         // Each lane reports what it has, so that none of them ever waits.
@@ -180,6 +226,7 @@ impl Feeder {
     /// Until told to stop.
     pub(crate) fn run(mut self) {
         self.clear_owed();
+        self.look_ahead();
         while !self.common.stop.load(Ordering::Acquire) {
             let now = self.clock.monotonic();
             // What would come now has to wait until items are cleared.
@@ -214,32 +261,56 @@ impl Feeder {
         }
     }
 
+    /// The logs that a new store finds reach back differently: one may tell a deletion that the
+    /// owner of the item has told before all that its own log still has. To the store, which has
+    /// nothing yet, all of them are done: so it is known who brings rows of these items.
+    fn look_ahead(&mut self) {
+        if self.cursors.is_new() {
+            let items: Vec<ItemId> =
+                self.logs.iter().flat_map(|log| log.deleted(&self.common)).collect();
+            self.deletions.done(&items);
+            self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
+        }
+    }
+
+    /// Lets new logs go on when the others have come to what this process writes.
+    fn let_go(&mut self) {
+        let cursors = &self.cursors;
+        let is_of_now = |log: &Log| log.waits || log.is_of_now(cursors.position(&log.name));
+        if self.logs.iter().any(|log| log.waits) && self.logs.iter().all(is_of_now) {
+            self.logs.iter_mut().for_each(|log| log.waits = false);
+        }
+    }
+
     /// Clears items, however often it has to be tried; false = to stop. Meanwhile days that are over
     /// are dropped: a full store may get room by that alone.
     fn clear_in_store(&mut self, items: &[ItemId]) -> bool {
         let (common, housekeeping) = (&self.common, &mut self.housekeeping);
-        common.until_done(self.driver.as_mut(), |driver| {
+        let cleared = common.until_done(self.driver.as_mut(), |driver| {
             let cleared = driver.clear(items);
             if cleared.is_err() {
                 housekeeping.run_when_due(driver, &common.gauges);
             }
             cleared
-        })
+        });
+        // Who was not waited for remembers nothing any more.
+        cleared && !self.common.stop.load(Ordering::Acquire)
     }
 
     /// Reads blocks of all logs in turn; returns whether there were any.
     fn fill(&mut self) -> bool {
         let now = self.clock.monotonic();
+        self.let_go();
         let (mut any, mut left_out) = (false, 0);
         loop {
             let mut more = false;
-            for (number, log) in self.logs.iter_mut().enumerate() {
+            for (number, log) in self.logs.iter_mut().enumerate().filter(|(_, log)| !log.waits) {
                 // Who takes little of much must not read on for minutes.
                 let policy = &self.common.policy;
                 if self.batch.is_full(policy) || left_out >= policy.rows_max {
                     return any;
                 }
-                match log.read(now) {
+                match log.read(now, policy.unreadable) {
                     Ok(Some(mut block)) => {
                         left_out += leave_out(&mut block, self.store.as_ref());
                         let gauges = &self.common.gauges;
@@ -348,7 +419,7 @@ impl Feeder {
             return;
         }
         self.next_idle = now + self.common.policy.age_max;
-        let here = |log: &Log| log.held.is_none().then(|| log.tail.position());
+        let here = |log: &Log| (log.held.is_none() && !log.waits).then(|| log.tail.position());
         let ends: Vec<_> = self.logs.iter().map(here).collect();
         self.remember(&ends);
     }
@@ -358,7 +429,7 @@ impl Feeder {
         let Some(since) = self.holding else { return false };
         let due = since + self.common.policy.patience;
         let passed = |log: &Log| log.at_end.is_some_and(|at| at >= due);
-        now >= since && self.logs.iter().all(|log| log.held.is_some() || passed(log))
+        now >= since && self.logs.iter().all(|log| log.waits || log.held.is_some() || passed(log))
     }
 
     /// Clears what the logs wait for. All before is written. Of logs that wait for different

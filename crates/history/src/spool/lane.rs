@@ -6,11 +6,10 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use model::Sample;
-
 use super::batch::Rows;
 use super::gauges::{Gauges, add};
 use super::refused::Refused;
+use super::row::Row;
 use super::{Policy, spawn};
 use crate::{Driver, Error, Fault};
 
@@ -47,15 +46,11 @@ impl Lane {
         let thread = spawn("history-lane", move || {
             let mut part = Part::default();
             while let Ok((number, rows)) = todo.recv() {
-                part.start();
-                while part.written < rows.samples.len() {
-                    let put = |driver: &mut dyn Driver| part.put(driver, &rows.samples, &common);
-                    if !common.until_done(driver.as_mut(), put) {
-                        return;
-                    }
-                }
-                let put = |driver: &mut dyn Driver| driver.write_trends(&rows.trends);
-                if !common.until_done(driver.as_mut(), put) {
+                part.refused = 0;
+                let driver = driver.as_mut();
+                if !part.put_all(driver, &rows.samples, &common)
+                    || !part.put_all(driver, &rows.trends, &common)
+                {
                     return;
                 }
                 add(&common.gauges.written, rows.len());
@@ -113,7 +108,7 @@ impl Common {
         false
     }
 
-    fn wait(&self, pause: Duration) {
+    pub(crate) fn wait(&self, pause: Duration) {
         let mut left = pause;
         while !left.is_zero() && !self.stop.load(Ordering::Acquire) {
             let step = left.min(LOOK_EVERY);
@@ -123,36 +118,43 @@ impl Common {
     }
 }
 
-/// How far a batch is written, and in parts of which size.
+/// How far rows of a batch are written, and in parts of which size. What was too much for the store
+/// in one batch is too much for it in the next.
 #[derive(Debug, Default)]
 struct Part {
-    /// Samples of the batch that are written.
+    /// Rows that are written.
     written: usize,
-    /// Of these the store refused so many.
+    /// Of the batch the store refused so many.
     refused: usize,
-    /// Samples of the next part; 0 = all.
+    /// Rows of the next part; 0 = all.
     size: usize,
 }
 
 impl Part {
-    /// A new batch. What was too much for the store before is too much for it now.
-    fn start(&mut self) {
-        (self.written, self.refused) = (0, 0);
+    /// Writes rows however often it has to be tried; false = to stop.
+    fn put_all<R: Row>(&mut self, driver: &mut dyn Driver, rows: &[R], common: &Common) -> bool {
+        self.written = 0;
+        while self.written < rows.len() {
+            if !common.until_done(driver, |driver| self.put(driver, rows, common)) {
+                return false;
+            }
+        }
+        true
     }
 
     /// Writes the next part but for what the store refuses for itself. A failure makes the next
     /// parts smaller, each success lets them grow a little.
-    fn put(
+    fn put<R: Row>(
         &mut self,
         driver: &mut dyn Driver,
-        samples: &[Sample],
+        rows: &[R],
         common: &Common,
     ) -> Result<(), Error> {
-        let left = &samples[self.written..];
+        let left = &rows[self.written..];
         let size = if self.size == 0 { left.len() } else { self.size.min(left.len()) };
         let mut refused = Vec::new();
         let room = REFUSED_MAX - self.refused;
-        let put = put_samples(driver, &left[..size], (&mut refused, room));
+        let put = put_rows(driver, &left[..size], (&mut refused, room));
         if let Err(error) = put.and_then(|()| put_aside(&refused, common)) {
             // One that refuses row after row is not too slow.
             if refused.len() < room {
@@ -170,40 +172,40 @@ impl Part {
 }
 
 /// Rows that the store refuses for themselves, each with its words.
-type Odd = Vec<(Sample, String)>;
+type Odd<R> = Vec<(R, String)>;
 
-fn put_aside(refused: &Odd, common: &Common) -> Result<(), Error> {
-    let Some((sample, why)) = refused.first() else { return Ok(()) };
+fn put_aside<R: Row>(refused: &Odd<R>, common: &Common) -> Result<(), Error> {
+    let Some((row, why)) = refused.first() else { return Ok(()) };
     common.refused.keep(refused)?;
     add(&common.gauges.refused, refused.len());
-    let (item, rows) = (sample.item, refused.len());
+    let (item, rows) = (row.item(), refused.len());
     tracing::warn!(%item, rows, why, "a history store refuses values; they are put aside");
     Ok(())
 }
 
 /// Finds what the store refuses by halves; there is room for so many of these.
-fn put_samples(
+fn put_rows<R: Row>(
     driver: &mut dyn Driver,
-    samples: &[Sample],
-    (refused, room): (&mut Odd, usize),
+    rows: &[R],
+    (refused, room): (&mut Odd<R>, usize),
 ) -> Result<(), Error> {
-    if samples.is_empty() {
+    if rows.is_empty() {
         return Ok(());
     }
-    let Err(error) = driver.write(samples) else { return Ok(()) };
+    let Err(error) = R::write(driver, rows) else { return Ok(()) };
     if error.retry || error.fault != Fault::Us {
         return Err(error);
     }
-    if let [sample] = samples {
+    if let [row] = rows {
         if refused.len() >= room {
             let why = error.message;
             let message = format!("the store refuses too many rows to blame them: {why}");
             return Err(Error::storage_away(message));
         }
-        refused.push((sample.clone(), error.message));
+        refused.push((row.clone(), error.message));
         return Ok(());
     }
-    let (left, right) = samples.split_at(samples.len() / 2);
-    put_samples(driver, left, (&mut *refused, room))?;
-    put_samples(driver, right, (refused, room))
+    let (left, right) = rows.split_at(rows.len() / 2);
+    put_rows(driver, left, (&mut *refused, room))?;
+    put_rows(driver, right, (refused, room))
 }

@@ -24,6 +24,7 @@ mod feeder;
 mod gauges;
 mod lane;
 mod refused;
+mod row;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -42,6 +43,9 @@ pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
 use crate::{Error, Store};
+
+/// How often one looks whether feeders have ended.
+const END_LOOK_EVERY: Duration = Duration::from_millis(10);
 
 /// One policy for all stores.
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +69,8 @@ pub struct Policy {
     pub housekeeping: Duration,
     /// So long a deletion of items waits for logs that do not tell it.
     pub patience: Duration,
+    /// So long a part of the log that cannot be read is tried again, before it is passed.
+    pub unreadable: Duration,
     /// Bytes of the file of rows that the store refuses. Beyond, they block the rest, since
     /// something else is wrong then.
     pub refused_bytes_max: u64,
@@ -82,6 +88,7 @@ impl Default for Policy {
             pause_max: Duration::from_secs(10),
             housekeeping: Duration::from_secs(3600),
             patience: Duration::from_secs(5),
+            unreadable: Duration::from_secs(60),
             refused_bytes_max: 64 << 20,
         }
     }
@@ -196,23 +203,16 @@ impl Spools {
 /// Whoever writes to the store beside a server does that first: the next feeder would clear it
 /// after that.
 pub fn clear_owed(dir: &Path, store: &dyn Store) -> Result<(), Error> {
-    let mut deletions = deletions_of(dir, &store.name())?;
-    let items = deletions.owed();
-    if !items.is_empty() {
-        store.driver().clear(&items)?;
-        deletions.done(&items);
-        deletions.save()?;
-    }
-    Ok(())
+    deletions::clear_owed(&deletions_of(dir, &store.name()), store)
 }
 
 /// Of how many items a store of this name has to clear the rows first.
 pub fn owed(dir: &Path, name: &str) -> Result<usize, Error> {
-    Ok(deletions_of(dir, name)?.owed().len())
+    Ok(Deletions::load(&deletions_of(dir, name), Vec::new())?.owed().len())
 }
 
-fn deletions_of(dir: &Path, name: &str) -> Result<Deletions, Error> {
-    Deletions::load(&dir.join(format!("{name}.deletions")), Vec::new())
+fn deletions_of(dir: &Path, name: &str) -> PathBuf {
+    dir.join(format!("{name}.deletions"))
 }
 
 /// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next
@@ -229,15 +229,43 @@ impl Feeding {
     pub fn gauges(&self) -> &Arc<Gauges> {
         &self.gauges
     }
+
+    fn stop(&self) {
+        self.stop.store(true, Ordering::Release);
+        if let Some(thread) = &self.thread {
+            thread.thread().unpark();
+        }
+    }
+
+    fn is_running(&self) -> bool {
+        self.thread.as_ref().is_some_and(|thread| !thread.is_finished())
+    }
 }
 
 impl Drop for Feeding {
     fn drop(&mut self) {
-        self.stop.store(true, Ordering::Release);
+        self.stop();
         if let Some(thread) = self.thread.take() {
-            thread.thread().unpark();
             drop(thread.join());
         }
+    }
+}
+
+/// Ends feeders together, before the process does. One that is inside a call of its store may not
+/// come back for minutes: it is left alone after `patience`, since the next start does all of
+/// that again.
+pub fn end(mut feeds: Vec<Feeding>, patience: Duration) {
+    feeds.iter().for_each(Feeding::stop);
+    let mut left = patience;
+    while !left.is_zero() && feeds.iter().any(Feeding::is_running) {
+        let step = left.min(END_LOOK_EVERY);
+        std::thread::sleep(step);
+        left -= step;
+    }
+    for feed in feeds.iter_mut().filter(|feed| feed.is_running()) {
+        let store = feed.gauges.read().name;
+        tracing::warn!(store, "not waiting for a history store: it goes on with the next start");
+        feed.thread = None;
     }
 }
 

@@ -5,14 +5,11 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use model::{Sample, SampleValue};
 use stdx::sync::lock;
 
 use super::file_error;
+use super::row::{Row, cut};
 use crate::Error;
-
-/// Of a text so many characters are told; the embedded store has all of it.
-const TEXT_MAX: usize = 1_000;
 
 /// The file; lanes share it.
 #[derive(Debug)]
@@ -28,10 +25,10 @@ impl Refused {
     }
 
     /// Appends rows, each with why it was refused, and waits for the disk.
-    pub(crate) fn keep(&self, rows: &[(Sample, String)]) -> Result<(), Error> {
+    pub(crate) fn keep<R: Row>(&self, rows: &[(R, String)]) -> Result<(), Error> {
         let mut text = String::new();
-        for (sample, why) in rows {
-            text += &line(sample, why);
+        for (row, why) in rows {
+            text += &line(row, why);
         }
         let _writing = lock(&self.writing);
         let write = || {
@@ -51,16 +48,9 @@ impl Refused {
 }
 
 /// Item, moment, value and reason, with tabs between.
-fn line(sample: &Sample, why: &str) -> String {
-    let cut = |text: &str| text.chars().take(TEXT_MAX).collect::<String>();
-    let value = match &sample.value {
-        SampleValue::Float(value) => value.to_string(),
-        SampleValue::Unsigned(value) => value.to_string(),
-        SampleValue::Text(text) => format!("{:?}", cut(text)),
-        SampleValue::Log(log) => format!("{:?}", cut(&log.0)),
-    };
+fn line(row: &impl Row, why: &str) -> String {
+    let (item, (at, value)) = (row.item().0, row.to_text());
     let mut line = String::new();
-    let (item, at) = (sample.item.0, sample.at);
     // Writing to a String does not fail.
     let _ = writeln!(line, "{item}\t{}.{:09}\t{value}\t{:?}", at.clock, at.ns, cut(why));
     line

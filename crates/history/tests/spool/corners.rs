@@ -2,13 +2,14 @@
 //! numbers that are none.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use history::spool::Policy;
 use history::{Driver, Kinds, Span};
-use model::{ItemId, Sample, SampleValue};
+use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::world::{Fake, ITEMS, Mood, World, Written};
+use crate::world::{Fake, ITEMS, Mood, NOW, POISON, World, Written};
 use crate::world::{check, policy, sample, wait_for, write};
 
 /// The store has what the embedded engine has, no more and no less.
@@ -44,6 +45,55 @@ fn a_shard_that_tells_a_deletion_late_deletes_nothing_of_the_owner() {
         check(&fake, &written, "late");
         check_embedded(&mut world, &fake, "late");
     }
+}
+
+#[test]
+fn a_deletion_of_another_log_that_is_older_than_the_owners_log_deletes_nothing() {
+    for restarts in [0, 1] {
+        let dir = tempfile::tempdir().unwrap();
+        let mut world = World::start(dir.path(), 2, &[], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+        // The log of the owner forgets it; that of the other shard does not.
+        world.of(ITEM).flush().unwrap();
+        write(&mut world, 5..9, &mut written);
+        drop(world);
+        let fake = Fake::new();
+        let start = || World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut world = start();
+        for _ in 0..restarts {
+            wait_for("rows are in the store", || fake.samples(ITEM).len() == 4);
+            drop(world);
+            world = start();
+        }
+        world.wait();
+        assert_eq!(fake.samples(ITEM), written[&ITEM][5..], "{restarts} restarts");
+    }
+}
+
+#[test]
+fn a_deletion_that_waits_while_the_number_of_shards_changes_deletes_nothing_newer() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    write(&mut world, 0..5, &mut written);
+    world.wait();
+    fake.set(Mood::Away);
+    write(&mut world, 5..9, &mut written);
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    for number in 0..2 {
+        drop(world);
+        // The item has another owner, whose log is new.
+        world = World::start(dir.path(), 4, &[&fake], u64::MAX, policy());
+        write(&mut world, 9 + number..10 + number, &mut written);
+    }
+    fake.set(Mood::Well);
+    world.wait();
+    written.get_mut(&ITEM).unwrap().drain(..9);
+    check(&fake, &written, "all that came behind it");
+    check_embedded(&mut world, &fake, "all that came behind it");
 }
 
 /// Items of which the file of deletions tells.
@@ -195,6 +245,32 @@ fn a_store_that_is_too_slow_for_batches_gets_smaller_ones() {
 }
 
 #[test]
+fn trends_that_are_too_many_or_odd_block_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Stuck);
+    let policy = Policy { part_min: 3, rows_max: 1_000, ..policy() };
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy);
+    let values = TrendValues::Unsigned { min: 1, avg: 2, max: 3 };
+    let trend = |hour: u32, num| Trend { item: ItemId(ITEM), hour: NOW + 3600 * hour, num, values };
+    let trends: Vec<Trend> = (0..120).map(|hour| trend(hour, 4)).collect();
+    world.of(ITEM).write_trends(&trends).unwrap();
+    fake.set(Mood::Slow(7));
+    world.wait();
+    assert_eq!(fake.trends(ITEM), trends);
+    // Nothing was sent twice.
+    let taken = fake.state().taken;
+    assert!(taken == 120 && fake.state().largest <= 7, "{taken}");
+    fake.set(Mood::Well);
+    world.of(ITEM).write_trends(&[trend(120, 4), trend(121, POISON), trend(122, 4)]).unwrap();
+    world.wait();
+    assert_eq!((fake.trends(ITEM).len(), world.reading(0).refused), (122, 1));
+    let kept = std::fs::read_to_string(dir.path().join("stores/fake-1.refused")).unwrap();
+    let hour = NOW + 3600 * 121;
+    assert_eq!(kept, format!("3\t{hour}.000000000\ttrend of 666: 1 2 3\t\"a row is odd\\n\"\n"));
+}
+
+#[test]
 fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
     let dir = tempfile::tempdir().unwrap();
     let fake = Fake::new();
@@ -216,6 +292,68 @@ fn a_store_that_stands_still_stops_no_value_and_takes_no_memory() {
     world.wait();
     check(&fake, &written, "all");
     assert_eq!(world.reading(0).in_hand, 0);
+}
+
+#[test]
+fn a_log_that_cannot_be_read_is_passed_and_holds_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    fake.set(Mood::Away);
+    let policy = Policy { unreadable: Duration::from_millis(50), ..policy() };
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy);
+    let mut written = Written::new();
+    write(&mut world, 0..60, &mut written);
+    world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
+    // The feeder has not come so far.
+    let file = std::fs::OpenOptions::new().write(true).open(dir.path().join("shard-0/3.spool"));
+    file.unwrap().set_len(0).unwrap();
+    // The other shard owns the item.
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    write(&mut world, 60..70, &mut written);
+    fake.set(Mood::Well);
+    world.wait();
+    assert_eq!(world.reading(0).missed, 2, "header and rows");
+    assert_eq!(fake.samples(ITEM), written[&ITEM][60..]);
+    for (item, rows) in written.iter().filter(|(item, _)| **item != ITEM) {
+        let arrived = fake.samples(*item);
+        if item % 2 == 1 {
+            assert_eq!(arrived, *rows, "another log");
+        } else {
+            assert!(arrived.len() >= 50 && arrived.len() < 70, "{}", arrived.len());
+            assert_eq!((&arrived[..10], arrived.last()), (&rows[..10], rows.last()));
+        }
+    }
+}
+
+#[test]
+fn a_server_that_stops_does_not_wait_for_a_store() {
+    for deletion in [false, true] {
+        let dir = tempfile::tempdir().unwrap();
+        let fake = Fake::new();
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        let mut written = Written::new();
+        write(&mut world, 0..5, &mut written);
+        world.wait();
+        fake.set(Mood::Stuck);
+        let before = fake.waits();
+        if deletion {
+            world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+            written.get_mut(&ITEM).unwrap().clear();
+        }
+        write(&mut world, 5..9, &mut written);
+        wait_for("a call that does not come back", || fake.waits() > before);
+        let feeds = std::mem::take(&mut world.feeds);
+        let gauges = Arc::clone(feeds[0].gauges());
+        history::spool::end(feeds, Duration::from_millis(50));
+        assert!(Arc::strong_count(&gauges) > 1, "the call has come back");
+        fake.set(Mood::Well);
+        wait_for("the threads end", || Arc::strong_count(&gauges) == 1);
+        assert!(gauges.read().behind_bytes > 0, "it has remembered something");
+        drop(world);
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        world.wait();
+        check(&fake, &written, "after the next start");
+    }
 }
 
 #[test]

@@ -39,10 +39,15 @@ pub(crate) struct State {
     memory: Option<Memory>,
     mood: Mood,
     calls: u64,
+    /// Calls that did not come back at once.
+    waits: u64,
     /// Rows of all writes, again and again.
     pub(crate) taken: u64,
     pub(crate) largest: usize,
 }
+
+/// A trend of so many values a store never takes.
+pub(crate) const POISON: u32 = 666;
 
 /// A store in memory, with moods. Texts that begin with "poison" it never takes.
 #[derive(Clone)]
@@ -66,6 +71,10 @@ impl Fake {
         self.state().mood = mood;
     }
 
+    pub(crate) fn waits(&self) -> u64 {
+        self.state().waits
+    }
+
     pub(crate) fn samples(&self, item: u64) -> Vec<Sample> {
         let state = self.state();
         let view = state.memory.as_ref().unwrap().view(&[ItemId(item)], Span::ALL);
@@ -78,12 +87,23 @@ impl Fake {
         view.trends(ItemId(item)).unwrap()
     }
 
+    fn refuse(&self, is_bad: bool) -> Result<(), Error> {
+        if is_bad && self.state().mood == Mood::Well {
+            let message = "a row is odd\n".to_owned();
+            return Err(Error { fault: Fault::Us, retry: false, message });
+        }
+        Ok(())
+    }
+
     /// One call of a driver.
     fn call(
         &self,
         rows: usize,
         work: impl FnOnce(&mut Memory) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        if self.state().mood == Mood::Stuck {
+            self.state().waits += 1;
+        }
         while self.state().mood == Mood::Stuck {
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -115,13 +135,11 @@ impl Store for Fake {
 impl Driver for Fake {
     fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
         let is_bad = |s: &Sample| s.value.as_text().is_some_and(|t| t.starts_with("poison"));
-        if samples.iter().any(is_bad) && self.state().mood == Mood::Well {
-            let message = "a row is odd\n".to_owned();
-            return Err(Error { fault: Fault::Us, retry: false, message });
-        }
+        self.refuse(samples.iter().any(is_bad))?;
         self.call(samples.len(), |memory| memory.write(samples))
     }
     fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        self.refuse(trends.iter().any(|trend| trend.num == POISON))?;
         self.call(trends.len(), |memory| memory.write_trends(trends))
     }
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
