@@ -31,7 +31,7 @@ pub mod trends;
 pub mod value_cache;
 
 pub use buckets::{Bucket, reduce};
-pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+pub use driver::{Counters, Driver, DriverInfo, Durability, Newest, View};
 #[cfg(feature = "cassandra")]
 pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;

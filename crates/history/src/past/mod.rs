@@ -20,7 +20,7 @@ use stdx::clock::SharedClock;
 use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
 pub use self::lookback::{Lookback, WithPast};
 use crate::tiers::Older;
-use crate::{Error, Fault, Order, RangeQuery, Span, Store};
+use crate::{Error, Fault, Newest, Order, RangeQuery, Span, Store};
 
 /// Tells the type of an item whose values are kept for longer than they are embedded; `None` of others:
 /// all of these that are kept are embedded.
@@ -91,20 +91,20 @@ impl Past {
 
     /// Completes the newest samples with older ones. Those that have not come yet are left out: of an
     /// item that is new there may be none, and its triggers are not to wait for a store.
-    fn before_newest(&self, item: ItemId, n: usize, newest: Vec<Sample>) -> Vec<Sample> {
-        if newest.len() >= n {
-            return newest;
-        }
-        let Some(value_type) = (self.kind_of)(item) else { return newest };
-        let want = Want::Newest(n - newest.len());
-        let ask = Ask { item, value_type, border: self.older.border(), want };
-        let Ok(past) = self.find(ask) else { return newest };
-        let mut newest = newest;
+    fn before_newest(&self, item: ItemId, n: usize, mut newest: Vec<Sample>) -> Newest {
+        let border = self.older.border();
+        // What is embedded of farther back may have holes.
+        let is_young = |sample: &&Sample| sample.at.clock >= border.saturating_sub(DAY_S);
+        let young = newest.iter().take_while(is_young).count();
+        let kind = if young < n { (self.kind_of)(item) } else { None };
+        let Some(value_type) = kind else { return Newest { samples: newest, partial: false } };
+        let ask = Ask { item, value_type, border, want: Want::Newest(n - young) };
+        let Ok(past) = self.find(ask) else { return Newest { samples: newest, partial: true } };
         newest.reverse();
-        let mut all = joined(past.to_vec(), newest);
-        all.drain(..all.len().saturating_sub(n));
-        all.reverse();
-        all
+        let mut samples = joined(past.to_vec(), newest);
+        samples.drain(..samples.len().saturating_sub(n));
+        samples.reverse();
+        Newest { samples, partial: false }
     }
 
     /// What is known, or an error until then.

@@ -6,7 +6,8 @@ use stdx::clock::SimClock;
 use super::known::ALL_SAMPLES_MAX;
 use super::*;
 use crate::old::Old;
-use crate::{Class, Driver as _, Kinds, Memory};
+use crate::value_cache::{Need, Point};
+use crate::{Class, Driver as _, Kinds, Memory, ValueCache};
 
 const ITEM: ItemId = ItemId(7);
 const OTHER: ItemId = ItemId(8);
@@ -58,7 +59,7 @@ impl World {
 
     fn newest(&self, n: usize) -> Vec<u64> {
         let with_past = WithPast { driver: &self.newest, past: Some(&self.past) };
-        let newest = || days_of(&with_past.newest_of(ITEM, n).unwrap());
+        let newest = || days_of(&with_past.newest_of(ITEM, n).unwrap().samples);
         let before = newest();
         let view = with_past.view_newest(&[ITEM], n);
         let seen = days_of(&view.newest(ITEM, Kinds::VALUES, n).unwrap());
@@ -111,7 +112,7 @@ fn items_of_which_no_store_has_more_ask_none() {
     let world = world(3);
     let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
     assert!(with_past.within(OTHER, since(9)).unwrap().is_empty());
-    assert!(with_past.newest_of(OTHER, 9).unwrap().is_empty());
+    assert_eq!(with_past.newest_of(OTHER, 9).unwrap(), Newest { samples: vec![], partial: false });
     assert_eq!(world.asks(), 0);
 }
 
@@ -127,6 +128,44 @@ fn counts_take_what_is_embedded_until_older_values_have_come() {
     let asks = world.asks();
     assert_eq!(world.newest(40).len(), 10);
     assert_eq!(world.asks(), asks);
+}
+
+#[test]
+fn what_is_embedded_of_farther_back_may_have_holes() {
+    let mut world = world(3);
+    world.newest.write(&[sample(8), sample(9)]).unwrap();
+    until(&vec![0, 1, 2, 3, 4], || world.newest(5));
+}
+
+#[test]
+fn the_value_cache_takes_no_part_for_all() {
+    let world = world(3);
+    let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
+    let mut cache = ValueCache::new(1 << 20);
+    cache.need(ITEM, Need { count: 5, seconds: 0 });
+    let cache = std::cell::RefCell::new(cache);
+    let now = sample(0).at;
+    let clocks = |points: &[Point]| points.iter().map(|point| point.at.clock).collect::<Vec<_>>();
+    let newest = |n| clocks(&cache.borrow_mut().newest(&with_past, ITEM, n, now).unwrap());
+    let since = |days_ago| {
+        let after = sample(days_ago).at;
+        cache.borrow_mut().range(&with_past, ITEM, after, now).map(|points| clocks(&points)).ok()
+    };
+    let expected = |days: u32| (0..days).rev().map(|day| sample(day).at.clock).collect::<Vec<_>>();
+    world.away.store(true, Ordering::SeqCst);
+    assert_eq!(newest(5), expected(3));
+    assert_eq!(since(9), None, "the store was not heard");
+    assert_eq!(cache.borrow().counters().windows, 0);
+    world.away.store(false, Ordering::SeqCst);
+    until(&expected(5), || {
+        world.clock.advance(PAUSE);
+        newest(5)
+    });
+    until(&Some(expected(9)), || since(9));
+    let misses = || cache.borrow().counters().misses;
+    let before = misses();
+    assert_eq!((newest(5), since(9)), (expected(5), Some(expected(9))));
+    assert_eq!(misses(), before);
 }
 
 #[test]
