@@ -20,7 +20,7 @@ use stdx::clock::SharedClock;
 use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
 pub use self::lookback::{Lookback, WithPast};
 use crate::tiers::Older;
-use crate::{Error, Fault, Newest, Order, RangeQuery, Span, Store};
+use crate::{EmbeddedDays, Error, Fault, Newest, Order, RangeQuery, Span, Store};
 
 /// Tells the type of an item whose values are kept for longer than they are embedded; `None` of others:
 /// all of these that are kept are embedded.
@@ -55,15 +55,14 @@ impl std::fmt::Debug for Past {
 }
 
 impl Past {
-    /// Starts the thread, which ends when the past is dropped. Values of the newest `days` whole days,
-    /// and today's, are embedded.
+    /// Starts the thread, which ends when the past is dropped.
     pub fn start(
         stores: Vec<Arc<dyn Store>>,
-        days: u16,
+        embedded: EmbeddedDays,
         clock: &SharedClock,
         kind_of: PastKind,
     ) -> Result<Arc<Self>, Error> {
-        let older = Older::new(stores, days, Arc::clone(clock));
+        let older = Older::new(stores, embedded, Arc::clone(clock));
         let (asks, asked) = sync_channel(ASKS_MAX);
         let known: Arc<Mutex<AllKnown>> = Arc::default();
         let reader = (older.clone(), Arc::clone(&known));

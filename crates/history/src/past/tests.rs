@@ -12,7 +12,7 @@ use crate::{Class, Driver as _, Kinds, Memory, ValueCache};
 const ITEM: ItemId = ItemId(7);
 const OTHER: ItemId = ItemId(8);
 const TODAY: u32 = 20_000 * DAY_S;
-const DAYS: u16 = 2;
+const DAYS: EmbeddedDays = EmbeddedDays::always(2);
 
 fn sample(days_ago: u32) -> Sample {
     let at = Timestamp { clock: TODAY + 7 - days_ago * DAY_S, ns: 0 };
