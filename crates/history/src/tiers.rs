@@ -39,13 +39,30 @@ impl Older {
 
     /// The first second of which the embedded engine has everything.
     pub(crate) fn border(&self) -> u32 {
-        let today = Day::of(u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX));
+        let today = Day::of(self.second());
         today.0.saturating_sub(self.embedded.on(today).into()) * DAY_S
     }
 
     /// Monotonic.
     pub(crate) fn now(&self) -> Duration {
         self.clock.monotonic()
+    }
+
+    /// Seconds since 1970.
+    pub(crate) fn second(&self) -> u32 {
+        u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX)
+    }
+
+    /// Has every store that is read something of this, whatever the border?
+    pub(crate) fn all_have(&self, query: &RangeQuery, border: u32) -> Result<bool, Error> {
+        for store in self.stores_of(Kind::of(query.value_type)) {
+            let view = store.driver().view(&[query.item], query.span);
+            let found = range_of(view.as_ref(), query).map_err(|error| away(border, error))?;
+            if found.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Samples before the border, in the order asked for.

@@ -239,6 +239,50 @@ fn what_was_deleted_is_gone_and_what_comes_is_asked_for_by_type() {
 }
 
 #[test]
+fn what_was_deleted_while_it_was_read_does_not_come_back() {
+    let world = world(3);
+    let held = world.asked.lock().unwrap();
+    assert!(world.within(since(5)).is_err());
+    world.past.clear(&[ITEM]);
+    drop(held);
+    // One is read after the other.
+    let want = Want::Since(0);
+    let (value_type, border) = (ValueType::Unsigned, TODAY - 2 * DAY_S);
+    let other = || Ask { item: OTHER, value_type, border, want, turn: 0 };
+    until(&true, || world.past.find(other()).is_ok());
+    assert_eq!(world.within(since(5)).unwrap(), [2, 1, 0]);
+}
+
+#[test]
+fn what_was_deleted_stays_away_until_the_store_has_heard_of_it() {
+    let world = world(4);
+    world.past.clear(&[ITEM]);
+    let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
+    let next_day = || {
+        world.clock.advance(Duration::from_secs(DAY_S.into()));
+        assert_eq!(days_of(&with_past.within(ITEM, since(5)).unwrap()), [3, 2, 1, 0]);
+        let border = world.past.older.border();
+        until(&true, || lock(&world.past.known).items[&ITEM].border == border);
+    };
+    next_day();
+    assert_eq!(world.within(since(5)).unwrap(), [3, 2, 1, 0], "the store has nothing newer");
+    // It has what came after that: what it has before is new as well.
+    lock(&world.past.known).cleared.get_mut(&ITEM).unwrap().second = TODAY - AHEAD_S;
+    next_day();
+    assert_eq!(world.within(since(5)).unwrap(), [5, 4, 3, 2, 1, 0]);
+}
+
+#[test]
+fn deletions_are_remembered_within_bounds() {
+    let mut known = AllKnown::default();
+    for item in 0..=100_000 {
+        known.clear(ItemId(item), TODAY);
+    }
+    assert!((50_000..=100_000).contains(&known.cleared.len()));
+    assert!(known.cleared.contains_key(&ItemId(100_000)));
+}
+
+#[test]
 fn of_a_store_that_is_away_one_question_waits_and_the_others_hear_of_it() {
     let world = world(3);
     world.away.store(true, Ordering::SeqCst);
