@@ -8,7 +8,7 @@ use history::value_cache::{Need, Point};
 use model::{ItemId, Sample, Timestamp, Trend};
 
 /// Values kept of one item at most, whatever its triggers ask for.
-const POINTS_MAX: usize = 16_384;
+pub(crate) const POINTS_MAX: usize = 16_384;
 
 #[derive(Debug, Default)]
 struct ForeignItem {
