@@ -115,6 +115,11 @@ pub trait View: Send {
         Ok(samples)
     }
 
+    /// The same of a view that may not have all of them yet.
+    fn newest_so_far(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Newest, Error> {
+        Ok(Newest { samples: self.newest(item, kinds, n)?, partial: false })
+    }
+
     /// The oldest `n` of them, oldest first.
     fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         let mut samples = self.samples(item, kinds)?;
@@ -153,6 +158,15 @@ pub trait View: Send {
         }
         Ok(all)
     }
+}
+
+/// The newest samples of an item, as far as they have come.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Newest {
+    /// Newest first.
+    pub samples: Vec<Sample>,
+    /// Older ones may be on their way, or missing between these: to be asked for again.
+    pub partial: bool,
 }
 
 /// What survives a power cut.

@@ -15,6 +15,7 @@ mod buckets;
 pub mod copy;
 mod driver;
 mod drivers;
+mod embedded_days;
 mod error;
 pub mod housekeeping;
 #[cfg(test)]
@@ -31,7 +32,7 @@ pub mod trends;
 pub mod value_cache;
 
 pub use buckets::{Bucket, reduce};
-pub use driver::{Counters, Driver, DriverInfo, Durability, View};
+pub use driver::{Counters, Driver, DriverInfo, Durability, Newest, View};
 #[cfg(feature = "cassandra")]
 pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;
@@ -45,6 +46,7 @@ pub use drivers::opensearch::OpenSearch;
 #[cfg(feature = "sql")]
 pub use drivers::postgresql::open_postgresql;
 pub use drivers::riak::Riak;
+pub use embedded_days::EmbeddedDays;
 pub use error::{Error, Fault};
 pub use part::{Keeps, Part};
 pub use past::{Lookback, Past, PastKind, WithPast};

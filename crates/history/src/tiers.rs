@@ -14,8 +14,8 @@ use stdx::clock::SharedClock;
 
 use crate::buckets::{Told, append, complete};
 use crate::{
-    Bucket, BucketQuery, Error, Extent, Kind, Order, RangeQuery, Reader, Span, Store, buckets_of,
-    range_of,
+    Bucket, BucketQuery, Day, EmbeddedDays, Error, Extent, Kind, Order, RangeQuery, Reader, Span,
+    Store, buckets_of, range_of,
 };
 
 const DAY_S: u32 = 86_400;
@@ -24,24 +24,45 @@ const DAY_S: u32 = 86_400;
 #[derive(Clone)]
 pub(crate) struct Older {
     stores: Vec<Arc<dyn Store>>,
-    days: u16,
+    embedded: EmbeddedDays,
     clock: SharedClock,
 }
 
 impl Older {
-    pub(crate) fn new(stores: Vec<Arc<dyn Store>>, days: u16, clock: SharedClock) -> Self {
-        Self { stores, days, clock }
+    pub(crate) fn new(
+        stores: Vec<Arc<dyn Store>>,
+        embedded: EmbeddedDays,
+        clock: SharedClock,
+    ) -> Self {
+        Self { stores, embedded, clock }
     }
 
     /// The first second of which the embedded engine has everything.
     pub(crate) fn border(&self) -> u32 {
-        let today = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX) / DAY_S;
-        today.saturating_sub(self.days.into()) * DAY_S
+        let today = Day::of(self.second());
+        today.0.saturating_sub(self.embedded.on(today).into()) * DAY_S
     }
 
     /// Monotonic.
     pub(crate) fn now(&self) -> Duration {
         self.clock.monotonic()
+    }
+
+    /// Seconds since 1970.
+    pub(crate) fn second(&self) -> u32 {
+        u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX)
+    }
+
+    /// Has every store that is read something of this, whatever the border?
+    pub(crate) fn all_have(&self, query: &RangeQuery, border: u32) -> Result<bool, Error> {
+        for store in self.stores_of(Kind::of(query.value_type)) {
+            let view = store.driver().view(&[query.item], query.span);
+            let found = range_of(view.as_ref(), query).map_err(|error| away(border, error))?;
+            if found.is_empty() {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Samples before the border, in the order asked for.
@@ -102,15 +123,15 @@ impl std::fmt::Debug for Tiers {
 }
 
 impl Tiers {
-    /// Values of the newest `days` whole days, and today's, are all in `newest`; older ones of which
-    /// no store is given any, too.
+    /// Values of the embedded days, and today's, are all in `newest`; older ones of which no store is
+    /// given any, too.
     pub fn new(
         newest: Arc<dyn Reader>,
         stores: Vec<Arc<dyn Store>>,
-        days: u16,
+        embedded: EmbeddedDays,
         clock: SharedClock,
     ) -> Self {
-        Self { newest, older: Older::new(stores, days, clock) }
+        Self { newest, older: Older::new(stores, embedded, clock) }
     }
 
     /// Buckets of a span before the border. Where both tiers have values of a bucket some may be
@@ -228,7 +249,8 @@ mod tests {
         let away = Arc::new(away.into());
         let store = Arc::new(Old { samples, away, asked: Arc::clone(&asked) });
         let clock = SimClock::at(Duration::from_secs(NOW.into()));
-        (Tiers::new(Arc::new(Embedded(Mutex::new(memory))), vec![store], 3, clock), asked)
+        let newest = Arc::new(Embedded(Mutex::new(memory)));
+        (Tiers::new(newest, vec![store], EmbeddedDays::always(3), clock), asked)
     }
 
     fn query(from_days: u32, till_days: u32, limit: Option<usize>, order: Order) -> RangeQuery {
@@ -264,6 +286,21 @@ mod tests {
     }
 
     #[test]
+    fn days_that_were_not_embedded_are_read_from_the_store_after_a_raise() {
+        let dir = tempfile::tempdir().unwrap();
+        let today = NOW / DAY_S;
+        let since = |days, day| EmbeddedDays::since(dir.path(), days, Day(day)).unwrap();
+        since(3, today - 90);
+        let (mut tiers, asked) = tiers(false);
+        tiers.older.embedded = since(30, today - 1);
+        let query = query(8, 0, None, Order::OldestFirst);
+        let found = tiers.range(&query).unwrap();
+        let days: Vec<u64> = found.iter().map(|s| s.value.as_f64().unwrap() as u64).collect();
+        assert_eq!(days, [8, 7, 6, 61, 5, 4, 3, 2, 1, 0]);
+        assert_eq!(asked.lock().unwrap()[0].till, (today - 3) * DAY_S - 1);
+    }
+
+    #[test]
     fn old_values_are_where_their_item_was_given_to_a_store() {
         use Extent::{All, Nothing, Some};
         for (extents, expected, asks) in [
@@ -283,7 +320,7 @@ mod tests {
             let stores = vec![store(0, [5, 4]), store(1, [7, 6])];
             let newest = Arc::new(Embedded(Mutex::new(Memory::new(Arc::new(Class(31))))));
             let clock = SimClock::at(Duration::from_secs(NOW.into()));
-            let tiers = Tiers::new(newest, stores, 3, clock);
+            let tiers = Tiers::new(newest, stores, EmbeddedDays::always(3), clock);
             let query = query(8, 0, None, Order::OldestFirst);
             let found = tiers.range(&query).unwrap();
             let days: Vec<u64> = found.iter().map(|s| s.value.as_f64().unwrap() as u64).collect();

@@ -12,6 +12,7 @@ use stdx::sync::lock;
 
 use crate::command::{NewConfig, Scope, is_calculated};
 use crate::core::Core;
+use crate::foreign::POINTS_MAX;
 use crate::needs;
 
 impl Core {
@@ -155,7 +156,8 @@ impl Core {
             let from = self.now_s().saturating_sub(need.seconds);
             Scope::Span(history::Span::new(from, u32::MAX))
         } else {
-            Scope::Newest(usize::try_from(need.count.max(2)).unwrap_or(2))
+            let count = usize::try_from(need.count.max(2)).unwrap_or(POINTS_MAX);
+            Scope::Newest(count.min(POINTS_MAX))
         };
         self.ask_for_past(id, scope);
     }

@@ -3,19 +3,22 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
+use history::Newest;
 use history::value_cache::{Need, Point};
 use model::{ItemId, Sample, Timestamp, Trend};
 
 /// Values kept of one item at most, whatever its triggers ask for.
-const POINTS_MAX: usize = 16_384;
+pub(crate) const POINTS_MAX: usize = 16_384;
 
 #[derive(Debug, Default)]
 struct ForeignItem {
     /// Oldest first.
     points: Vec<Point>,
     need: Need,
-    /// What was before the first sample has been fetched.
+    /// What was before the first sample has been fetched, of all the time that triggers look back.
     ready: bool,
+    /// All of it has, whatever the number of values that triggers look back at.
+    whole: bool,
     unsupported: bool,
 }
 
@@ -52,10 +55,10 @@ impl ForeignItems {
     /// Says how far back triggers look at an item; returns whether its past is to be fetched.
     pub(crate) fn watch(&mut self, item: ItemId, need: Need) -> bool {
         let known = self.items.entry(item).or_default();
-        let grown = need.count > known.need.count || need.seconds > known.need.seconds;
-        let fetch = !known.ready || grown;
+        known.ready &= need.seconds <= known.need.seconds;
+        known.whole &= known.ready && need.count <= known.need.count;
         known.need = need;
-        fetch
+        !known.whole
     }
 
     /// No trigger names the item any more.
@@ -95,15 +98,18 @@ impl ForeignItems {
         }
     }
 
-    /// Takes in what its owner had before.
-    pub(crate) fn seed(&mut self, item: ItemId, past: Vec<Sample>, unsupported: bool) {
-        let Some(known) = self.items.get_mut(&item) else { return };
-        for sample in past {
+    /// Takes in what its owner had before, newest first; returns whether triggers are to hear of it.
+    pub(crate) fn seed(&mut self, item: ItemId, past: Newest, unsupported: bool) -> bool {
+        let Some(known) = self.items.get_mut(&item) else { return false };
+        for sample in past.samples.into_iter().rev() {
             put(&mut known.points, sample);
         }
         trim(known);
+        let news = !known.ready || !past.partial;
         known.ready = true;
+        known.whole = !past.partial;
         known.unsupported = unsupported;
+        news
     }
 
     /// Takes in a new sample; those of items that nobody watches are passed over.
@@ -183,6 +189,10 @@ mod tests {
         Sample { item: ItemId(1), at: Timestamp::from_s(clock), value }
     }
 
+    fn newest<const N: usize>(clocks: [u32; N], partial: bool) -> Newest {
+        Newest { samples: clocks.map(sample).to_vec(), partial }
+    }
+
     fn clocks(points: Option<&[Point]>) -> Vec<u32> {
         points.unwrap_or_default().iter().map(|p| p.at.clock).collect()
     }
@@ -195,7 +205,7 @@ mod tests {
         assert!(items.watch(ItemId(1), Need { count: 2, seconds: 0 }));
         assert!(!items.is_ready(ItemId(1)));
         items.feed(sample(10));
-        items.seed(ItemId(1), vec![sample(8), sample(9), sample(10)], true);
+        assert!(items.seed(ItemId(1), newest([10, 9, 8], false), true));
         assert!(items.is_ready(ItemId(1)) && items.is_unsupported(ItemId(1)));
         items.feed(sample(11));
         assert!(!items.is_unsupported(ItemId(1)));
@@ -207,6 +217,32 @@ mod tests {
         assert!(items.watch(ItemId(1), Need { count: 2, seconds: 60 }));
         items.forget(ItemId(1));
         assert!(items.range(ItemId(1), at(0), at(99)).is_none());
+    }
+
+    #[test]
+    fn a_part_of_the_past_is_asked_for_again() {
+        let (mut items, item, at) = (ForeignItems::default(), ItemId(1), Timestamp::from_s(99));
+        let need = Need { count: 4, seconds: 0 };
+        assert!(items.watch(item, need));
+        assert!(items.seed(item, newest([10, 9], true), false));
+        assert!(items.is_ready(item), "triggers that count do not wait");
+        assert!(items.watch(item, need));
+        assert!(!items.seed(item, newest([10, 9], true), false), "nothing new");
+        assert!(items.watch(item, need));
+        assert!(items.seed(item, newest([10, 9, 8, 7], false), false));
+        assert_eq!(clocks(items.newest(item, 4, at)), [7, 8, 9, 10]);
+        assert!(!items.watch(item, need));
+        // What has been asked for and has not come is asked for again.
+        for (need, waits) in
+            [(Need { count: 5, seconds: 0 }, false), (Need { count: 5, seconds: 90 }, true)]
+        {
+            for _ in 0..2 {
+                assert!(items.watch(item, need));
+                assert_eq!(items.is_ready(item), !waits, "{need:?}");
+            }
+            assert!(items.seed(item, newest([11], false), false));
+            assert!(!items.watch(item, need) && items.is_ready(item));
+        }
     }
 
     #[test]

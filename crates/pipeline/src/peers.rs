@@ -3,7 +3,7 @@
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use history::{Driver, Kinds, Span, View, WithPast};
+use history::{Driver, Kinds, Newest, Span, View, WithPast};
 use model::{ItemId, Timestamp, TriggerId};
 
 use crate::calculated::CalculationId;
@@ -40,7 +40,7 @@ struct Ticket {
 pub(crate) struct Tickets {
     next: u64,
     open: HashMap<u64, Ticket, FixedState>,
-    /// Items whose past could not be read: to be asked for again.
+    /// Items whose past could not be read, or not all of it: to be asked for again.
     later: Vec<ItemId>,
 }
 
@@ -108,7 +108,7 @@ impl Core {
                 Purpose::Past(item) => {
                     tracing::warn!(%item, "another shard did not send the past of an item");
                     // Better without it than never: the item's own values fill it up.
-                    self.foreign.seed(item, Vec::new(), false);
+                    self.foreign.seed(item, Newest { samples: Vec::new(), partial: false }, false);
                 }
                 Purpose::Trends { item, .. } => {
                     tracing::warn!(%item, "another shard did not send the trends of an item");
@@ -158,7 +158,7 @@ impl Core {
         match ticket.purpose {
             Purpose::Past(item) => {
                 // A view of a span, or of the newest values: everything in it is wanted.
-                let mut past = match view.newest(item, Kinds::VALUES, usize::MAX >> 1) {
+                let past = match view.newest_so_far(item, Kinds::VALUES, usize::MAX >> 1) {
                     Ok(past) => past,
                     Err(error) if error.retry => {
                         self.tickets.later.push(item);
@@ -166,13 +166,15 @@ impl Core {
                     }
                     Err(error) => {
                         tracing::error!(%error, %item, "cannot read the past of an item");
-                        Vec::new()
+                        Newest { samples: Vec::new(), partial: false }
                     }
                 };
-                past.reverse();
-                let last = past.last().map(|sample| sample.at);
-                self.foreign.seed(item, past, unsupported.contains(&item));
-                if let Some(at) = last {
+                if past.partial {
+                    self.tickets.later.push(item);
+                }
+                let last = past.samples.first().map(|sample| sample.at);
+                let news = self.foreign.seed(item, past, unsupported.contains(&item));
+                if let Some(at) = last.filter(|_| news) {
                     self.evaluate_items(std::iter::once((item, at)));
                 }
             }

@@ -8,10 +8,11 @@ use config::Config;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Driver, HBase, Keeps, Kind, Memory, Null, OpenSearch, Options,
-    Part, Past, Reader, Retention, Riak, Store, Tiers, open_mysql, open_postgresql,
+    Cassandra, Class, ClickHouse, Day, Driver, EmbeddedDays, Extent, HBase, Keeps, Kind, Memory,
+    Null, OpenSearch, Options, Part, Past, Reader, Retention, Riak, Store, Tiers, open_mysql,
+    open_postgresql,
 };
-use model::ItemId;
+use model::{ItemId, ValueType};
 use stdx::clock::SharedClock;
 
 use crate::params::Values;
@@ -69,7 +70,7 @@ pub(crate) struct Opened {
     /// Dropped, they end; to be kept until the shards have ended.
     pub(crate) feeds: Vec<Feeding>,
     /// Asked for what the shards keep no longer.
-    older: Option<(Vec<Arc<dyn Store>>, u16)>,
+    older: Option<(Vec<Arc<dyn Store>>, EmbeddedDays)>,
 }
 
 impl Opened {
@@ -77,8 +78,8 @@ impl Opened {
     pub(crate) fn reader(&self, newest: Arc<dyn Reader>, clock: &SharedClock) -> Arc<dyn Reader> {
         match &self.older {
             None => newest,
-            Some((stores, days)) => {
-                Arc::new(Tiers::new(newest, stores.clone(), *days, Arc::clone(clock)))
+            Some((stores, embedded)) => {
+                Arc::new(Tiers::new(newest, stores.clone(), *embedded, Arc::clone(clock)))
             }
         }
     }
@@ -91,16 +92,26 @@ impl Opened {
         config: &Arc<Config>,
         clock: &SharedClock,
     ) -> anyhow::Result<Option<Arc<Past>>> {
-        let Some((stores, days)) = self.older.clone() else { return Ok(None) };
-        let (config, given) = (Arc::clone(config), stores.clone());
+        let Some((stores, embedded)) = self.older.clone() else { return Ok(None) };
+        let (config, given, today) = (Arc::clone(config), stores.clone(), Arc::clone(clock));
         let kind_of = move |item: ItemId| {
             let snapshot = config.snapshot();
-            let item = snapshot.items.get(&item).filter(|item| item.history_days > days)?;
-            let kind = Kind::of(item.value_type);
-            given.iter().any(|store| store.takes(item.id, kind)).then_some(item.value_type)
+            let item = snapshot.items.get(&item)?;
+            let is_older = item.history_days > embedded.on(day(&today));
+            (is_older && may_have(&given, item.value_type)).then_some(item.value_type)
         };
-        Ok(Some(Past::start(stores, days, clock, Box::new(kind_of))?))
+        Ok(Some(Past::start(stores, embedded, clock, Box::new(kind_of))?))
     }
+}
+
+/// May a store have values of a type, whatever their items say now?
+fn may_have(stores: &[Arc<dyn Store>], value_type: ValueType) -> bool {
+    let kind = Kind::of(value_type);
+    stores.iter().any(|store| store.extent(kind) != Extent::Nothing)
+}
+
+fn day(clock: &SharedClock) -> Day {
+    Day::of(u32::try_from(clock.unix_s()).unwrap_or(u32::MAX))
 }
 
 impl Wanted {
@@ -154,18 +165,22 @@ impl Wanted {
         retention: Arc<dyn Retention>,
         clock: &SharedClock,
     ) -> anyhow::Result<Opened> {
-        let older = (!self.stores.is_empty()).then(|| (self.stores.clone(), self.embedded_days));
-        let retention: Arc<dyn Retention> = match &older {
-            None => retention,
-            Some((stores, days)) => Arc::new(NewestDays {
-                whole: retention,
-                stores: stores.clone(),
-                days: class_of(u64::from(*days) * DAY_S),
-            }),
+        let (stores, days) = (self.stores, self.embedded_days);
+        let retention: Arc<dyn Retention> = if stores.is_empty() {
+            retention
+        } else {
+            let days = class_of(u64::from(days) * DAY_S);
+            Arc::new(NewestDays { whole: retention, stores: stores.clone(), days })
         };
         let options = Options { retention, ..Options::default() };
         let bytes_max = self.spool_bytes_max / u64::try_from(shards.max(1)).unwrap_or(1);
-        let spools = Spools::open(&dir.join("stores"), self.stores, bytes_max)?;
+        let folder = dir.join("stores");
+        let spools = Spools::open(&folder, stores.clone(), bytes_max)?;
+        let older = if stores.is_empty() {
+            None
+        } else {
+            Some((stores, EmbeddedDays::since(&folder, days, day(clock))?))
+        };
         let (drivers, recoveries) =
             history::open_shards(dir, shards, &options, clock, Some(&spools))
                 .with_context(|| format!("cannot open the history in {}", dir.display()))?;
@@ -253,20 +268,41 @@ fn bytes(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
+    struct Never;
+
+    impl Store for Never {
+        fn name(&self) -> String {
+            "never".to_owned()
+        }
+        fn driver(&self) -> Box<dyn Driver> {
+            Box::new(Null::default())
+        }
+    }
+
+    /// A store that is given a part, of items that are all kept for so many days.
+    fn part(address: &str, days: u16) -> Vec<Arc<dyn Store>> {
+        let (part, _) = Part::take_from(address).unwrap();
+        vec![part.of(Arc::new(Never), Arc::new(move |_, _| days))]
+    }
+
+    #[test]
+    fn an_item_whose_days_were_changed_may_have_values_in_stores() {
+        for (settings, value_type, expected) in [
+            ("", ValueType::Text, true),
+            ("?days=31-", ValueType::Float, true),
+            ("?types=float", ValueType::Float, true),
+            ("?types=float&days=31-", ValueType::Text, false),
+        ] {
+            let stores = part(&format!("http://h/d{settings}"), 20);
+            assert_eq!(may_have(&stores, value_type), expected, "{settings}");
+        }
+        assert!(!may_have(&[], ValueType::Float));
+    }
+
     #[test]
     fn what_no_store_is_given_stays_embedded() {
-        struct Never;
-        impl Store for Never {
-            fn name(&self) -> String {
-                "never".to_owned()
-            }
-            fn driver(&self) -> Box<dyn Driver> {
-                Box::new(Null::default())
-            }
-        }
         let kept = |address: &str, kind: Kind, whole: u16| {
-            let (part, _) = Part::take_from(address).unwrap();
-            let stores = vec![part.of(Arc::new(Never), Arc::new(move |_, _| whole))];
+            let stores = part(address, whole);
             let whole = Arc::new(Class(whole));
             NewestDays { whole, stores, days: Class(7) }.class(ItemId(1), kind).0
         };

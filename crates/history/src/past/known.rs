@@ -15,6 +15,9 @@ pub(super) const ALL_SAMPLES_MAX: usize = 2_000_000;
 /// Items of which something is known, if only that there is nothing.
 const ITEMS_MAX: usize = 200_000;
 
+/// Deletions that stores may not have heard of yet; of more than these the oldest are forgotten.
+const CLEARED_MAX: usize = 100_000;
+
 /// How much of an item's past is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Want {
@@ -58,11 +61,19 @@ impl Known {
     }
 }
 
+/// When an item was cleared.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Cleared {
+    turn: u64,
+    pub(super) second: u32,
+}
+
 #[derive(Debug, Default)]
 pub(super) struct AllKnown {
     pub(super) items: HashMap<ItemId, Known>,
+    pub(super) cleared: HashMap<ItemId, Cleared>,
     pub(super) samples: usize,
-    /// Of questions.
+    /// Of questions and deletions.
     pub(super) turn: u64,
 }
 
@@ -80,6 +91,24 @@ impl AllKnown {
         }
     }
 
+    /// The values of an item are deleted in this second; returns the turn.
+    pub(super) fn clear(&mut self, item: ItemId, second: u32) -> u64 {
+        self.turn += 1;
+        self.cleared.insert(item, Cleared { turn: self.turn, second });
+        if self.cleared.len() > CLEARED_MAX {
+            let last = quarter(self.cleared.values().map(|cleared| cleared.turn));
+            self.cleared.retain(|_, cleared| cleared.turn > last);
+        }
+        self.turn
+    }
+
+    /// Takes in what a store said, unless the item was cleared after it had been asked.
+    pub(super) fn answer(&mut self, ask: &Ask, state: State) {
+        if self.cleared.get(&ask.item).is_none_or(|cleared| cleared.turn < ask.turn) {
+            self.put(ask.item, Known::new(ask, state, self.turn));
+        }
+    }
+
     /// Takes in what is known of an item; what was not used for longest makes room.
     pub(super) fn put(&mut self, item: ItemId, known: Known) {
         self.samples += known.size();
@@ -87,12 +116,16 @@ impl AllKnown {
             self.samples -= before.size();
         }
         while self.samples > ALL_SAMPLES_MAX || self.items.len() > ITEMS_MAX {
-            // A quarter at a time: what was not used for longest.
-            let mut used: Vec<u64> = self.items.values().map(|known| known.used).collect();
-            used.sort_unstable();
-            let last = used[used.len() / 4];
+            let last = quarter(self.items.values().map(|known| known.used));
             self.items.retain(|other, known| *other == item || known.used > last);
             self.samples = self.items.values().map(Known::size).sum();
         }
     }
+}
+
+/// What goes when there is no more room: all up to this turn.
+fn quarter(turns: impl Iterator<Item = u64>) -> u64 {
+    let mut turns: Vec<u64> = turns.collect();
+    turns.sort_unstable();
+    turns[turns.len() / 4]
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use model::{ItemId, Sample, Trend};
 
 use super::Past;
-use crate::{Driver, Error, Kinds, Span, View};
+use crate::{Driver, Error, Kinds, Newest, Span, View};
 
 /// What functions read.
 pub trait Lookback {
@@ -13,7 +13,7 @@ pub trait Lookback {
     fn within(&self, item: ItemId, span: Span) -> Result<Vec<Sample>, Error>;
 
     /// The newest `n` samples of an item of any value type, newest first.
-    fn newest_of(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error>;
+    fn newest_of(&self, item: ItemId, n: usize) -> Result<Newest, Error>;
 }
 
 impl<D: Driver + ?Sized> Lookback for D {
@@ -21,8 +21,8 @@ impl<D: Driver + ?Sized> Lookback for D {
         self.view(&[item], span).samples(item, Kinds::VALUES)
     }
 
-    fn newest_of(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
-        self.newest(item, n)
+    fn newest_of(&self, item: ItemId, n: usize) -> Result<Newest, Error> {
+        Ok(Newest { samples: self.newest(item, n)?, partial: false })
     }
 }
 
@@ -43,10 +43,10 @@ impl Lookback for WithPast<'_> {
         }
     }
 
-    fn newest_of(&self, item: ItemId, n: usize) -> Result<Vec<Sample>, Error> {
-        let newest = self.driver.newest(item, n)?;
+    fn newest_of(&self, item: ItemId, n: usize) -> Result<Newest, Error> {
+        let newest = self.driver.newest_of(item, n)?;
         Ok(match self.past {
-            Some(past) => past.before_newest(item, n, newest),
+            Some(past) => past.before_newest(item, n, newest.samples),
             None => newest,
         })
     }
@@ -96,12 +96,16 @@ impl View for PastView {
     }
 
     fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        Ok(self.newest_so_far(item, kinds, n)?.samples)
+    }
+
+    fn newest_so_far(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Newest, Error> {
         match self.scope {
             Scope::Span(_) => {
                 let mut samples = self.samples(item, kinds)?;
                 samples.drain(..samples.len().saturating_sub(n));
                 samples.reverse();
-                Ok(samples)
+                Ok(Newest { samples, partial: false })
             }
             Scope::Newest(most) => {
                 let n = n.min(most);

@@ -21,7 +21,7 @@ use stdx::sync::lock;
 use self::known::{AllKnown, Known, SAMPLES_MAX, State, Want, covers};
 pub use self::lookback::{Lookback, WithPast};
 use crate::tiers::Older;
-use crate::{Error, Order, RangeQuery, Span, Store};
+use crate::{EmbeddedDays, Error, Newest, Order, RangeQuery, Span, Store};
 
 /// Tells the type of an item whose values are kept for longer than they are embedded; `None` of others:
 /// all of these that are kept are embedded.
@@ -30,6 +30,8 @@ pub type PastKind = Box<dyn Fn(ItemId) -> Option<ValueType> + Send + Sync>;
 /// Questions that wait. A shard repeats its own anyway.
 const ASKS_MAX: usize = 1_024;
 const DAY_S: u32 = 86_400;
+/// The clocks of senders go ahead by less.
+const AHEAD_S: u32 = 3_600;
 /// A store that failed is asked for an item again after this time.
 const PAUSE: Duration = Duration::from_secs(10);
 
@@ -39,6 +41,7 @@ struct Ask {
     value_type: ValueType,
     border: u32,
     want: Want,
+    turn: u64,
 }
 
 /// The values of items before the embedded days, as far as functions asked for them.
@@ -56,15 +59,14 @@ impl std::fmt::Debug for Past {
 }
 
 impl Past {
-    /// Starts the thread, which ends when the past is dropped. Values of the newest `days` whole days,
-    /// and today's, are embedded.
+    /// Starts the thread, which ends when the past is dropped.
     pub fn start(
         stores: Vec<Arc<dyn Store>>,
-        days: u16,
+        embedded: EmbeddedDays,
         clock: &SharedClock,
         kind_of: PastKind,
     ) -> Result<Arc<Self>, Error> {
-        let older = Older::new(stores, days, Arc::clone(clock));
+        let older = Older::new(stores, embedded, Arc::clone(clock));
         let (asks, asked) = sync_channel(ASKS_MAX);
         let known: Arc<Mutex<AllKnown>> = Arc::default();
         let reader = (older.clone(), Arc::clone(&known));
@@ -84,7 +86,7 @@ impl Past {
             return Ok(newest);
         }
         let Some(value_type) = (self.kind_of)(item) else { return Ok(newest) };
-        let ask = Ask { item, value_type, border, want: Want::Since(span.from) };
+        let ask = Ask { item, value_type, border, want: Want::Since(span.from), turn: 0 };
         let past = self.find(ask)?;
         let inside = past.iter().filter(|sample| span.has(sample.at.clock));
         Ok(joined(inside.cloned().collect(), newest))
@@ -92,29 +94,30 @@ impl Past {
 
     /// Completes the newest samples with older ones. Those that have not come yet are left out: of an
     /// item that is new there may be none, and its triggers are not to wait for a store.
-    fn before_newest(&self, item: ItemId, n: usize, newest: Vec<Sample>) -> Vec<Sample> {
-        if newest.len() >= n {
-            return newest;
-        }
-        let Some(value_type) = (self.kind_of)(item) else { return newest };
-        let want = Want::Newest(n - newest.len());
-        let ask = Ask { item, value_type, border: self.older.border(), want };
-        let Ok(past) = self.find(ask) else { return newest };
-        let mut newest = newest;
+    fn before_newest(&self, item: ItemId, n: usize, mut newest: Vec<Sample>) -> Newest {
+        let border = self.older.border();
+        // What is embedded of farther back may have holes.
+        let is_young = |sample: &&Sample| sample.at.clock >= border.saturating_sub(DAY_S);
+        let young = newest.iter().take_while(is_young).count();
+        let kind = if young < n { (self.kind_of)(item) } else { None };
+        let Some(value_type) = kind else { return Newest { samples: newest, partial: false } };
+        let ask = Ask { item, value_type, border, want: Want::Newest(n - young), turn: 0 };
+        let Ok(past) = self.find(ask) else { return Newest { samples: newest, partial: true } };
         newest.reverse();
-        let mut all = joined(past.to_vec(), newest);
-        all.drain(..all.len().saturating_sub(n));
-        all.reverse();
-        all
+        let mut samples = joined(past.to_vec(), newest);
+        samples.drain(..samples.len().saturating_sub(n));
+        samples.reverse();
+        Newest { samples, partial: false }
     }
 
     /// What is known, or an error until then.
-    fn find(&self, ask: Ask) -> Result<Arc<[Sample]>, Error> {
+    fn find(&self, mut ask: Ask) -> Result<Arc<[Sample]>, Error> {
         let now = self.older.now();
         let (item, border) = (ask.item, ask.border);
         let mut known = lock(&self.known);
         known.turn += 1;
         let turn = known.turn;
+        ask.turn = turn;
         let of_type = |found: &&mut Known| found.value_type == ask.value_type;
         if let Some(found) = known.items.get_mut(&item).filter(of_type) {
             found.used = turn;
@@ -146,16 +149,16 @@ impl Past {
 
     /// The values of these items were deleted: there are none, also before the stores have heard of it.
     pub fn clear(&self, items: &[ItemId]) {
-        let border = self.older.border();
+        let (border, second) = (self.older.border(), self.older.second());
         let mut known = lock(&self.known);
         for &item in items {
+            let turn = known.clear(item, second);
             let Some(value_type) = (self.kind_of)(item) else {
                 known.forget(item);
                 continue;
             };
-            let ask = Ask { item, value_type, border, want: Want::Since(0) };
+            let ask = Ask { item, value_type, border, want: Want::Since(0), turn };
             let nothing = State::Here { from: 0, samples: Arc::new([]) };
-            let turn = known.turn;
             known.put(item, Known::new(&ask, nothing, turn));
         }
     }
@@ -198,7 +201,7 @@ fn read_all(older: &Older, asked: &Receiver<Ask>, known: &Mutex<AllKnown>) {
         away = away.filter(|(_, until)| older.now() < *until);
         let state = match &away {
             Some((error, until)) => State::Failed(error.clone(), *until),
-            None => read(older, &ask).unwrap_or_else(|error| {
+            None => read(older, &ask, known).unwrap_or_else(|error| {
                 let until = older.now() + PAUSE;
                 if error.retry {
                     away = Some((error.clone(), until));
@@ -206,21 +209,37 @@ fn read_all(older: &Older, asked: &Receiver<Ask>, known: &Mutex<AllKnown>) {
                 State::Failed(error, until)
             }),
         };
-        let mut known = lock(known);
-        let used = known.turn;
-        known.put(ask.item, Known::new(&ask, state, used));
+        lock(known).answer(&ask, state);
     }
 }
 
-fn read(older: &Older, ask: &Ask) -> Result<State, Error> {
-    let Ask { item, value_type, border, want } = *ask;
+/// The first second of which values of an item count. Of one that was cleared, those of before may be
+/// deleted ones until every store has something that came later.
+fn first_second(older: &Older, ask: &Ask, known: &Mutex<AllKnown>) -> Result<u32, Error> {
+    let cleared = lock(known).cleared.get(&ask.item).map(|cleared| cleared.second);
+    let Some(second) = cleared else { return Ok(0) };
+    let later = RangeQuery {
+        item: ask.item,
+        value_type: ask.value_type,
+        span: Span::new(second.saturating_add(AHEAD_S), u32::MAX),
+        limit: Some(1),
+        order: Order::NewestFirst,
+    };
+    let has_heard = older.all_have(&later, ask.border)?;
+    Ok(if has_heard { 0 } else { second.saturating_add(1) })
+}
+
+fn read(older: &Older, ask: &Ask, known: &Mutex<AllKnown>) -> Result<State, Error> {
+    let Ask { item, value_type, border, want, .. } = *ask;
+    let first = first_second(older, ask, known)?;
     let (from, limit, order) = match want {
         Want::Since(from) => (from, SAMPLES_MAX + 1, Order::OldestFirst),
         Want::Newest(n) => (0, n.min(SAMPLES_MAX + 1), Order::NewestFirst),
     };
-    let span = Span::new(from, border.saturating_sub(1));
+    let span = Span::new(from.max(first), border.saturating_sub(1));
     let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
-    let mut samples = older.range(&query, border)?;
+    let is_empty = span.from > span.till;
+    let mut samples = if is_empty { Vec::new() } else { older.range(&query, border)? };
     if samples.len() > SAMPLES_MAX {
         return Err(Error::config(format!(
             "functions look back at more than {SAMPLES_MAX} values of item {item} before {border} \

@@ -6,12 +6,13 @@ use stdx::clock::SimClock;
 use super::known::ALL_SAMPLES_MAX;
 use super::*;
 use crate::old::Old;
-use crate::{Class, Driver as _, Kinds, Memory};
+use crate::value_cache::{Need, Point};
+use crate::{Class, Driver as _, Kinds, Memory, ValueCache};
 
 const ITEM: ItemId = ItemId(7);
 const OTHER: ItemId = ItemId(8);
 const TODAY: u32 = 20_000 * DAY_S;
-const DAYS: u16 = 2;
+const DAYS: EmbeddedDays = EmbeddedDays::always(2);
 
 fn sample(days_ago: u32) -> Sample {
     let at = Timestamp { clock: TODAY + 7 - days_ago * DAY_S, ns: 0 };
@@ -58,7 +59,7 @@ impl World {
 
     fn newest(&self, n: usize) -> Vec<u64> {
         let with_past = WithPast { driver: &self.newest, past: Some(&self.past) };
-        let newest = || days_of(&with_past.newest_of(ITEM, n).unwrap());
+        let newest = || days_of(&with_past.newest_of(ITEM, n).unwrap().samples);
         let before = newest();
         let view = with_past.view_newest(&[ITEM], n);
         let seen = days_of(&view.newest(ITEM, Kinds::VALUES, n).unwrap());
@@ -111,7 +112,7 @@ fn items_of_which_no_store_has_more_ask_none() {
     let world = world(3);
     let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
     assert!(with_past.within(OTHER, since(9)).unwrap().is_empty());
-    assert!(with_past.newest_of(OTHER, 9).unwrap().is_empty());
+    assert_eq!(with_past.newest_of(OTHER, 9).unwrap(), Newest { samples: vec![], partial: false });
     assert_eq!(world.asks(), 0);
 }
 
@@ -127,6 +128,44 @@ fn counts_take_what_is_embedded_until_older_values_have_come() {
     let asks = world.asks();
     assert_eq!(world.newest(40).len(), 10);
     assert_eq!(world.asks(), asks);
+}
+
+#[test]
+fn what_is_embedded_of_farther_back_may_have_holes() {
+    let mut world = world(3);
+    world.newest.write(&[sample(8), sample(9)]).unwrap();
+    until(&vec![0, 1, 2, 3, 4], || world.newest(5));
+}
+
+#[test]
+fn the_value_cache_takes_no_part_for_all() {
+    let world = world(3);
+    let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
+    let mut cache = ValueCache::new(1 << 20);
+    cache.need(ITEM, Need { count: 5, seconds: 0 });
+    let cache = std::cell::RefCell::new(cache);
+    let now = sample(0).at;
+    let clocks = |points: &[Point]| points.iter().map(|point| point.at.clock).collect::<Vec<_>>();
+    let newest = |n| clocks(&cache.borrow_mut().newest(&with_past, ITEM, n, now).unwrap());
+    let since = |days_ago| {
+        let after = sample(days_ago).at;
+        cache.borrow_mut().range(&with_past, ITEM, after, now).map(|points| clocks(&points)).ok()
+    };
+    let expected = |days: u32| (0..days).rev().map(|day| sample(day).at.clock).collect::<Vec<_>>();
+    world.away.store(true, Ordering::SeqCst);
+    assert_eq!(newest(5), expected(3));
+    assert_eq!(since(9), None, "the store was not heard");
+    assert_eq!(cache.borrow().counters().windows, 0);
+    world.away.store(false, Ordering::SeqCst);
+    until(&expected(5), || {
+        world.clock.advance(PAUSE);
+        newest(5)
+    });
+    until(&Some(expected(9)), || since(9));
+    let misses = || cache.borrow().counters().misses;
+    let before = misses();
+    assert_eq!((newest(5), since(9)), (expected(5), Some(expected(9))));
+    assert_eq!(misses(), before);
 }
 
 #[test]
@@ -197,6 +236,50 @@ fn what_was_deleted_is_gone_and_what_comes_is_asked_for_by_type() {
     assert_eq!((world.asks(), lock(&world.past.known).samples), (asks, 0));
     lock(&world.past.known).items.get_mut(&ITEM).unwrap().value_type = ValueType::Float;
     assert!(world.within(since(5)).is_err());
+}
+
+#[test]
+fn what_was_deleted_while_it_was_read_does_not_come_back() {
+    let world = world(3);
+    let held = world.asked.lock().unwrap();
+    assert!(world.within(since(5)).is_err());
+    world.past.clear(&[ITEM]);
+    drop(held);
+    // One is read after the other.
+    let want = Want::Since(0);
+    let (value_type, border) = (ValueType::Unsigned, TODAY - 2 * DAY_S);
+    let other = || Ask { item: OTHER, value_type, border, want, turn: 0 };
+    until(&true, || world.past.find(other()).is_ok());
+    assert_eq!(world.within(since(5)).unwrap(), [2, 1, 0]);
+}
+
+#[test]
+fn what_was_deleted_stays_away_until_the_store_has_heard_of_it() {
+    let world = world(4);
+    world.past.clear(&[ITEM]);
+    let with_past = WithPast { driver: &world.newest, past: Some(&world.past) };
+    let next_day = || {
+        world.clock.advance(Duration::from_secs(DAY_S.into()));
+        assert_eq!(days_of(&with_past.within(ITEM, since(5)).unwrap()), [3, 2, 1, 0]);
+        let border = world.past.older.border();
+        until(&true, || lock(&world.past.known).items[&ITEM].border == border);
+    };
+    next_day();
+    assert_eq!(world.within(since(5)).unwrap(), [3, 2, 1, 0], "the store has nothing newer");
+    // It has what came after that: what it has before is new as well.
+    lock(&world.past.known).cleared.get_mut(&ITEM).unwrap().second = TODAY - AHEAD_S;
+    next_day();
+    assert_eq!(world.within(since(5)).unwrap(), [5, 4, 3, 2, 1, 0]);
+}
+
+#[test]
+fn deletions_are_remembered_within_bounds() {
+    let mut known = AllKnown::default();
+    for item in 0..=100_000 {
+        known.clear(ItemId(item), TODAY);
+    }
+    assert!((50_000..=100_000).contains(&known.cleared.len()));
+    assert!(known.cleared.contains_key(&ItemId(100_000)));
 }
 
 #[test]

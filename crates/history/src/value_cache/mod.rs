@@ -14,7 +14,7 @@ use std::borrow::Cow;
 use hashbrown::HashMap;
 use model::{ItemId, Sample, SampleValue, Timestamp};
 
-use crate::{Error, Lookback, Span};
+use crate::{Error, Lookback, Newest, Span};
 use latest::Latest;
 use window::Window;
 
@@ -189,15 +189,14 @@ impl ValueCache {
             }
         }
         self.counters.misses += 1;
-        let Some(at) = at else {
-            let mut points = load_newest(driver, item, n, till)?.0;
+        // Beyond what was asked for now, the window keeps what is needed later.
+        let want = at.map_or(n, |at| n.max(self.watched[at].need.count as usize));
+        let (mut points, floor_ns) = load_newest(driver, item, want, till)?;
+        let Some((at, floor_ns)) = at.zip(floor_ns) else {
             points.truncate(points.partition_point(|p| p.at <= till));
             points.drain(..points.len().saturating_sub(n));
             return Ok(Cow::Owned(points));
         };
-        // Beyond what was asked for now, the window keeps what is needed later.
-        let want = n.max(self.watched[at].need.count as usize);
-        let (points, floor_ns) = load_newest(driver, item, want, till)?;
         self.install(at, points, floor_ns);
         let loaded = self.watched[at].window.as_ref().and_then(|w| w.newest(n, till));
         let answer = loaded.map(<[Point]>::to_vec).unwrap_or_default();
@@ -286,17 +285,18 @@ impl ValueCache {
 }
 
 /// The newest `n` values not after `till`, oldest first, with all that is younger than `till`,
-/// and the moment (nanoseconds since 1970) from which on this is all there is.
+/// and the moment (nanoseconds since 1970) from which on this is all there is; `None` = more may
+/// come, and what is here must not be taken for all.
 fn load_newest(
     driver: &(impl Lookback + ?Sized),
     item: ItemId,
     n: usize,
     till: Timestamp,
-) -> Result<(Vec<Point>, u64), Error> {
+) -> Result<(Vec<Point>, Option<u64>), Error> {
     // Usually nothing is younger than `till`, or a few values of the same batch.
     let mut ask = n + 2;
     loop {
-        let mut newest = driver.newest_of(item, ask)?;
+        let Newest { samples: mut newest, partial } = driver.newest_of(item, ask)?;
         let complete = newest.len() < ask;
         let younger = newest.iter().take_while(|s| s.at > till).count();
         if complete || newest.len() - younger >= n {
@@ -305,7 +305,8 @@ fn load_newest(
                 Some(first) if !complete => first.at.as_ns(),
                 _ => 0,
             };
-            return Ok((newest.into_iter().map(point).collect(), floor_ns));
+            let points = newest.into_iter().map(point).collect();
+            return Ok((points, (!partial).then_some(floor_ns)));
         }
         ask = ask.saturating_mul(4);
     }
