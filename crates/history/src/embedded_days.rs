@@ -107,7 +107,7 @@ mod tests {
             });
             of_day.map(|(_, (_, days))| u32::from(*days)).min().unwrap()
         };
-        (0..today).take_while(|back| class(today - back - 1) > back).count() as u32
+        (0..today).take_while(|back| class(today - back - 1) > *back).count() as u32
     }
 
     #[test]

@@ -186,14 +186,14 @@ impl Deletions {
         if !self.changed {
             return Ok(());
         }
-        let _lock = lock(&self.path)?;
+        let _alone = lock_beside(&self.path)?;
         self.write()
     }
 
     /// Changes what the file says. Nobody else changes it between reading and writing: a command
     /// may do so while a server runs.
     fn change(path: &Path, what: impl FnOnce(&mut Self)) -> Result<(), Error> {
-        let _lock = lock(path)?;
+        let _alone = lock_beside(path)?;
         let mut all = Self::load(path, Vec::new())?;
         what(&mut all);
         if all.changed { all.write() } else { Ok(()) }
@@ -218,7 +218,7 @@ impl Deletions {
 }
 
 /// Whoever has it may change the file, until it is dropped.
-fn lock(path: &Path) -> Result<File, Error> {
+fn lock_beside(path: &Path) -> Result<File, Error> {
     let path = path.with_extension("lock");
     let lock = || File::create(&path).and_then(|file| file.lock().map(|()| file));
     lock().map_err(|error| file_error("lock", &path, &error))
