@@ -22,6 +22,9 @@ const BAD_STEPS_MAX: usize = 64;
 /// What the system says of a disk that does not give back what it has: `EIO`.
 const IO_ERROR: i32 = 5;
 
+/// A file that is there, and its path.
+type Found = (PathBuf, Arc<dyn DiskRead>);
+
 /// What one append wrote: samples, or trends, or items that were cleared, never two of these.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Block {
@@ -261,7 +264,7 @@ impl Tail {
         Ok(Some(file))
     }
 
-    fn find_file(&self) -> Result<Option<(PathBuf, Arc<dyn DiskRead>)>, Error> {
+    fn find_file(&self) -> Result<Option<Found>, Error> {
         for path in names(&self.dir, self.at.file) {
             match self.disk.open(&path) {
                 Ok(file) => return Ok(Some((path, file))),
