@@ -189,7 +189,7 @@ class Side:
             row["hostPrototypes"] = [
                 json.loads(one) for one in {json.dumps(one) for one in row["hostPrototypes"]}]
         names = {row["groupid"]: row["name"] for row in self.api.call(
-            "hostgroup.get", output=["name"])}
+            "hostgroup.get", output=["groupid", "name"])}
         people = self.api.call("usergroup.get", output=["name"], filter={"name": "LLD"},
                                selectHostGroupRights="extend")[0]
         rights = sorted([names[one["id"]], one["permission"]] for one in people["hostgroup_rights"])
