@@ -186,7 +186,7 @@ interface TriggerProps {
 
 function FieldTrigger({ id, label, values, words, flip, open, onRemove }: TriggerProps) {
   return (
-    <div className="flex min-h-8 w-full flex-wrap items-center gap-1 rounded-md border border-line-strong bg-surface px-1.5 py-1 hover:border-faint">
+    <div className="flex min-h-8 w-full flex-wrap items-center gap-1 rounded-md border border-line-strong bg-surface px-1.5 py-1 hover:border-faint in-disabled:bg-sunken in-disabled:opacity-70">
       {values.map((value) => (
         <span
           key={value}
@@ -196,7 +196,7 @@ function FieldTrigger({ id, label, values, words, flip, open, onRemove }: Trigge
           <button
             type="button"
             aria-label={`Remove ${words(value)}`}
-            className="px-1 hover:text-ink"
+            className="px-1 hover:text-ink disabled:invisible"
             onClick={() => onRemove(value)}
           >
             <Icon name="close" size={11} />
@@ -208,7 +208,7 @@ function FieldTrigger({ id, label, values, words, flip, open, onRemove }: Trigge
         type="button"
         aria-expanded={open}
         onClick={flip}
-        className="inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs text-soft hover:bg-hover hover:text-ink"
+        className="inline-flex h-6 items-center gap-1 rounded px-1.5 text-xs text-soft hover:bg-hover hover:text-ink disabled:invisible"
       >
         <Icon name="plus" size={12} /> {values.length ? "Add" : `Choose ${label.toLowerCase()}`}
       </button>
