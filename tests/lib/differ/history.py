@@ -64,7 +64,8 @@ def values(rng, key, kind, start):
             clock = end - n * TREND_STEP_S + TREND_STEP_S // 2
             level = 100 + 40 * math.sin(clock % 86400 / 86400 * 2 * math.pi) + rng.random() * 10
             rows.append((clock, "%d" % (level * 10) if kind == UNSIGNED else "%.4f" % level))
-        return rows
+        # The reference writes the trends of an hour with the next hour's first value, or minutes later.
+        return rows + [(end, "1000" if kind == UNSIGNED else "100.0000")]
     count = 1 if key == "one" else POINTS
     rows = []
     for n in range(count, 0, -1):
@@ -98,8 +99,8 @@ PATTERNS = ["5", "0", "100", "50.5", "1K", "ok", "error", "^error", "17", "6/7",
 FITS = ["linear", "polynomial1", "polynomial2", "polynomial3", "exponential", "logarithmic", "power", "nosuch",
         "polynomial7", ""]
 MODES = ["value", "max", "min", "delta", "avg", "nosuch", ""]
-#: None ends with the hour that is just over: the reference writes its trends a little later.
-TREND_PERIODS = ["1h:now/h-1h", "1d:now/d", "1d:now/d-1d", "2h:now/h-3h", "1d:now/h", "1h:now/h-25h", "1w:now/w",
+#: Whole hours, up to the one that is just over; and what is none.
+TREND_PERIODS = ["1h:now/h", "1h:now/h-1h", "1d:now/d", "1d:now/d-1d", "2h:now/h-3h", "1d:now/h", "1h:now/h-25h", "1w:now/w",
                  "1h", "30m:now/h-1h", "1d", "1h:now/M", "24h:now/d", "6h:now/h-1h", "3h:now/d+6h-1d"]
 FILTERS = ['group="G one"', 'group="G two"', 'group="nosuch"', 'tag="kind:load"', 'tag="kind"', 'tag="n:1"',
            'group="G one" and tag="kind:load"', 'group="G one" or group="G two"', 'not tag="kind:load"',
