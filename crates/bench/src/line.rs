@@ -21,8 +21,8 @@ use crate::{Context, Login};
 
 /// Items whose values are counted in one call.
 const ITEMS_PER_CALL: usize = 1000;
-/// History may be written a little later than it is collected: so long the count is repeated
-/// while it still grows.
+/// History may be written a little later than it is collected, and be in the store later again: so
+/// long the count is repeated.
 const WRITTEN_MAX: Duration = Duration::from_secs(30);
 /// Between two counts. A store gets its batches at least once a second.
 const SETTLING: Duration = Duration::from_secs(2);
@@ -173,8 +173,9 @@ fn measure(
     let till = from + options.seconds - 1;
     let collected = (agents.answered() - answered) as f64;
     let cpu_s = cpu.zip(meter.usage()).map(|(first, last)| last.cpu_s - first.cpu_s);
-    let written = settled(context, || count(api, &items, from, till))?;
-    let stored = stored.map(|stored| settled(context, || stored(&items, from, till)));
+    let written = settled(context, None, || count(api, &items, from, till))?;
+    let stored =
+        stored.map(|stored| settled(context, Some(written), || stored(&items, from, till)));
     let stored = stored.transpose()?.map(|stored| stored as f64);
     let ideal = (made.hosts.len() * options.items) as f64 * options.seconds as f64
         / options.interval_s.max(1) as f64;
@@ -182,14 +183,19 @@ fn measure(
     Ok(Point { targets, ideal, collected, written, stored, cpu_s })
 }
 
-/// The count once it has stopped growing.
-fn settled(context: &Context<'_>, count: impl Fn() -> anyhow::Result<u64>) -> anyhow::Result<u64> {
+/// The count once it has reached what it should, or else has stopped growing. One that should reach
+/// something may stand still before: a store hears first that the targets before were removed.
+fn settled(
+    context: &Context<'_>,
+    goal: Option<u64>,
+    count: impl Fn() -> anyhow::Result<u64>,
+) -> anyhow::Result<u64> {
     let begin = context.clock.monotonic();
     let mut counted = count()?;
-    while context.clock.monotonic() - begin < WRITTEN_MAX {
+    while goal != Some(counted) && context.clock.monotonic() - begin < WRITTEN_MAX {
         sleep(SETTLING);
         let again = count()?;
-        if again == counted {
+        if goal.is_none() && again == counted {
             break;
         }
         counted = again;

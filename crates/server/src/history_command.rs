@@ -145,7 +145,7 @@ impl Bench<'_> {
         }
         let store = store::of_config(word, self.config, self.clock)?;
         if write {
-            spool::clear_owed(&self.stores(), store.as_ref())?;
+            spool::before_copy(&self.stores(), store.as_ref())?;
         }
         Ok((store.name(), Side::of_store(store)))
     }

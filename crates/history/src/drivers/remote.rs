@@ -2,15 +2,41 @@
 
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Timestamp, Trend};
-use stdx::sync::lock;
+use stdx::sync::{into_inner, lock};
 
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::{Told, complete, from_rows};
 use crate::{Bucket, Class, Counters, Day, Driver, DriverInfo, Error, Kind, Kinds, Span, View};
+
+/// Requests at the same time, where a store has to be asked for each of many.
+const REQUESTS: usize = 8;
+
+/// Does something for each, several at once; the first error ends it.
+pub(crate) fn at_once<T: Sync>(
+    all: &[T],
+    act: impl Fn(&T) -> Result<(), Error> + Sync,
+) -> Result<(), Error> {
+    let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
+    let work = || {
+        while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
+            if let Err(error) = act(one) {
+                next.store(all.len(), Ordering::Relaxed);
+                lock(&failed).get_or_insert(error);
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..REQUESTS.min(all.len()) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    into_inner(failed).map_or(Ok(()), Err)
+}
 
 /// Which samples of an item are asked for.
 #[derive(Debug, Clone, Copy)]

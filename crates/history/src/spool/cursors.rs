@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use tsdb::Position;
 
-use super::file_error;
+use super::{CURSORS, file_error, files_of};
 use crate::Error;
 
 /// First line of the file.
@@ -47,28 +47,12 @@ impl Cursors {
 
     /// Of all stores that were ever fed from a data folder, named now or not.
     pub(crate) fn load_all(dir: &Path) -> Result<Vec<Self>, Error> {
-        let entries = match std::fs::read_dir(dir) {
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
-            entries => entries.map_err(|error| file_error("list", dir, &error))?,
-        };
-        let mut all = Vec::new();
-        for entry in entries {
-            let path = entry.map_err(|error| file_error("list", dir, &error))?.path();
-            if path.extension().is_some_and(|extension| extension == "cursors") {
-                all.push(Self::load(&path)?);
-            }
-        }
-        Ok(all)
+        files_of(dir, CURSORS)?.iter().map(|path| Self::load(path)).collect()
     }
 
     /// Whether they are those of this file.
     pub(crate) fn is_at(&self, path: &Path) -> bool {
         self.path == path
-    }
-
-    /// Another file of the same store.
-    pub(crate) fn beside(&self, extension: &str) -> PathBuf {
-        self.path.with_extension(extension)
     }
 
     /// A server starts without the store: the logs forget what it has not read. Only this tells

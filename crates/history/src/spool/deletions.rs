@@ -2,15 +2,13 @@
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
 
 use hashbrown::HashMap;
 use model::ItemId;
-use stdx::sync::lock;
 use tsdb::Block;
 
 use super::file_error;
-use crate::{Error, Store};
+use crate::Error;
 
 /// Beyond so many items the oldest deletions are taken for told by everybody.
 const ITEMS_MAX: usize = 100_000;
@@ -20,6 +18,8 @@ const TITLE: &str = "vedette history deletions 1";
 const NOBODY: &str = "-";
 /// Stands for what the store has to hear yet.
 const OWED: &str = "!";
+/// Begins the second line of the file, where a copy has brought rows.
+const COPIED: &str = "copied ";
 /// Last line of the file.
 const END: &str = "end";
 
@@ -32,13 +32,18 @@ const END: &str = "end";
 /// file that is ahead of the positions does no harm: it only says of more rows that they are new.
 ///
 /// The same file has what was deleted while the store was not named, when nobody reads the logs for
-/// it (see [`Left`]): all that it has of these items is older, and goes before anything new comes.
+/// it (see [`super::Left`]): all that it has of these items is older, and goes before anything new comes.
+///
+/// A copy may bring rows before any log does. It has heard of all that was deleted before, so what
+/// logs tell of that is no news, unless they have brought rows themselves, which come again.
 #[derive(Debug)]
 pub(crate) struct Deletions {
     path: PathBuf,
     since: HashMap<ItemId, Since>,
     /// Names of the logs by their number; behind these, of logs that there are no more.
     logs: Vec<String>,
+    /// A copy wrote to the store; deletions up to this moment, in Unix seconds, were before that.
+    copied: Option<u32>,
     /// Deletions so far.
     turn: u64,
     /// Those up to this one are of a former process; `None` = there are no more of these.
@@ -66,7 +71,8 @@ impl Deletions {
             Err(error) => return Err(file_error("read", path, &error)),
         };
         let (path, since) = (path.to_owned(), HashMap::new());
-        let mut all = Self { path, since, logs, turn: 0, former: None, changed: false };
+        let (copied, former) = (None, None);
+        let mut all = Self { path, since, logs, copied, turn: 0, former, changed: false };
         all.parse(&text).ok_or_else(|| {
             Error::config(format!(
                 "{:?} is damaged: move it away; values that came just after a deletion may then \
@@ -79,7 +85,11 @@ impl Deletions {
 
     fn parse(&mut self, text: &str) -> Option<()> {
         let lines = text.strip_prefix(TITLE)?.strip_suffix(END)?;
-        for line in lines.strip_prefix('\n')?.lines() {
+        let mut lines = lines.strip_prefix('\n')?.lines().peekable();
+        if let Some(until) = lines.next_if(|line| line.starts_with(COPIED)) {
+            self.copied = Some(until[COPIED.len()..].parse().ok()?);
+        }
+        for line in lines {
             let (item, owner) = line.split_once(' ')?;
             let owed = owner == OWED;
             let owner = (owner != NOBODY && !owed).then(|| self.number_of(owner));
@@ -112,13 +122,14 @@ impl Deletions {
         }
     }
 
-    /// Those of the items that a log may clear.
-    pub(crate) fn of(&self, log: usize, items: &[ItemId]) -> impl Iterator<Item = ItemId> {
-        let is_owner = move |item: &ItemId| {
+    /// Those of the items of a block that its log may clear.
+    pub(crate) fn of(&self, log: usize, block: &Block) -> impl Iterator<Item = ItemId> {
+        let is_news = self.copied.is_none_or(|until| block.cleared_at.clock > until);
+        let may = move |item: &ItemId| {
             let owner = self.since.get(item).and_then(|since| since.owner);
-            owner.is_none_or(|owner| owner == log)
+            owner.map_or(is_news, |owner| owner == log)
         };
-        items.iter().copied().filter(is_owner)
+        block.clears.iter().copied().filter(may)
     }
 
     /// The store has cleared these.
@@ -126,8 +137,26 @@ impl Deletions {
         self.add(items, false);
     }
 
+    /// What former processes deleted, and when the newest of it. A store that nothing was copied to
+    /// has nothing of these items yet.
+    pub(crate) fn found(&mut self, items: &[ItemId], until: u32) {
+        self.done(items);
+        if self.copied.is_some_and(|before| before < until) {
+            self.copied = Some(until);
+            self.changed = true;
+        }
+    }
+
+    /// A copy is going to write to the store.
+    pub(super) fn copy(&mut self) {
+        if self.copied.is_none() {
+            self.copied = Some(0);
+            self.changed = true;
+        }
+    }
+
     /// The store does not hear of this deletion from the logs; each shard tells it.
-    fn owe(&mut self, items: &[ItemId]) {
+    pub(super) fn owe(&mut self, items: &[ItemId]) {
         let is_new = |item: &ItemId| !self.since.get(item).is_some_and(|since| since.owed);
         let new: Vec<ItemId> = items.iter().copied().filter(is_new).collect();
         self.add(&new, true);
@@ -141,7 +170,7 @@ impl Deletions {
 
     /// The store has cleared these of those that it had to. What was noted meanwhile stays as it
     /// is.
-    fn paid(&mut self, items: &[ItemId]) {
+    pub(super) fn paid(&mut self, items: &[ItemId]) {
         for item in items {
             if let Some(since) = self.since.get_mut(item).filter(|since| since.owed) {
                 since.owed = false;
@@ -192,7 +221,7 @@ impl Deletions {
 
     /// Changes what the file says. Nobody else changes it between reading and writing: a command
     /// may do so while a server runs.
-    fn change(path: &Path, what: impl FnOnce(&mut Self)) -> Result<(), Error> {
+    pub(super) fn change(path: &Path, what: impl FnOnce(&mut Self)) -> Result<(), Error> {
         let _alone = lock_beside(path)?;
         let mut all = Self::load(path, Vec::new())?;
         what(&mut all);
@@ -204,6 +233,9 @@ impl Deletions {
             self.since.iter().map(|(&i, &since)| (i, since)).collect();
         all.sort_unstable_by_key(|(_, since)| since.turn);
         let mut text = format!("{TITLE}\n");
+        if let Some(until) = self.copied {
+            text += &format!("{COPIED}{until}\n");
+        }
         for (item, since) in all {
             let owner = since.owner.and_then(|owner| self.logs.get(owner)).map(String::as_str);
             let word = if since.owed { OWED } else { owner.unwrap_or(NOBODY) };
@@ -224,62 +256,33 @@ fn lock_beside(path: &Path) -> Result<File, Error> {
     lock().map_err(|error| file_error("lock", &path, &error))
 }
 
-/// Clears in a store what was deleted while no server named it, by the file of its deletions. A
-/// server that runs may note more meanwhile.
-pub(super) fn clear_owed(path: &Path, store: &dyn Store) -> Result<(), Error> {
-    let items = Deletions::load(path, Vec::new())?.owed();
-    if items.is_empty() {
-        return Ok(());
-    }
-    store.driver().clear(&items)?;
-    Deletions::change(path, |deletions| deletions.paid(&items))
-}
-
-/// Stores that were fed once and are not named now, by the files of their deletions. What is deleted
-/// meanwhile is noted for each of them, so that it is not found there when the store is named again.
-#[derive(Debug)]
-pub(crate) struct Left(Mutex<Vec<PathBuf>>);
-
-impl Left {
-    /// Reads the files, as damage is to be told at the start.
-    pub(crate) fn load(paths: Vec<PathBuf>) -> Result<Self, Error> {
-        for path in &paths {
-            Deletions::load(path, Vec::new())?;
-        }
-        Ok(Self(Mutex::new(paths)))
-    }
-
-    /// When it returns `Ok`, a power cut does not undo it. Every shard tells it.
-    pub(crate) fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
-        let paths = lock(&self.0);
-        for path in paths.iter() {
-            // Read anew: a command may have told the store meanwhile.
-            Deletions::change(path, |deletions| deletions.owe(items))?;
-        }
-        Ok(())
-    }
-}
-
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use model::{Sample, SampleValue, Timestamp};
 
     use super::*;
 
-    const ITEMS: [ItemId; 3] = [ItemId(1), ItemId(2), ItemId(3)];
+    pub(in super::super) const ITEMS: [ItemId; 3] = [ItemId(1), ItemId(2), ItemId(3)];
 
-    fn block(item: u64) -> Block {
+    pub(in super::super) fn block(item: u64) -> Block {
         let value = SampleValue::Unsigned(1);
         let sample = Sample { item: ItemId(item), at: Timestamp::from_s(1), value };
         Block { samples: vec![sample], ..Block::default() }
     }
 
-    fn load(path: &Path, logs: &[&str]) -> Deletions {
+    pub(in super::super) fn load(path: &Path, logs: &[&str]) -> Deletions {
         Deletions::load(path, logs.iter().map(ToString::to_string).collect()).unwrap()
     }
 
+    /// What a log may clear that tells at this second that all were deleted.
+    fn may_at(deletions: &Deletions, log: usize, clock: u32) -> Vec<u64> {
+        let cleared_at = Timestamp::from_s(clock);
+        let block = Block { clears: ITEMS.to_vec(), cleared_at, ..Block::default() };
+        deletions.of(log, &block).map(|item| item.0).collect()
+    }
+
     fn may(deletions: &Deletions, log: usize) -> Vec<u64> {
-        deletions.of(log, &ITEMS).map(|item| item.0).collect()
+        may_at(deletions, log, 5)
     }
 
     #[test]
@@ -334,53 +337,34 @@ mod tests {
     }
 
     #[test]
-    fn what_is_deleted_without_the_store_is_owed_until_it_is_done() {
+    fn what_was_deleted_before_a_copy_clears_only_what_logs_brought() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("s.deletions");
-        let mut deletions = load(&path, &["shard-0"]);
-        deletions.done(&ITEMS[..2]);
-        deletions.saw(0, &block(1));
-        deletions.save().unwrap();
-        for _ in 0..2 {
-            let left = Left::load(vec![path.clone(), dir.path().join("t.deletions")]).unwrap();
-            // Two shards tell it, and it is written once.
-            left.clear(&ITEMS[..1]).unwrap();
-            let written = std::fs::metadata(&path).unwrap().modified().unwrap();
-            left.clear(&ITEMS[..1]).unwrap();
-            assert_eq!(std::fs::metadata(&path).unwrap().modified().unwrap(), written);
-        }
-        for name in ["s.deletions", "t.deletions"] {
-            let mut deletions = load(&dir.path().join(name), &["shard-0"]);
-            deletions.forget_former();
-            assert_eq!(deletions.owed(), ITEMS[..1], "{name}");
-            deletions.done(&ITEMS[..1]);
+        for copied in [false, true] {
+            if copied {
+                Deletions::change(&path, Deletions::copy).unwrap();
+                let text = std::fs::read_to_string(&path).unwrap();
+                Deletions::change(&path, Deletions::copy).unwrap();
+                assert_eq!(std::fs::read_to_string(&path).unwrap(), text);
+            }
+            let mut deletions = load(&path, &["shard-0", "shard-1"]);
+            deletions.found(&ITEMS[..2], 4);
+            deletions.found(&ITEMS[..2], 5);
+            deletions.saw(0, &block(1));
+            let all: &[u64] = if copied { &[1] } else { &[1, 2, 3] };
+            assert_eq!(may(&deletions, 0), all);
+            assert_eq!(may_at(&deletions, 1, 4), &all[1..]);
+            assert_eq!(may_at(&deletions, 1, 6), [2, 3], "it is news");
+            // As when the server starts before all logs have been read so far, or behind that.
             deletions.save().unwrap();
-            assert!(load(&dir.path().join(name), &["shard-0"]).owed().is_empty());
+            let mut deletions = load(&path, &["shard-0", "shard-1"]);
+            assert_eq!(may(&deletions, 0), all);
+            deletions.forget_former();
+            let all: &[u64] = if copied { &[] } else { &[1, 2, 3] };
+            assert_eq!(may(&deletions, 0), all);
+            assert_eq!(may_at(&deletions, 1, 6), [1, 2, 3]);
+            deletions.save().unwrap();
         }
-    }
-
-    /// A store that hears of another deletion while it clears.
-    struct Busy(Left);
-
-    impl Store for Busy {
-        fn name(&self) -> String {
-            "s".to_owned()
-        }
-        fn driver(&self) -> Box<dyn crate::Driver> {
-            self.0.clear(&ITEMS[2..]).unwrap();
-            Box::new(crate::Null::default())
-        }
-    }
-
-    #[test]
-    fn what_is_noted_while_a_command_clears_stays() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("s.deletions");
-        let left = || Left::load(vec![path.clone()]).unwrap();
-        left().clear(&ITEMS[..2]).unwrap();
-        clear_owed(&path, &Busy(left())).unwrap();
-        assert_eq!(load(&path, &[]).owed(), ITEMS[2..]);
-        assert_eq!(load(&path, &[]).since.len(), 3);
     }
 
     #[test]
@@ -402,9 +386,9 @@ mod tests {
         assert_eq!(oldest(&deletions), (ITEMS_MAX, Some(1)));
         // Also after a restart, and when deletions are noted one by one.
         deletions.save().unwrap();
-        let left = Left::load(vec![path.clone()]).unwrap();
-        left.clear(&ids(0..1)).unwrap();
-        left.clear(&ids(most + 1..most + 3)).unwrap();
+        for range in [0..1, most + 1..most + 3] {
+            Deletions::change(&path, |deletions| deletions.owe(&ids(range))).unwrap();
+        }
         let mut deletions = load(&path, &["shard-0"]);
         assert_eq!(oldest(&deletions), (ITEMS_MAX, Some(0)));
         assert!(!deletions.since.contains_key(&ItemId(3)));

@@ -59,12 +59,17 @@ impl Log {
         confirmed.is_some_and(|at| at.file >= self.first_file) || self.tail.behind() == 0
     }
 
-    /// Items of which former processes tell here that they were deleted.
-    fn deleted(&self, common: &Common) -> Vec<ItemId> {
-        let (mut tail, mut items) = (self.tail.again(), Vec::new());
+    /// Items of which former processes tell here that they were deleted, and when the newest of that
+    /// was, in Unix seconds.
+    fn deleted(&self, common: &Common) -> (Vec<ItemId>, u32) {
+        let (mut tail, mut items, mut newest) = (self.tail.again(), Vec::new(), 0);
         while tail.position().file < self.first_file && !common.stop.load(Ordering::Acquire) {
             match tail.read() {
-                Ok(Some(block)) => items.extend(block.clears),
+                Ok(Some(block)) if block.clears.is_empty() => {}
+                Ok(Some(block)) => {
+                    newest = newest.max(block.cleared_at.clock);
+                    items.extend(block.clears);
+                }
                 Ok(None) => break,
                 Err(error) => {
                     common.gauges.tell(&error.to_string());
@@ -74,7 +79,7 @@ impl Log {
                 }
             }
         }
-        items
+        (items, newest)
     }
 
     /// The next block of rows, if nothing holds. What cannot be read for so long is passed: it would
@@ -266,9 +271,10 @@ impl Feeder {
     /// nothing yet, all of them are done: so it is known who brings rows of these items.
     fn look_ahead(&mut self) {
         if self.cursors.is_new() {
-            let items: Vec<ItemId> =
-                self.logs.iter().flat_map(|log| log.deleted(&self.common)).collect();
-            self.deletions.done(&items);
+            for log in &self.logs {
+                let (items, newest) = log.deleted(&self.common);
+                self.deletions.found(&items, newest);
+            }
             self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
         }
     }
@@ -442,8 +448,7 @@ impl Feeder {
         let is_now = |log: &Log| log.held.as_ref().is_some_and(|b| b.cleared_at.clock <= last);
         let mut items: Vec<ItemId> = Vec::new();
         for (number, log) in self.logs.iter().enumerate().filter(|(_, log)| is_now(log)) {
-            let clears = log.held.as_ref().map_or(&[][..], |block| block.clears.as_slice());
-            items.extend(self.deletions.of(number, clears));
+            items.extend(log.held.iter().flat_map(|block| self.deletions.of(number, block)));
         }
         items.sort_unstable();
         items.dedup();

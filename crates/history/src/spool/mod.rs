@@ -23,6 +23,7 @@ mod deletions;
 mod feeder;
 mod gauges;
 mod lane;
+mod left;
 mod refused;
 mod row;
 
@@ -39,11 +40,14 @@ use tsdb::{Disk, Tail};
 
 use self::cursors::Cursors;
 use self::deletions::Deletions;
-pub(crate) use self::deletions::Left;
 use self::feeder::{Feeder, Log};
 pub use self::gauges::{Gauges, Reading};
+pub(crate) use self::left::Left;
 use crate::{Error, Store};
 
+/// How names of files end that tell how far a store is, and what was deleted there.
+const CURSORS: &str = "cursors";
+const DELETIONS: &str = "deletions";
 /// How often one looks whether feeders have ended.
 const END_LOOK_EVERY: Duration = Duration::from_millis(10);
 
@@ -127,14 +131,14 @@ impl Spools {
             if with_cursors.iter().any(|(other, _): &(Arc<dyn Store>, _)| other.name() == name) {
                 return Err(Error::config(format!("the history store {name} is named twice")));
             }
-            let path = dir.join(format!("{name}.cursors"));
+            let path = dir.join(format!("{name}.{CURSORS}"));
             let cursors = Cursors::load(&path)?;
             left.retain(|other| !other.is_at(&path));
             with_cursors.push((store, cursors));
         }
         left.iter_mut().try_for_each(Cursors::leave)?;
-        let files: Vec<PathBuf> = left.iter().map(|cursors| cursors.beside("deletions")).collect();
-        let left = if files.is_empty() { None } else { Some(Arc::new(Left::load(files)?)) };
+        let names = with_cursors.iter().map(|(store, _)| deletions_of(dir, &store.name()));
+        let left = Some(Arc::new(Left::load(dir, names.collect())?));
         let (dir, held, logs) = (dir.to_owned(), Vec::new(), Mutex::default());
         Ok(Self { dir, stores: with_cursors, held, left, bytes_max, logs })
     }
@@ -199,11 +203,12 @@ impl Spools {
     }
 }
 
-/// Clears in a store what was deleted while no server named it; `dir` = where its positions are.
-/// Whoever writes to the store beside a server does that first: the next feeder would clear it
-/// after that.
-pub fn clear_owed(dir: &Path, store: &dyn Store) -> Result<(), Error> {
-    deletions::clear_owed(&deletions_of(dir, &store.name()), store)
+/// Before something else than a feeder writes to a store; `dir` = where its positions are. Clears
+/// there what was deleted while no server named it: the next feeder would clear it after that. From
+/// now on servers that do not name the store note what is deleted, also where they never did.
+pub fn before_copy(dir: &Path, store: &dyn Store) -> Result<(), Error> {
+    std::fs::create_dir_all(dir).map_err(|cause| file_error("create", dir, &cause))?;
+    left::before_copy(&deletions_of(dir, &store.name()), store)
 }
 
 /// Of how many items a store of this name has to clear the rows first.
@@ -212,7 +217,20 @@ pub fn owed(dir: &Path, name: &str) -> Result<usize, Error> {
 }
 
 fn deletions_of(dir: &Path, name: &str) -> PathBuf {
-    dir.join(format!("{name}.deletions"))
+    dir.join(format!("{name}.{DELETIONS}"))
+}
+
+/// Files of all stores, named now or not, of which the names end so.
+fn files_of(dir: &Path, extension: &str) -> Result<Vec<PathBuf>, Error> {
+    let entries = match std::fs::read_dir(dir) {
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(|error| file_error("list", dir, &error))?,
+    };
+    let paths = entries.map(|entry| entry.map(|entry| entry.path()));
+    let ours = |path: &PathBuf| path.extension().is_some_and(|found| found == extension);
+    let found: Result<Vec<PathBuf>, _> =
+        paths.filter(|path| path.as_ref().map_or(true, ours)).collect();
+    found.map_err(|error| file_error("list", dir, &error))
 }
 
 /// A store that is being fed. Dropped, it ends; what it had not confirmed comes with the next

@@ -376,15 +376,43 @@ fn what_is_copied_to_a_store_that_is_named_again_stays_there() {
     let (stores, mut copier) = (dir.path().join("stores"), fake.clone());
     assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 1);
     fake.set(Mood::Away);
-    assert!(history::spool::clear_owed(&stores, &fake).is_err());
+    assert!(history::spool::before_copy(&stores, &fake).is_err());
     fake.set(Mood::Well);
-    history::spool::clear_owed(&stores, &fake).unwrap();
+    history::spool::before_copy(&stores, &fake).unwrap();
     assert_eq!(history::spool::owed(&stores, "fake-1").unwrap(), 0);
     assert!(fake.samples(ITEM).is_empty());
     copier.write(&[sample(ITEM, 7)]).unwrap();
     let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
     world.wait();
     assert_eq!(fake.samples(ITEM), [sample(ITEM, 7)]);
+}
+
+#[test]
+fn what_is_copied_to_a_new_store_outlives_old_deletions() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut written = Written::new();
+    let mut other = Fake::new();
+    other.1 = "fake-2";
+    let mut world = World::start(dir.path(), 2, &[&other], u64::MAX, policy());
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    write(&mut world, 0..10, &mut written);
+    world.wait();
+    // The log of the owner goes on; the other one tells of the deletion as long as it has this file.
+    world.of(ITEM).flush().unwrap();
+    world.wait();
+    drop(world);
+    let (stores, mut copier) = (dir.path().join("stores"), fake.clone());
+    history::spool::before_copy(&stores, &fake).unwrap();
+    copier.write(&written[&ITEM]).unwrap();
+    let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+    world.wait();
+    assert_eq!(fake.samples(ITEM), written[&ITEM]);
+    // What is deleted from now on is news.
+    world.sim.advance(Duration::from_secs(1));
+    world.drivers.iter_mut().for_each(|driver| driver.clear(&[ItemId(ITEM)]).unwrap());
+    world.wait();
+    assert!(fake.samples(ITEM).is_empty());
 }
 
 #[test]

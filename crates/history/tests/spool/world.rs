@@ -183,6 +183,8 @@ pub(crate) fn policy() -> Policy {
 pub(crate) struct World {
     pub(crate) drivers: Vec<Embedded>,
     pub(crate) feeds: Vec<Feeding>,
+    /// That of the engines.
+    pub(crate) sim: Arc<SimClock>,
 }
 
 impl World {
@@ -204,7 +206,7 @@ impl World {
         bytes_max: u64,
         policy: Policy,
     ) -> Self {
-        let sim: SharedClock = SimClock::at(Duration::from_secs(NOW.into()));
+        let sim = SimClock::at(Duration::from_secs(NOW.into()));
         let options = Options {
             head_rows: 60,
             sync_interval: None,
@@ -213,11 +215,17 @@ impl World {
             ..Options::default()
         };
         let spools = Spools::open(&root.join("stores"), stores, bytes_max).unwrap();
-        let (drivers, _) =
-            history::open_shards(root, shards, &options, &sim, Some(&spools)).unwrap();
+        let (drivers, _) = history::open_shards(
+            root,
+            shards,
+            &options,
+            &(sim.clone() as SharedClock),
+            Some(&spools),
+        )
+        .unwrap();
         let clock = RealClock::shared();
         let feeds = spools.start(root, &options.disk, policy, &clock).unwrap();
-        Self { drivers, feeds }
+        Self { drivers, feeds, sim }
     }
 
     pub(crate) fn of(&mut self, item: u64) -> &mut Embedded {

@@ -22,7 +22,7 @@ use self::rows::{CellSet, Cells, FoundCell};
 use self::schema::{State, Table};
 use super::moments::Moments;
 use super::place::{self, Row, in_order};
-use super::remote::{Connection, Prepared, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted, at_once};
 use super::{at_most, kind_of};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 
@@ -277,9 +277,7 @@ impl Remote for Shared {
     fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
         for trends in [false, true] {
             for (table, _) in self.tables(trends)? {
-                for &item in items {
-                    self.clear_item(table, item)?;
-                }
+                at_once(items, |&item| self.clear_item(table, item))?;
             }
         }
         self.remember("cleared", self.moments.last())

@@ -12,7 +12,6 @@ mod objects;
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::BuildHasher;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -24,14 +23,12 @@ use self::client::Client;
 use self::objects::{Place, Rows, Set, Slot, item_key};
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Prepared, Remote, Wanted};
+use super::remote::{Connection, Prepared, Remote, Wanted, at_once};
 use super::{at_most, kind_of, not_newer};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// Version of keys and objects: raise it with each change.
 const VERSION: u64 = 1;
-/// Requests under way for one batch or reader.
-const REQUESTS: usize = 8;
 /// The items of a day are in so many sets, so that no object becomes large.
 const PARTS: u64 = 64;
 /// Objects with at once for somebody who wants few values: those of a day.
@@ -114,30 +111,6 @@ impl Shared {
         self.prepared.with(prepare, |()| Ok(()))
     }
 
-    /// Does something for each, several at once; the first error ends it.
-    fn each<T: Sync>(
-        &self,
-        all: &[T],
-        act: impl Fn(&T) -> Result<(), Error> + Sync,
-    ) -> Result<(), Error> {
-        let (next, failed) = (AtomicUsize::new(0), Mutex::new(None));
-        let work = || {
-            while let Some(one) = all.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = act(one) {
-                    next.store(all.len(), Ordering::Relaxed);
-                    lock(&failed).get_or_insert(error);
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 1..REQUESTS.min(all.len()) {
-                scope.spawn(work);
-            }
-            work();
-        });
-        into_inner(failed).map_or(Ok(()), Err)
-    }
-
     /// Holds what protects an object from others of this process. `act` may take no other.
     fn alone<T>(&self, key: &str, act: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
         let chosen = self.hasher.hash_one(key) % LOCKS as u64;
@@ -175,7 +148,7 @@ impl Shared {
         let mut sets: BTreeMap<K, Vec<u64>> = BTreeMap::new();
         members.for_each(|(set, member)| sets.entry(set).or_default().push(member));
         let sets: Vec<_> = sets.into_iter().collect();
-        self.each(&sets, |(set, members)| {
+        at_once(&sets, |(set, members)| {
             self.change(&key(set), |set| {
                 let before = set.0.len();
                 set.0.extend(members);
@@ -217,7 +190,7 @@ impl Shared {
         rows.sort_by_key(|(place, _)| *place);
         self.list(rows.iter().map(|(place, _)| *place))?;
         let objects: Vec<&[(Place, Row<'a>)]> = rows.chunk_by(|(a, _), (b, _)| a == b).collect();
-        self.each(&objects, |rows| self.write_object(rows))
+        at_once(&objects, |rows| self.write_object(rows))
     }
 
     /// Adds rows to their object.
@@ -256,7 +229,7 @@ impl Shared {
         read: impl Fn(&Rows) -> Option<Vec<T>> + Sync,
     ) -> Result<Vec<T>, Error> {
         let all = Mutex::new(Vec::new());
-        self.each(places, |place| {
+        at_once(places, |place| {
             let found = self.client.get(&place.key())?;
             let rows = Rows::read(&found.siblings).and_then(|rows| read(&rows));
             let mut rows = rows.ok_or_else(|| odd_answer("an object of rows"))?;
@@ -270,7 +243,7 @@ impl Shared {
     fn delete_days(&self, days: &[(Slot, ItemId)]) -> Result<(), Error> {
         let objects = days.iter().flat_map(|&(slot, item)| Place::all(slot, item));
         let objects: Vec<Place> = objects.collect();
-        self.each(&objects, |place| {
+        at_once(&objects, |place| {
             let key = place.key();
             self.alone(&key, || self.client.delete(&key))
         })
@@ -290,7 +263,7 @@ impl Shared {
             let items: Vec<ItemId> = self.set(&key)?.0.into_iter().map(ItemId).collect();
             let days: Vec<_> = items.iter().map(|&item| (slot, item)).collect();
             self.delete_days(&days)?;
-            self.each(&items, |item| {
+            at_once(&items, |item| {
                 self.change(&item_key(*item), |set| set.0.remove(&slot.number()))
             })?;
             if !items.is_empty() {
