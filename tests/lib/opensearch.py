@@ -32,7 +32,8 @@ LAUNCHER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "OpenSearchN
 class OpenSearch(StoreProcess):
     """A node in a folder of its own; `disk` are its settings for one that gets full."""
 
-    def __init__(self, disk="cluster.routing.allocation.disk.threshold_enabled: false"):
+    def __init__(self, disk="cluster.routing.allocation.disk.threshold_enabled: false", heap_mb=384):
+        self.heap_mb = heap_mb
         self.lib = jars.fetch("opensearch", [
             jars.dependency("org.opensearch:opensearch:" + VERSION),
             jars.dependency("org.opensearch.plugin:transport-netty4-client:" + VERSION),
@@ -51,7 +52,7 @@ class OpenSearch(StoreProcess):
 
     def start(self):
         command = [
-            jars.java(), "-Xmx384m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
+            jars.java(), "-Xmx%dm" % self.heap_mb, "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1",
             "--add-opens", "java.base/java.nio=ALL-UNNAMED", "-Dio.netty.noUnsafe=true",
             "-cp", os.path.join(self.lib, "*"), LAUNCHER, self.folder]
         log = os.path.join(self.folder, "out")

@@ -1,8 +1,8 @@
 //! Written values against the ideal line, as the HistoryGluon paper (2013) plots them: register
-//! targets through the API, observe for `T`, sum what history holds of that time, remove the
-//! targets; again for the next number of targets. Where history goes to a store as well, what
-//! that holds is a second line. Where it keeps nothing (`--history null`), what agents answered is the
-//! line to compare with.
+//! targets through the API, observe for `T`, sum what history holds of that time; again with more
+//! targets. Those before stay: removed, their values would be deleted in a store while it is
+//! measured. Where history goes to a store as well, what that holds is a second line. Where it keeps
+//! nothing (`--history null`), what agents answered is the line to compare with.
 
 use std::net::SocketAddr;
 use std::thread::sleep;
@@ -15,12 +15,15 @@ use crate::api::{Api, scalar_text};
 use crate::fake_agent::{Agents, FakeAgents};
 use crate::plot::{Chart, IDEAL, svg};
 use crate::proc::Meter;
-use crate::register::{ItemSpec, Registered, Through, Wanted, register};
+use crate::register::{Estate, ItemSpec, Registered, Through, Wanted};
 use crate::report::{Report, Steps, grouped};
 use crate::{Context, Login};
 
 /// Items whose values are counted in one call.
 const ITEMS_PER_CALL: usize = 1000;
+/// Items, spread evenly over all, whose values are counted in a store: some stores are asked item by
+/// item, which takes HBase 6 ms each.
+const STORED_ITEMS: usize = 2000;
 /// History may be written a little later than it is collected, and be in the store later again: so
 /// long the count is repeated.
 const WRITTEN_MAX: Duration = Duration::from_secs(30);
@@ -113,31 +116,32 @@ pub fn run(
         checks_per_s: most as f64 * options.items as f64 / options.interval_s.max(1) as f64,
     };
     let agents = FakeAgents::start(agents, clock)?;
-    let mut points = Vec::new();
-    for targets in &options.targets {
-        let wanted = wanted(options, *targets, &agents, &api);
-        let made = register(&api, &wanted, context)?;
-        let point = measure(options, &made, (&meter, &agents, &api, stored), context);
-        made.remove(&api).context("cannot remove the targets")?;
-        sleep(FAREWELL + options.delay);
-        let point = point?;
+    let mut steps = options.targets.clone();
+    steps.sort_unstable();
+    let mut estate = Estate::prepare(&api, wanted(options, &agents, &api), context)?;
+    let mut step = |targets| -> anyhow::Result<Point> {
+        estate.grow(&api, targets, context)?;
+        let point = measure(options, &estate.made, (&meter, &agents, &api, stored), context)?;
         let in_store = point.stored.map(|stored| format!(", {} stored", grouped(stored as u64)));
         context.say(&format!(
             "{} targets: {} of {} values written{}",
-            grouped(*targets as u64),
+            grouped(targets as u64),
             grouped(point.written as u64),
             grouped(point.ideal as u64),
             in_store.unwrap_or_default()
         ));
-        points.push(point);
-    }
-    report(options, &points)
+        Ok(point)
+    };
+    let points: anyhow::Result<Vec<Point>> = steps.into_iter().map(&mut step).collect();
+    estate.made.remove(&api).context("cannot remove the targets")?;
+    sleep(FAREWELL + options.delay);
+    report(options, &points?)
 }
 
-fn wanted(options: &LineOptions, targets: usize, agents: &FakeAgents, api: &Api) -> Wanted {
+fn wanted(options: &LineOptions, agents: &FakeAgents, api: &Api) -> Wanted {
     let interval = format!("{}s", options.interval_s);
     Wanted {
-        hosts: targets,
+        hosts: 0,
         items: (0..options.items)
             .map(|number| ItemSpec::agent(number, &interval).patient(api, options.delay))
             .collect(),
@@ -174,9 +178,16 @@ fn measure(
     let collected = (agents.answered() - answered) as f64;
     let cpu_s = cpu.zip(meter.usage()).map(|(first, last)| last.cpu_s - first.cpu_s);
     let written = settled(context, None, || count(api, &items, from, till))?;
-    let stored =
-        stored.map(|stored| settled(context, Some(written), || stored(&items, from, till)));
-    let stored = stored.transpose()?.map(|stored| stored as f64);
+    let stored = match stored {
+        Some(stored) => {
+            let counted: Vec<u64> =
+                items.iter().copied().step_by(items.len().div_ceil(STORED_ITEMS).max(1)).collect();
+            let goal = count(api, &counted, from, till)?;
+            let found = settled(context, Some(goal), || stored(&counted, from, till))?;
+            Some(written as f64 * found as f64 / goal.max(1) as f64)
+        }
+        None => None,
+    };
     let ideal = (made.hosts.len() * options.items) as f64 * options.seconds as f64
         / options.interval_s.max(1) as f64;
     let (targets, written) = (made.hosts.len(), written as f64);
@@ -184,7 +195,7 @@ fn measure(
 }
 
 /// The count once it has reached what it should, or else has stopped growing. One that should reach
-/// something may stand still before: a store hears first that the targets before were removed.
+/// something may stand still before that: a store that is behind gets what is older first.
 fn settled(
     context: &Context<'_>,
     goal: Option<u64>,

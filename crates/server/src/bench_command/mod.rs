@@ -6,6 +6,7 @@ mod history_service;
 mod ping;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use bench::agents::{AgentOptions, Asked};
@@ -27,6 +28,9 @@ use stdx::clock::{RealClock, SharedClock};
 
 use args::{Access, Agent, Bench, Crash, Files, Load, What};
 
+/// How often a history store is asked before it is taken for away, and how long apart.
+const TRIES: u32 = 20;
+const PAUSE: Duration = Duration::from_secs(1);
 /// Items of a history store that are read together.
 const ITEMS_TOGETHER: usize = 500;
 
@@ -234,11 +238,20 @@ fn stored(word: &str, clock: &SharedClock) -> anyhow::Result<Box<CountStored<'st
         let mut items: Vec<ItemId> = items.iter().copied().map(ItemId).collect();
         items.sort_unstable();
         let view = driver.view(&items, Span::new(second(from), second(till)));
-        let samples = items
-            .chunks(ITEMS_TOGETHER)
-            .map(|items| Ok(view.samples_of(items, Kinds::NUMBERS)?.len() as u64));
-        samples.sum()
+        let count = |items| patiently(&|| view.samples_of(items, Kinds::NUMBERS));
+        items.chunks(ITEMS_TOGETHER).map(|items| Ok(count(items)?.len() as u64)).sum()
     }))
+}
+
+/// A store that is given all it can take may have no time for a question.
+fn patiently<T>(ask: &dyn Fn() -> Result<T, history::Error>) -> Result<T, history::Error> {
+    for _ in 1..TRIES {
+        match ask() {
+            Err(error) if error.retry => std::thread::sleep(PAUSE),
+            answer => return answer,
+        }
+    }
+    ask()
 }
 
 fn crash(told: &Crash, context: &mut Context<'_>) -> anyhow::Result<()> {
