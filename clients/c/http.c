@@ -92,7 +92,7 @@ static bool parse_url(http *of, const char *url) {
     return of->host && of->port && *of->host && *of->port;
 }
 
-http *http_open(const char *url, const char *token, const char *ca_file) {
+http *vhi_http_open(const char *url, const char *token, const char *ca_file) {
     http *of = calloc(1, sizeof *of);
     if (!of) return NULL;
     of->socket = -1;
@@ -102,13 +102,13 @@ http *http_open(const char *url, const char *token, const char *ca_file) {
     of->ca_file = ca_file ? strdup(ca_file) : NULL;
     /* A line's end in the token would begin another header. */
     if (!parse_url(of, url) || !of->token || strpbrk(of->token, "\r\n")) {
-        http_close(of);
+        vhi_http_close(of);
         return NULL;
     }
     return of;
 }
 
-void http_close(http *of) {
+void vhi_http_close(http *of) {
     if (!of) return;
     disconnect(of);
 #ifdef VH_TLS
@@ -128,12 +128,12 @@ static void apply_timeout(http *of) {
     setsockopt(of->socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
-void http_set_timeout(http *of, int timeout_ms) {
+void vhi_http_set_timeout(http *of, int timeout_ms) {
     of->timeout_ms = timeout_ms > 0 ? timeout_ms : TIMEOUT_MS;
     if (of->socket >= 0) apply_timeout(of);
 }
 
-const char *http_error(const http *of) { return of->error; }
+const char *vhi_http_error(const http *of) { return of->error; }
 
 #ifdef VH_TLS
 static int secure(http *of) {
@@ -242,13 +242,13 @@ static int byte(http *of) {
 
 /* A line of the head, without its end. */
 static int head_line(http *of, buffer *line) {
-    buffer_clear(line);
+    vhi_buffer_clear(line);
     for (;;) {
         int sign = byte(of);
         if (sign < 0) return -1;
         if (sign == '\n') return 0;
         char one = (char)sign;
-        if (sign != '\r') buffer_add(line, &one, 1);
+        if (sign != '\r') vhi_buffer_add(line, &one, 1);
         if (line->len > HEADER_MAX || line->failed)
             return fail(of, "the answer's head is too long");
     }
@@ -261,7 +261,7 @@ static int head(http *of) {
     of->stays = of->first_chunk = true;
     of->left = 0;
     if (head_line(of, &line) < 0) goto out;
-    if (sscanf(buffer_string(&line), "HTTP/1.%*d %d", &status) != 1) {
+    if (sscanf(vhi_buffer_string(&line), "HTTP/1.%*d %d", &status) != 1) {
         status = fail(of, "%s:%s does not speak HTTP", of->host, of->port);
         goto out;
     }
@@ -270,7 +270,7 @@ static int head(http *of) {
             status = -1;
             break;
         }
-        const char *text = buffer_string(&line);
+        const char *text = vhi_buffer_string(&line);
         if (!*text) break;
         const char *value = strchr(text, ':');
         if (!value) continue;
@@ -285,16 +285,16 @@ static int head(http *of) {
     }
     if (!of->chunked && !of->left) of->ended = true;
 out:
-    buffer_free(&line);
+    vhi_buffer_free(&line);
     return status;
 }
 
-void http_leave(http *of) {
+void vhi_http_leave(http *of) {
     if (!of->ended || !of->stays) disconnect(of);
 }
 
-int http_post(http *of, const char *path, const buffer *body) {
-    http_leave(of);
+int vhi_http_post(http *of, const char *path, const buffer *body) {
+    vhi_http_leave(of);
     of->error[0] = 0;
     /* The server may have ended an idle connection; that shows with the first byte. */
     if (of->socket >= 0) {
@@ -303,20 +303,20 @@ int http_post(http *of, const char *path, const buffer *body) {
     }
     if (dial(of) < 0) return -1;
     buffer request = {0};
-    buffer_format(&request, "POST %s HTTP/1.1\r\nHost: ", path);
-    if (of->bracketed) buffer_text(&request, "[");
-    buffer_text(&request, of->host);
-    if (of->bracketed) buffer_text(&request, "]");
-    buffer_text(&request, ":");
-    buffer_text(&request, of->port);
-    buffer_text(&request, "\r\nContent-Type: application/json\r\nAuthorization: Bearer ");
-    buffer_text(&request, of->token);
-    buffer_format(&request, "\r\nContent-Length: %zu\r\n\r\n", body->len);
-    buffer_add(&request, body->data, body->len);
+    vhi_buffer_format(&request, "POST %s HTTP/1.1\r\nHost: ", path);
+    if (of->bracketed) vhi_buffer_text(&request, "[");
+    vhi_buffer_text(&request, of->host);
+    if (of->bracketed) vhi_buffer_text(&request, "]");
+    vhi_buffer_text(&request, ":");
+    vhi_buffer_text(&request, of->port);
+    vhi_buffer_text(&request, "\r\nContent-Type: application/json\r\nAuthorization: Bearer ");
+    vhi_buffer_text(&request, of->token);
+    vhi_buffer_format(&request, "\r\nContent-Length: %zu\r\n\r\n", body->len);
+    vhi_buffer_add(&request, body->data, body->len);
     int status = -1;
     if (request.failed) fail(of, "out of memory");
     else if (send_all(of, request.data, request.len) == 0) status = head(of);
-    buffer_free(&request);
+    vhi_buffer_free(&request);
     if (status < 0) disconnect(of);
     return status;
 }
@@ -330,10 +330,10 @@ static int body_byte(http *of) {
         int got = of->first_chunk ? 0 : head_line(of, &line);
         if (got == 0) got = head_line(of, &line);
         of->first_chunk = false;
-        if (got == 0) of->left = strtoull(buffer_string(&line), NULL, 16);
+        if (got == 0) of->left = strtoull(vhi_buffer_string(&line), NULL, 16);
         bool last = got == 0 && of->left == 0;
         if (last) got = head_line(of, &line);
-        buffer_free(&line);
+        vhi_buffer_free(&line);
         if (got < 0) return -2;
         if (last) {
             of->ended = true;
@@ -346,8 +346,8 @@ static int body_byte(http *of) {
     return sign;
 }
 
-int http_line(http *of, buffer *line) {
-    buffer_clear(line);
+int vhi_http_line(http *of, buffer *line) {
+    vhi_buffer_clear(line);
     for (;;) {
         int sign = body_byte(of);
         if (sign == -1) return line->len > 0;
@@ -358,6 +358,6 @@ int http_line(http *of, buffer *line) {
         }
         if (sign == '\n') return 1;
         char one = (char)sign;
-        buffer_add(line, &one, 1);
+        vhi_buffer_add(line, &one, 1);
     }
 }

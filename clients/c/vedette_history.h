@@ -16,6 +16,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The library shows nothing but what is declared here. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /* What became of a call. vh_error() has the words for people. */
 enum vh_result {
@@ -155,6 +159,9 @@ size_t vh_writer_error(vh_writer *writer, char *text, size_t bytes);
 /* Ends it after the batch in hand; returns how many values were neither kept nor refused. */
 size_t vh_writer_stop(vh_writer *writer);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif
