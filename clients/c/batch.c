@@ -1,10 +1,12 @@
 /* What calls carry: values to be written, items to be read. */
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "internal.h"
 #include "vedette_history.h"
+
+/* What stands around the values of a message is shorter than this. */
+enum { FRAME_BYTES = 256 };
 
 vh_batch *vh_batch_new(void) { return calloc(1, sizeof(vh_batch)); }
 
@@ -42,16 +44,30 @@ static int begin(vh_batch *batch, uint64_t itemid, const char *host, const char 
     return VH_OK;
 }
 
-static int end(vh_batch *batch, size_t before) {
-    vhi_buffer_text(&batch->text, "}");
-    if (batch->text.failed) {
-        /* As it was, so that what is in it can still be written. */
+/* Counts what was added, or takes it back: what was there before can still be written. */
+static int settle(vh_batch *batch, size_t before, size_t values) {
+    int result = VH_OK;
+    if (batch->text.failed) result = VH_MEMORY;
+    else if (batch->text.len > VH_BYTES_MAX - FRAME_BYTES) result = before ? VH_FULL : VH_CALLER;
+    if (result) {
         batch->text.failed = false;
         batch->text.len = before;
-        return VH_MEMORY;
+    } else {
+        batch->count += values;
     }
-    batch->count++;
-    return VH_OK;
+    return result;
+}
+
+static int end(vh_batch *batch, size_t before) {
+    vhi_buffer_text(&batch->text, "}");
+    return settle(batch, before, 1);
+}
+
+int vhi_batch_join(vh_batch *batch, const vh_batch *more) {
+    size_t before = batch->text.len;
+    if (batch->count) vhi_buffer_text(&batch->text, ",");
+    vhi_buffer_add(&batch->text, more->text.data, more->text.len);
+    return settle(batch, before, more->count);
 }
 
 int vh_add_text(vh_batch *batch, uint64_t itemid, const char *host, const char *key,
@@ -63,17 +79,12 @@ int vh_add_text(vh_batch *batch, uint64_t itemid, const char *host, const char *
     return end(batch, before);
 }
 
-static void add_float(buffer *to, double value) {
-    if (isnan(value)) vhi_buffer_text(to, "\"float\":\"NaN\"");
-    else if (isinf(value)) vhi_buffer_format(to, "\"float\":\"%sInfinity\"", value > 0 ? "" : "-");
-    else vhi_buffer_format(to, "\"float\":%.17g", value);
-}
-
 int vh_add_float(vh_batch *batch, uint64_t itemid, const char *host, const char *key,
                  uint32_t clock, uint32_t ns, double value) {
     size_t before = batch->text.len;
     if (begin(batch, itemid, host, key, clock, ns)) return VH_FULL;
-    add_float(&batch->text, value);
+    vhi_buffer_text(&batch->text, "\"float\":");
+    vhi_buffer_float(&batch->text, value);
     return end(batch, before);
 }
 

@@ -12,6 +12,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,7 @@ struct http {
     bool secure, bracketed;
     int timeout_ms;
     int socket;
+    pid_t process; /* that made the connection */
 #ifdef VH_TLS
     SSL_CTX *context;
     SSL *ssl;
@@ -136,6 +139,51 @@ void vhi_http_set_timeout(http *of, int timeout_ms) {
 const char *vhi_http_error(const http *of) { return of->error; }
 
 #ifdef VH_TLS
+/* OpenSSL knows no MSG_NOSIGNAL: this thread takes no SIGPIPE meanwhile. */
+typedef struct {
+    sigset_t pipe, before;
+    bool pending;
+} pipe_guard;
+
+static void guard_pipe(pipe_guard *of) {
+    sigset_t pending;
+    sigemptyset(&of->pipe);
+    sigaddset(&of->pipe, SIGPIPE);
+    sigpending(&pending);
+    of->pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &of->pipe, &of->before);
+}
+
+static void unguard_pipe(const pipe_guard *of) {
+    const struct timespec now = {0};
+    int error = errno;
+    /* One that came of it, not one that waited before. */
+    if (!of->pending)
+        while (sigtimedwait(&of->pipe, NULL, &now) < 0 && errno == EINTR) {
+        }
+    pthread_sigmask(SIG_SETMASK, &of->before, NULL);
+    errno = error;
+}
+
+/* Writes what is `out`, or reads into `in`, or connects; as send and recv, also with errno. */
+static int tls(http *of, const char *out, char *in, int len) {
+    pipe_guard guard;
+    int done, why;
+    guard_pipe(&guard);
+    do {
+        ERR_clear_error();
+        errno = 0;
+        done = out ? SSL_write(of->ssl, out, len)
+               : in ? SSL_read(of->ssl, in, len)
+                    : SSL_connect(of->ssl);
+        int error = errno;
+        why = SSL_get_error(of->ssl, done);
+        errno = error;
+    } while ((why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) && errno == EINTR);
+    unguard_pipe(&guard);
+    return done;
+}
+
 static int secure(http *of) {
     if (!of->context) {
         of->context = SSL_CTX_new(TLS_client_method());
@@ -153,7 +201,7 @@ static int secure(http *of) {
         SSL_set_tlsext_host_name(of->ssl, of->host);
     }
     SSL_set_fd(of->ssl, of->socket);
-    if (SSL_connect(of->ssl) != 1) {
+    if (tls(of, NULL, NULL, 0) != 1) {
         long verdict = SSL_get_verify_result(of->ssl);
         const char *why = verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
                                                : ERR_reason_error_string(ERR_peek_last_error());
@@ -166,6 +214,7 @@ static int secure(http *of) {
 
 static int dial(http *of) {
     if (of->socket >= 0) return 0;
+    of->process = getpid();
 #ifndef VH_TLS
     if (of->secure) return fail(of, "this library was built without TLS");
 #endif
@@ -200,33 +249,43 @@ static int dial(http *of) {
     return 0;
 }
 
+static ssize_t send_some(http *of, const char *data, size_t len) {
+    ssize_t sent;
+#ifdef VH_TLS
+    if (of->ssl) return tls(of, data, NULL, len > 1 << 20 ? 1 << 20 : (int)len);
+#endif
+    do sent = send(of->socket, data, len, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
 static int send_all(http *of, const char *data, size_t len) {
     while (len) {
-        ssize_t sent;
-#ifdef VH_TLS
-        if (of->ssl) sent = SSL_write(of->ssl, data, len > 1 << 20 ? 1 << 20 : (int)len);
-        else
-#endif
-            sent = send(of->socket, data, len, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR && !of->secure) continue;
+        ssize_t sent = send_some(of, data, len);
         if (sent <= 0)
-            return fail(of, "%s:%s takes no more: %s", of->host, of->port, strerror(errno));
+            return fail(of, "%s:%s takes no more: %s", of->host, of->port,
+                        errno ? strerror(errno) : "it ended the connection");
         data += sent;
         len -= (size_t)sent;
     }
     return 0;
 }
 
+static ssize_t receive(http *of) {
+    ssize_t got;
+#ifdef VH_TLS
+    if (of->ssl) return tls(of, NULL, of->in, sizeof of->in);
+#endif
+    do got = recv(of->socket, of->in, sizeof of->in, 0);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* More bytes into the empty buffer. */
 static int fill(http *of) {
-    ssize_t got;
-    do {
-#ifdef VH_TLS
-        if (of->ssl) got = SSL_read(of->ssl, of->in, sizeof of->in);
-        else
-#endif
-            got = recv(of->socket, of->in, sizeof of->in, 0);
-    } while (got < 0 && errno == EINTR && !of->secure);
+    /* What one of two processes takes the other never sees. */
+    if (of->process != getpid()) return fail(of, "this answer is the process's before fork()");
+    ssize_t got = receive(of);
     of->in_at = 0;
     of->in_len = got > 0 ? (size_t)got : 0;
     if (got > 0) return 0;
@@ -293,14 +352,18 @@ void vhi_http_leave(http *of) {
     if (!of->ended || !of->stays) disconnect(of);
 }
 
+/* Whether the server has ended the idle connection, or it is a parent's. */
+static bool is_stale(const http *of) {
+    char one;
+    if (of->process != getpid()) return true;
+    ssize_t got = recv(of->socket, &one, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
 int vhi_http_post(http *of, const char *path, const buffer *body) {
     vhi_http_leave(of);
     of->error[0] = 0;
-    /* The server may have ended an idle connection; that shows with the first byte. */
-    if (of->socket >= 0) {
-        char one;
-        if (recv(of->socket, &one, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) disconnect(of);
-    }
+    if (of->socket >= 0 && is_stale(of)) disconnect(of);
     if (dial(of) < 0) return -1;
     buffer request = {0};
     vhi_buffer_format(&request, "POST %s HTTP/1.1\r\nHost: ", path);

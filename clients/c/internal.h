@@ -20,14 +20,19 @@ void vhi_buffer_clear(buffer *to);
 void vhi_buffer_free(buffer *of);
 /* The bytes as a text. */
 const char *vhi_buffer_string(buffer *of);
-/* A JSON string with its quotes. */
+/* A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD. */
 void vhi_buffer_json(buffer *to, const char *text, size_t len);
+/* A JSON number, or the name of one that JSON does not have. */
+void vhi_buffer_float(buffer *to, double value);
 
 /* Values and items as JSON. */
 struct vh_batch {
     buffer text; /* the values, with commas between */
     size_t count;
 };
+
+/* Adds the values of another batch; VH_MEMORY and VH_FULL: as it was. */
+int vhi_batch_join(struct vh_batch *batch, const struct vh_batch *more);
 
 struct vh_items {
     buffer text;
@@ -44,6 +49,7 @@ typedef struct {
 bool vhi_json_take(json *of, char sign);
 /* The next member's name of an object whose brace was taken; false = the object ended. */
 bool vhi_json_member(json *of, bool *first, buffer *name);
+/* Bad also when memory is short. */
 void vhi_json_string(json *of, buffer *to);
 /* Numbers may stand in quotes. */
 uint64_t vhi_json_whole(json *of);

@@ -1,8 +1,11 @@
 /* Bytes that grow, and JSON: as much of it as the service speaks. */
+#define _GNU_SOURCE
 #include "internal.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -62,19 +65,64 @@ void vhi_buffer_free(buffer *of) {
 
 const char *vhi_buffer_string(buffer *of) { return of->data ? of->data : ""; }
 
+/* Bytes of the character that begins here; 0 = what is here is no UTF-8. */
+static size_t utf8_bytes(const unsigned char *at, size_t left) {
+    unsigned char first = at[0];
+    if (first < 0x80) return 1;
+    size_t len = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || left < len) return 0;
+    /* Neither longer than need be, nor halves of UTF-16, nor beyond U+10FFFF. */
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high) return 0;
+    for (size_t n = 2; n < len; n++)
+        if ((at[n] & 0xc0) != 0x80) return 0;
+    return len;
+}
+
 void vhi_buffer_json(buffer *to, const char *text, size_t len) {
     vhi_buffer_add(to, "\"", 1);
-    size_t plain = 0;
-    for (size_t n = 0; n < len; n++) {
+    size_t plain = 0, n = 0;
+    while (n < len) {
         unsigned char sign = (unsigned char)text[n];
-        if (sign >= 0x20 && sign != '"' && sign != '\\') continue;
+        size_t bytes = utf8_bytes((const unsigned char *)text + n, len - n);
+        if (bytes && sign >= 0x20 && sign != '"' && sign != '\\') {
+            n += bytes;
+            continue;
+        }
         vhi_buffer_add(to, text + plain, n - plain);
-        if (sign < 0x20) vhi_buffer_format(to, "\\u%04x", sign);
+        if (!bytes) vhi_buffer_text(to, "\xef\xbf\xbd");
+        else if (sign < 0x20) vhi_buffer_format(to, "\\u%04x", sign);
         else vhi_buffer_format(to, "\\%c", sign);
-        plain = n + 1;
+        plain = ++n;
     }
     vhi_buffer_add(to, text + plain, len - plain);
     vhi_buffer_add(to, "\"", 1);
+}
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+/* Numbers have a point in JSON, whatever they have where the program runs. This thread only;
+ * gives what to go back to, or 0 when memory is short. */
+static locale_t enter_c_locale(void) {
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? uselocale(c_locale) : (locale_t)0;
+}
+
+void vhi_buffer_float(buffer *to, double value) {
+    if (isnan(value)) {
+        vhi_buffer_text(to, "\"NaN\"");
+    } else if (isinf(value)) {
+        vhi_buffer_text(to, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    } else {
+        locale_t before = enter_c_locale();
+        if (before) vhi_buffer_format(to, "%.17g", value);
+        else to->failed = true;
+        uselocale(before);
+    }
 }
 
 static void blank(json *of) {
@@ -170,9 +218,11 @@ void vhi_json_string(json *of, buffer *to) {
         while (of->at < of->end && *of->at != '"' && *of->at != '\\') of->at++;
         vhi_buffer_add(to, plain, (size_t)(of->at - plain));
         if (of->at >= of->end) of->bad = true;
-        else if (*of->at++ == '"') return;
+        else if (*of->at++ == '"') break;
         else escape(of, to);
     }
+    /* Half of a text is none. */
+    if (to->failed) of->bad = true;
 }
 
 /* A number's signs, without the quotes around them. */
@@ -201,8 +251,10 @@ double vhi_json_float(json *of) {
     if (!strcmp(text, "NaN")) return NAN;
     if (!strcmp(text, "Infinity")) return INFINITY;
     if (!strcmp(text, "-Infinity")) return -INFINITY;
+    locale_t before = enter_c_locale();
     double number = strtod(text, &end);
-    if (*end) of->bad = true;
+    uselocale(before);
+    if (*end || !before) of->bad = true;
     return number;
 }
 

@@ -92,9 +92,12 @@ static int network(vh_client *client) {
     return say(client, VH_NETWORK, "network", vhi_http_error(client->http));
 }
 
+/* Of an answer that could not be taken apart. */
 static int strange(vh_client *client) {
     vhi_http_leave(client->http);
     client->reading = false;
+    if (client->name.failed || client->text.failed || client->source.failed)
+        return say(client, VH_MEMORY, "memory", "out of memory");
     return say(client, VH_NETWORK, "network", "the answer is not what the service says");
 }
 
@@ -164,7 +167,7 @@ static int read_reply(vh_client *client, int status) {
     if (!vhi_json_take(&client->at, '{')) {
         /* What stands before the service refuses in plain words (a body that is too large). */
         if (status < 400) return strange(client);
-        client->retry = status >= 500 || status == 408;
+        client->retry = status >= 500 || status == 408 || status == 429;
         snprintf(client->reason, sizeof client->reason, "http_%d", status);
         copy(client->error, sizeof client->error, &client->line);
         return failed(client);
@@ -193,6 +196,9 @@ static int read_reply(vh_client *client, int status) {
 }
 
 static void reset(vh_client *client) {
+    vhi_buffer_clear(&client->name);
+    vhi_buffer_clear(&client->text);
+    vhi_buffer_clear(&client->source);
     client->reason[0] = client->error[0] = 0;
     client->retry = client->reading = client->in_line = false;
     client->kept = 0;

@@ -1,10 +1,17 @@
 """The clients of the history service where something goes wrong: connections that end, answers
-that break off, unfit values, forks. The server is a double that fails as it is told."""
+that break off, unfit values, signals, forks. The server is a double that fails as it is told."""
 
 import asyncio
 import os
+import re
+import shutil
 import signal
+import socket
+import ssl
+import struct
+import subprocess
 import sys
+import tempfile
 import threading
 import time
 import unittest
@@ -12,11 +19,22 @@ import unittest
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed
 import historydouble as double
+from certificates import Authority
 
 sys.path.insert(0, os.path.join(bed.ROOT, "clients", "python"))
 import vedette_history as vh
 
+CLIENTS = os.path.join(bed.ROOT, "clients", "c")
 CLOCK = 1_700_000_000
+
+
+def run(command, **environment):
+    """Its output; fails with all that it said."""
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=bed.ROOT,
+                          env=dict(os.environ, **environment))
+    if done.returncode:
+        raise AssertionError("%s: %d\n%s%s" % (command, done.returncode, done.stdout, done.stderr))
+    return done.stdout
 
 
 def in_child(work):
@@ -261,6 +279,139 @@ class TestPython(Case):
 
         self.assertEqual(in_child(tell), "(['forked', 'forked'], 0)")
         self.assertEqual(writer.close(0), 1)
+
+
+class TestC(Case):
+    @classmethod
+    def setUpClass(cls):
+        cls.build = tempfile.mkdtemp(prefix="vedette-client-")
+        cls.addClassCleanup(shutil.rmtree, cls.build, ignore_errors=True)
+        cls.program = os.path.join(cls.build, "faults")
+        sources = [os.path.join(CLIENTS, name) for name in
+                   ("vedette_history.c", "batch.c", "writer.c", "http.c", "json.c")]
+        run(["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Werror", "-DVH_TLS",
+             "-fsanitize=address,undefined", "-pthread", "-Wl,--wrap=realloc", "-I", CLIENTS,
+             os.path.join("tests", "lib", "historyfaults.c"), *sources, "-lssl", "-lcrypto",
+             "-o", cls.program])
+        authority = Authority(cls.build)
+        authority.sign("server", "IP:127.0.0.1")
+        cls.ca_file = authority.pem
+        cls.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        cls.context.load_cert_chain(os.path.join(cls.build, "server.pem"),
+                                    os.path.join(cls.build, "server.key"))
+
+    def check(self, case, url, **environment):
+        said = run([self.program, case, url, self.ca_file], **environment)
+        self.assertEqual(said.splitlines()[-1], "all well")
+
+    def test_values_without_a_clock_are_sent_again_as_they_were(self):
+        server = self.serve(double.lost, double.kept)
+        self.check("moment", server.url)
+        self.assert_sent_again(server)
+
+    def test_answers_that_mean_later(self):
+        server = self.serve(double.status("408 Request Timeout"),
+                            double.status("429 Too Many Requests"), double.kept)
+        self.check("later", server.url)
+        self.assertEqual(len(server.messages()), 3)
+
+    def test_a_locale_with_a_decimal_comma(self):
+        source = os.path.join(self.build, "comma.source")
+        with open(source, "w") as f:
+            f.write('LC_NUMERIC\ndecimal_point ","\nthousands_sep ""\ngrouping -1\n'
+                    'END LC_NUMERIC\n')
+        # It warns of all that the locale does not say.
+        folder = os.path.join(self.build, "comma")
+        made = subprocess.run(["localedef", "-c", "-i", source, folder],
+                              capture_output=True, text=True)
+        self.assertTrue(os.path.exists(os.path.join(folder, "LC_NUMERIC")), made.stderr)
+        server = self.serve(double.kept, double.pages(double.page(CLOCK, 1)))
+        self.check("comma", server.url, LOCPATH=self.build, LC_ALL="", LC_NUMERIC="comma")
+        self.assertEqual(server.messages()[0]["values"][0]["float"], 0.5)
+
+    def test_an_unfit_value_costs_no_other(self):
+        server = self.serve(double.kept)
+        self.check("unfit", server.url)
+        *writer, alone = server.messages()
+        values = [one for message in writer for one in message["values"]]
+        text = "\ufffd\u00e9" + "\ufffd" * 4 + "\U0001f600\ufffd\ufffd"
+        self.assertEqual(values[0]["text"], text)
+        self.assertEqual([one["ns"] for one in values], [0, 1, 2, 3, 4])
+        for message in writer:
+            size = sum(len(one["text"]) for one in message["values"])
+            self.assertTrue(size < 4 << 20 or len(message["values"]) == 1)
+        self.assertEqual(len(alone["values"]), 1)
+
+    def test_idle_connections_that_the_server_ended(self):
+        for answer in (double.kept_and_ended, double.kept_and_reset):
+            for context in (None, self.context):
+                self.check("idle", self.serve(answer, context=context).url)
+
+    def test_no_signal_of_a_torn_connection_ends_the_program(self):
+        listener = socket.create_server(("127.0.0.1", 0))
+        self.addCleanup(listener.close)
+
+        def tear():
+            # First its end, then a reset: what is written after that raises SIGPIPE.
+            connection = self.context.wrap_socket(listener.accept()[0], server_side=True)
+            connection.recv(100)
+            connection.shutdown(socket.SHUT_WR)
+            time.sleep(1)
+            connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            connection.close()
+
+        thread = threading.Thread(target=tear)
+        thread.start()
+        self.check("torn", "https://127.0.0.1:%d" % listener.getsockname()[1])
+        thread.join()
+
+    def test_interrupted_waits_go_on(self):
+        answer = double.pages(double.page(CLOCK, 2), double.page(CLOCK + 2, 2), pause=0.3)
+        for context in (None, self.context):
+            self.check("signals", self.serve(answer, context=context).url)
+
+    def test_an_answer_that_breaks_off_is_an_error(self):
+        self.check("cut", self.serve(double.pages(double.page(CLOCK, 1), cut=True)).url)
+
+    def test_times_below_zero_do_not_wait(self):
+        self.check("impatient", "http://127.0.0.1:1")
+
+    def test_a_text_without_memory_is_no_short_text(self):
+        page = {"itemid": "1", "samples": [dict(clock=CLOCK, ns=0, text=text)
+                                           for text in ("short", "x" * (3 << 20))]}
+        self.check("memory", self.serve(double.pages(page), double.kept).url)
+
+    def test_a_child_of_fork(self):
+        server = self.serve(double.kept)
+        self.check("forked", server.url)
+        self.assertEqual([number for number, _, _ in server.requests], [1, 2, 1])
+
+    def test_the_library_shows_its_own_names_alone(self):
+        run(["make", "-s", "-C", CLIENTS, "OUT=" + self.build])
+        library = os.path.join(self.build, "libvedette-history")
+        shown = re.findall(r" T (\w+)", run(["nm", "-D", "--defined-only", library + ".so"]))
+        with open(os.path.join(CLIENTS, "vedette_history.h")) as header:
+            told = set(re.findall(r"^(?:\w+ )+\*?(vh_\w+)\(", header.read(), re.M))
+        self.assertEqual(set(shown), told)
+        linked = re.findall(r" [A-TV-Z] (\w+)", run(["nm", "-g", library + ".a"]))
+        self.assertEqual([one for one in linked if not re.match("vhi?_", one)], [])
+
+    def test_php_tells_of_a_read_that_failed(self):
+        run(["make", "-s", "-C", CLIENTS, "OUT=" + self.build])
+        # 2^63 and more, which PHP has as a negative number.
+        page = double.page(CLOCK, 1, unsigned=str((1 << 64) - 1))
+        for read, code, said in [
+            (double.pages(page), 0, "read 18446744073709551615\n"),
+            (double.pages(page, cut=True), 1, "read 18446744073709551615\n"),
+            (double.status("503 Service Unavailable"), 1, ""),
+        ]:
+            server = self.serve(double.kept, read)
+            done = subprocess.run(
+                ["php", os.path.join(CLIENTS, "examples", "history.php"),
+                 os.path.join(self.build, "libvedette-history.so"), server.url, "x", "h", "k"],
+                capture_output=True, text=True, timeout=60)
+            self.assertEqual((done.returncode, done.stdout), (code, "kept 3\n" + said), done.stderr)
+            self.assertEqual(bool(done.stderr), bool(code))
 
 
 if __name__ == "__main__":
