@@ -12,6 +12,8 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,6 +36,7 @@ struct http {
     bool secure, bracketed;
     int timeout_ms;
     int socket;
+    pid_t process; /* that made the connection */
 #ifdef VH_TLS
     SSL_CTX *context;
     SSL *ssl;
@@ -92,7 +95,7 @@ static bool parse_url(http *of, const char *url) {
     return of->host && of->port && *of->host && *of->port;
 }
 
-http *http_open(const char *url, const char *token, const char *ca_file) {
+http *vhi_http_open(const char *url, const char *token, const char *ca_file) {
     http *of = calloc(1, sizeof *of);
     if (!of) return NULL;
     of->socket = -1;
@@ -102,13 +105,13 @@ http *http_open(const char *url, const char *token, const char *ca_file) {
     of->ca_file = ca_file ? strdup(ca_file) : NULL;
     /* A line's end in the token would begin another header. */
     if (!parse_url(of, url) || !of->token || strpbrk(of->token, "\r\n")) {
-        http_close(of);
+        vhi_http_close(of);
         return NULL;
     }
     return of;
 }
 
-void http_close(http *of) {
+void vhi_http_close(http *of) {
     if (!of) return;
     disconnect(of);
 #ifdef VH_TLS
@@ -128,14 +131,59 @@ static void apply_timeout(http *of) {
     setsockopt(of->socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
 }
 
-void http_set_timeout(http *of, int timeout_ms) {
+void vhi_http_set_timeout(http *of, int timeout_ms) {
     of->timeout_ms = timeout_ms > 0 ? timeout_ms : TIMEOUT_MS;
     if (of->socket >= 0) apply_timeout(of);
 }
 
-const char *http_error(const http *of) { return of->error; }
+const char *vhi_http_error(const http *of) { return of->error; }
 
 #ifdef VH_TLS
+/* OpenSSL knows no MSG_NOSIGNAL: this thread takes no SIGPIPE meanwhile. */
+typedef struct {
+    sigset_t pipe, before;
+    bool pending;
+} pipe_guard;
+
+static void guard_pipe(pipe_guard *of) {
+    sigset_t pending;
+    sigemptyset(&of->pipe);
+    sigaddset(&of->pipe, SIGPIPE);
+    sigpending(&pending);
+    of->pending = sigismember(&pending, SIGPIPE) == 1;
+    pthread_sigmask(SIG_BLOCK, &of->pipe, &of->before);
+}
+
+static void unguard_pipe(const pipe_guard *of) {
+    const struct timespec now = {0};
+    int error = errno;
+    /* One that came of it, not one that waited before. */
+    if (!of->pending)
+        while (sigtimedwait(&of->pipe, NULL, &now) < 0 && errno == EINTR) {
+        }
+    pthread_sigmask(SIG_SETMASK, &of->before, NULL);
+    errno = error;
+}
+
+/* Writes what is `out`, or reads into `in`, or connects; as send and recv, also with errno. */
+static int tls(http *of, const char *out, char *in, int len) {
+    pipe_guard guard;
+    int done, why;
+    guard_pipe(&guard);
+    do {
+        ERR_clear_error();
+        errno = 0;
+        done = out ? SSL_write(of->ssl, out, len)
+               : in ? SSL_read(of->ssl, in, len)
+                    : SSL_connect(of->ssl);
+        int error = errno;
+        why = SSL_get_error(of->ssl, done);
+        errno = error;
+    } while ((why == SSL_ERROR_WANT_READ || why == SSL_ERROR_WANT_WRITE) && errno == EINTR);
+    unguard_pipe(&guard);
+    return done;
+}
+
 static int secure(http *of) {
     if (!of->context) {
         of->context = SSL_CTX_new(TLS_client_method());
@@ -153,7 +201,7 @@ static int secure(http *of) {
         SSL_set_tlsext_host_name(of->ssl, of->host);
     }
     SSL_set_fd(of->ssl, of->socket);
-    if (SSL_connect(of->ssl) != 1) {
+    if (tls(of, NULL, NULL, 0) != 1) {
         long verdict = SSL_get_verify_result(of->ssl);
         const char *why = verdict != X509_V_OK ? X509_verify_cert_error_string(verdict)
                                                : ERR_reason_error_string(ERR_peek_last_error());
@@ -166,6 +214,7 @@ static int secure(http *of) {
 
 static int dial(http *of) {
     if (of->socket >= 0) return 0;
+    of->process = getpid();
 #ifndef VH_TLS
     if (of->secure) return fail(of, "this library was built without TLS");
 #endif
@@ -200,33 +249,43 @@ static int dial(http *of) {
     return 0;
 }
 
+static ssize_t send_some(http *of, const char *data, size_t len) {
+    ssize_t sent;
+#ifdef VH_TLS
+    if (of->ssl) return tls(of, data, NULL, len > 1 << 20 ? 1 << 20 : (int)len);
+#endif
+    do sent = send(of->socket, data, len, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent;
+}
+
 static int send_all(http *of, const char *data, size_t len) {
     while (len) {
-        ssize_t sent;
-#ifdef VH_TLS
-        if (of->ssl) sent = SSL_write(of->ssl, data, len > 1 << 20 ? 1 << 20 : (int)len);
-        else
-#endif
-            sent = send(of->socket, data, len, MSG_NOSIGNAL);
-        if (sent < 0 && errno == EINTR && !of->secure) continue;
+        ssize_t sent = send_some(of, data, len);
         if (sent <= 0)
-            return fail(of, "%s:%s takes no more: %s", of->host, of->port, strerror(errno));
+            return fail(of, "%s:%s takes no more: %s", of->host, of->port,
+                        errno ? strerror(errno) : "it ended the connection");
         data += sent;
         len -= (size_t)sent;
     }
     return 0;
 }
 
+static ssize_t receive(http *of) {
+    ssize_t got;
+#ifdef VH_TLS
+    if (of->ssl) return tls(of, NULL, of->in, sizeof of->in);
+#endif
+    do got = recv(of->socket, of->in, sizeof of->in, 0);
+    while (got < 0 && errno == EINTR);
+    return got;
+}
+
 /* More bytes into the empty buffer. */
 static int fill(http *of) {
-    ssize_t got;
-    do {
-#ifdef VH_TLS
-        if (of->ssl) got = SSL_read(of->ssl, of->in, sizeof of->in);
-        else
-#endif
-            got = recv(of->socket, of->in, sizeof of->in, 0);
-    } while (got < 0 && errno == EINTR && !of->secure);
+    /* What one of two processes takes the other never sees. */
+    if (of->process != getpid()) return fail(of, "this answer is the process's before fork()");
+    ssize_t got = receive(of);
     of->in_at = 0;
     of->in_len = got > 0 ? (size_t)got : 0;
     if (got > 0) return 0;
@@ -242,13 +301,13 @@ static int byte(http *of) {
 
 /* A line of the head, without its end. */
 static int head_line(http *of, buffer *line) {
-    buffer_clear(line);
+    vhi_buffer_clear(line);
     for (;;) {
         int sign = byte(of);
         if (sign < 0) return -1;
         if (sign == '\n') return 0;
         char one = (char)sign;
-        if (sign != '\r') buffer_add(line, &one, 1);
+        if (sign != '\r') vhi_buffer_add(line, &one, 1);
         if (line->len > HEADER_MAX || line->failed)
             return fail(of, "the answer's head is too long");
     }
@@ -261,7 +320,7 @@ static int head(http *of) {
     of->stays = of->first_chunk = true;
     of->left = 0;
     if (head_line(of, &line) < 0) goto out;
-    if (sscanf(buffer_string(&line), "HTTP/1.%*d %d", &status) != 1) {
+    if (sscanf(vhi_buffer_string(&line), "HTTP/1.%*d %d", &status) != 1) {
         status = fail(of, "%s:%s does not speak HTTP", of->host, of->port);
         goto out;
     }
@@ -270,7 +329,7 @@ static int head(http *of) {
             status = -1;
             break;
         }
-        const char *text = buffer_string(&line);
+        const char *text = vhi_buffer_string(&line);
         if (!*text) break;
         const char *value = strchr(text, ':');
         if (!value) continue;
@@ -285,38 +344,42 @@ static int head(http *of) {
     }
     if (!of->chunked && !of->left) of->ended = true;
 out:
-    buffer_free(&line);
+    vhi_buffer_free(&line);
     return status;
 }
 
-void http_leave(http *of) {
+void vhi_http_leave(http *of) {
     if (!of->ended || !of->stays) disconnect(of);
 }
 
-int http_post(http *of, const char *path, const buffer *body) {
-    http_leave(of);
+/* Whether the server has ended the idle connection, or it is a parent's. */
+static bool is_stale(const http *of) {
+    char one;
+    if (of->process != getpid()) return true;
+    ssize_t got = recv(of->socket, &one, 1, MSG_PEEK | MSG_DONTWAIT);
+    return got >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);
+}
+
+int vhi_http_post(http *of, const char *path, const buffer *body) {
+    vhi_http_leave(of);
     of->error[0] = 0;
-    /* The server may have ended an idle connection; that shows with the first byte. */
-    if (of->socket >= 0) {
-        char one;
-        if (recv(of->socket, &one, 1, MSG_PEEK | MSG_DONTWAIT) >= 0) disconnect(of);
-    }
+    if (of->socket >= 0 && is_stale(of)) disconnect(of);
     if (dial(of) < 0) return -1;
     buffer request = {0};
-    buffer_format(&request, "POST %s HTTP/1.1\r\nHost: ", path);
-    if (of->bracketed) buffer_text(&request, "[");
-    buffer_text(&request, of->host);
-    if (of->bracketed) buffer_text(&request, "]");
-    buffer_text(&request, ":");
-    buffer_text(&request, of->port);
-    buffer_text(&request, "\r\nContent-Type: application/json\r\nAuthorization: Bearer ");
-    buffer_text(&request, of->token);
-    buffer_format(&request, "\r\nContent-Length: %zu\r\n\r\n", body->len);
-    buffer_add(&request, body->data, body->len);
+    vhi_buffer_format(&request, "POST %s HTTP/1.1\r\nHost: ", path);
+    if (of->bracketed) vhi_buffer_text(&request, "[");
+    vhi_buffer_text(&request, of->host);
+    if (of->bracketed) vhi_buffer_text(&request, "]");
+    vhi_buffer_text(&request, ":");
+    vhi_buffer_text(&request, of->port);
+    vhi_buffer_text(&request, "\r\nContent-Type: application/json\r\nAuthorization: Bearer ");
+    vhi_buffer_text(&request, of->token);
+    vhi_buffer_format(&request, "\r\nContent-Length: %zu\r\n\r\n", body->len);
+    vhi_buffer_add(&request, body->data, body->len);
     int status = -1;
     if (request.failed) fail(of, "out of memory");
     else if (send_all(of, request.data, request.len) == 0) status = head(of);
-    buffer_free(&request);
+    vhi_buffer_free(&request);
     if (status < 0) disconnect(of);
     return status;
 }
@@ -330,10 +393,10 @@ static int body_byte(http *of) {
         int got = of->first_chunk ? 0 : head_line(of, &line);
         if (got == 0) got = head_line(of, &line);
         of->first_chunk = false;
-        if (got == 0) of->left = strtoull(buffer_string(&line), NULL, 16);
+        if (got == 0) of->left = strtoull(vhi_buffer_string(&line), NULL, 16);
         bool last = got == 0 && of->left == 0;
         if (last) got = head_line(of, &line);
-        buffer_free(&line);
+        vhi_buffer_free(&line);
         if (got < 0) return -2;
         if (last) {
             of->ended = true;
@@ -346,8 +409,8 @@ static int body_byte(http *of) {
     return sign;
 }
 
-int http_line(http *of, buffer *line) {
-    buffer_clear(line);
+int vhi_http_line(http *of, buffer *line) {
+    vhi_buffer_clear(line);
     for (;;) {
         int sign = body_byte(of);
         if (sign == -1) return line->len > 0;
@@ -358,6 +421,6 @@ int http_line(http *of, buffer *line) {
         }
         if (sign == '\n') return 1;
         char one = (char)sign;
-        buffer_add(line, &one, 1);
+        vhi_buffer_add(line, &one, 1);
     }
 }

@@ -1,4 +1,4 @@
-/* What the files of the library share. */
+/* What the files of the library share. All names begin with vhi_: a static library hides none. */
 #ifndef VEDETTE_HISTORY_INTERNAL_H
 #define VEDETTE_HISTORY_INTERNAL_H
 
@@ -13,21 +13,26 @@ typedef struct {
     bool failed;
 } buffer;
 
-void buffer_add(buffer *to, const char *data, size_t len);
-void buffer_text(buffer *to, const char *text);
-void buffer_format(buffer *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
-void buffer_clear(buffer *to);
-void buffer_free(buffer *of);
+void vhi_buffer_add(buffer *to, const char *data, size_t len);
+void vhi_buffer_text(buffer *to, const char *text);
+void vhi_buffer_format(buffer *to, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void vhi_buffer_clear(buffer *to);
+void vhi_buffer_free(buffer *of);
 /* The bytes as a text. */
-const char *buffer_string(buffer *of);
-/* A JSON string with its quotes. */
-void buffer_json(buffer *to, const char *text, size_t len);
+const char *vhi_buffer_string(buffer *of);
+/* A JSON string with its quotes; bytes that are no UTF-8 become U+FFFD. */
+void vhi_buffer_json(buffer *to, const char *text, size_t len);
+/* A JSON number, or the name of one that JSON does not have. */
+void vhi_buffer_float(buffer *to, double value);
 
 /* Values and items as JSON. */
 struct vh_batch {
     buffer text; /* the values, with commas between */
     size_t count;
 };
+
+/* Adds the values of another batch; VH_MEMORY and VH_FULL: as it was. */
+int vhi_batch_join(struct vh_batch *batch, const struct vh_batch *more);
 
 struct vh_items {
     buffer text;
@@ -41,28 +46,29 @@ typedef struct {
 } json;
 
 /* Steps over the sign if it is next. */
-bool json_take(json *of, char sign);
+bool vhi_json_take(json *of, char sign);
 /* The next member's name of an object whose brace was taken; false = the object ended. */
-bool json_member(json *of, bool *first, buffer *name);
-void json_string(json *of, buffer *to);
+bool vhi_json_member(json *of, bool *first, buffer *name);
+/* Bad also when memory is short. */
+void vhi_json_string(json *of, buffer *to);
 /* Numbers may stand in quotes. */
-uint64_t json_whole(json *of);
-double json_float(json *of);
-bool json_bool(json *of);
-void json_skip(json *of);
+uint64_t vhi_json_whole(json *of);
+double vhi_json_float(json *of);
+bool vhi_json_bool(json *of);
+void vhi_json_skip(json *of);
 
 /* A connection of HTTP/1.1. */
 typedef struct http http;
 
-http *http_open(const char *url, const char *token, const char *ca_file);
-void http_close(http *of);
-void http_set_timeout(http *of, int timeout_ms);
-/* Sends a POST with this body; returns the status of the answer, or -1 (see http_error). */
-int http_post(http *of, const char *path, const buffer *body);
+http *vhi_http_open(const char *url, const char *token, const char *ca_file);
+void vhi_http_close(http *of);
+void vhi_http_set_timeout(http *of, int timeout_ms);
+/* Sends a POST with this body; returns the status of the answer, or -1 (see vhi_http_error). */
+int vhi_http_post(http *of, const char *path, const buffer *body);
 /* The next line of the answer's body without its end: 1; 0 = there are no more, -1 = broken. */
-int http_line(http *of, buffer *line);
+int vhi_http_line(http *of, buffer *line);
 /* Leaves the answer as it is; the next call connects anew if something of it is left. */
-void http_leave(http *of);
-const char *http_error(const http *of);
+void vhi_http_leave(http *of);
+const char *vhi_http_error(const http *of);
 
 #endif

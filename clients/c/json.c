@@ -1,8 +1,11 @@
 /* Bytes that grow, and JSON: as much of it as the service speaks. */
+#define _GNU_SOURCE
 #include "internal.h"
 
 #include <errno.h>
+#include <locale.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,58 +33,103 @@ static bool reserve(buffer *to, size_t more) {
     return true;
 }
 
-void buffer_add(buffer *to, const char *data, size_t len) {
+void vhi_buffer_add(buffer *to, const char *data, size_t len) {
     if (!reserve(to, len)) return;
     if (len) memcpy(to->data + to->len, data, len);
     to->len += len;
     to->data[to->len] = 0;
 }
 
-void buffer_text(buffer *to, const char *text) { buffer_add(to, text, strlen(text)); }
+void vhi_buffer_text(buffer *to, const char *text) { vhi_buffer_add(to, text, strlen(text)); }
 
-void buffer_format(buffer *to, const char *format, ...) {
+void vhi_buffer_format(buffer *to, const char *format, ...) {
     char text[512];
     va_list arguments;
     va_start(arguments, format);
     int len = vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     if (len < 0) to->failed = true;
-    else buffer_add(to, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
+    else vhi_buffer_add(to, text, (size_t)len < sizeof text ? (size_t)len : sizeof text - 1);
 }
 
-void buffer_clear(buffer *to) {
+void vhi_buffer_clear(buffer *to) {
     to->len = 0;
     to->failed = false;
     if (to->data) to->data[0] = 0;
 }
 
-void buffer_free(buffer *of) {
+void vhi_buffer_free(buffer *of) {
     free(of->data);
     *of = (buffer){0};
 }
 
-const char *buffer_string(buffer *of) { return of->data ? of->data : ""; }
+const char *vhi_buffer_string(buffer *of) { return of->data ? of->data : ""; }
 
-void buffer_json(buffer *to, const char *text, size_t len) {
-    buffer_add(to, "\"", 1);
-    size_t plain = 0;
-    for (size_t n = 0; n < len; n++) {
+/* Bytes of the character that begins here; 0 = what is here is no UTF-8. */
+static size_t utf8_bytes(const unsigned char *at, size_t left) {
+    unsigned char first = at[0];
+    if (first < 0x80) return 1;
+    size_t len = first >= 0xf0 ? 4 : first >= 0xe0 ? 3 : 2;
+    if (first < 0xc2 || first > 0xf4 || left < len) return 0;
+    /* Neither longer than need be, nor halves of UTF-16, nor beyond U+10FFFF. */
+    unsigned char low = first == 0xe0 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
+    unsigned char high = first == 0xed ? 0x9f : first == 0xf4 ? 0x8f : 0xbf;
+    if (at[1] < low || at[1] > high) return 0;
+    for (size_t n = 2; n < len; n++)
+        if ((at[n] & 0xc0) != 0x80) return 0;
+    return len;
+}
+
+void vhi_buffer_json(buffer *to, const char *text, size_t len) {
+    vhi_buffer_add(to, "\"", 1);
+    size_t plain = 0, n = 0;
+    while (n < len) {
         unsigned char sign = (unsigned char)text[n];
-        if (sign >= 0x20 && sign != '"' && sign != '\\') continue;
-        buffer_add(to, text + plain, n - plain);
-        if (sign < 0x20) buffer_format(to, "\\u%04x", sign);
-        else buffer_format(to, "\\%c", sign);
-        plain = n + 1;
+        size_t bytes = utf8_bytes((const unsigned char *)text + n, len - n);
+        if (bytes && sign >= 0x20 && sign != '"' && sign != '\\') {
+            n += bytes;
+            continue;
+        }
+        vhi_buffer_add(to, text + plain, n - plain);
+        if (!bytes) vhi_buffer_text(to, "\xef\xbf\xbd");
+        else if (sign < 0x20) vhi_buffer_format(to, "\\u%04x", sign);
+        else vhi_buffer_format(to, "\\%c", sign);
+        plain = ++n;
     }
-    buffer_add(to, text + plain, len - plain);
-    buffer_add(to, "\"", 1);
+    vhi_buffer_add(to, text + plain, len - plain);
+    vhi_buffer_add(to, "\"", 1);
+}
+
+static locale_t c_locale;
+static pthread_once_t c_locale_once = PTHREAD_ONCE_INIT;
+
+static void make_c_locale(void) { c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0); }
+
+/* Numbers have a point in JSON, whatever they have where the program runs. This thread only;
+ * gives what to go back to, or 0 when memory is short. */
+static locale_t enter_c_locale(void) {
+    pthread_once(&c_locale_once, make_c_locale);
+    return c_locale ? uselocale(c_locale) : (locale_t)0;
+}
+
+void vhi_buffer_float(buffer *to, double value) {
+    if (isnan(value)) {
+        vhi_buffer_text(to, "\"NaN\"");
+    } else if (isinf(value)) {
+        vhi_buffer_text(to, value > 0 ? "\"Infinity\"" : "\"-Infinity\"");
+    } else {
+        locale_t before = enter_c_locale();
+        if (before) vhi_buffer_format(to, "%.17g", value);
+        else to->failed = true;
+        uselocale(before);
+    }
 }
 
 static void blank(json *of) {
     while (of->at < of->end && strchr(" \t\r\n", *of->at)) of->at++;
 }
 
-bool json_take(json *of, char sign) {
+bool vhi_json_take(json *of, char sign) {
     blank(of);
     if (of->bad || of->at >= of->end || *of->at != sign) return false;
     of->at++;
@@ -89,14 +137,14 @@ bool json_take(json *of, char sign) {
 }
 
 static void need(json *of, char sign) {
-    if (!json_take(of, sign)) of->bad = true;
+    if (!vhi_json_take(of, sign)) of->bad = true;
 }
 
-bool json_member(json *of, bool *first, buffer *name) {
-    if (of->bad || json_take(of, '}')) return false;
+bool vhi_json_member(json *of, bool *first, buffer *name) {
+    if (of->bad || vhi_json_take(of, '}')) return false;
     if (!*first) need(of, ',');
     *first = false;
-    json_string(of, name);
+    vhi_json_string(of, name);
     need(of, ':');
     return !of->bad;
 }
@@ -122,7 +170,7 @@ static void utf8(buffer *to, uint32_t sign) {
         bytes[3] = (char)(0x80 | (sign & 0x3f));
         len = 4;
     }
-    buffer_add(to, bytes, len);
+    vhi_buffer_add(to, bytes, len);
 }
 
 static uint32_t hex4(json *of) {
@@ -145,7 +193,7 @@ static void escape(json *of, buffer *to) {
     const char *names = "\"\\/bfnrt", *signs = "\"\\/\b\f\n\r\t";
     const char *found = sign ? strchr(names, sign) : NULL;
     if (found) {
-        buffer_add(to, signs + (found - names), 1);
+        vhi_buffer_add(to, signs + (found - names), 1);
         return;
     }
     if (sign != 'u') {
@@ -161,23 +209,25 @@ static void escape(json *of, buffer *to) {
     utf8(to, code);
 }
 
-void json_string(json *of, buffer *to) {
-    buffer_clear(to);
-    buffer_add(to, "", 0);
+void vhi_json_string(json *of, buffer *to) {
+    vhi_buffer_clear(to);
+    vhi_buffer_add(to, "", 0);
     need(of, '"');
     while (!of->bad) {
         const char *plain = of->at;
         while (of->at < of->end && *of->at != '"' && *of->at != '\\') of->at++;
-        buffer_add(to, plain, (size_t)(of->at - plain));
+        vhi_buffer_add(to, plain, (size_t)(of->at - plain));
         if (of->at >= of->end) of->bad = true;
-        else if (*of->at++ == '"') return;
+        else if (*of->at++ == '"') break;
         else escape(of, to);
     }
+    /* Half of a text is none. */
+    if (to->failed) of->bad = true;
 }
 
 /* A number's signs, without the quotes around them. */
 static void scalar(json *of, char *text, size_t room) {
-    bool quoted = json_take(of, '"');
+    bool quoted = vhi_json_take(of, '"');
     size_t len = 0;
     while (of->at < of->end && len + 1 < room && !strchr("\",]} \t\r\n", *of->at))
         text[len++] = *of->at++;
@@ -186,7 +236,7 @@ static void scalar(json *of, char *text, size_t room) {
     if (!len) of->bad = true;
 }
 
-uint64_t json_whole(json *of) {
+uint64_t vhi_json_whole(json *of) {
     char text[32], *end;
     scalar(of, text, sizeof text);
     errno = 0;
@@ -195,25 +245,27 @@ uint64_t json_whole(json *of) {
     return number;
 }
 
-double json_float(json *of) {
+double vhi_json_float(json *of) {
     char text[512], *end;
     scalar(of, text, sizeof text);
     if (!strcmp(text, "NaN")) return NAN;
     if (!strcmp(text, "Infinity")) return INFINITY;
     if (!strcmp(text, "-Infinity")) return -INFINITY;
+    locale_t before = enter_c_locale();
     double number = strtod(text, &end);
-    if (*end) of->bad = true;
+    uselocale(before);
+    if (*end || !before) of->bad = true;
     return number;
 }
 
-bool json_bool(json *of) {
+bool vhi_json_bool(json *of) {
     char text[8];
     scalar(of, text, sizeof text);
     if (strcmp(text, "true") && strcmp(text, "false")) of->bad = true;
     return text[0] == 't';
 }
 
-void json_skip(json *of) {
+void vhi_json_skip(json *of) {
     int depth = 0;
     do {
         blank(of);
@@ -224,8 +276,8 @@ void json_skip(json *of) {
         char sign = *of->at;
         if (sign == '"') {
             buffer text = {0};
-            json_string(of, &text);
-            buffer_free(&text);
+            vhi_json_string(of, &text);
+            vhi_buffer_free(&text);
         } else {
             of->at++;
             if (sign == '{' || sign == '[') depth++;

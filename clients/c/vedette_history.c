@@ -35,7 +35,7 @@ const char *vh_version(void) { return VERSION; }
 vh_client *vh_open(const char *url, const char *token, const char *ca_file) {
     vh_client *client = calloc(1, sizeof *client);
     if (!client) return NULL;
-    client->http = http_open(url, token, ca_file);
+    client->http = vhi_http_open(url, token, ca_file);
     if (!client->http) {
         free(client);
         return NULL;
@@ -45,17 +45,17 @@ vh_client *vh_open(const char *url, const char *token, const char *ca_file) {
 
 void vh_close(vh_client *client) {
     if (!client) return;
-    http_close(client->http);
+    vhi_http_close(client->http);
     free(client->refused);
-    buffer_free(&client->line);
-    buffer_free(&client->name);
-    buffer_free(&client->text);
-    buffer_free(&client->source);
+    vhi_buffer_free(&client->line);
+    vhi_buffer_free(&client->name);
+    vhi_buffer_free(&client->text);
+    vhi_buffer_free(&client->source);
     free(client);
 }
 
 void vh_set_timeout(vh_client *client, int timeout_ms) {
-    http_set_timeout(client->http, timeout_ms);
+    vhi_http_set_timeout(client->http, timeout_ms);
 }
 
 const char *vh_error(const vh_client *client) { return client->error; }
@@ -78,7 +78,7 @@ const char *vh_refused_message(const vh_client *client, size_t n) {
 /* ---- failures ---- */
 
 static void copy(char *to, size_t room, buffer *from) {
-    snprintf(to, room, "%s", buffer_string(from));
+    snprintf(to, room, "%s", vhi_buffer_string(from));
 }
 
 static int say(vh_client *client, int result, const char *reason, const char *error) {
@@ -89,12 +89,15 @@ static int say(vh_client *client, int result, const char *reason, const char *er
 
 static int network(vh_client *client) {
     client->reading = false;
-    return say(client, VH_NETWORK, "network", http_error(client->http));
+    return say(client, VH_NETWORK, "network", vhi_http_error(client->http));
 }
 
+/* Of an answer that could not be taken apart. */
 static int strange(vh_client *client) {
-    http_leave(client->http);
+    vhi_http_leave(client->http);
     client->reading = false;
+    if (client->name.failed || client->text.failed || client->source.failed)
+        return say(client, VH_MEMORY, "memory", "out of memory");
     return say(client, VH_NETWORK, "network", "the answer is not what the service says");
 }
 
@@ -104,24 +107,24 @@ static int failed(const vh_client *client) { return client->retry ? VH_RETRY : V
 static void read_failure(vh_client *client, char *reason, size_t reason_room, char *message,
                          size_t message_room) {
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         if (!strcmp(name, "retry")) {
-            client->retry = json_bool(&client->at);
+            client->retry = vhi_json_bool(&client->at);
         } else if (!strcmp(name, "reason")) {
-            json_string(&client->at, &client->text);
+            vhi_json_string(&client->at, &client->text);
             copy(reason, reason_room, &client->text);
         } else if (!strcmp(name, "message")) {
-            json_string(&client->at, &client->text);
+            vhi_json_string(&client->at, &client->text);
             copy(message, message_room, &client->text);
         } else {
-            json_skip(&client->at);
+            vhi_json_skip(&client->at);
         }
     }
 }
 
 static void read_own_failure(vh_client *client) {
-    if (!json_take(&client->at, '{')) {
+    if (!vhi_json_take(&client->at, '{')) {
         client->at.bad = true;
         return;
     }
@@ -146,44 +149,44 @@ static void read_refusal(vh_client *client) {
     refusal *one = &client->refused[client->refused_count++];
     *one = (refusal){0};
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         if (!strcmp(name, "index"))
-            one->index = (uint32_t)json_whole(&client->at);
-        else if (!strcmp(name, "failure") && json_take(&client->at, '{'))
+            one->index = (uint32_t)vhi_json_whole(&client->at);
+        else if (!strcmp(name, "failure") && vhi_json_take(&client->at, '{'))
             read_failure(client, one->reason, sizeof one->reason, one->message,
                          sizeof one->message);
         else
-            json_skip(&client->at);
+            vhi_json_skip(&client->at);
     }
 }
 
 static int read_reply(vh_client *client, int status) {
     bool first = true, answered = false;
     client->at = (json){client->line.data, client->line.data + client->line.len, false};
-    if (!json_take(&client->at, '{')) {
+    if (!vhi_json_take(&client->at, '{')) {
         /* What stands before the service refuses in plain words (a body that is too large). */
         if (status < 400) return strange(client);
-        client->retry = status >= 500 || status == 408;
+        client->retry = status >= 500 || status == 408 || status == 429;
         snprintf(client->reason, sizeof client->reason, "http_%d", status);
         copy(client->error, sizeof client->error, &client->line);
         return failed(client);
     }
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         if (!strcmp(name, "kept")) {
-            client->kept = json_whole(&client->at);
+            client->kept = vhi_json_whole(&client->at);
             answered = true;
         } else if (!strcmp(name, "failure")) {
             read_own_failure(client);
-        } else if (!strcmp(name, "refused") && json_take(&client->at, '[')) {
-            while (!client->at.bad && !json_take(&client->at, ']')) {
-                if (client->refused_count) json_take(&client->at, ',');
-                if (json_take(&client->at, '{')) read_refusal(client);
+        } else if (!strcmp(name, "refused") && vhi_json_take(&client->at, '[')) {
+            while (!client->at.bad && !vhi_json_take(&client->at, ']')) {
+                if (client->refused_count) vhi_json_take(&client->at, ',');
+                if (vhi_json_take(&client->at, '{')) read_refusal(client);
                 else client->at.bad = true;
             }
         } else {
-            json_skip(&client->at);
+            vhi_json_skip(&client->at);
         }
     }
     if (client->at.bad) return strange(client);
@@ -193,6 +196,9 @@ static int read_reply(vh_client *client, int status) {
 }
 
 static void reset(vh_client *client) {
+    vhi_buffer_clear(&client->name);
+    vhi_buffer_clear(&client->text);
+    vhi_buffer_clear(&client->source);
     client->reason[0] = client->error[0] = 0;
     client->retry = client->reading = client->in_line = false;
     client->kept = 0;
@@ -202,25 +208,25 @@ static void reset(vh_client *client) {
 int vh_write(vh_client *client, const vh_batch *batch, unsigned flags) {
     reset(client);
     buffer body = {0};
-    buffer_format(&body, "{\"sequence\":\"%llu\",\"synced\":%s,\"resend\":%s,\"values\":[",
+    vhi_buffer_format(&body, "{\"sequence\":\"%llu\",\"synced\":%s,\"resend\":%s,\"values\":[",
                   (unsigned long long)++client->sequence, flags & VH_SYNCED ? "true" : "false",
                   flags & VH_RESEND ? "true" : "false");
-    buffer_add(&body, batch->text.data, batch->text.len);
-    buffer_text(&body, "]}");
+    vhi_buffer_add(&body, batch->text.data, batch->text.len);
+    vhi_buffer_text(&body, "]}");
     int status = -1;
     bool memory = !body.failed;
     if (body.len > VH_BYTES_MAX) {
         /* The server would end the connection in the middle of it. */
-        buffer_free(&body);
+        vhi_buffer_free(&body);
         return say(client, VH_CALLER, "invalid", "a message may have 16 MiB");
     }
-    if (memory) status = http_post(client->http, "/api/history/write", &body);
-    buffer_free(&body);
+    if (memory) status = vhi_http_post(client->http, "/api/history/write", &body);
+    vhi_buffer_free(&body);
     if (!memory) return say(client, VH_MEMORY, "memory", "out of memory");
-    if (status < 0 || http_line(client->http, &client->line) != 1) return network(client);
+    if (status < 0 || vhi_http_line(client->http, &client->line) != 1) return network(client);
     buffer rest = {0};
-    int more = http_line(client->http, &rest);
-    buffer_free(&rest);
+    int more = vhi_http_line(client->http, &rest);
+    vhi_buffer_free(&rest);
     return more < 0 ? network(client) : read_reply(client, status);
 }
 
@@ -230,23 +236,23 @@ static int begin_read(vh_client *client, const char *path, const vh_items *items
                       const char *rest) {
     reset(client);
     buffer body = {0};
-    buffer_text(&body, "{\"items\":[");
-    buffer_add(&body, items->text.data, items->text.len);
-    buffer_text(&body, "]");
-    buffer_text(&body, rest);
-    buffer_text(&body, "}");
+    vhi_buffer_text(&body, "{\"items\":[");
+    vhi_buffer_add(&body, items->text.data, items->text.len);
+    vhi_buffer_text(&body, "]");
+    vhi_buffer_text(&body, rest);
+    vhi_buffer_text(&body, "}");
     int status = -1;
     bool memory = !body.failed && !items->text.failed;
-    if (memory) status = http_post(client->http, path, &body);
-    buffer_free(&body);
+    if (memory) status = vhi_http_post(client->http, path, &body);
+    vhi_buffer_free(&body);
     if (!memory) return say(client, VH_MEMORY, "memory", "out of memory");
     if (status < 0) return network(client);
     client->reading = true;
     if (status == 200) return VH_OK;
-    if (http_line(client->http, &client->line) != 1) return network(client);
+    if (vhi_http_line(client->http, &client->line) != 1) return network(client);
     client->reading = false;
     int result = read_reply(client, status);
-    http_leave(client->http);
+    vhi_http_leave(client->http);
     return result;
 }
 
@@ -275,15 +281,15 @@ static int next(vh_client *client) {
     if (!client->reading) return client->reason[0] ? failed(client) : VH_END;
     for (;;) {
         if (client->in_line) {
-            if (json_take(&client->at, ']')) {
+            if (vhi_json_take(&client->at, ']')) {
                 client->in_line = false;
             } else {
-                if (!client->first_row) json_take(&client->at, ',');
+                if (!client->first_row) vhi_json_take(&client->at, ',');
                 client->first_row = false;
-                return json_take(&client->at, '{') ? VH_OK : strange(client);
+                return vhi_json_take(&client->at, '{') ? VH_OK : strange(client);
             }
         }
-        int got = http_line(client->http, &client->line);
+        int got = vhi_http_line(client->http, &client->line);
         if (got < 0) return network(client);
         if (got == 0) {
             client->reading = false;
@@ -291,18 +297,18 @@ static int next(vh_client *client) {
         }
         client->at = (json){client->line.data, client->line.data + client->line.len, false};
         bool first = true;
-        if (!json_take(&client->at, '{')) return strange(client);
-        while (!client->in_line && json_member(&client->at, &first, &client->name)) {
-            const char *name = buffer_string(&client->name);
+        if (!vhi_json_take(&client->at, '{')) return strange(client);
+        while (!client->in_line && vhi_json_member(&client->at, &first, &client->name)) {
+            const char *name = vhi_buffer_string(&client->name);
             if (!strcmp(name, "failure")) {
                 read_own_failure(client);
                 client->reading = false;
-                http_leave(client->http);
+                vhi_http_leave(client->http);
                 return failed(client);
             }
-            if (!strcmp(name, "itemid")) client->itemid = json_whole(&client->at);
-            else if (json_take(&client->at, '[')) client->in_line = client->first_row = true;
-            else json_skip(&client->at);
+            if (!strcmp(name, "itemid")) client->itemid = vhi_json_whole(&client->at);
+            else if (vhi_json_take(&client->at, '[')) client->in_line = client->first_row = true;
+            else vhi_json_skip(&client->at);
         }
         if (client->at.bad) return strange(client);
     }
@@ -310,14 +316,14 @@ static int next(vh_client *client) {
 
 static void read_log(vh_client *client, vh_row *row) {
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
-        if (!strcmp(name, "text")) json_string(&client->at, &client->text);
-        else if (!strcmp(name, "source")) json_string(&client->at, &client->source);
-        else if (!strcmp(name, "clock")) row->log_clock = (uint32_t)json_whole(&client->at);
-        else if (!strcmp(name, "severity")) row->severity = (uint32_t)json_whole(&client->at);
-        else if (!strcmp(name, "eventid")) row->eventid = (uint32_t)json_whole(&client->at);
-        else json_skip(&client->at);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
+        if (!strcmp(name, "text")) vhi_json_string(&client->at, &client->text);
+        else if (!strcmp(name, "source")) vhi_json_string(&client->at, &client->source);
+        else if (!strcmp(name, "clock")) row->log_clock = (uint32_t)vhi_json_whole(&client->at);
+        else if (!strcmp(name, "severity")) row->severity = (uint32_t)vhi_json_whole(&client->at);
+        else if (!strcmp(name, "eventid")) row->eventid = (uint32_t)vhi_json_whole(&client->at);
+        else vhi_json_skip(&client->at);
     }
 }
 
@@ -325,47 +331,47 @@ int vh_next(vh_client *client, vh_row *row) {
     int result = next(client);
     if (result) return result;
     *row = (vh_row){.itemid = client->itemid, .source = ""};
-    buffer_clear(&client->text);
-    buffer_clear(&client->source);
+    vhi_buffer_clear(&client->text);
+    vhi_buffer_clear(&client->source);
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         if (!strcmp(name, "clock")) {
-            row->clock = (uint32_t)json_whole(&client->at);
+            row->clock = (uint32_t)vhi_json_whole(&client->at);
         } else if (!strcmp(name, "ns")) {
-            row->ns = (uint32_t)json_whole(&client->at);
+            row->ns = (uint32_t)vhi_json_whole(&client->at);
         } else if (!strcmp(name, "float")) {
             row->type = VH_FLOAT;
-            row->number = json_float(&client->at);
+            row->number = vhi_json_float(&client->at);
         } else if (!strcmp(name, "unsigned")) {
             row->type = VH_UNSIGNED;
-            row->whole = json_whole(&client->at);
+            row->whole = vhi_json_whole(&client->at);
         } else if (!strcmp(name, "text")) {
             row->type = VH_TEXT;
-            json_string(&client->at, &client->text);
-        } else if (!strcmp(name, "log") && json_take(&client->at, '{')) {
+            vhi_json_string(&client->at, &client->text);
+        } else if (!strcmp(name, "log") && vhi_json_take(&client->at, '{')) {
             row->type = VH_LOG;
             read_log(client, row);
         } else {
-            json_skip(&client->at);
+            vhi_json_skip(&client->at);
         }
     }
     if (client->at.bad) return strange(client);
-    row->text = buffer_string(&client->text);
+    row->text = vhi_buffer_string(&client->text);
     row->text_bytes = client->text.len;
-    row->source = buffer_string(&client->source);
+    row->source = vhi_buffer_string(&client->source);
     return VH_OK;
 }
 
 static void read_figures(vh_client *client, vh_hour *hour) {
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         int which = !strcmp(name, "min") ? 0 : !strcmp(name, "avg") ? 1 : 2;
         double *numbers[] = {&hour->min, &hour->avg, &hour->max};
         uint64_t *wholes[] = {&hour->whole_min, &hour->whole_avg, &hour->whole_max};
-        if (hour->type == VH_FLOAT) *numbers[which] = json_float(&client->at);
-        else *wholes[which] = json_whole(&client->at);
+        if (hour->type == VH_FLOAT) *numbers[which] = vhi_json_float(&client->at);
+        else *wholes[which] = vhi_json_whole(&client->at);
     }
 }
 
@@ -374,19 +380,19 @@ int vh_next_hour(vh_client *client, vh_hour *hour) {
     if (result) return result;
     *hour = (vh_hour){.itemid = client->itemid};
     bool first = true;
-    while (json_member(&client->at, &first, &client->name)) {
-        const char *name = buffer_string(&client->name);
+    while (vhi_json_member(&client->at, &first, &client->name)) {
+        const char *name = vhi_buffer_string(&client->name);
         bool figures = !strcmp(name, "float") || !strcmp(name, "unsigned");
         if (!strcmp(name, "hour")) {
-            hour->hour = (uint32_t)json_whole(&client->at);
+            hour->hour = (uint32_t)vhi_json_whole(&client->at);
         } else if (!strcmp(name, "count")) {
-            hour->count = (uint32_t)json_whole(&client->at);
+            hour->count = (uint32_t)vhi_json_whole(&client->at);
         } else if (figures) {
             hour->type = !strcmp(name, "float") ? VH_FLOAT : VH_UNSIGNED;
-            if (json_take(&client->at, '{')) read_figures(client, hour);
-            else json_skip(&client->at);
+            if (vhi_json_take(&client->at, '{')) read_figures(client, hour);
+            else vhi_json_skip(&client->at);
         } else {
-            json_skip(&client->at);
+            vhi_json_skip(&client->at);
         }
     }
     return client->at.bad ? strange(client) : VH_OK;

@@ -5,7 +5,11 @@
  * docs/history-service.md) over sockets of its own; TLS is OpenSSL's.
  *
  * A vh_client is one connection: use it from one thread at a time. A vh_writer has a thread of its
- * own, and may be used by any number of threads. Texts are UTF-8 with their length in bytes.
+ * own, and may be used by any number of threads. After fork() a child makes clients' connections
+ * anew (an answer that is being read stays the parent's) and needs writers of its own: VH_FORKED.
+ *
+ * Texts are UTF-8 with their length in bytes; what is no UTF-8 is written as U+FFFD. Neither the
+ * locale of the program nor its SIGPIPE matters.
  */
 #ifndef VEDETTE_HISTORY_H
 #define VEDETTE_HISTORY_H
@@ -16,6 +20,10 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+/* The library shows nothing but what is declared here. */
+#ifdef __GNUC__
+#pragma GCC visibility push(default)
+#endif
 
 /* What became of a call. vh_error() has the words for people. */
 enum vh_result {
@@ -25,8 +33,9 @@ enum vh_result {
     VH_RETRY = 3,   /* the server cannot do it now: send the same again, with VH_RESEND */
     VH_NETWORK = 4, /* no answer, so nobody knows what was kept: send again, with VH_RESEND */
     VH_MEMORY = 5,  /* out of memory */
-    VH_FULL = 6,    /* the writer's queue is full */
-    VH_END = 7      /* there are no more rows */
+    VH_FULL = 6,    /* the batch, or the writer's queue, has no room */
+    VH_END = 7,     /* there are no more rows */
+    VH_FORKED = 8   /* the writer is the parent's: start one in this process */
 };
 
 enum vh_flag {
@@ -88,7 +97,12 @@ void vh_set_timeout(vh_client *client, int timeout_ms);
 const char *vh_error(const vh_client *client);
 const char *vh_reason(const vh_client *client);
 
-/* Values to be written together. The item: itemid, or 0 with host and key. clock 0 = on arrival. */
+/*
+ * Values to be written together. The item: itemid, or 0 with host and key. clock 0 = on arrival,
+ * which is another moment when the batch is sent again. Adding gives VH_FULL when the batch has
+ * VH_VALUES_MAX values or would not fit a message: write it first; VH_CALLER when the value alone
+ * does not fit one. The batch stays as it was.
+ */
 vh_batch *vh_batch_new(void);
 void vh_batch_free(vh_batch *batch);
 void vh_batch_clear(vh_batch *batch);
@@ -134,27 +148,34 @@ int vh_next_hour(vh_client *client, vh_hour *hour);
 /*
  * Writes in the background: batches of what is put, one after the other, each until it is
  * acknowledged. After VH_RETRY and VH_NETWORK the same batch is sent again, with VH_RESEND, for as
- * long as the writer runs. queue_max: values that wait at most (0 = 100,000).
+ * long as the writer runs. queue_max: values that wait at most (0 = 100,000). clock 0 = the moment
+ * of the call, ns is then not looked at.
  */
 vh_writer *vh_writer_start(const char *url, const char *token, const char *ca_file,
                            size_t queue_max);
-/* VH_FULL: the queue has no room; put it again later, or call vh_writer_flush before. */
+/* VH_FULL: the queue has no room; put it again later, or call vh_writer_flush before. VH_CALLER:
+ * the value does not fit a message. */
 int vh_put_text(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                 uint32_t clock, uint32_t ns, const char *text, size_t bytes);
 int vh_put_float(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                  uint32_t clock, uint32_t ns, double value);
 int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                     uint32_t clock, uint32_t ns, uint64_t value);
-/* Waits until all that was put is kept or refused; VH_RETRY when that takes longer. */
+/* Waits until all that was put is kept or refused; VH_RETRY when that takes longer. A time of 0 or
+ * less does not wait. */
 int vh_writer_flush(vh_writer *writer, int timeout_ms);
 /* Values acknowledged and values refused so far. */
 uint64_t vh_writer_kept(vh_writer *writer);
 uint64_t vh_writer_refused(vh_writer *writer);
 /* The last refusal or failure into text (with a zero byte); returns its length. */
 size_t vh_writer_error(vh_writer *writer, char *text, size_t bytes);
-/* Ends it after the batch in hand; returns how many values were neither kept nor refused. */
+/* Ends it after the batch in hand; returns how many values were neither kept nor refused. After
+ * fork() the child's call ends nothing: the values are the parent's, which writes them. */
 size_t vh_writer_stop(vh_writer *writer);
 
+#ifdef __GNUC__
+#pragma GCC visibility pop
+#endif
 #ifdef __cplusplus
 }
 #endif

@@ -1,11 +1,11 @@
 /* Writing in the background: one thread, one batch in hand, one that is being filled. */
 #define _GNU_SOURCE
-#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "internal.h"
 #include "vedette_history.h"
@@ -19,6 +19,7 @@ typedef struct waiting {
 } waiting;
 
 struct vh_writer {
+    pid_t process; /* that the thread is in */
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -31,8 +32,12 @@ struct vh_writer {
     char error[1024];
 };
 
+/* After fork() a child has neither the thread nor, for certain, the lock. */
+static bool lost_by_fork(const vh_writer *writer) { return writer->process != getpid(); }
+
 static struct timespec after(int ms) {
     struct timespec at;
+    if (ms < 0) ms = 0;
     clock_gettime(CLOCK_MONOTONIC, &at);
     at.tv_sec += ms / 1000;
     at.tv_nsec += (long)(ms % 1000) * 1000000;
@@ -68,8 +73,7 @@ static bool write_one(vh_writer *writer, vh_batch *batch) {
         /* Whatever came of it: what is kept already is not kept twice. */
         flags = VH_RESEND;
         struct timespec until = after(pause);
-        while (!writer->stop
-               && pthread_cond_timedwait(&writer->changed, &writer->lock, &until) != ETIMEDOUT) {
+        while (!writer->stop && !pthread_cond_timedwait(&writer->changed, &writer->lock, &until)) {
         }
         if (writer->stop) return false;
         pause = pause * 2 < PAUSE_MAX_MS ? pause * 2 : PAUSE_MAX_MS;
@@ -101,6 +105,7 @@ vh_writer *vh_writer_start(const char *url, const char *token, const char *ca_fi
                            size_t queue_max) {
     vh_writer *writer = calloc(1, sizeof *writer);
     if (!writer) return NULL;
+    writer->process = getpid();
     writer->queue_max = queue_max ? queue_max : QUEUE_MAX;
     writer->client = vh_open(url, token, ca_file);
     pthread_condattr_t attributes;
@@ -119,10 +124,11 @@ vh_writer *vh_writer_start(const char *url, const char *token, const char *ca_fi
     return writer;
 }
 
-/* The batch that takes the next value; NULL = out of memory. Locked. */
-static vh_batch *filling(vh_writer *writer) {
+/* The batch that takes so many bytes more; NULL = out of memory. Locked. */
+static vh_batch *filling(vh_writer *writer, size_t bytes) {
     const vh_batch *last = writer->newest ? writer->newest->batch : NULL;
-    if (last && vh_batch_count(last) < VH_VALUES_MAX && vh_batch_bytes(last) < BATCH_BYTES)
+    if (last && vh_batch_count(last) < VH_VALUES_MAX
+        && vh_batch_bytes(last) + bytes < BATCH_BYTES)
         return writer->newest->batch;
     waiting *one = calloc(1, sizeof *one);
     if (!one) return NULL;
@@ -137,59 +143,66 @@ static vh_batch *filling(vh_writer *writer) {
     return one->batch;
 }
 
-/* Locks, and finds room for a value; otherwise unlocks again. */
-static int room(vh_writer *writer, vh_batch **batch) {
-    pthread_mutex_lock(&writer->lock);
-    int result = VH_OK;
-    if (writer->values >= writer->queue_max) result = VH_FULL;
-    else if (!(*batch = filling(writer))) result = VH_MEMORY;
-    if (result) pthread_mutex_unlock(&writer->lock);
-    return result;
+/* A value sent again has the same moment: the server knows by it what is kept already. */
+static void stamp(uint32_t *clock, uint32_t *ns) {
+    if (*clock) return;
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    *clock = (uint32_t)now.tv_sec;
+    *ns = (uint32_t)now.tv_nsec;
 }
 
-static int put(vh_writer *writer, int result) {
-    if (result == VH_OK) writer->values++;
-    pthread_cond_broadcast(&writer->changed);
-    pthread_mutex_unlock(&writer->lock);
+/* Takes the one value over, which became `result` outside of the lock. */
+static int put(vh_writer *writer, vh_batch *one, int result) {
+    if (!result && lost_by_fork(writer)) result = VH_FORKED;
+    if (!result) {
+        pthread_mutex_lock(&writer->lock);
+        vh_batch *batch = NULL;
+        if (writer->values >= writer->queue_max) result = VH_FULL;
+        else if (!(batch = filling(writer, vh_batch_bytes(one)))) result = VH_MEMORY;
+        else result = vhi_batch_join(batch, one);
+        if (!result) writer->values++;
+        pthread_cond_broadcast(&writer->changed);
+        pthread_mutex_unlock(&writer->lock);
+    }
+    vhi_buffer_free(&one->text);
     return result;
 }
 
 int vh_put_text(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                 uint32_t clock, uint32_t ns, const char *text, size_t bytes) {
-    vh_batch *batch;
-    int result = room(writer, &batch);
-    if (result) return result;
-    return put(writer, vh_add_text(batch, itemid, host, key, clock, ns, text, bytes));
+    vh_batch one = {0};
+    stamp(&clock, &ns);
+    return put(writer, &one, vh_add_text(&one, itemid, host, key, clock, ns, text, bytes));
 }
 
 int vh_put_float(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                  uint32_t clock, uint32_t ns, double value) {
-    vh_batch *batch;
-    int result = room(writer, &batch);
-    if (result) return result;
-    return put(writer, vh_add_float(batch, itemid, host, key, clock, ns, value));
+    vh_batch one = {0};
+    stamp(&clock, &ns);
+    return put(writer, &one, vh_add_float(&one, itemid, host, key, clock, ns, value));
 }
 
 int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                     uint32_t clock, uint32_t ns, uint64_t value) {
-    vh_batch *batch;
-    int result = room(writer, &batch);
-    if (result) return result;
-    return put(writer, vh_add_unsigned(batch, itemid, host, key, clock, ns, value));
+    vh_batch one = {0};
+    stamp(&clock, &ns);
+    return put(writer, &one, vh_add_unsigned(&one, itemid, host, key, clock, ns, value));
 }
 
 int vh_writer_flush(vh_writer *writer, int timeout_ms) {
+    if (lost_by_fork(writer)) return VH_FORKED;
     struct timespec until = after(timeout_ms);
     pthread_mutex_lock(&writer->lock);
-    int waited = 0;
-    while (writer->values && waited != ETIMEDOUT)
-        waited = pthread_cond_timedwait(&writer->changed, &writer->lock, &until);
+    while (writer->values && !pthread_cond_timedwait(&writer->changed, &writer->lock, &until)) {
+    }
     int result = writer->values ? VH_RETRY : VH_OK;
     pthread_mutex_unlock(&writer->lock);
     return result;
 }
 
 static uint64_t look(vh_writer *writer, const uint64_t *number) {
+    if (lost_by_fork(writer)) return *number;
     pthread_mutex_lock(&writer->lock);
     uint64_t now = *number;
     pthread_mutex_unlock(&writer->lock);
@@ -200,14 +213,20 @@ uint64_t vh_writer_kept(vh_writer *writer) { return look(writer, &writer->kept);
 uint64_t vh_writer_refused(vh_writer *writer) { return look(writer, &writer->refused); }
 
 size_t vh_writer_error(vh_writer *writer, char *text, size_t bytes) {
-    pthread_mutex_lock(&writer->lock);
-    int len = snprintf(text, bytes, "%s", writer->error);
-    pthread_mutex_unlock(&writer->lock);
+    int len;
+    if (lost_by_fork(writer)) {
+        len = snprintf(text, bytes, "this writer ended with fork(): start one in each process");
+    } else {
+        pthread_mutex_lock(&writer->lock);
+        len = snprintf(text, bytes, "%s", writer->error);
+        pthread_mutex_unlock(&writer->lock);
+    }
     return len > 0 ? (size_t)len : 0;
 }
 
 size_t vh_writer_stop(vh_writer *writer) {
-    if (!writer) return 0;
+    /* What it holds is the parent's, and may be in the middle of a change. */
+    if (!writer || lost_by_fork(writer)) return 0;
     pthread_mutex_lock(&writer->lock);
     writer->stop = true;
     pthread_cond_broadcast(&writer->changed);

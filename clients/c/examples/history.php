@@ -2,6 +2,9 @@
 // Writes a batch and reads it back with libvedette-history through PHP's FFI:
 //   php history.php LIBRARY URL TOKEN HOST KEY
 // LIBRARY is the path of libvedette-history.so.
+//
+// PHP has no whole numbers above 2^63-1: a uint64_t beyond that is a negative int, of which
+// sprintf("%u") makes the right text.
 [, $library, $url, $token, $host, $key] = $argv;
 
 $vh = FFI::cdef(<<<'C'
@@ -25,6 +28,7 @@ $vh = FFI::cdef(<<<'C'
     vh_client *vh_open(const char *url, const char *token, const char *ca_file);
     void vh_close(vh_client *client);
     const char *vh_error(const vh_client *client);
+    const char *vh_refused_message(const vh_client *client, size_t n);
     vh_batch *vh_batch_new(void);
     void vh_batch_free(vh_batch *batch);
     int vh_add_float(vh_batch *batch, uint64_t itemid, const char *host, const char *key,
@@ -40,7 +44,19 @@ $vh = FFI::cdef(<<<'C'
     C, $library);
 
 const VH_OK = 0;
+const VH_REFUSED = 1;
+const VH_END = 7;
 const VH_FLOAT = 2;
+const VH_UNSIGNED = 3;
+
+// Ends with the reason unless the call came to what is wanted.
+function need(int $result, int $wanted, callable $why): void
+{
+    if ($result !== $wanted) {
+        fwrite(STDERR, $why($result) . "\n");
+        exit(1);
+    }
+}
 
 $client = $vh->vh_open($url, $token, null);
 if ($client === null) {
@@ -48,24 +64,31 @@ if ($client === null) {
     exit(2);
 }
 
+$why = fn (int $result): string => $result === VH_REFUSED
+    ? $vh->vh_refused_message($client, 0)
+    : $vh->vh_error($client) . " ($result)";
+
 $batch = $vh->vh_batch_new();
 $now = time();
 foreach ([0.5, 1.5, 2.5] as $n => $value) {
-    $vh->vh_add_float($batch, 0, $host, $key, $now, $n, $value);
+    need($vh->vh_add_float($batch, 0, $host, $key, $now, $n, $value), VH_OK, $why);
 }
-if ($vh->vh_write($client, $batch, 0) !== VH_OK) {
-    fwrite(STDERR, $vh->vh_error($client) . "\n");
-    exit(1);
-}
+need($vh->vh_write($client, $batch, 0), VH_OK, $why);
 echo "kept ", $vh->vh_kept($client), "\n";
 $vh->vh_batch_free($batch);
 
 $items = $vh->vh_items_new();
-$vh->vh_items_add($items, 0, $host, $key);
+need($vh->vh_items_add($items, 0, $host, $key), VH_OK, $why);
 $row = $vh->new("vh_row");
-$vh->vh_range($client, $items, $now, $now, 0, 0);
-while ($vh->vh_next($client, FFI::addr($row)) === VH_OK) {
-    echo "read ", $row->type === VH_FLOAT ? $row->number : FFI::string($row->text), "\n";
+need($vh->vh_range($client, $items, $now, $now, 0, 0), VH_OK, $why);
+while (($result = $vh->vh_next($client, FFI::addr($row))) === VH_OK) {
+    echo "read ", match ($row->type) {
+        VH_FLOAT => $row->number,
+        VH_UNSIGNED => sprintf("%u", $row->whole),
+        default => FFI::string($row->text, $row->text_bytes),
+    }, "\n";
 }
+// An answer that broke off is no whole one.
+need($result, VH_END, $why);
 $vh->vh_items_free($items);
 $vh->vh_close($client);
