@@ -285,6 +285,37 @@ fn what_is_hidden_looks_as_what_is_not_there() {
 }
 
 #[test]
+fn trouble_of_the_database_is_no_fault_of_the_caller() {
+    let site = Site::new();
+    let session = site.user("writer", 3, 1);
+    let token = site.server.create("token.create", &json!({ "name": "t" }));
+    let token = site.server.call("token.generate", &json!([token])).unwrap();
+    let token = token[0]["token"].as_str().unwrap();
+    let one = json!({ "values": [{ "itemid": site.items[0], "text": "1" }] });
+    let later = || site.server.clock.advance(std::time::Duration::from_secs(60));
+    // It takes no changes.
+    let refuse = |table: &str| {
+        format!(
+            "CREATE TRIGGER full_{table} BEFORE UPDATE ON {table} \
+             BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
+    };
+    site.server.write_sql(&[&refuse("tokens"), &refuse("sessions")]);
+    for token in [token, &session] {
+        later();
+        assert_eq!(site.write(token, one.clone()).kept, 1);
+    }
+    // It cannot be read: first of the rights, then of users.
+    for table in ["group_rights", "users"] {
+        later();
+        site.server.write_sql(&[&format!("ALTER TABLE {table} RENAME TO {table}_gone")]);
+        let failure = site.write(&session, one.clone()).failure.unwrap();
+        let told = (&*failure.reason, &*failure.fault, failure.retry);
+        assert_eq!(told, ("not_read", "server", true), "{table}");
+    }
+}
+
+#[test]
 fn a_right_that_is_taken_away_counts_at_once() {
     let site = Site::new();
     let token = site.user("writer", 3, 1);
