@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use config::db::{Row, Value};
+use config::db::{DbResult, Row, Value};
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 
@@ -122,10 +122,17 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
     }
     let user = user(api, token.id("userid"), digest, NOT_AUTHORIZED)?;
     let params = [Value::from(now), Value::from(token.id("tokenid"))];
-    api.deps.config.write(|edit| {
-        edit.execute("UPDATE tokens SET lastaccess = ? WHERE tokenid = ?", &params)
-    })?;
+    note_access(api, "UPDATE tokens SET lastaccess = ? WHERE tokenid = ?", &params);
     Ok(user)
+}
+
+/// When somebody was here last is for people to see: who is known is let in without it, also while
+/// the database takes no changes.
+fn note_access(api: &Api, sql: &str, params: &[Value]) {
+    let noted: DbResult<u64> = api.deps.config.write(|edit| edit.execute(sql, params));
+    if let Err(error) = noted {
+        tracing::warn!(%error, "the time of an access could not be noted");
+    }
 }
 
 fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
@@ -145,9 +152,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
     let user = user(api, session.id("userid"), digest, TERMINATED)?;
     if idle > CACHE_S {
         let params = [Value::from(now), Value::from(digest)];
-        api.deps.config.write(|edit| {
-            edit.execute("UPDATE sessions SET lastaccess = ? WHERE digest = ?", &params)
-        })?;
+        note_access(api, "UPDATE sessions SET lastaccess = ? WHERE digest = ?", &params);
     }
     Ok(user)
 }

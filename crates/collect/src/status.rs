@@ -256,7 +256,9 @@ impl Status {
         } else {
             self.0.sink.send(split).await
         };
-        let lost = outcome.lost;
+        // A shard that knows a newer configuration may refuse some of them. It does not say which:
+        // with the next try they are refused here.
+        let lost = outcome.lost || outcome.failed > 0;
         let done = |result: Result<(HostId, ItemId), PushError>| match result {
             Ok(_) if lost => Err(PushError::NotStored),
             Ok((_, item)) => Ok(item),

@@ -18,7 +18,8 @@ use wire::history_service::{
 };
 
 use crate::Server;
-use crate::incoming::{Arriving, Raw, RawCodec, arriving};
+use crate::connections::{OpenCall, Usage};
+use crate::incoming::{Arriving, Messages, Raw, RawCodec, arriving};
 use crate::status::status;
 
 /// One call, with who asks.
@@ -27,6 +28,7 @@ struct Call {
     asker: Asker,
     /// Of all connections' calls.
     _place: OwnedSemaphorePermit,
+    _open: OpenCall,
 }
 
 /// Answers one call.
@@ -34,6 +36,7 @@ pub(crate) async fn answer(
     server: Server,
     peer: SocketAddr,
     request: http::Request<Incoming>,
+    usage: &Usage,
 ) -> http::Response<Body> {
     let refuse = |failure: Failure| status(&failure).into_http();
     let Ok(place) = Arc::clone(&server.calls).try_acquire_owned() else {
@@ -45,7 +48,7 @@ pub(crate) async fn answer(
     if let Err(failure) = server.gate.admit(&asker).await {
         return refuse(failure);
     }
-    let call = Arc::new(Call { server, asker, _place: place });
+    let call = Arc::new(Call { server, asker, _place: place, _open: usage.call() });
     let method = request.uri().path().strip_prefix("/vedette.history.v1.History/");
     match method.unwrap_or("") {
         "Write" => {
@@ -53,7 +56,7 @@ pub(crate) async fn answer(
                 let stream = call.write_all(request.into_inner());
                 async { Ok(Response::new(stream)) }
             };
-            let (mut grpc, request) = call.serve::<WriteReply>(request);
+            let (mut grpc, request) = call.serve::<WriteReply>(request, Messages::Many);
             grpc.streaming(service_fn(work), request).await
         }
         "WriteOnce" => {
@@ -67,25 +70,25 @@ pub(crate) async fn answer(
                     }
                 }
             };
-            let (mut grpc, request) = call.serve::<WriteReply>(request);
+            let (mut grpc, request) = call.serve::<WriteReply>(request, Messages::One);
             grpc.unary(service_fn(work), request).await
         }
         "Range" => {
             let read = |raw: &Raw| raw.read::<RangeRequest>().map(ReadRequest::Range);
             let work = |request| call.read(request, read, samples);
-            let (mut grpc, request) = call.serve::<Samples>(request);
+            let (mut grpc, request) = call.serve::<Samples>(request, Messages::One);
             grpc.server_streaming(service_fn(work), request).await
         }
         "Newest" => {
             let read = |raw: &Raw| raw.read::<NewestRequest>().map(ReadRequest::Newest);
             let work = |request| call.read(request, read, samples);
-            let (mut grpc, request) = call.serve::<Samples>(request);
+            let (mut grpc, request) = call.serve::<Samples>(request, Messages::One);
             grpc.server_streaming(service_fn(work), request).await
         }
         "Trends" => {
             let read = |raw: &Raw| raw.read::<TrendsRequest>().map(ReadRequest::Trends);
             let work = |request| call.read(request, read, trends);
-            let (mut grpc, request) = call.serve::<TrendRows>(request);
+            let (mut grpc, request) = call.serve::<TrendRows>(request, Messages::One);
             grpc.server_streaming(service_fn(work), request).await
         }
         _ => {
@@ -119,9 +122,11 @@ impl Call {
     fn serve<Out: prost::Message + 'static>(
         &self,
         request: http::Request<Incoming>,
+        messages: Messages,
     ) -> (Grpc<RawCodec<Out>>, http::Request<Arriving>) {
         let (head, body) = request.into_parts();
-        let (body, codec) = arriving(body, &self.server.messages);
+        let room = (&self.server.messages, self.server.config.message_timeout);
+        let (body, codec) = arriving(body, messages, room);
         let grpc = Grpc::new(codec).max_decoding_message_size(MESSAGE_BYTES_MAX);
         (grpc, http::Request::from_parts(head, body))
     }
@@ -163,12 +168,13 @@ impl Call {
             let raw = request.into_inner();
             let answer = call.server.gate.read(&call.asker, move || message(&raw)).await;
             let answer = answer.map_err(|failure| status(&failure))?;
-            let messages = unfold(answer, move |mut answer| async move {
+            // The call is open until its answer has been sent.
+            let messages = unfold((answer, call), move |(mut answer, call)| async move {
                 let message = match answer.next().await? {
                     Ok(page) => of_page(page).ok_or_else(|| Status::internal("a page of others")),
                     Err(failure) => Err(status(&failure)),
                 };
-                Some((message, answer))
+                Some((message, (answer, call)))
             });
             Ok(Response::new(messages.boxed()))
         }

@@ -21,8 +21,6 @@ use crate::status::status;
 
 /// In front of each message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
-/// A message that has begun and not ended by then is not waited for.
-const MESSAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The room of the message that arrives: put here by [`Arriving`], taken along by [`Raw`].
 type Room = Arc<Mutex<Option<OwnedSemaphorePermit>>>;
@@ -137,9 +135,19 @@ impl Cut {
 type Waiting =
     Pin<Box<dyn Future<Output = Result<OwnedSemaphorePermit, AcquireError>> + Send + 'static>>;
 
+/// How many messages a call brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Messages {
+    /// It has to arrive in time.
+    One,
+    /// Each has to arrive in time once it has begun; between them a client takes its time.
+    Many,
+}
+
 /// The body of a call.
 pub(crate) struct Arriving {
     body: Incoming,
+    messages: Messages,
     /// Arrived, not passed on.
     data: Bytes,
     cut: Cut,
@@ -147,28 +155,41 @@ pub(crate) struct Arriving {
     memory: Arc<Semaphore>,
     room: Room,
     waiting: Option<Waiting>,
+    /// In which a message has to arrive.
+    timeout: Duration,
     late: Option<Pin<Box<Sleep>>>,
 }
 
-/// The body with what takes its messages.
-pub(crate) fn arriving<Out>(body: Incoming, memory: &Arc<Semaphore>) -> (Arriving, RawCodec<Out>) {
+/// The body with what takes its messages, for which there are memory and time.
+pub(crate) fn arriving<Out>(
+    body: Incoming,
+    messages: Messages,
+    (memory, timeout): (&Arc<Semaphore>, Duration),
+) -> (Arriving, RawCodec<Out>) {
     let room = Room::default();
     let arriving = Arriving {
         body,
+        messages,
         data: Bytes::new(),
         cut: Cut::default(),
         memory: Arc::clone(memory),
         room: Arc::clone(&room),
         waiting: None,
+        timeout,
         late: None,
     };
     (arriving, RawCodec { room, out: std::marker::PhantomData })
 }
 
 impl Arriving {
+    /// Between messages, where nothing has to come.
+    fn is_between(&self) -> bool {
+        self.cut.open == 0 && self.messages == Messages::Many
+    }
+
     /// Looks for an end of what is passed on.
     fn pass(&mut self, many: usize) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if self.cut.open == 0 {
+        if self.is_between() {
             self.late = None;
         }
         Poll::Ready(Some(Ok(Frame::data(self.data.split_to(many)))))
@@ -176,12 +197,12 @@ impl Arriving {
 
     /// Nothing comes: for how long yet?
     fn idle(&mut self, context: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if self.cut.open == 0 {
+        if self.is_between() {
             return Poll::Pending;
         }
-        let late = self.late.get_or_insert_with(|| Box::pin(sleep(MESSAGE_TIMEOUT)));
+        let late = self.late.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         ready!(late.as_mut().poll(context));
-        let text = format!("A message did not arrive within {} s.", MESSAGE_TIMEOUT.as_secs());
+        let text = format!("A message did not arrive within {} s.", self.timeout.as_secs());
         Poll::Ready(Some(Err(status(&Reason::Invalid.with(text)))))
     }
 }

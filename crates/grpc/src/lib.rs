@@ -17,6 +17,7 @@ mod incoming;
 mod status;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use history::service::Gate;
 use tokio::sync::Semaphore;
@@ -35,11 +36,25 @@ pub struct Config {
     pub calls_max: usize,
     /// Bytes of messages that have not been worked on; others wait.
     pub messages_bytes_max: usize,
+    /// A message that has not arrived by then is not waited for.
+    pub message_timeout: Duration,
+    /// A connection on which nobody known has called by then ends; who is told of an end has as long
+    /// to take notice.
+    pub first_call: Duration,
+    /// A connection ends so long after its last call.
+    pub idle: Duration,
 }
 
 impl Default for Config {
     fn default() -> Self {
-        Self { streams_max: 100, calls_max: 4_096, messages_bytes_max: 256 << 20 }
+        Self {
+            streams_max: 100,
+            calls_max: 4_096,
+            messages_bytes_max: 256 << 20,
+            message_timeout: Duration::from_secs(60),
+            first_call: Duration::from_secs(30),
+            idle: Duration::from_secs(300),
+        }
     }
 }
 

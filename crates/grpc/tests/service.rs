@@ -4,11 +4,14 @@
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
 
 use futures_util::{StreamExt, stream};
 use history::service::{Asker, Counters, Figures, Gate, Limits, Pages, Service};
 use hyper::http::uri::PathAndQuery;
 use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
 use tonic::body::Body;
 use tonic::client::Grpc;
 use tonic::{Code, Request, Status};
@@ -104,14 +107,18 @@ impl Pages for Broken {
 type Channel =
     BoxCloneService<hyper::Request<Body>, hyper::Response<hyper::body::Incoming>, hyper::Error>;
 
+/// Connections that a rig serves at the same time.
+const CONNECTIONS: usize = 3;
+
 struct Rig {
     fake: Arc<Fake>,
     counters: Arc<Counters>,
+    address: SocketAddr,
     channel: Channel,
 }
 
 async fn connect(address: SocketAddr) -> Channel {
-    let stream = tokio::net::TcpStream::connect(address).await.unwrap();
+    let stream = TcpStream::connect(address).await.unwrap();
     let (sender, connection) =
         hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
             .await
@@ -132,11 +139,19 @@ impl Rig {
         let service = Arc::clone(&fake) as Arc<dyn Service>;
         let gate = Gate::new(service, limits, Arc::clone(&counters));
         let server = grpc::Server::new(gate, config);
+        let places = Arc::new(tokio::sync::Semaphore::new(CONNECTIONS));
         tokio::spawn(async move {
-            let (stream, peer) = listener.accept().await.unwrap();
-            server.connection(stream, peer).await;
+            loop {
+                let place = Arc::clone(&places).acquire_owned().await;
+                let (stream, peer) = listener.accept().await.unwrap();
+                let server = server.clone();
+                tokio::spawn(async move {
+                    server.connection(stream, peer).await;
+                    drop(place);
+                });
+            }
         });
-        Self { fake, counters, channel: connect(address).await }
+        Self { fake, counters, address, channel: connect(address).await }
     }
 
     async fn usual() -> Self {
@@ -283,7 +298,7 @@ async fn nobody_is_sent_more_than_they_take() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn an_answer_that_nobody_takes_loses_its_place() {
-    let patience = std::time::Duration::from_millis(1);
+    let patience = Duration::from_millis(1);
     let limits = Limits { answers_max: 1, patience, ..Limits::default() };
     let rig = Rig::start(grpc::Config::default(), limits).await;
     let mut stopped = rig.range(u64::MAX).await.unwrap();
@@ -366,4 +381,82 @@ async fn a_writer_waits_while_the_server_does() {
     rig.fake.shut(false);
     assert_eq!(call.await.unwrap(), (1_000..1_200).collect::<Vec<_>>());
     assert_eq!(*rig.fake.written.lock().unwrap(), (1_000..1_200).collect::<Vec<_>>());
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn connections_on_which_nobody_calls_end() {
+    let config = grpc::Config {
+        first_call: Duration::from_millis(50),
+        idle: Duration::from_millis(50),
+        ..grpc::Config::default()
+    };
+    let mut rig = Rig::start(config, Limits::default()).await;
+    // A stream that is open is a call, however long nothing is sent on it.
+    let (to, batches) = tokio::sync::mpsc::channel(1);
+    let batches =
+        stream::unfold(batches, async |mut batches| Some((batches.recv().await?, batches)));
+    let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+    let batches = signed("good", batches);
+    let answer = rig.client().await.streaming(batches, path("Write"), codec).await.unwrap();
+    let mut replies = answer.into_inner();
+    // The other places are taken: by who says nothing, and by who begins and says nothing more.
+    let mut silent = Vec::new();
+    for n in 0..2 * CONNECTIONS {
+        let mut stream = TcpStream::connect(rig.address).await.unwrap();
+        if n % 2 == 0 {
+            stream.write_all(b"PRI * HTTP/2.0\r\n").await.unwrap();
+        }
+        silent.push(stream);
+    }
+    // A stranger's calls keep none either.
+    let stream = TcpStream::connect(rig.address).await.unwrap();
+    let (sender, connection) =
+        hyper::client::conn::http2::handshake(TokioExecutor::new(), TokioIo::new(stream))
+            .await
+            .unwrap();
+    let stranger = tokio::spawn(connection);
+    let asks = tokio::spawn(async move {
+        let mut sender = sender;
+        while sender.ready().await.is_ok() {
+            let request = hyper::Request::post("http://localhost/").body(Body::empty()).unwrap();
+            drop(sender.send_request(request).await);
+        }
+    });
+    for stream in &mut silent {
+        // Whatever is said to them, then nothing.
+        drop(stream.read_to_end(&mut Vec::new()).await);
+    }
+    drop(stranger.await.unwrap());
+    asks.await.unwrap();
+    to.send(batch(5)).await.unwrap();
+    assert_eq!(replies.next().await.unwrap().unwrap().sequence, 5);
+    drop(to);
+    assert!(replies.next().await.is_none());
+    // So is an answer, until all of it was taken.
+    let mut answer = rig.range(500).await.unwrap();
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    for n in (0..500).rev() {
+        assert_eq!(answer.next().await.unwrap().unwrap().itemid, n);
+    }
+    drop(answer);
+    // Behind its last call this one ends too, and the next begins anew.
+    while rig.once("good", batch(6)).await.is_ok() {
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    rig.channel = connect(rig.address).await;
+    assert_eq!(rig.once("good", batch(7)).await.unwrap().sequence, 7);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_message_that_never_begins_is_not_waited_for() {
+    let message_timeout = Duration::from_millis(50);
+    let config = grpc::Config { message_timeout, ..grpc::Config::default() };
+    let rig = Rig::start(config, Limits::default()).await;
+    for call in ["WriteOnce", "Range"] {
+        let codec = ProstCodec::<WriteRequest, WriteReply>::default();
+        let never = signed("good", stream::pending());
+        let answer = rig.client().await.streaming(never, path(call), codec).await;
+        let status = answer.map(drop).unwrap_err();
+        assert_eq!((status.code(), reason(&status)), (Code::InvalidArgument, "invalid"), "{call}");
+    }
 }

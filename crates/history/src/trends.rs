@@ -47,26 +47,71 @@ pub struct Folded {
     pub merge: bool,
 }
 
+/// A sum that is beyond what floats hold is kept divided by this: 2 to the power of 64, as exact.
+const SCALE: f64 = 18_446_744_073_709_551_616.0;
+
 /// An hour of an item.
 #[derive(Debug, Clone, Copy)]
 struct Acc {
     hour: u32,
     num: u32,
     merge: bool,
+    /// The sum of floats is divided by [`SCALE`].
+    scaled: bool,
     sums: Sums,
 }
 
 impl Acc {
     fn new(hour: u32, merge: bool, value: &SampleValue) -> Option<Self> {
-        Some(Self { hour, num: 1, merge, sums: Sums::of(value)? })
+        Some(Self { hour, num: 1, merge, scaled: false, sums: Sums::of(value)? })
+    }
+
+    /// What a trend was made of.
+    fn of(trend: &Trend) -> Self {
+        let Trend { hour, num, values, .. } = *trend;
+        let (mut scaled, many) = (false, f64::from(num));
+        let sums = match values {
+            TrendValues::Float { min, avg, max } => {
+                let mut sum = avg * many;
+                if avg.is_finite() && !sum.is_finite() {
+                    (scaled, sum) = (true, avg / SCALE * many);
+                }
+                Sums::Float { min, max, sum }
+            }
+            TrendValues::Unsigned { min, avg, max } => {
+                Sums::Unsigned { min, max, sum: u128::from(avg) * u128::from(num) }
+            }
+        };
+        Self { hour, num, merge: false, scaled, sums }
     }
 
     /// Adds a value; false = it is a number of another type.
     fn add(&mut self, value: &SampleValue) -> bool {
-        let Some(one) = Sums::of(value) else { return true };
-        let added = self.sums.add(one);
-        self.num += u32::from(added);
+        Self::new(self.hour, false, value).is_none_or(|one| self.join(one))
+    }
+
+    /// Adds others; false = they are of another type.
+    fn join(&mut self, mut others: Self) -> bool {
+        if let (Sums::Float { sum, .. }, Sums::Float { sum: more, .. }) = (self.sums, others.sums) {
+            let overflows = sum.is_finite() && more.is_finite() && !(sum + more).is_finite();
+            if overflows || self.scaled || others.scaled {
+                self.scale();
+                others.scale();
+            }
+        }
+        let added = self.sums.add(others.sums);
+        if added {
+            self.num = self.num.saturating_add(others.num);
+        }
         added
+    }
+
+    fn scale(&mut self) {
+        if let Sums::Float { sum, .. } = &mut self.sums
+            && !std::mem::replace(&mut self.scaled, true)
+        {
+            *sum /= SCALE;
+        }
     }
 
     fn unsigned(&self) -> bool {
@@ -76,7 +121,12 @@ impl Acc {
     fn trend(&self, item: ItemId) -> Trend {
         let values = match self.sums {
             Sums::Float { min, max, sum } => {
-                TrendValues::Float { min, avg: sum / f64::from(self.num), max }
+                let mut avg = sum / f64::from(self.num);
+                if self.scaled {
+                    // Rounding must not lead beyond the largest number.
+                    avg = (avg * SCALE).clamp(min, max);
+                }
+                TrendValues::Float { min, avg, max }
             }
             Sums::Unsigned { min, max, sum } => {
                 let avg = u64::try_from(sum / u128::from(self.num)).unwrap_or(max);
@@ -181,8 +231,7 @@ impl Folder {
             }
         }
         for trend in stored {
-            let (sums, num) = (sums_of(trend), trend.num);
-            let before = Acc { hour: trend.hour, num, merge: false, sums };
+            let before = Acc::of(trend);
             let acc = &mut anew[usize::from(before.unsigned())];
             if acc.is_none_or(|acc| acc.num < before.num) {
                 *acc = Some(before);
@@ -243,8 +292,7 @@ impl Folder {
         if let Some(earlier) = self.closed.get_mut(&key) {
             // The item changed its type to and fro within the hour.
             let merged = merge(&earlier.trend(item), &acc.trend(item));
-            *earlier = Acc { num: merged.num, ..*earlier };
-            earlier.sums = sums_of(&merged);
+            *earlier = Acc { merge: earlier.merge, ..Acc::of(&merged) };
             return;
         }
         self.closed.insert(key, acc);
@@ -423,26 +471,14 @@ pub fn late_hour(now_s: u32, sample: &Sample) -> Option<TrendHour> {
     Some(TrendHour { item: sample.item, hour: hour_of(sample.at.clock), unsigned })
 }
 
-fn sums_of(trend: &Trend) -> Sums {
-    match trend.values {
-        TrendValues::Float { min, avg, max } => {
-            Sums::Float { min, max, sum: avg * f64::from(trend.num) }
-        }
-        TrendValues::Unsigned { min, avg, max } => {
-            Sums::Unsigned { min, max, sum: u128::from(avg) * u128::from(trend.num) }
-        }
-    }
-}
-
 /// Two parts of one hour as one. The mean of unsigned parts is off by at most one, since stored
 /// means are cut to whole numbers. Parts of different types: the second.
 pub fn merge(one: &Trend, other: &Trend) -> Trend {
-    let mut sums = sums_of(one);
-    if !sums.add(sums_of(other)) {
+    let mut acc = Acc::of(one);
+    if !acc.join(Acc::of(other)) {
         return *other;
     }
-    let num = one.num.saturating_add(other.num);
-    Acc { hour: other.hour, num, merge: false, sums }.trend(other.item)
+    Acc { hour: other.hour, ..acc }.trend(other.item)
 }
 
 #[cfg(test)]

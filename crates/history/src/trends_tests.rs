@@ -50,6 +50,43 @@ fn the_mean_of_the_largest_numbers_does_not_overflow() {
 }
 
 #[test]
+fn the_mean_of_finite_floats_is_finite() {
+    let mean = |values: &[f64]| {
+        let mut folder = Folder::starting_at(NOON);
+        for (clock, value) in values.iter().enumerate() {
+            folder.fold(&float(NOON + clock as u32, *value));
+        }
+        let mut out = Vec::new();
+        folder.drain(&mut out);
+        out[0].trend
+    };
+    let avg = |trend: Trend| match trend.values {
+        TrendValues::Float { avg, .. } => avg,
+        other => panic!("{other:?}"),
+    };
+    // Two of these are too much.
+    let half = 2_f64.powi(1_023);
+    for (values, expected) in [
+        (&[f64::MAX; 1_000][..], f64::MAX),
+        (&[f64::MIN; 7], f64::MIN),
+        (&[half, half, half, -half], half / 2.0),
+        // As ever where nothing overflows, also at the last bit.
+        (&[0.1, 0.2, 0.3, 1e16, -1e16], (0.1 + 0.2 + 0.3 + 1e16 - 1e16) / 5.0),
+        (&[8e307, 8e307], (8e307 + 8e307) / 2.0),
+        (&[1e308, 1e308, f64::INFINITY], f64::INFINITY),
+    ] {
+        let found = avg(mean(values));
+        assert_eq!(found.to_bits(), expected.to_bits(), "{found} of {} values", values.len());
+    }
+    // Parts of one hour.
+    let (large, small) = (mean(&[1.5e308; 3]), mean(&[-0.5e308; 1]));
+    for (one, other, expected) in [(large, large, 1.5e308), (large, small, 1e308)] {
+        let found = avg(merge(&one, &other));
+        assert!((found / expected - 1.0).abs() < 1e-15, "{found}");
+    }
+}
+
+#[test]
 fn trends_are_handed_out_spread_over_the_hour() {
     let mut folder = Folder::starting_at(NOON);
     for item in 0..6000 {

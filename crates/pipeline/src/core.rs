@@ -25,6 +25,7 @@ use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::preprocess::Preprocess;
 use crate::recent::Recent;
+use crate::resent;
 use crate::round::{Forward, Round};
 use crate::scripts::{Desk, Done};
 use crate::set::LetterBox;
@@ -78,8 +79,18 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    /// One group commit: batches pass all stages in order. This is the journey of a value.
+    /// One group commit: batches pass all stages in order. This is the journey of a value. Those
+    /// that may repeat what others among them bring are another one.
     pub(crate) fn run(&mut self, batches: &mut Vec<ValueBatch>) {
+        while let Some(at) = resent::behind_others(batches) {
+            let rest = batches.split_off(at);
+            self.run_together(batches);
+            *batches = rest;
+        }
+        self.run_together(batches);
+    }
+
+    fn run_together(&mut self, batches: &mut Vec<ValueBatch>) {
         let start = self.clock.monotonic();
         self.drop_repeated(batches);
         self.stage(|stage| batches.drain(..).for_each(|batch| stage.batch(batch)));

@@ -52,10 +52,11 @@ impl Asked {
             let text = "The body has to be JSON: Content-Type: application/json";
             return Err(refuse(Reason::Invalid.with(text)));
         }
-        let token = bearer(headers);
-        let (_room, body) =
-            read_body(http, headers, (token.is_some(), MESSAGE_BYTES_MAX), body).await?;
-        Ok(Self { body, _room, asker: Asker { token, peer: peer.ip() } })
+        let asker = Asker { token: bearer(headers), peer: peer.ip() };
+        // Nothing is read of strangers.
+        http.gate.admit(&asker).await.map_err(refuse)?;
+        let (_room, body) = read_body(&http.bodies, headers, MESSAGE_BYTES_MAX, body).await?;
+        Ok(Self { body, _room, asker })
     }
 
     fn message<M: Request>(&self) -> Result<M, Failure> {

@@ -32,12 +32,14 @@ pub use connections::{Listening, Stream};
 pub struct HttpConfig {
     /// Certificate chain and private key (PEM); without them plain HTTP.
     pub tls: Option<(PathBuf, PathBuf)>,
-    /// Largest body in bytes of a request with a bearer token.
+    /// Largest body in bytes of a request with a good bearer token.
     pub body_bytes_max: usize,
     /// The same without one: sign-in needs little, old clients put their session into the body.
     pub stranger_body_bytes_max: usize,
     /// Bytes of all bodies in memory at once; further requests wait.
     pub bodies_bytes_max: usize,
+    /// The same of those without a good token: strangers keep nobody waiting but each other.
+    pub stranger_bodies_bytes_max: usize,
     /// Calls worked on at once; others wait.
     pub calls_max: usize,
 }
@@ -50,6 +52,7 @@ impl Default for HttpConfig {
             body_bytes_max: 64 << 20,
             stranger_body_bytes_max: 8 << 20,
             bodies_bytes_max: 256 << 20,
+            stranger_bodies_bytes_max: 64 << 20,
             calls_max: 64,
         }
     }
@@ -66,6 +69,34 @@ struct Http {
     gate: Gate,
     /// One permit a KiB.
     bodies: Arc<Semaphore>,
+    /// The same for those whose token is not known to be good.
+    stranger_bodies: Arc<Semaphore>,
+}
+
+impl Http {
+    fn new(api: Arc<Api>, gate: Gate, config: HttpConfig) -> Self {
+        let room = |bytes: usize| Arc::new(Semaphore::new(bytes / 1024));
+        Self {
+            api,
+            calls: Arc::new(Semaphore::new(config.calls_max)),
+            gate,
+            bodies: room(config.bodies_bytes_max),
+            stranger_bodies: room(config.stranger_bodies_bytes_max),
+            config: Arc::new(config),
+        }
+    }
+
+    /// Where a body of such a client has its room, and how many bytes it may have.
+    async fn room(&self, bearer: Option<&String>) -> (&Arc<Semaphore>, usize) {
+        if let Some(token) = bearer.cloned() {
+            let api = Arc::clone(&self.api);
+            let known = tokio::task::spawn_blocking(move || api.is_signed_in(&token));
+            if known.await.unwrap_or(false) {
+                return (&self.bodies, self.config.body_bytes_max);
+            }
+        }
+        (&self.stranger_bodies, self.config.stranger_body_bytes_max)
+    }
 }
 
 /// Serves API and UI on `listener` until `stop` resolves, and the history service behind `gate`.
@@ -79,14 +110,7 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     let listening =
         Listening::new(listener, config.tls.as_ref(), "", connections::CONNECTIONS_MAX)?;
-    let state = Http {
-        api,
-        calls: Arc::new(Semaphore::new(config.calls_max)),
-        gate,
-        bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
-        config: Arc::new(config),
-    };
-    let router = router(state);
+    let router = router(Http::new(api, gate, config));
     let accept = listening.run(move |stream, peer| {
         let router = router.clone();
         async move { connections::serve(stream, peer, router).await }
@@ -135,8 +159,8 @@ async fn api_call(
         return StatusCode::PRECONDITION_FAILED.into_response();
     }
     let bearer = bearer(&headers);
-    let known = (bearer.is_some(), http.config.body_bytes_max);
-    let (_room, body) = match read_body(&http, &headers, known, body).await {
+    let (bodies, limit) = http.room(bearer.as_ref()).await;
+    let (_room, body) = match read_body(bodies, &headers, limit, body).await {
         Ok(read) => read,
         Err(refused) => return refused,
     };
@@ -168,15 +192,14 @@ async fn api_call(
     }
 }
 
-/// The body with its share of the memory for bodies, or the answer that refuses it. A body with a
-/// bearer token (`known`) may have so many bytes.
+/// The body, of at most so many bytes, with its share of the memory for bodies, or the answer that
+/// refuses it.
 async fn read_body(
-    http: &Http,
+    bodies: &Arc<Semaphore>,
     headers: &HeaderMap,
-    (known, limit): (bool, usize),
+    limit: usize,
     body: Body,
 ) -> Result<(OwnedSemaphorePermit, Bytes), Response> {
-    let limit = if known { limit } else { limit.min(http.config.stranger_body_bytes_max) };
     let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
     // A body of unknown length may become as long as the limit.
     let length: usize = length.unwrap_or(limit);
@@ -185,7 +208,7 @@ async fn read_body(
         return Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response());
     }
     let share = u32::try_from(length / 1024 + 1).unwrap_or(u32::MAX);
-    let Ok(room) = Arc::clone(&http.bodies).acquire_many_owned(share).await else {
+    let Ok(room) = Arc::clone(bodies).acquire_many_owned(share).await else {
         return Err(StatusCode::SERVICE_UNAVAILABLE.into_response());
     };
     match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await {

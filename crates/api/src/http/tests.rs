@@ -22,15 +22,9 @@ fn site() -> Site {
     let token = server.login("Admin", "zabbix");
     let (api, rest) = server.split();
     let api = Arc::new(api);
-    let config = HttpConfig::default();
-    let state = Http {
-        api: Arc::clone(&api),
-        calls: Arc::new(Semaphore::new(config.calls_max)),
-        gate: Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default()),
-        bodies: Arc::new(Semaphore::new(config.bodies_bytes_max / 1024)),
-        config: Arc::new(config),
-    };
-    Site { router: router(state), api, token, _server: rest }
+    let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default());
+    let http = Http::new(Arc::clone(&api), gate, HttpConfig::default());
+    Site { router: router(http), api, token, _server: rest }
 }
 
 impl Site {
@@ -150,4 +144,36 @@ async fn the_history_service_speaks_json() {
     }
     let long = format!("{{\"values\":[{{\"text\":\"{}\"}}]}}", "x".repeat(16 << 20));
     assert_eq!(post("write", token, json, &long).await.0, 413);
+}
+
+#[tokio::test]
+async fn strangers_keep_nobody_waiting() {
+    let site = site();
+    let post = |address: &str, token: &str, length: usize, body: Body| {
+        let request = Request::post(address)
+            .extension(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 40_000))))
+            .header(header::CONTENT_TYPE, "application/json")
+            .header(header::AUTHORIZATION, format!("Bearer {token}"))
+            .header(header::CONTENT_LENGTH, length);
+        site.router.clone().oneshot(request.body(body).unwrap())
+    };
+    let never = || Body::from_stream(futures_util::stream::pending::<Result<Bytes, Infallible>>());
+    // Of a stranger's write nothing is waited for.
+    let answer = post("/api/history/write", "nobody", 16 << 20, never()).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
+    // Bodies that are announced and do not come, for more memory than there is for all.
+    let mut strangers = tokio::task::JoinSet::new();
+    for _ in 0..40 {
+        strangers.spawn(post("/api_jsonrpc.php", "nobody", 8 << 20, never()));
+    }
+    for _ in 0..40 {
+        let answer = post("/api_jsonrpc.php", "nobody", 9 << 20, never()).await.unwrap();
+        assert_eq!(answer.status(), StatusCode::PAYLOAD_TOO_LARGE);
+    }
+    let body = r#"{"sequence":4}"#;
+    let answer = post("/api/history/write", &site.token, body.len(), body.into()).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
+    let long = " ".repeat(9 << 20);
+    let answer = post("/api_jsonrpc.php", &site.token, long.len(), long.into()).await.unwrap();
+    assert_eq!(answer.status(), StatusCode::OK);
 }

@@ -43,9 +43,15 @@ impl Service for Api {
 
 const NOT_SIGNED_IN: &str = "There is no API token with the call, or none that is valid.";
 
+/// The configuration database is in trouble, which the caller's values must not suffer from.
+fn no_config() -> Failure {
+    Reason::NotRead.with("The configuration cannot be read now. See the server's log.")
+}
+
 fn authenticate(api: &Api, asker: &Asker) -> Result<User, Failure> {
     session::authenticate(api, asker.token.as_deref()).map_err(|error| match error.code {
-        -32603 => Reason::Internal.with(error.data),
+        // Only the database makes internal errors here.
+        -32603 => no_config(),
         // Expired.
         -32500 => Reason::NotSignedIn.with(error.data),
         _ => Reason::NotSignedIn.with(NOT_SIGNED_IN),

@@ -1,8 +1,10 @@
 //! Reading: an answer is read from history page by page, as its reader takes them.
 
 use std::collections::VecDeque;
+use std::iter::Peekable;
 use std::sync::Arc;
 
+use config::snapshot::Item;
 use history::service::{Asker, Pages};
 use history::{Order, RangeQuery, Reader, Span};
 use model::{ItemId, SampleValue, Timestamp, TrendValues, ValueType};
@@ -19,6 +21,9 @@ use crate::permission::Need;
 const TEXT_ROWS: usize = 200;
 /// Newest values that are asked for together.
 const NEWEST_ROWS: usize = 500;
+/// Newest values are of any type that the item had. One for each form in which values are kept.
+const ALL_TYPES: &[ValueType] =
+    &[ValueType::Float, ValueType::Unsigned, ValueType::Text, ValueType::Log];
 /// Items whose trends are asked for together.
 const TREND_ITEMS: usize = 10;
 
@@ -34,7 +39,7 @@ pub(super) fn read(
             let order = if request.descending { Order::NewestFirst } else { Order::OldestFirst };
             Ok(Box::new(RangePages {
                 history,
-                items: items.into(),
+                items: items.into_iter().map(|(item, kept_as)| (item, Some(kept_as))).collect(),
                 span: span(request.from, request.till),
                 order,
                 limit: match usize::try_from(request.limit) {
@@ -52,9 +57,10 @@ pub(super) fn read(
             let items = items(api, asker, "history.get", &request.items)?;
             Ok(Box::new(NewestPages {
                 history,
-                items: items.into_iter().map(|(item, _)| item).collect(),
+                items: items.into(),
                 count: usize::try_from(request.count.max(1)).unwrap_or(1),
                 ready: VecDeque::new(),
+                long: None,
             }))
         }
         ReadRequest::Trends(request) => {
@@ -92,18 +98,21 @@ fn items(
     };
     let mut found = Vec::with_capacity(names.len());
     for (n, name) in names.iter().enumerate() {
-        match find(&snapshot, name.itemid, &name.host, &name.key) {
+        found.push(match find(&snapshot, name.itemid, &name.host, &name.key) {
             // Values of discovery rules are not kept.
-            Ok(item) if item.discovery_rule => return Err(at(n, no_item())),
-            Ok(item) => found.push(item),
+            Ok(item) => Some(item).filter(|item| !item.discovery_rule),
+            // Told together with those that are there and hidden.
+            Err(failure) if failure.reason() == Reason::NoItem => None,
             Err(failure) => return Err(at(n, failure)),
-        }
+        });
     }
-    let allowed = Allowed::load(api, &user, Need::Read, found.iter().map(|item| item.host))?;
-    match found.iter().position(|item| !allowed.has(item.host)) {
-        Some(n) => Err(at(n, no_item())),
-        None => Ok(found.into_iter().map(|item| (item.id, item.value_type)).collect()),
-    }
+    let hosts = found.iter().flatten().map(|item| item.host);
+    let allowed = Allowed::load(api, &user, Need::Read, hosts)?;
+    let item = |(n, item): (usize, Option<&Arc<Item>>)| match item {
+        Some(item) if allowed.has(item.host) => Ok((item.id, item.value_type)),
+        _ => Err(at(n, no_item())),
+    };
+    found.into_iter().enumerate().map(item).collect()
 }
 
 fn not_read(error: history::Error) -> Failure {
@@ -117,7 +126,8 @@ fn not_read(error: history::Error) -> Failure {
 /// Values of a span, item after item.
 struct RangePages {
     history: Arc<dyn Reader>,
-    items: VecDeque<(ItemId, ValueType)>,
+    /// `None` = values of any type.
+    items: VecDeque<(ItemId, Option<ValueType>)>,
     span: Span,
     order: Order,
     /// Values of each item.
@@ -128,7 +138,7 @@ struct RangePages {
 /// How far an item has been read.
 struct Place {
     item: ItemId,
-    value_type: ValueType,
+    value_type: Option<ValueType>,
     /// Values that the limit still allows.
     left: usize,
     last: Option<Timestamp>,
@@ -137,9 +147,33 @@ struct Place {
 }
 
 impl RangePages {
+    fn find(
+        &self,
+        place: &Place,
+        span: Span,
+        limit: usize,
+    ) -> Result<Vec<model::Sample>, history::Error> {
+        let types = place.value_type.as_ref().map_or(ALL_TYPES, std::slice::from_ref);
+        let mut found = Vec::new();
+        for &value_type in types {
+            let (item, order) = (place.item, self.order);
+            let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
+            found.append(&mut self.history.range(&query)?);
+        }
+        if types.len() > 1 {
+            found.sort_by_key(|sample| sample.at);
+            if self.order == Order::NewestFirst {
+                found.reverse();
+            }
+            found.truncate(limit);
+        }
+        Ok(found)
+    }
+
     /// The next values of the item, at most a page; and whether there may be more.
     fn more(&self, place: &mut Place) -> Result<(Vec<Sample>, bool), history::Error> {
-        let page = if place.value_type.is_numeric() { PAGE_ROWS } else { TEXT_ROWS };
+        let numeric = place.value_type.is_some_and(ValueType::is_numeric);
+        let page = if numeric { PAGE_ROWS } else { TEXT_ROWS };
         let room = page.min(place.left);
         let limit = room + place.again;
         let mut span = self.span;
@@ -148,14 +182,7 @@ impl RangePages {
             (Some(last), Order::NewestFirst) => span.till = last.clock,
             (None, _) => {}
         }
-        let query = RangeQuery {
-            item: place.item,
-            value_type: place.value_type,
-            span,
-            limit: Some(limit),
-            order: self.order,
-        };
-        let found = self.history.range(&query)?;
+        let found = self.find(place, span, limit)?;
         let mut more = found.len() >= limit;
         let seen = |at: Timestamp| match (place.last, self.order) {
             (None, _) => false,
@@ -209,54 +236,86 @@ impl Pages for RangePages {
     }
 }
 
+/// Newest values that were read, newest first.
+type Newest = Peekable<std::vec::IntoIter<model::Sample>>;
+
 /// The newest values of each item.
 struct NewestPages {
     history: Arc<dyn Reader>,
-    items: VecDeque<ItemId>,
+    items: VecDeque<(ItemId, ValueType)>,
     count: usize,
-    ready: VecDeque<Samples>,
+    ready: VecDeque<(ItemId, Newest)>,
+    /// An item with many texts, which are read in parts.
+    long: Option<RangePages>,
+}
+
+impl NewestPages {
+    fn is_long(&self, value_type: ValueType) -> bool {
+        !value_type.is_numeric() && self.count > TEXT_ROWS
+    }
+
+    /// What is read next; false = that was all.
+    fn read(&mut self) -> Result<bool, Failure> {
+        let Some(&(item, value_type)) = self.items.front() else { return Ok(false) };
+        if self.is_long(value_type) {
+            self.items.pop_front();
+            self.long = Some(RangePages {
+                history: Arc::clone(&self.history),
+                items: [(item, None)].into(),
+                span: Span::ALL,
+                order: Order::NewestFirst,
+                limit: self.count,
+                at: None,
+            });
+            return Ok(true);
+        }
+        let short = self.items.iter().take((NEWEST_ROWS / self.count).max(1));
+        let short = short.take_while(|(_, value_type)| !self.is_long(*value_type));
+        let items: Vec<ItemId> = short.map(|(item, _)| *item).collect();
+        self.items.drain(..items.len());
+        let newest = self.history.newest(&items, self.count).map_err(not_read)?;
+        let newest = newest.into_iter().map(|samples| samples.into_iter().peekable());
+        self.ready = items.into_iter().zip(newest).collect();
+        Ok(true)
+    }
+
+    fn page(&mut self) -> Result<Option<Page>, Failure> {
+        loop {
+            if let Some(long) = &mut self.long {
+                if let Some(page) = long.next()? {
+                    return Ok(Some(page));
+                }
+                self.long = None;
+            }
+            while let Some((item, newest)) = self.ready.front_mut() {
+                let samples = by_bytes(newest);
+                if !samples.is_empty() {
+                    return Ok(Some(Page::Samples(Samples { itemid: item.0, samples })));
+                }
+                self.ready.pop_front();
+            }
+            if !self.read()? {
+                return Ok(None);
+            }
+        }
+    }
 }
 
 impl Pages for NewestPages {
     fn next(&mut self) -> Result<Option<Page>, Failure> {
-        loop {
-            if let Some(samples) = self.ready.pop_front() {
-                return Ok(Some(Page::Samples(samples)));
-            }
-            if self.items.is_empty() {
-                return Ok(None);
-            }
-            let many = (NEWEST_ROWS / self.count).clamp(1, self.items.len());
-            let items: Vec<ItemId> = self.items.drain(..many).collect();
-            let newest = self.history.newest(&items, self.count).map_err(|error| {
-                self.items.clear();
-                not_read(error)
-            })?;
-            for (item, samples) in items.into_iter().zip(newest) {
-                self.ready.extend(by_bytes(item, samples));
-            }
-        }
+        self.page().inspect_err(|_| self.items.clear())
     }
 }
 
-/// Messages of at most [`PAGE_BYTES`], about.
-fn by_bytes(item: ItemId, samples: Vec<model::Sample>) -> Vec<Samples> {
-    let mut messages: Vec<Samples> = Vec::new();
-    let mut room = 0;
-    for one in &samples {
-        let bytes = 1 + one.value.as_text().map_or(0, str::len);
-        match messages.last_mut() {
-            Some(message) if bytes <= room => {
-                room -= bytes;
-                message.samples.push(sample(one));
-            }
-            _ => {
-                room = PAGE_BYTES.saturating_sub(bytes);
-                messages.push(Samples { itemid: item.0, samples: vec![sample(one)] });
-            }
-        }
+/// The next message, of at most [`PAGE_BYTES`], about.
+fn by_bytes(newest: &mut Newest) -> Vec<Sample> {
+    let (mut message, mut room) = (Vec::new(), PAGE_BYTES);
+    let bytes = |one: &model::Sample| 1 + one.value.as_text().map_or(0, str::len);
+    while let Some(one) = newest.next_if(|one| message.is_empty() || bytes(one) <= room) {
+        room = room.saturating_sub(bytes(&one));
+        message.push(sample(&one));
     }
-    messages
+    message
 }
 
 /// Trends of a span, item after item.

@@ -6,8 +6,9 @@ use std::sync::Mutex;
 
 use model::HostId;
 use stdx::sync::lock;
-use wire::history_service::{Failure, Reason};
+use wire::history_service::Failure;
 
+use super::no_config;
 use crate::call::User;
 use crate::permission::{Need, on_hosts};
 use crate::session::CACHE_S;
@@ -103,7 +104,7 @@ impl Allowed {
             .deps
             .config
             .read(|c| Ok::<_, ApiError>(config::db::query_by_ids(c, &sql, &[], &ids)?))
-            .map_err(|error| Reason::Internal.with(error.data))?;
+            .map_err(|_| no_config())?;
         let found: BTreeSet<HostId> = rows.iter().map(|row| HostId(row.id("hostid"))).collect();
         let verdicts: Vec<_> = unknown.iter().map(|host| (*host, found.contains(host))).collect();
         lock(&rights.0).learn(who, now, &verdicts);

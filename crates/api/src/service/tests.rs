@@ -43,7 +43,11 @@ impl Reader for Shelf {
     }
     fn newest(&self, items: &[ItemId], n: usize) -> Result<Vec<Vec<Sample>>, history::Error> {
         self.spend()?;
-        newest_of(self.memory.lock().unwrap().view_newest(items, n).as_ref(), items, n)
+        let view = self.memory.lock().unwrap().view_newest(items, n);
+        let newest = newest_of(view.as_ref(), items, n)?;
+        let texts = newest.iter().flatten().filter(|sample| sample.value.as_text().is_some());
+        assert!(texts.count() <= 500, "long texts are read in parts");
+        Ok(newest)
     }
     fn trends(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, history::Error> {
         self.spend()?;
@@ -256,6 +260,62 @@ fn rights_and_roles_decide() {
 }
 
 #[test]
+fn what_is_hidden_looks_as_what_is_not_there() {
+    let site = Site::new();
+    let nobody = site.user("nobody", 0, 1);
+    let hidden = site.items[0].to_string();
+    let write = |id: &str| {
+        let values = json!({ "values": [
+            { "itemid": id, "clock": CLOCK, "ns": 1_000_000_000, "text": "1" },
+            { "itemid": id, "ns": 1, "text": "1" },
+            { "itemid": id },
+            { "itemid": id, "text": "1" },
+        ] });
+        format!("{:?}", site.write(&nobody, values))
+    };
+    assert_eq!(write(&hidden), write("987654"));
+    let read = |names: [&str; 2]| {
+        let items = names.map(named).into();
+        let newest = NewestRequest { items, ..NewestRequest::default() };
+        site.read(&nobody, ReadRequest::Newest(newest)).unwrap_err()
+    };
+    for names in [["numbers", "none"], ["none", "numbers"], ["numbers", "texts"]] {
+        assert_eq!(read(names), read(["none", "neither"]), "{names:?}");
+    }
+}
+
+#[test]
+fn trouble_of_the_database_is_no_fault_of_the_caller() {
+    let site = Site::new();
+    let session = site.user("writer", 3, 1);
+    let token = site.server.create("token.create", &json!({ "name": "t" }));
+    let token = site.server.call("token.generate", &json!([token])).unwrap();
+    let token = token[0]["token"].as_str().unwrap();
+    let one = json!({ "values": [{ "itemid": site.items[0], "text": "1" }] });
+    let later = || site.server.clock.advance(std::time::Duration::from_secs(60));
+    // It takes no changes.
+    let refuse = |table: &str| {
+        format!(
+            "CREATE TRIGGER full_{table} BEFORE UPDATE ON {table} \
+             BEGIN SELECT RAISE(ABORT, 'disk full'); END"
+        )
+    };
+    site.server.write_sql(&[&refuse("tokens"), &refuse("sessions")]);
+    for token in [token, &session] {
+        later();
+        assert_eq!(site.write(token, one.clone()).kept, 1);
+    }
+    // It cannot be read: first of the rights, then of users.
+    for table in ["group_rights", "users"] {
+        later();
+        site.server.write_sql(&[&format!("ALTER TABLE {table} RENAME TO {table}_gone")]);
+        let failure = site.write(&session, one.clone()).failure.unwrap();
+        let told = (&*failure.reason, &*failure.fault, failure.retry);
+        assert_eq!(told, ("not_read", "server", true), "{table}");
+    }
+}
+
+#[test]
 fn a_right_that_is_taken_away_counts_at_once() {
     let site = Site::new();
     let token = site.user("writer", 3, 1);
@@ -305,19 +365,27 @@ fn pages_together_are_what_is_kept() {
         assert_eq!(site.range(numbers, limit, true), down, "{limit}");
     }
     // Long texts: pages by bytes, and by what is held in memory.
-    let moments: Vec<(u32, u32)> = (0..450).map(|n| (CLOCK + n / 3, n)).collect();
+    let moments: Vec<(u32, u32)> = (0..1_200).map(|n| (CLOCK + n / 3, n)).collect();
     site.keep(texts, &moments, |n| {
-        SampleValue::Text("x".repeat(if n == 100 { 2 << 20 } else { n * 100 }).into())
+        SampleValue::Text("x".repeat(if n == 1_000 { 2 << 20 } else { n % 450 * 100 }).into())
     });
+    // From when it was an item of numbers.
+    site.keep(texts, &[(CLOCK + 399, 0)], |_| SampleValue::Unsigned(7));
     assert_eq!(site.range(texts, 0, false), moments);
     let newest = NewestRequest { items: vec![named("texts"), named("numbers")], count: 1_000 };
     let pages = site.read(&site.token, ReadRequest::Newest(newest)).unwrap();
-    let rows = |page: &Page| match page {
-        Page::Samples(page) => page.samples.len(),
-        Page::Trends(_) => 0,
-    };
-    assert!(pages.len() > 3, "{}", pages.len());
-    assert_eq!(pages.iter().map(rows).sum::<usize>(), 450 + 1_000);
+    assert!(pages.len() > 20, "{}", pages.len());
+    let mut all = Vec::new();
+    for page in pages {
+        let Page::Samples(page) = page else { panic!("{page:?}") };
+        let bytes = page.samples.iter().map(|sample| sample.text.as_ref().map_or(0, String::len));
+        assert!(bytes.sum::<usize>() <= PAGE_BYTES || page.samples.len() == 1);
+        all.extend(page.samples.into_iter().map(|one| (page.itemid, (one.clock, one.ns))));
+    }
+    let mut expected: Vec<_> = moments[201..].iter().rev().map(|at| (texts, *at)).collect();
+    expected.insert(3, (texts, (CLOCK + 399, 0)));
+    expected.extend(reversed.iter().take(1_000).map(|at| (numbers, *at)));
+    assert_eq!(all, expected);
 }
 
 #[test]

@@ -80,8 +80,10 @@ fn check(
     value: Value,
     now: Timestamp,
 ) -> Result<(HostId, PushValue), Failure> {
-    let item = find(snapshot, value.itemid, &value.host, &value.key)?;
+    let item = find(snapshot, value.itemid, &value.host, &value.key);
+    // What is wrong with the rest comes first: it must not tell whether there is such an item.
     let SentValue { at, text, log } = SentValue::read(value, now)?;
+    let item = item?;
     Ok((item.host, PushValue { item: item.id, value: text, log, at }))
 }
 

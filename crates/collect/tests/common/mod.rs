@@ -89,6 +89,8 @@ pub(crate) struct Shards {
     pub(crate) values: Mutex<Vec<Value>>,
     /// Drop acknowledgements: the values count as lost.
     pub(crate) lose: AtomicBool,
+    /// Refuse the last value of each batch.
+    pub(crate) refuse: AtomicBool,
     /// Take batches but do not report while set.
     pub(crate) hold: AtomicBool,
     pub(crate) batches: AtomicUsize,
@@ -145,7 +147,8 @@ async fn run_shard(shards: Arc<Shards>, mut queue: queue::Receiver<ValueBatch>) 
         let count = batch.values.len() as u64;
         shards.values.lock().unwrap().extend(batch.values);
         if let Some(part) = batch.ack {
-            part.report(count, 0);
+            let failed = u64::from(shards.refuse.load(Ordering::SeqCst));
+            part.report(count - failed, failed);
         }
     }
 }

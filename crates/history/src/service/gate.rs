@@ -189,9 +189,10 @@ impl Gate {
             return Err(Reason::Busy.with(text));
         };
         let (inside, asker) = (Arc::clone(&self.0), asker.clone());
-        let begin = move || inside.service.read(&asker, message()?);
+        // The place goes with the thread: who goes away leaves the work behind.
+        let begin = move || Ok((inside.service.read(&asker, message()?)?, place));
         let begun = spawn_blocking(begin).await.unwrap_or_else(|error| Err(broken(&error)));
-        let pages = begun.inspect_err(|_| counters.failed())?;
+        let (pages, place) = begun.inspect_err(|_| counters.failed())?;
         Ok(Answer::begin(Arc::clone(&self.0), pages, place))
     }
 
@@ -229,4 +230,70 @@ impl Drop for Open {
 pub(super) fn broken(error: &JoinError) -> Failure {
     tracing::error!(%error, "a call of the history service broke");
     Reason::Internal.with("Internal error. See the server's log.")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Condvar, Mutex};
+
+    use wire::history_service::NewestRequest;
+
+    use super::*;
+    use crate::service::Pages;
+
+    /// Reads begin when they are let.
+    #[derive(Default)]
+    struct Slow {
+        begun: AtomicU64,
+        open: Mutex<bool>,
+        opened: Condvar,
+    }
+
+    struct Nothing;
+
+    impl Pages for Nothing {
+        fn next(&mut self) -> Result<Option<Page>, Failure> {
+            Ok(None)
+        }
+    }
+
+    impl Service for Slow {
+        fn known(&self, _: &Asker) -> Result<(), Failure> {
+            Ok(())
+        }
+        fn write(&self, _: &Asker, _: WriteRequest) -> WriteReply {
+            WriteReply::default()
+        }
+        fn read(&self, _: &Asker, _: ReadRequest) -> Result<Box<dyn Pages>, Failure> {
+            add(&self.begun, 1);
+            let open = self.open.lock().unwrap();
+            drop(self.opened.wait_while(open, |open| !*open).unwrap());
+            Ok(Box::new(Nothing))
+        }
+    }
+
+    #[tokio::test]
+    async fn a_read_that_nobody_waits_for_keeps_its_place_until_its_work_ends() {
+        let service = Arc::new(Slow::default());
+        let limits = Limits { answers_max: 1, ..Limits::default() };
+        let gate = Gate::new(Arc::clone(&service) as Arc<dyn Service>, limits, Arc::default());
+        let asker = Asker { token: None, peer: [127, 0, 0, 1].into() };
+        let message = || Ok(ReadRequest::Newest(NewestRequest::default()));
+        let gone = tokio::spawn({
+            let (gate, asker) = (gate.clone(), asker.clone());
+            async move { gate.read(&asker, message).await.map(drop) }
+        });
+        while service.begun.load(Ordering::Relaxed) == 0 {
+            tokio::task::yield_now().await;
+        }
+        gone.abort();
+        assert!(gone.await.unwrap_err().is_cancelled());
+        let busy = gate.read(&asker, message).await.unwrap_err();
+        assert_eq!(busy.reason(), Reason::Busy);
+        *service.open.lock().unwrap() = true;
+        service.opened.notify_all();
+        while gate.read(&asker, message).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    }
 }

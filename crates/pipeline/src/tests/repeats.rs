@@ -1,9 +1,56 @@
 //! Late values, values of one moment, and values that come twice.
 
-use model::{ItemId, Payload, SampleValue, Timestamp, Value, ValueBatch, ValueType};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use history::{Class, Counters, Day, Driver, DriverInfo, Error, Kinds, Memory, Span, View};
+use model::{ItemId, Payload, Sample, SampleValue, Timestamp, Trend, Value, ValueBatch, ValueType};
 use stdx::ack;
 
 use crate::testing::{Rig, START_S, function, host, item, memory, snapshot, trigger};
+
+/// A history that counts the samples which are read.
+struct Counted(Memory, Arc<AtomicUsize>);
+
+impl Driver for Counted {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        self.0.write(samples)
+    }
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        self.0.write_trends(trends)
+    }
+    fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
+        self.0.clear(items)
+    }
+    fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
+        Box::new(CountedView(self.0.view(items, span), Arc::clone(&self.1)))
+    }
+    fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
+        self.0.drop_before(class, day)
+    }
+    fn classes(&self) -> Vec<Class> {
+        self.0.classes()
+    }
+    fn describe(&self) -> DriverInfo {
+        self.0.describe()
+    }
+    fn counters(&self) -> Counters {
+        self.0.counters()
+    }
+}
+
+struct CountedView(Box<dyn View>, Arc<AtomicUsize>);
+
+impl View for CountedView {
+    fn samples(&self, item: ItemId, kinds: Kinds) -> Result<Vec<Sample>, Error> {
+        let samples = self.0.samples(item, kinds)?;
+        self.1.fetch_add(samples.len(), Ordering::Relaxed);
+        Ok(samples)
+    }
+    fn trends(&self, item: ItemId) -> Result<Vec<Trend>, Error> {
+        self.0.trends(item)
+    }
+}
 
 fn value(item: u64, text: &str, clock: u32, ns: u32) -> Value {
     let at = Timestamp { clock: START_S + clock, ns };
@@ -104,6 +151,63 @@ fn another_value_of_a_moment_that_is_kept_is_new() {
     assert_eq!(in_doubt(&mut rig, first()), 4);
     assert_eq!(numbers(&rig, 1), [10, 10, 11, 12, 13, 14]);
     assert_eq!(numbers(&rig, 2), [20, 21, 22]);
+}
+
+#[test]
+fn history_is_read_around_the_moments_of_a_message_alone() {
+    let read = Arc::new(AtomicUsize::new(0));
+    let driver = Counted(Memory::new(Arc::new(Class(7))), Arc::clone(&read));
+    let items = vec![item(1, 1, "k", ValueType::Unsigned), item(2, 1, "l", ValueType::Unsigned)];
+    let drivers: Vec<Box<dyn Driver>> = vec![Box::new(driver)];
+    let mut rig = Rig::with(snapshot(vec![host(1)], items, Vec::new()), drivers, Vec::new());
+    let each_ten_s = |item| move |n: u32| value(item, &n.to_string(), n * 10, 0);
+    rig.take((0..10_000).map(each_ten_s(1)).collect());
+    rig.take((0..10_000).map(each_ten_s(2)).collect());
+    read.store(0, Ordering::Relaxed);
+    let message = vec![
+        value(1, "0", 0, 0),
+        value(2, "9999", 99_990, 0),
+        value(1, "9999", 99_990, 0),
+        value(1, "5000", 50_000, 0),
+        value(1, "new", 50_001, 0),
+    ];
+    assert_eq!(in_doubt(&mut rig, message), 4);
+    let read = read.load(Ordering::Relaxed);
+    assert!(read < 50, "{read} samples were read for five values");
+}
+
+#[test]
+fn a_long_message_is_compared_in_parts_that_know_of_each_other() {
+    let mut rig = plain();
+    let message = || {
+        let mut values: Vec<Value> = (0..9_000).map(|n| value(1, "7", n, 0)).collect();
+        // The second of these is kept in the second behind, and what stood there one further.
+        values.insert(3_600, value(1, "7", 3_599, 999_999_999));
+        values.insert(3_600, value(1, "7", 3_599, 999_999_999));
+        values
+    };
+    rig.take(message());
+    assert_eq!(in_doubt(&mut rig, message()), 9_002);
+    assert_eq!(in_doubt(&mut rig, vec![value(1, "7", 3_600, 1), value(1, "7", 3_600, 2)]), 1);
+}
+
+#[test]
+fn what_is_sent_again_in_the_round_of_the_first_time_is_known() {
+    let mut rig = plain();
+    let message = || vec![value(1, "1", 1, 0), value(1, "2", 2, 0)];
+    let (mut first, heard) = ack::split(1);
+    let (mut other, _) = ack::split_doubtful(1);
+    let (mut again, heard_again) = ack::split_doubtful(1);
+    let mut batches = vec![
+        ValueBatch { values: message(), ack: first.pop() },
+        ValueBatch { values: vec![value(2, "1", 1, 0)], ack: other.pop() },
+        ValueBatch { values: message(), ack: again.pop() },
+    ];
+    rig.cores[0].run(&mut batches);
+    assert_eq!((heard.blocking_wait().repeated, heard_again.blocking_wait().repeated), (0, 2));
+    let mut folded = Vec::new();
+    rig.cores[0].folder.drain(&mut folded);
+    assert_eq!(folded.iter().map(|folded| folded.trend.num).sum::<u32>(), 3);
 }
 
 #[test]

@@ -32,7 +32,7 @@ pub enum Reason {
     NoCall,
     /// Could not be kept.
     NotKept,
-    /// History cannot be read now.
+    /// History, or the configuration database, cannot be read now.
     NotRead,
     /// More is asked at once than the server takes.
     Busy,
