@@ -222,12 +222,11 @@ impl<R: Remote> Driver for Connection<R> {
         self.remote.drop_before(class, day)
     }
 
-    fn classes(&self) -> Vec<Class> {
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let mut classes = self.remote.classes().unwrap_or_default();
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let mut classes = self.remote.classes()?;
         classes.sort_unstable();
         classes.dedup();
-        classes
+        Ok(classes)
     }
 
     fn describe(&self) -> DriverInfo {

@@ -208,13 +208,12 @@ impl<S: Session> Driver for Connection<S> {
         })
     }
 
-    fn classes(&self) -> Vec<Class> {
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let tables = self.database.tables().unwrap_or_default();
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let tables = self.database.tables()?;
         let mut classes: Vec<Class> = tables.into_iter().map(|table| table.class).collect();
         classes.sort_unstable();
         classes.dedup();
-        classes
+        Ok(classes)
     }
 
     fn describe(&self) -> DriverInfo {
