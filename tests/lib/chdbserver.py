@@ -15,6 +15,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from chdb.session import Session
 
 INSERT = re.compile(r"\s*INSERT\s+INTO\s+(.*?)\s+FORMAT\s+(\w+)\s*$", re.S | re.I)
+# What an address has beside settings.
+NO_SETTINGS = {"query", "database", "wait_end_of_query"}
 FORMAT = re.compile(r"\s+FORMAT\s+(\w+)\s*;?\s*$", re.I)
 
 
@@ -26,10 +28,15 @@ class Engine:
         self.session = Session(folder)
         self.rows = os.path.join(folder, "..", "rows")
         self.turn = threading.Lock()
+        # Those that were asked for stay: everybody asks for the same.
+        self.settings = set()
 
-    def run(self, sql, database, body):
+    def run(self, sql, database, settings, body):
         with self.turn:
             self.session.query("USE `%s`" % database)
+            for setting in settings - self.settings:
+                self.session.query("SET %s = %s" % setting)
+                self.settings.add(setting)
             insert = INSERT.match(sql)
             if insert and body:
                 with open(self.rows, "wb") as file:
@@ -60,7 +67,9 @@ class Handler(BaseHTTPRequestHandler):
         if not query:
             query, body = body.decode(), b""
         try:
-            answer = self.server.engine.run(query, asked.get("database", ["default"])[0], body)
+            settings = {(name, asked[name][0]) for name in set(asked) - NO_SETTINGS}
+            answer = self.server.engine.run(
+                query, asked.get("database", ["default"])[0], settings, body)
         except Exception as problem:  # whatever the engine raises is its answer
             self.answer(500, str(problem).encode())
         else:

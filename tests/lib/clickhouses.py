@@ -34,11 +34,15 @@ CLICKHOUSE_USERS = """<?xml version="1.0"?>
   <profiles><default><max_memory_usage>1000000000</max_memory_usage>
     <max_threads>2</max_threads></default></profiles>
   <users><default><password>{password}</password><networks><ip>127.0.0.0/8</ip></networks>
-    <profile>default</profile><quota>default</quota></default></users>
+    <profile>default</profile><quota>default</quota></default>{users}</users>
   <quotas><default/></quotas>
 </yandex>
 """
 
+# Before users could be made by statements, this was how one had a database of its own.
+RESTRICTED = """<vedette><password>{password}</password><networks><ip>127.0.0.0/8</ip></networks>
+    <profile>default</profile><quota>default</quota>
+    <allow_databases><database>vedette</database></allow_databases></vedette>"""
 
 CLUSTER = """<remote_servers><two>%s</two></remote_servers>"""
 SHARD = """<shard><replica><host>127.0.0.1</host><port>%d</port>
@@ -70,11 +74,11 @@ class Http(StoreProcess):
                 self.command(), stdout=output, stderr=output, cwd=self.folder)
         bed.wait_for("ClickHouse", lambda: self.query("SELECT 1") == "1", 60, pause=0.1)
 
-    def query(self, sql, timeout=30):
+    def query(self, sql, timeout=30, user="default"):
         """What a statement answers, without the last line's end."""
         request = urllib.request.Request(
             "http://%s/" % self.host(), sql.encode(),
-            {"X-ClickHouse-User": "default", "X-ClickHouse-Key": self.password})
+            {"X-ClickHouse-User": user, "X-ClickHouse-Key": self.password})
         try:
             with urllib.request.urlopen(request, timeout=timeout) as answer:
                 return answer.read().decode().rstrip("\n")
@@ -86,12 +90,13 @@ class Http(StoreProcess):
 class ClickHouse(Http):
     """Debian's ClickHouse server, release 18."""
 
-    def __init__(self, password="", tcp=None, cluster=""):
+    def __init__(self, password="", tcp=None, cluster="", users=""):
         if not shutil.which("clickhouse-server"):
             raise AssertionError("ClickHouse is missing: scripts/install-packages stores")
         super().__init__(password)
         fields = {"dir": self.folder, "port": self.port, "tcp": tcp or bed.free_port(),
-                  "inter": bed.free_port(), "password": password, "cluster": cluster}
+                  "inter": bed.free_port(), "password": password, "cluster": cluster,
+                  "users": users.format(password=password)}
         for name, text in (("config.xml", CLICKHOUSE_CONFIG), ("users.xml", CLICKHOUSE_USERS)):
             with open(os.path.join(self.folder, name), "w") as file:
                 file.write(text.format(**fields))

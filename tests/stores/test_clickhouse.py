@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
-from clickhouses import ClickHouse  # noqa: E402
+from clickhouses import RESTRICTED, ClickHouse  # noqa: E402
 from storecase import FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 
 TABLES = {FLOAT: "history_float", LOG: "history_log", UNSIGNED: "history_uint"}
@@ -71,6 +71,55 @@ class OnClickHouse(storecase.PromisesOnSmallDisk):
         self.assertEqual(self.store.query(
             "SELECT num, min, avg, max FROM vedette.hours WHERE itemid IN (%s)" % both),
             "4\t1\t2\t3\n4\t1\t2\t3")
+
+    def test_a_deletion_waits_for_no_other_that_fails(self):
+        _, items = self.host("deleted", [{"key_": "n", "value_type": UNSIGNED}])
+        now = int(time.time())
+        self.assertTrue(self.send([("deleted", "n", "1", now - 9, 1)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        # The administrator's, in a partition of its own.
+        day = now // storecase.DAY
+        self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
+                         "(99999999, %d, 0, 1, 99)" % now)
+        self.store.query("ALTER TABLE vedette.history_uint UPDATE value = throwIf(value = 1) "
+                         "WHERE itemid = 99999999")
+        try:
+            self.api.call("history.clear", [items["n"]])
+            self.wait_for_rows(items["n"], UNSIGNED, 0, 30)
+            # What comes behind is written: nobody waits any more.
+            self.assertTrue(self.send([("deleted", "n", "2", now - 8, 1)]))
+            self.wait_for_rows(items["n"], UNSIGNED, 1, 30)
+            self.assertNotEqual("0", self.store.query(
+                "SELECT count() FROM system.mutations WHERE is_done = 0"))
+        finally:
+            self.store.query("ALTER TABLE vedette.history_uint DROP PARTITION (99,%d)" % day)
+
+
+class Restricted(storecase.StoreCase):
+    """A user who may use one database, and nothing else."""
+
+    @classmethod
+    def make_store(cls):
+        store = ClickHouse(SECRET, users=RESTRICTED)
+        cls.addClassCleanup(store.stop)
+        store.query("CREATE DATABASE vedette")
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "clickhouse=" + cls.store.url("vedette").replace("default:", "vedette:")
+
+    rows = OnClickHouse.rows
+
+    def test_a_database_of_its_own_is_all_that_a_user_needs(self):
+        _, items = self.host("own", [{"key_": "n", "value_type": UNSIGNED}])
+        now = int(time.time())
+        self.assertTrue(self.send([("own", "n", "1", now - 9, 1)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.api.call("history.clear", [items["n"]])
+        self.wait_for_rows(items["n"], UNSIGNED, 0)
+        with self.assertRaises(OSError):
+            self.store.query("CREATE TABLE default.x (n UInt8) ENGINE = Memory", user="vedette")
 
 
 class Refused(bed.unittest.TestCase):

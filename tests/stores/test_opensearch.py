@@ -81,6 +81,26 @@ class OnOpenSearch(storecase.PromisesOnSmallDisk):
         self.assertEqual(len(refused), 1)
         self.assertTrue(refused[0].startswith("%s\t%d." % (items["l"], clock)), refused[0][:80])
 
+    def test_what_the_cluster_may_not_have_is_no_fault_of_rows(self):
+        _, items = self.host("shards", [{"key_": "n", "value_type": UNSIGNED}])
+        now = int(time.time())
+        self.assertTrue(self.send([("shards", "n", "1", now - 9, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+
+        def limit(shards):
+            self.store.call("PUT", "_cluster/settings",
+                            {"persistent": {"cluster.max_shards_per_node": shards}})
+
+        limit(1)
+        try:
+            # No other day has an index.
+            self.assertTrue(self.send([("shards", "n", "2", now + 3 * DAY, 0)]))
+            bed.wait_for("the complaint", lambda: "maximum shards open" in self.server.log(100000))
+        finally:
+            limit(None)
+        self.wait_for_rows(items["n"], UNSIGNED, 2)
+        self.assertEqual(self.refused(items["n"]), [])
+
 
 class Refused(bed.unittest.TestCase):
     def test_a_wrong_parameter_is_told_without_secrets(self):

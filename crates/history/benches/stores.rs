@@ -37,8 +37,8 @@ fn open(kind: &str, url: &str) -> Box<dyn Driver> {
         "clickhouse" => Arc::new(ClickHouse::new(url, retention).unwrap()),
         "hbase" => Arc::new(HBase::new(url, retention, RealClock::shared()).unwrap()),
         "opensearch" => Arc::new(OpenSearch::new(url, retention).unwrap()),
-        "postgresql" => open_postgresql(url, retention).unwrap(),
-        "mysql" => open_mysql(url, retention).unwrap(),
+        "postgresql" => open_postgresql(url, retention, RealClock::shared()).unwrap(),
+        "mysql" => open_mysql(url, retention, RealClock::shared()).unwrap(),
         other => panic!("{other} is no store"),
     };
     store.driver()

@@ -76,7 +76,7 @@ pub trait Driver: Send {
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error>;
 
     /// The retention classes in which something is stored.
-    fn classes(&self) -> Vec<Class>;
+    fn classes(&self) -> Result<Vec<Class>, Error>;
 
     /// The youngest second not after `till` at which something is stored, about; `None` = unknown.
     /// After a crash it tells from when on trends are to be folded anew.

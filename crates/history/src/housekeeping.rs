@@ -24,23 +24,31 @@ pub fn class_of(seconds: u64) -> Class {
     Class(step.unwrap_or_else(years))
 }
 
-/// Deletes from the driver what no class keeps at `now_s` (seconds since 1970). Run it hourly.
+/// Deletes from the driver what no class keeps at `now_s` (seconds since 1970); a class that fails
+/// holds up no other. Run it hourly.
 pub fn run(driver: &mut dyn Driver, now_s: u32) -> Result<Dropped, Error> {
     let mut dropped = Dropped::default();
     let today = Day::of(now_s);
-    for class in driver.classes() {
+    let mut failed = None;
+    for class in driver.classes()? {
         // A value from the first second of a day is kept until the class' days have passed since
         // the last second of that day.
         let oldest = Day(today.0.saturating_sub(u32::from(class.0)));
         dropped.classes += 1;
-        dropped.bytes += driver.drop_before(class, oldest)?;
+        match driver.drop_before(class, oldest) {
+            Ok(bytes) => dropped.bytes += bytes,
+            Err(error) => drop(failed.get_or_insert(error)),
+        }
     }
-    Ok(dropped)
+    failed.map_or(Ok(dropped), Err)
 }
 
 #[cfg(test)]
 mod tests {
+    use model::{ItemId, Sample, Trend};
+
     use super::*;
+    use crate::{Counters, DriverInfo, Span, View};
 
     #[test]
     fn classes_are_few_and_never_too_short() {
@@ -61,5 +69,46 @@ mod tests {
         ] {
             assert_eq!(class_of(seconds), Class(days), "{seconds} s");
         }
+    }
+
+    /// Three classes, of which one cannot be dropped; `false` = nobody knows which.
+    struct Stubborn(bool, Vec<Class>);
+
+    impl Driver for Stubborn {
+        fn write(&mut self, _: &[Sample]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn clear(&mut self, _: &[ItemId]) -> Result<(), Error> {
+            unreachable!()
+        }
+        fn view(&self, _: &[ItemId], _: Span) -> Box<dyn View> {
+            unreachable!()
+        }
+        fn drop_before(&mut self, class: Class, _: Day) -> Result<u64, Error> {
+            self.1.push(class);
+            if class == Class(3) { Err(Error::storage_away("not this")) } else { Ok(5) }
+        }
+        fn classes(&self) -> Result<Vec<Class>, Error> {
+            let classes = [1, 3, 31].map(Class).to_vec();
+            if self.0 { Ok(classes) } else { Err(Error::storage_away("who knows")) }
+        }
+        fn describe(&self) -> DriverInfo {
+            unreachable!()
+        }
+        fn counters(&self) -> Counters {
+            unreachable!()
+        }
+    }
+
+    #[test]
+    fn a_class_that_fails_holds_up_no_other_and_is_told() {
+        let mut driver = Stubborn(true, Vec::new());
+        assert_eq!(run(&mut driver, 0).unwrap_err().message, "not this");
+        assert_eq!(driver.1, [1, 3, 31].map(Class));
+        let mut driver = Stubborn(false, Vec::new());
+        assert_eq!(run(&mut driver, 0).unwrap_err().message, "who knows");
     }
 }

@@ -246,7 +246,7 @@ impl Driver for Unsure {
     fn drop_before(&mut self, class: Class, day: crate::Day) -> Result<u64, Error> {
         self.0.drop_before(class, day)
     }
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Result<Vec<Class>, Error> {
         self.0.classes()
     }
     fn describe(&self) -> crate::DriverInfo {

@@ -240,9 +240,9 @@ fn whole(
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
         "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
         "hbase" => Arc::new(HBase::new(url, retention, Arc::clone(clock))?),
-        "mysql" => open_mysql(url, retention)?,
+        "mysql" => open_mysql(url, retention, Arc::clone(clock))?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
-        "postgresql" => open_postgresql(url, retention)?,
+        "postgresql" => open_postgresql(url, retention, Arc::clone(clock))?,
         "riak" => {
             tracing::warn!("history on Riak is experimental: it has met no real Riak yet");
             Arc::new(Riak::new(url, retention, Arc::clone(clock))?)

@@ -4,7 +4,7 @@ use model::{Sample, SampleValue, Timestamp, Trend, TrendValues};
 use stdx::clock::{SharedClock, SimClock};
 
 use super::*;
-use crate::{Class, Driver, Memory, Options};
+use crate::{Class, Driver, Error, Memory, Options};
 
 const TODAY: u32 = 19_675;
 
@@ -150,7 +150,7 @@ impl Driver for Lossy {
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
         self.0.drop_before(class, day)
     }
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Result<Vec<Class>, Error> {
         self.0.classes()
     }
     fn describe(&self) -> crate::DriverInfo {

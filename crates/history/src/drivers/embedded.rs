@@ -147,12 +147,12 @@ impl Driver for Embedded {
         self.engine.newest_clock(till)
     }
 
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Result<Vec<Class>, Error> {
         let retired = self.retired.iter().flat_map(Engine::classes);
         let mut classes: Vec<Class> = self.engine.classes().into_iter().chain(retired).collect();
         classes.sort_unstable();
         classes.dedup();
-        classes
+        Ok(classes)
     }
 
     fn describe(&self) -> DriverInfo {

@@ -126,9 +126,13 @@ impl Server {
         self.http.send(request.body(body).map_err(odd)?, &self.location)
     }
 
-    /// What an answer that is no success means: 400 blames what was sent, 413 its size; anything
-    /// else, such as 401 and 503, may be better later.
+    /// What an answer that is no success means: it may be better later.
     pub(crate) fn refused(&self, status: u16, said: &str) -> Error {
+        self.http.refused(status, said, &self.location, false)
+    }
+
+    /// The same of an answer to rows: 400 blames them, 413 their size.
+    pub(crate) fn refused_rows(&self, status: u16, said: &str) -> Error {
         self.http.refused(status, said, &self.location, status == 400 || status == 413)
     }
 }
@@ -222,7 +226,10 @@ mod tests {
     fn errors_say_whose_fault_they_are() {
         let server = Server::new(Address::read("Any", "http://h/x", 1).unwrap(), "x");
         for status in [400, 413, 401, 404, 429, 500, 503] {
-            let error = server.refused(status, &format!(" {}", "a".repeat(1000)));
+            let said = format!(" {}", "a".repeat(1000));
+            let error = server.refused(status, &said);
+            assert_eq!((error.retry, error.fault), (true, Fault::Storage), "{status}");
+            let error = server.refused_rows(status, &said);
             let is_row = status == 400 || status == 413;
             assert_eq!((error.retry, error.fault == Fault::Us), (!is_row, is_row), "{status}");
             let told = format!("Any at http://h:1/x refuses ({status}): {}", "a".repeat(300));

@@ -110,14 +110,14 @@ impl Driver for Memory {
         Ok(rows as u64 * size_of::<(Timestamp, SampleValue)>() as u64)
     }
 
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Result<Vec<Class>, Error> {
         let values = self.values.keys().map(|&(item, kind)| self.retention.class(item, kind));
         let trends = self.trends.iter().flat_map(|(&item, hours)| {
             let of =
                 |&(_, unsigned): &(u32, bool)| self.retention.class(item, trend_kind(unsigned));
             hours.keys().map(of).collect::<Vec<_>>()
         });
-        values.chain(trends).collect::<BTreeSet<_>>().into_iter().collect()
+        Ok(values.chain(trends).collect::<BTreeSet<_>>().into_iter().collect())
     }
 
     fn describe(&self) -> DriverInfo {

@@ -138,7 +138,8 @@ pub(crate) trait Remote: Send + Sync + 'static {
     /// The retention classes in which something is stored.
     fn classes(&self) -> Result<Vec<Class>, Error>;
 
-    /// Samples in any order: of those that are wanted at least the first `limit` in their order.
+    /// Samples in any order: of those that are wanted at least the first `limit` in their order;
+    /// fewer only where there are no more.
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error>;
 
     /// Buckets in any order; see [`View::buckets`]. `None` = it cannot reduce.
@@ -221,12 +222,11 @@ impl<R: Remote> Driver for Connection<R> {
         self.remote.drop_before(class, day)
     }
 
-    fn classes(&self) -> Vec<Class> {
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let mut classes = self.remote.classes().unwrap_or_default();
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let mut classes = self.remote.classes()?;
         classes.sort_unstable();
         classes.dedup();
-        classes
+        Ok(classes)
     }
 
     fn describe(&self) -> DriverInfo {
@@ -256,17 +256,24 @@ impl<R: Remote> RemoteView<R> {
         if limit == 0 || span.from > span.till {
             return Ok(Vec::new());
         }
-        let wanted = Wanted { item, kinds, span, newest_first, limit };
-        let mut samples = self.remote.read(&wanted)?;
-        at_most(samples.len())?;
-        if newest_first {
-            samples.sort_by_key(|sample| (Reverse(sample.at), kind_of(&sample.value)));
-            samples.dedup_by_key(|sample| place(sample));
-        } else {
-            oldest_first(&mut samples);
+        let mut wanted = Wanted { item, kinds, span, newest_first, limit };
+        loop {
+            let mut samples = self.remote.read(&wanted)?;
+            at_most(samples.len())?;
+            let is_all = samples.len() < wanted.limit;
+            if newest_first {
+                samples.sort_by_key(|sample| (Reverse(sample.at), kind_of(&sample.value)));
+                samples.dedup_by_key(|sample| place(sample));
+            } else {
+                oldest_first(&mut samples);
+            }
+            if is_all || samples.len() >= limit {
+                samples.truncate(limit);
+                return Ok(samples);
+            }
+            // What is stored under two classes took the place of more.
+            wanted.limit = wanted.limit.saturating_mul(2);
         }
-        samples.truncate(limit);
-        Ok(samples)
     }
 }
 

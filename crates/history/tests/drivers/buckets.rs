@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::atomic::Ordering;
 
-use history::{Bucket, BucketQuery, Kind, Span, Sums, buckets_of};
+use history::{Bucket, BucketQuery, Kind, Kinds, Span, Sums, buckets_of};
 use model::{ItemId, Sample, SampleValue, Timestamp, ValueType};
 
 use super::random::Random;
@@ -202,5 +202,13 @@ fn an_item_whose_retention_was_changed_has_each_row_once() {
         let buckets = view.buckets(CHANGED, Kind::Unsigned, NonZeroU32::MAX).unwrap();
         let sums = Sums::Unsigned { min: 0, max: 143, sum: 143 * 72 };
         assert_eq!(buckets, [Bucket { clock: 0, num: 144, sums }], "{}", case.name);
+        let mut all = view.samples(CHANGED, Kind::Unsigned.into()).unwrap();
+        assert_eq!(all.len(), 144, "{}", case.name);
+        let first = |n| view.oldest(CHANGED, Kinds::VALUES, n).unwrap();
+        let limits = [1, 54, 60, 73, 100, 143, 144, 145, 162, 1000];
+        limits.iter().for_each(|&n| assert_eq!(first(n), all[..n.min(144)], "{} {n}", case.name));
+        all.reverse();
+        let newest = |n| view.newest(CHANGED, Kinds::VALUES, n).unwrap();
+        limits.iter().for_each(|&n| assert_eq!(newest(n), all[..n.min(144)], "{} {n}", case.name));
     }
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod buckets;
+#[cfg(feature = "stores")]
+mod clocks;
 #[path = "../simulator/random.rs"]
 mod random;
 
@@ -67,12 +69,22 @@ fn embedded(name: &'static str, head_rows: usize, durable: bool) -> Case {
 /// `VEDETTE_OPENSEARCH` such as `http://127.0.0.1:9200`, `VEDETTE_POSTGRESQL` such as
 /// `postgresql://postgres@127.0.0.1:5432`, `VEDETTE_MYSQL` such as `mysql://root@127.0.0.1:3306`.
 #[cfg(feature = "stores")]
-#[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
 fn stores() -> Vec<Case> {
+    stores_at(&new_database(), &stdx::clock::RealClock::shared())
+}
+
+#[cfg(feature = "stores")]
+fn new_database() -> String {
     use std::sync::atomic::AtomicU32;
     static NUMBER: AtomicU32 = AtomicU32::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
-    let database = format!("suite_{}_{number}", std::process::id());
+    format!("suite_{}_{number}", std::process::id())
+}
+
+#[cfg(feature = "stores")]
+#[expect(clippy::disallowed_methods, reason = "the script that starts the servers tells where")]
+fn stores_at(database: &str, clock: &SharedClock) -> Vec<Case> {
+    let clock = || Arc::clone(clock);
     let mut cases = Vec::new();
     let mut add = |name, store: &dyn history::Store| {
         cases.push(Case { name, driver: store.driver(), _dir: None });
@@ -83,23 +95,25 @@ fn stores() -> Vec<Case> {
     }
     if let Ok(server) = std::env::var("VEDETTE_POSTGRESQL") {
         let url = format!("{server}/{database}");
-        add(POSTGRESQL, history::open_postgresql(&url, Arc::new(Classes)).unwrap().as_ref());
+        let store = history::open_postgresql(&url, Arc::new(Classes), clock()).unwrap();
+        add(POSTGRESQL, store.as_ref());
     }
     if let Ok(server) = std::env::var("VEDETTE_MYSQL") {
         let url = format!("{server}/{database}");
-        add(MYSQL, history::open_mysql(&url, Arc::new(Classes)).unwrap().as_ref());
+        let store = history::open_mysql(&url, Arc::new(Classes), clock()).unwrap();
+        add(MYSQL, store.as_ref());
     }
     if let Ok(server) = std::env::var("VEDETTE_CASSANDRA") {
-        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
-        add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock).unwrap());
+        let url = format!("{server}/{database}");
+        add(CASSANDRA, &history::Cassandra::new(&url, Arc::new(Classes), clock()).unwrap());
     }
     if let Ok(server) = std::env::var("VEDETTE_HBASE") {
-        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
-        add(HBASE, &history::HBase::new(&url, Arc::new(Classes), clock).unwrap());
+        let url = format!("{server}/{database}");
+        add(HBASE, &history::HBase::new(&url, Arc::new(Classes), clock()).unwrap());
     }
     if let Ok(server) = std::env::var("VEDETTE_RIAK") {
-        let (url, clock) = (format!("{server}/{database}"), stdx::clock::RealClock::shared());
-        add(RIAK, &history::Riak::new(&url, Arc::new(Classes), clock).unwrap());
+        let url = format!("{server}/{database}");
+        add(RIAK, &history::Riak::new(&url, Arc::new(Classes), clock()).unwrap());
     }
     if let Ok(server) = std::env::var("VEDETTE_OPENSEARCH") {
         let url = format!("{server}/{database}");
@@ -364,7 +378,8 @@ fn whole_days_are_dropped_by_class() {
         assert_eq!(oldest(ItemId(1000)), today - 3 * DAY, "{}", case.name);
         let view = case.driver.view(&[ITEM], Span::ALL);
         assert_eq!(view.trends(ITEM).unwrap().len(), 1, "{}", case.name);
-        assert_eq!(case.driver.classes(), [Class(3), Class(31), Class(365)], "{}", case.name);
+        let classes = case.driver.classes().unwrap();
+        assert_eq!(classes, [Class(3), Class(31), Class(365)], "{}", case.name);
     }
 }
 

@@ -156,8 +156,8 @@ impl Driver for Fake {
         }
         Ok(0)
     }
-    fn classes(&self) -> Vec<Class> {
-        vec![Class(31)]
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        Ok(vec![Class(31)])
     }
     fn describe(&self) -> DriverInfo {
         self.state().memory.as_ref().unwrap().describe()

@@ -137,7 +137,7 @@ fn a_driver_that_refuses_acknowledges_nothing() {
         ) -> Result<u64, history::Error> {
             self.0.drop_before(class, day)
         }
-        fn classes(&self) -> Vec<history::Class> {
+        fn classes(&self) -> Result<Vec<history::Class>, history::Error> {
             self.0.classes()
         }
         fn describe(&self) -> history::DriverInfo {

@@ -80,7 +80,7 @@ impl Link {
     /// Runs a statement without parameters; gives its rows.
     pub(crate) async fn ask(&self, cql: &str) -> Result<Vec<Cells>, Error> {
         let answer = self.session.query_unpaged(cql, ()).await;
-        let answer = answer.map_err(|error| self.refused(&error))?;
+        let answer = answer.map_err(|error| away(&self.location, &error))?;
         if !answer.is_rows() {
             return Ok(Vec::new());
         }
@@ -103,7 +103,7 @@ impl Link {
         values: impl SerializeRow,
     ) -> Result<(), Error> {
         let answer = self.session.execute_unpaged(statement, values).await;
-        answer.map(drop).map_err(|error| self.refused(&error))
+        answer.map(drop).map_err(|error| away(&self.location, &error))
     }
 
     /// Runs an insert for each row. They share a partition, so that it is one write for the nodes.
@@ -113,7 +113,8 @@ impl Link {
         rows: Vec<R>,
     ) -> Result<(), Error> {
         if let [row] = rows.as_slice() {
-            return self.run(statement, row).await;
+            let answer = self.session.execute_unpaged(statement, row).await;
+            return answer.map(drop).map_err(|error| self.refused_rows(&error));
         }
         let mut batch = Batch::new(BatchType::Unlogged);
         for _ in &rows {
@@ -121,7 +122,7 @@ impl Link {
         }
         batch.set_is_idempotent(true);
         let answer = self.session.batch(&batch, rows).await;
-        answer.map(drop).map_err(|error| self.refused(&error))
+        answer.map(drop).map_err(|error| self.refused_rows(&error))
     }
 
     /// All rows of a question, page by page.
@@ -144,7 +145,8 @@ impl Link {
         Ok(rows)
     }
 
-    fn refused(&self, error: &ExecutionError) -> Error {
+    /// What it means that rows were not taken.
+    fn refused_rows(&self, error: &ExecutionError) -> Error {
         match error {
             ExecutionError::LastAttemptError(RequestAttemptError::DbError(
                 DbError::Invalid,
@@ -159,7 +161,7 @@ impl Link {
     }
 }
 
-/// Requests are called invalid for their values, unless a table is missing or cannot keep them, or
+/// Inserts are called invalid for their values, unless a table is missing or cannot keep them, or
 /// the disk of a node is fuller than its guardrail allows.
 fn blames_rows(said: &str) -> bool {
     let others = ["does not exist", "unconfigured table", "expiration", "disk usage"];

@@ -98,6 +98,8 @@ pub(crate) struct Statements {
     pub(crate) insert: PreparedStatement,
     pub(crate) oldest: PreparedStatement,
     pub(crate) newest: PreparedStatement,
+    /// When a partition was written to last.
+    pub(crate) written: PreparedStatement,
     pub(crate) delete: PreparedStatement,
 }
 
@@ -120,11 +122,15 @@ impl Statements {
         );
         let down = if kind.is_trend() { "clock DESC" } else { "clock DESC, ns DESC" };
         let insert = format!("INSERT INTO {table} (itemid, day, {columns}) VALUES ({marks})");
+        let any = if kind.is_trend() { "num" } else { "value" };
+        let written =
+            format!("SELECT max(writetime({any})) FROM {table} WHERE itemid = ? AND day = ?");
         let delete = format!("DELETE FROM {table} WHERE itemid = ? AND day = ?");
         Ok(Self {
             insert: link.prepare(insert).await?,
             oldest: link.prepare(format!("{select} LIMIT ?")).await?,
             newest: link.prepare(format!("{select} ORDER BY {down} LIMIT ?")).await?,
+            written: link.prepare(written).await?,
             delete: link.prepare(delete).await?,
         })
     }

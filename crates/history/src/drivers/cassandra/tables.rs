@@ -259,6 +259,10 @@ impl Tables {
                 for place in self.places(item).await? {
                     let statements = self.statements(place.kind, place.class).await?;
                     let values = (place.cql_item(), place.cql_day());
+                    // Our clock may have been set back since.
+                    for row in self.link.rows(&statements.written, values).await? {
+                        self.moments.not_before(moment(&row).unwrap_or(0));
+                    }
                     self.link.run(&statements.delete, values).await?;
                 }
                 self.link.run(&self.unlist, (item.0.cast_signed(),)).await
@@ -286,6 +290,14 @@ impl Tables {
     /// The classes that have tables.
     pub(crate) async fn classes(&self) -> Result<Vec<Class>, Error> {
         schema::classes(&self.link, &self.keyspace).await
+    }
+}
+
+/// The only number of a row; there is none of nothing.
+fn moment(row: &Cells) -> Option<i64> {
+    match row.columns.first()?.as_ref()? {
+        CqlValue::BigInt(moment) => Some(*moment),
+        _ => None,
     }
 }
 

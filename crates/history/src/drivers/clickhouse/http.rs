@@ -1,5 +1,6 @@
 //! Requests over HTTP, and what the answers mean for whoever asked.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ureq::http::Request;
@@ -7,7 +8,11 @@ use ureq::http::Request;
 use super::super::as_name;
 use super::super::http::{Answer, Http};
 use super::address::Address;
+use super::odd_answer;
 use crate::Error;
+
+/// The first release all of whose builds can be told not to gather inserts in memory.
+const GATHERS: u32 = 22;
 
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
 /// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
@@ -19,11 +24,14 @@ pub(crate) struct Client {
     pub(crate) address: Address,
     /// The server that answered last.
     server: AtomicUsize,
+    /// Of each server, once it is known.
+    releases: Vec<OnceLock<u32>>,
 }
 
 impl Client {
     pub(crate) fn new(address: Address) -> Self {
-        Self { http: Http::new("ClickHouse"), address, server: AtomicUsize::new(0) }
+        let releases = address.servers.iter().map(|_| OnceLock::new()).collect();
+        Self { http: Http::new("ClickHouse"), address, server: AtomicUsize::new(0), releases }
     }
 
     /// Address and database, without secrets.
@@ -48,22 +56,51 @@ impl Client {
 
     /// Runs a statement on one server; gives what it answers.
     pub(crate) fn ask_at(&self, server: usize, sql: &str) -> Result<Vec<u8>, Error> {
-        self.send(server, Some(&self.address.database), None, sql.as_bytes())
+        self.ask_in(server, &self.in_database(), sql)
+    }
+
+    fn ask_in(&self, server: usize, parameters: &str, sql: &str) -> Result<Vec<u8>, Error> {
+        let Answer { status, body, .. } = self.send(server, parameters, sql.as_bytes())?;
+        if status == 200 { Ok(body) } else { Err(self.refused(status, &body, false)) }
     }
 
     /// Runs an insert with its rows. It has ended when they are on all servers that they belong to.
     pub(crate) fn insert(&self, sql: &str, rows: &[u8]) -> Result<(), Error> {
-        let database = Some(self.address.database.as_str());
-        self.any(|server| self.send(server, database, Some(sql), rows).map(drop))
+        let parameters = format!("{}&query={}", self.in_database(), encoded(sql));
+        self.any(|server| {
+            // Confirmed when they are in the table, each batch by itself. Older releases refuse a
+            // setting that they do not know.
+            let alone = if self.release(server)? < GATHERS { "" } else { "&async_insert=0" };
+            let answer = self.send(server, &format!("{parameters}{alone}"), rows)?;
+            let Answer { status, body, .. } = answer;
+            if status == 200 { Ok(()) } else { Err(self.refused(status, &body, true)) }
+        })
     }
 
-    /// Makes the database, if we may; that it is missing is told by what comes next.
+    /// Makes the database where it is missing: one that is there needs no right to make it.
     pub(crate) fn make_database(&self, server: usize) -> Result<(), Error> {
-        let sql = format!("CREATE DATABASE IF NOT EXISTS {}", self.address.database);
-        match self.send(server, None, None, sql.as_bytes()) {
-            Err(error) if error.retry => Err(error),
-            _ => Ok(()),
+        let name = &self.address.database;
+        let sql = format!("SELECT count() FROM system.databases WHERE name = '{name}'");
+        if self.ask_in(server, "", &sql)?.trim_ascii() != b"0" {
+            return Ok(());
         }
+        self.ask_in(server, "", &format!("CREATE DATABASE IF NOT EXISTS `{name}`")).map(drop)
+    }
+
+    /// The first number of a server's version.
+    pub(crate) fn release(&self, server: usize) -> Result<u32, Error> {
+        if let Some(known) = self.releases[server].get() {
+            return Ok(*known);
+        }
+        let version = self.ask_at(server, "SELECT version()")?;
+        let version = String::from_utf8_lossy(&version);
+        let release = version.trim().split('.').next().and_then(|number| number.parse().ok());
+        let release = release.ok_or_else(|| odd_answer("its version"))?;
+        Ok(*self.releases[server].get_or_init(|| release))
+    }
+
+    fn in_database(&self) -> String {
+        format!("&database={}", self.address.database)
     }
 
     /// Asks the server that answered last, then the others.
@@ -84,21 +121,9 @@ impl Client {
         answer
     }
 
-    fn send(
-        &self,
-        server: usize,
-        database: Option<&str>,
-        query: Option<&str>,
-        body: &[u8],
-    ) -> Result<Vec<u8>, Error> {
+    fn send(&self, server: usize, parameters: &str, body: &[u8]) -> Result<Answer, Error> {
         // Without waiting, an error in the middle of the answer looks like data.
-        let mut url = format!("{}?wait_end_of_query=1", self.address.servers[server]);
-        if let Some(database) = database {
-            url += &format!("&database={database}");
-        }
-        if let Some(query) = query {
-            url += &format!("&query={}", encoded(query));
-        }
+        let mut url = format!("{}?wait_end_of_query=1{parameters}", self.address.servers[server]);
         if self.address.cluster.is_some() {
             // Not confirmed before the servers that it belongs to have it.
             url += "&insert_distributed_sync=1";
@@ -108,16 +133,16 @@ impl Client {
             .header("X-ClickHouse-Key", &self.address.password)
             .body(body)
             .map_err(|_| Error::config("user or password of ClickHouse are odd"))?;
-        let Answer { status, body, .. } = self.http.send(request, self.location())?;
-        if status == 200 { Ok(body) } else { Err(self.refused(status, &body)) }
+        self.http.send(request, self.location())
     }
 
-    fn refused(&self, status: u16, body: &[u8]) -> Error {
+    /// What an answer that is no success means. Only rows that were sent may be to blame.
+    fn refused(&self, status: u16, body: &[u8], of_rows: bool) -> Error {
         let text = String::from_utf8_lossy(body);
         let code = text.split_once("Code: ").and_then(|(_, rest)| {
             rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
         });
-        let is_row = code.is_some_and(|code| ROW_CODES.contains(&code));
+        let is_row = of_rows && code.is_some_and(|code| ROW_CODES.contains(&code));
         self.http.refused(status, &text, self.location(), is_row)
     }
 }
@@ -148,8 +173,9 @@ mod tests {
             ("Code: 516. DB::Exception: Authentication failed", true),
             ("<html>Bad gateway", true),
         ] {
-            let error = client.refused(500, body.as_bytes());
+            let error = client.refused(500, body.as_bytes(), true);
             assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{body}");
+            assert!(client.refused(500, body.as_bytes(), false).retry, "{body}");
         }
         assert_eq!(encoded("a b=1(2)"), "a%20b%3D1%282%29");
     }

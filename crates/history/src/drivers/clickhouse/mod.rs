@@ -14,11 +14,15 @@ mod legacy;
 mod questions;
 mod rows;
 mod schema;
+#[cfg(test)]
+mod tests;
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
+use stdx::sync::lock;
 
 use self::address::Address;
 use self::http::Client;
@@ -37,6 +41,10 @@ const ITEMS_MAX: usize = 2_000;
 /// How often the end of a deletion is looked for, and how many times.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 const LOOKS_MAX: usize = 600;
+/// The first release that tells why a deletion does not end.
+const TELLS_WHY: u32 = 20;
+/// Signs of a server's reason that are told to people.
+const SAID_MAX: usize = 300;
 
 /// A ClickHouse database. Makes drivers that share its connections.
 pub struct ClickHouse {
@@ -48,6 +56,8 @@ struct Shared {
     retention: Arc<dyn Retention>,
     /// The tables are there and of our version.
     prepared: Prepared,
+    /// Server, table and items of deletions that took too long.
+    given_up: Mutex<BTreeSet<(usize, String, String)>>,
 }
 
 impl std::fmt::Debug for ClickHouse {
@@ -62,7 +72,8 @@ impl ClickHouse {
     /// servers use. Nothing is asked yet; tables are made with the first write.
     pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
         let client = Client::new(Address::parse(url)?);
-        Ok(Self { shared: Arc::new(Shared { client, retention, prepared: Prepared::not_yet() }) })
+        let (prepared, given_up) = (Prepared::not_yet(), Mutex::default());
+        Ok(Self { shared: Arc::new(Shared { client, retention, prepared, given_up }) })
     }
 }
 
@@ -124,32 +135,60 @@ impl Shared {
     }
 
     /// Runs a deletion in one table of a server and waits until no reader sees these items any more.
+    /// It is not waited for as such: where one of others fails, a part that has none of our rows
+    /// may keep it open for ever.
     fn delete(&self, server: usize, table: &str, items: &str) -> Result<(), Error> {
-        // One that was given up waiting for is not asked for once more beside itself.
-        self.wait_for_deletions(server, table)?;
         let any = format!("SELECT 1 FROM {table} WHERE itemid IN ({items}) LIMIT 1");
-        if self.client.ask_at(server, &any)?.is_empty() {
+        let is_done = || Ok::<_, Error>(self.client.ask_at(server, &any)?.is_empty());
+        let this = (server, table.to_owned(), items.to_owned());
+        if is_done()? {
+            lock(&self.given_up).remove(&this);
             return Ok(());
         }
-        let sql = format!("ALTER TABLE {table} DELETE WHERE itemid IN ({items})");
-        self.client.ask_at(server, &sql)?;
-        self.wait_for_deletions(server, table)
-    }
-
-    fn wait_for_deletions(&self, server: usize, table: &str) -> Result<(), Error> {
-        let open = format!(
-            "SELECT count() FROM system.mutations \
-             WHERE database = currentDatabase() AND table = '{table}' AND is_done = 0"
-        );
+        // One that was given up waiting for is not asked for once more beside itself.
+        if !lock(&self.given_up).contains(&this) {
+            let sql = format!("ALTER TABLE {table} DELETE WHERE itemid IN ({items})");
+            self.client.ask_at(server, &sql)?;
+        }
         for _ in 0..LOOKS_MAX {
-            if self.client.ask_at(server, &open)?.trim_ascii() == b"0" {
+            if is_done()? {
+                lock(&self.given_up).remove(&this);
                 return Ok(());
             }
             std::thread::sleep(LOOK_EVERY);
         }
+        lock(&self.given_up).insert(this);
+        let why = self.why_not_deleted(server, table)?;
         Err(Error::storage_away(format!(
-            "a deletion in {table} does not end; trying again, see system.mutations"
+            "a deletion in {table} does not end ({why}); trying again, see system.mutations"
         )))
+    }
+
+    /// What the server says of deletions that fail.
+    fn why_not_deleted(&self, server: usize, table: &str) -> Result<String, Error> {
+        if self.client.release(server)? < TELLS_WHY {
+            return Ok(String::new());
+        }
+        let why = format!(
+            "SELECT max(latest_fail_reason) FROM system.mutations \
+             WHERE database = currentDatabase() AND table = '{table}' AND is_done = 0"
+        );
+        let said = self.client.ask_at(server, &why)?;
+        Ok(String::from_utf8_lossy(&said).trim().chars().take(SAID_MAX).collect())
+    }
+
+    /// Drops the partitions of a class on a server, as far as it lets.
+    fn drop_at(&self, server: usize, class: Class, day: Day) -> Vec<Result<u64, Error>> {
+        let parts = match schema::partitions(&self.client, server) {
+            Ok(parts) => parts,
+            Err(error) => return vec![Err(error)],
+        };
+        let drop_old = |part: schema::Part| {
+            let table = schema::tables().find(|table| table.name == part.table)?;
+            let is_old = part.class == class && table.ends(&part) <= day;
+            is_old.then(|| schema::drop_partition(&self.client, server, table, &part))
+        };
+        parts.into_iter().filter_map(drop_old).collect()
     }
 }
 
@@ -209,31 +248,21 @@ impl Remote for Shared {
 
     fn drop_before(&self, class: Class, day: Day) -> Result<u64, Error> {
         self.prepare()?;
-        let client = &self.client;
-        let mut bytes = 0;
-        for server in client.servers() {
-            for part in schema::partitions(client, server)? {
-                let table = schema::tables().find(|table| table.name == part.table);
-                let Some(table) =
-                    table.filter(|table| part.class == class && table.ends(&part) <= day)
-                else {
-                    continue;
-                };
-                let name = table.local(client.address.cluster.is_some());
-                let (class, number) = (class.0, part.number);
-                let sql = format!("ALTER TABLE {name} DROP PARTITION ({class},{number})");
-                client.ask_at(server, &sql)?;
-                bytes += part.bytes;
-            }
-        }
-        Ok(bytes)
+        // A partition or a server that fails keeps none of the others from dropping.
+        let servers = self.client.servers();
+        let dropped: Vec<_> = servers.flat_map(|server| self.drop_at(server, class, day)).collect();
+        dropped.into_iter().sum()
     }
 
     fn classes(&self) -> Result<Vec<Class>, Error> {
         self.prepare()?;
-        // One server that is away keeps none of the others from dropping.
+        // What a server has that does not answer is dropped later: who drops is told.
         let parts = self.client.servers().map(|server| schema::partitions(&self.client, server));
-        Ok(parts.flat_map(Result::unwrap_or_default).map(|part| part.class).collect())
+        let (known, failed): (Vec<_>, Vec<_>) = parts.partition(Result::is_ok);
+        match failed.into_iter().next() {
+            Some(Err(error)) if known.is_empty() => Err(error),
+            _ => Ok(known.into_iter().flatten().flatten().map(|part| part.class).collect()),
+        }
     }
 
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {

@@ -127,7 +127,8 @@ impl Rows<'_> {
             let byte = *self.0.split_off_first()?;
             len |= usize::from(byte & 0x7f) << shift;
             if byte < 0x80 {
-                return CompactString::from_utf8(self.0.split_off(..len)?).ok();
+                // Another tool may have written what is no UTF-8.
+                return Some(CompactString::from_utf8_lossy(self.0.split_off(..len)?));
             }
         }
         None
@@ -216,6 +217,17 @@ mod tests {
             assert_eq!(trends(sent(&row), unsigned).unwrap(), [trend]);
             assert!(trends(&sent(&row)[1..], unsigned).is_err());
         }
+    }
+
+    #[test]
+    fn a_text_that_is_no_utf_8_is_shown_as_far_as_it_is() {
+        let value = SampleValue::Text("a?b".into());
+        let sample = Sample { item: ItemId(1), at: Timestamp { clock: 1, ns: 1 }, value };
+        let mut row = Vec::new();
+        put_sample(&mut row, &sample, Class(31));
+        row.iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = 0xff);
+        let read = samples(sent(&row), Kind::Text).unwrap();
+        assert_eq!(read[0].value, SampleValue::Text("a\u{fffd}b".into()));
     }
 
     #[test]

@@ -5,6 +5,8 @@ use super::http::Client;
 use super::odd_answer;
 use crate::{Class, Day, Error};
 
+/// The first release that can be told with a statement to drop partitions of any size.
+const DROPS_ANY_SIZE: u32 = 24;
 /// What the names of a server's own tables end with, in a cluster.
 const LOCAL: &str = "_local";
 
@@ -94,8 +96,8 @@ impl Table {
             let (name, database) = (self.name, &place.database);
             // By item, so that the rows of one key meet on one server.
             statements.push(format!(
-                "CREATE TABLE IF NOT EXISTS {name} AS {database}.{name}{LOCAL} \
-                 ENGINE = Distributed({cluster}, {database}, {name}{LOCAL}, itemid)"
+                "CREATE TABLE IF NOT EXISTS {name} AS `{database}`.{name}{LOCAL} \
+                 ENGINE = Distributed(`{cluster}`, `{database}`, {name}{LOCAL}, itemid)"
             ));
         }
         statements
@@ -183,12 +185,8 @@ fn version(client: &Client, server: usize) -> Result<usize, Error> {
 }
 
 fn place(client: &Client, server: usize) -> Result<Place, Error> {
-    let version = client.ask_at(server, "SELECT version()")?;
-    let version = String::from_utf8_lossy(&version);
-    let major = version.trim().split('.').next().and_then(|n| n.parse().ok());
-    let major = major.ok_or_else(|| odd_answer("its version"))?;
     let (database, cluster) = (client.address.database.clone(), client.address.cluster.clone());
-    Ok(Place { major, database, cluster })
+    Ok(Place { major: client.release(server)?, database, cluster })
 }
 
 /// A partition of a table: rows of one class and day, or span of days.
@@ -211,6 +209,25 @@ pub(crate) fn partitions(client: &Client, server: usize) -> Result<Vec<Part>, Er
     let text = String::from_utf8_lossy(&answer).into_owned();
     let cluster = client.address.cluster.is_some();
     Ok(text.lines().filter_map(|line| partition(line, cluster)).collect())
+}
+
+/// Drops a partition; gives its bytes.
+pub(crate) fn drop_partition(
+    client: &Client,
+    server: usize,
+    table: &Table,
+    part: &Part,
+) -> Result<u64, Error> {
+    let table = table.local(client.address.cluster.is_some());
+    // What is above the server's limit (50 GB) was not made by mistake.
+    let any_size = if client.release(server)? < DROPS_ANY_SIZE {
+        ""
+    } else {
+        " SETTINGS max_partition_size_to_drop = 0"
+    };
+    let (class, number) = (part.class.0, part.number);
+    let sql = format!("ALTER TABLE {table} DROP PARTITION ({class},{number}){any_size}");
+    client.ask_at(server, &sql).map(|_| part.bytes)
 }
 
 /// Name, partition as `(31,19675)`, bytes, with tabs between; others are not ours.
@@ -265,7 +282,7 @@ mod tests {
             let old = table.create(&at(18, None)).join(";");
             let new = table.create(&at(26, None)).join(";");
             let cluster = table.create(&at(18, Some("two")));
-            assert!(cluster[0].contains("_local (") && cluster[1].contains("(two, db, "));
+            assert!(cluster[0].contains("_local (") && cluster[1].contains("(`two`, `db`, "));
             assert!(!old.contains("CODEC") && !old.contains("SETTINGS"), "{old}");
             assert!(new.contains("CODEC(ZSTD(1))") && new.contains("fsync_after_insert"), "{new}");
             for column in table.columns().split(',') {

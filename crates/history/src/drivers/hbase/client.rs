@@ -76,11 +76,20 @@ impl Client {
         self.ask(Method::PUT, &format!("{table}/schema"), (JSON, schema.as_bytes())).map(drop)
     }
 
-    /// Stores rows: a `CellSet` of the gateway's protocol buffers, which cost both sides less than
-    /// JSON.
+    /// Stores what we note ourselves: a `CellSet` of the gateway's protocol buffers, which cost both
+    /// sides less than JSON.
     pub(crate) fn put(&self, table: &str, cells: &[u8]) -> Result<(), Error> {
-        // The path has to name a row; those of the body count.
-        self.ask(Method::PUT, &format!("{table}/rows"), (PROTOBUF, cells)).map(drop)
+        self.ask(Method::PUT, &rows_of(table), (PROTOBUF, cells)).map(drop)
+    }
+
+    /// Stores rows in the same way; they may be to blame.
+    pub(crate) fn put_rows(&self, table: &str, cells: &[u8]) -> Result<(), Error> {
+        let Answer { status, body, .. } =
+            self.send(Method::PUT, &rows_of(table), (PROTOBUF, cells))?;
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        Err(self.server.refused_rows(status, &beginning(&body)))
     }
 
     /// Deletes what was written to a row until a moment.
@@ -116,11 +125,19 @@ impl Client {
     }
 
     fn refused(&self, status: u16, said: &[u8]) -> Error {
-        let said = String::from_utf8_lossy(said);
-        // Behind these comes where in the gateway that happened.
-        let lines: Vec<&str> = said.lines().map(str::trim).take(2).collect();
-        self.server.refused(status, &lines.join(": "))
+        self.server.refused(status, &beginning(said))
     }
+}
+
+/// The path has to name a row; those of the body count.
+fn rows_of(table: &str) -> String {
+    format!("{table}/rows")
+}
+
+/// What went wrong. Behind that comes where in the gateway it happened.
+fn beginning(said: &[u8]) -> String {
+    let said = String::from_utf8_lossy(said);
+    said.lines().map(str::trim).take(2).collect::<Vec<_>>().join(": ")
 }
 
 /// Type and bytes of what is sent.

@@ -128,14 +128,14 @@ impl Shared {
                 cells.begin(&key);
                 for (_, row) in of_place {
                     if cells.len() >= PUT_BYTES {
-                        self.client.put(&name, cells.end())?;
+                        self.client.put_rows(&name, cells.end())?;
                         cells.clear();
                         cells.begin(&key);
                     }
                     cells.put_row(place.day, *row);
                 }
             }
-            self.client.put(&name, cells.end())?;
+            self.client.put_rows(&name, cells.end())?;
             cells.clear();
         }
         Ok(())

@@ -11,6 +11,7 @@ mod schema;
 use std::sync::Arc;
 
 use model::{Sample, Trend};
+use stdx::clock::SharedClock;
 
 use self::client::Client;
 use self::schema::Known;
@@ -28,8 +29,12 @@ const DELETE_ROWS: u32 = 20_000;
 
 /// The database that a URL such as `mysql://user:password@host:3306/database` names. Nothing is asked
 /// yet; tables are made with the first write.
-pub fn open_mysql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn Store>, Error> {
-    open::<Client>(url, retention)
+pub fn open_mysql(
+    url: &str,
+    retention: Arc<dyn Retention>,
+    clock: SharedClock,
+) -> Result<Arc<dyn Store>, Error> {
+    open::<Client>(url, retention, clock)
 }
 
 impl Session for Client {

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::client::Client;
 use crate::drivers::not_newer;
 use crate::drivers::sql::session::Schema;
-use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
+use crate::drivers::sql::tables::{Part, Set, Table, start_of};
 use crate::{Class, Day, Error};
 
 /// Version of everything here. A later one adds a step to `prepare` for what it finds.
@@ -65,7 +65,7 @@ impl Schema<Client> for Known {
         self.tables.keys().copied().collect()
     }
 
-    fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
+    fn place(&mut self, client: &mut Client, part: &Part, today: Day) -> Result<(), Error> {
         let table = part.table;
         if let Entry::Vacant(vacant) = self.tables.entry(table) {
             client.run(&create(table))?;
@@ -74,13 +74,8 @@ impl Schema<Client> for Known {
         }
         let bounds = self.tables.entry(table).or_default();
         let Some(cut) = cut(bounds, part) else { return Ok(()) };
-        if bounds.len() >= PARTS_MAX {
-            return Err(Error::row(format!(
-                "{} has {PARTS_MAX} partitions already, and gets none for moment {}",
-                table.name(),
-                part.from()
-            )));
-        }
+        // A bound that two partitions share is one of many; of a lone one both bounds count.
+        part.fits(bounds.iter().map(|&bound| table.part_at(bound)), today)?;
         client.run(&cut.sql(&table))?;
         bounds.extend([part.from(), part.till()]);
         Ok(())

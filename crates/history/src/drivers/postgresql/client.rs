@@ -75,7 +75,7 @@ impl Client {
             Err(refusal) if refusal.code == Some(SqlState::UNDEFINED_DATABASE) => {
                 let mut server = Self::connect_to(address, "postgres")?;
                 // Another of our connections may be making it.
-                let made = server.run(&format!("CREATE DATABASE {}", address.database));
+                let made = server.run(&format!("CREATE DATABASE \"{}\"", address.database));
                 match Self::connect_to(address, &address.database) {
                     Ok(client) => Ok(client),
                     Err(refusal) => Err(made.err().unwrap_or(refusal).error),

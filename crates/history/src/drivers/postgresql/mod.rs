@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use model::{Sample, Trend};
+use stdx::clock::SharedClock;
 use tokio_postgres::error::SqlState;
 
 use self::client::{Client, Refusal};
@@ -28,8 +29,12 @@ use crate::{Error, Retention, Store};
 
 /// The database that a URL such as `postgresql://user:password@host:5432/database` names. Nothing is
 /// asked yet; tables are made with the first write.
-pub fn open_postgresql(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<dyn Store>, Error> {
-    open::<Client>(url, retention)
+pub fn open_postgresql(
+    url: &str,
+    retention: Arc<dyn Retention>,
+    clock: SharedClock,
+) -> Result<Arc<dyn Store>, Error> {
+    open::<Client>(url, retention, clock)
 }
 
 /// Rows of one partition, ready to be sent.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::client::Client;
 use crate::drivers::not_newer;
 use crate::drivers::sql::session::Schema;
-use crate::drivers::sql::tables::{PARTS_MAX, Part, Set, Table, start_of};
+use crate::drivers::sql::tables::{Part, Set, Table, start_of};
 use crate::{Class, Day, Error};
 
 /// Version of everything here. A later one adds a step to `prepare` for what it finds.
@@ -85,20 +85,14 @@ impl Schema<Client> for Known {
         self.tables.keys().copied().collect()
     }
 
-    fn place(&mut self, client: &mut Client, part: &Part) -> Result<(), Error> {
+    fn place(&mut self, client: &mut Client, part: &Part, today: Day) -> Result<(), Error> {
         let table = part.table;
         let split = match self.tables.get(&table) {
             Some(&split) => split,
             None => self.make(client, table)?,
         };
         if split == Split::Partitions && !self.parts.contains(part) {
-            if self.parts.iter().filter(|part| part.table == table).count() >= PARTS_MAX {
-                return Err(Error::row(format!(
-                    "{} has {PARTS_MAX} partitions already, and gets none for moment {}",
-                    table.name(),
-                    part.from()
-                )));
-            }
+            part.fits(self.parts.iter().copied(), today)?;
             // Attaching lets readers of the table go on, unlike making it as a partition.
             let (name, table) = (part.name(), table.name());
             client.run(&format!(

@@ -91,11 +91,28 @@ impl Client {
     /// Stores an object instead of all that the clock knows of. It is on the disks of most of its
     /// replicas when this returns, as far as their backends wait for these.
     pub(crate) fn put(&self, key: &str, vclock: Option<&str>, body: &[u8]) -> Result<(), Error> {
+        let answer = self.send_object(key, vclock, body)?;
+        self.expect_success(answer).map(drop)
+    }
+
+    /// The same of an object of rows: they may be to blame.
+    pub(crate) fn put_rows(
+        &self,
+        key: &str,
+        vclock: Option<&str>,
+        body: &[u8],
+    ) -> Result<(), Error> {
+        let Answer { status, body, .. } = self.send_object(key, vclock, body)?;
+        if (200..300).contains(&status) {
+            return Ok(());
+        }
+        Err(self.server.refused_rows(status, &String::from_utf8_lossy(&body)))
+    }
+
+    fn send_object(&self, key: &str, vclock: Option<&str>, body: &[u8]) -> Result<Answer, Error> {
         let mut headers = vec![("Content-Type", "application/octet-stream")];
         headers.extend(vclock.map(|vclock| ("X-Riak-Vclock", vclock)));
-        let path = format!("keys/{key}?w=quorum&dw=quorum");
-        let answer = self.send(Method::PUT, &path, &headers, body)?;
-        self.expect_success(answer).map(drop)
+        self.send(Method::PUT, &format!("keys/{key}?w=quorum&dw=quorum"), &headers, body)
     }
 
     /// Deletes an object, if it is there.

@@ -204,7 +204,7 @@ impl Shared {
             self.moments.not_before(rows.moment);
             rows.moment = self.moments.next();
             new.iter().for_each(|(_, row)| rows.put(*row));
-            self.client.put(&key, found.vclock.as_deref(), &rows.bytes())
+            self.client.put_rows(&key, found.vclock.as_deref(), &rows.bytes())
         })
     }
 

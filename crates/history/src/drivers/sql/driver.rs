@@ -4,6 +4,7 @@ use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
+use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
 use super::address::Address;
@@ -25,6 +26,7 @@ const IDLE_MAX: usize = 4;
 struct Database<S: Session> {
     address: Address,
     retention: Arc<dyn Retention>,
+    clock: SharedClock,
     /// `None` = to be looked up.
     known: Mutex<Option<S::Schema>>,
     /// Of readers.
@@ -35,8 +37,11 @@ struct Database<S: Session> {
 pub(crate) fn open<S: Session>(
     url: &str,
     retention: Arc<dyn Retention>,
+    clock: SharedClock,
 ) -> Result<Arc<dyn Store>, Error> {
-    Ok(Arc::new(Database::<S>::new(url, retention)?))
+    let address = Address::parse(url, S::NAME, S::PORT)?;
+    let (known, idle) = (Mutex::default(), Mutex::default());
+    Ok(Arc::new(Arc::new(Database::<S> { address, retention, clock, known, idle })))
 }
 
 impl<S: Session> Store for Arc<Database<S>> {
@@ -51,9 +56,8 @@ impl<S: Session> Store for Arc<Database<S>> {
 }
 
 impl<S: Session> Database<S> {
-    fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Arc<Self>, Error> {
-        let address = Address::parse(url, S::NAME, S::PORT)?;
-        Ok(Arc::new(Self { address, retention, known: Mutex::default(), idle: Mutex::default() }))
+    fn today(&self) -> Day {
+        Day::of(u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX))
     }
 
     /// Calls with what is there. After a failure that is looked up anew.
@@ -151,7 +155,7 @@ impl<S: Session> Connection<S> {
             let mut loads = Vec::new();
             for of_part in rows.chunk_by(|a, b| a.part == b.part) {
                 loads.push(database.with_known(session, |session, known| {
-                    known.place(session, &of_part[0].part)?;
+                    known.place(session, &of_part[0].part, database.today())?;
                     load(session, known, of_part)
                 })?);
             }
@@ -208,13 +212,12 @@ impl<S: Session> Driver for Connection<S> {
         })
     }
 
-    fn classes(&self) -> Vec<Class> {
-        // Who asks drops what is old; a store that is away is asked again in an hour.
-        let tables = self.database.tables().unwrap_or_default();
+    fn classes(&self) -> Result<Vec<Class>, Error> {
+        let tables = self.database.tables()?;
         let mut classes: Vec<Class> = tables.into_iter().map(|table| table.class).collect();
         classes.sort_unstable();
         classes.dedup();
-        classes
+        Ok(classes)
     }
 
     fn describe(&self) -> DriverInfo {

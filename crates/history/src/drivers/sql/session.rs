@@ -90,7 +90,7 @@ pub(crate) trait Schema<S>: Sized + Send + 'static {
     fn tables(&self) -> Vec<Table>;
 
     /// Makes the table and the partition of rows if they are missing.
-    fn place(&mut self, session: &mut S, part: &Part) -> Result<(), Error>;
+    fn place(&mut self, session: &mut S, part: &Part, today: Day) -> Result<(), Error>;
 
     /// Drops the partitions of a class that end before a day; gives the bytes given back.
     fn drop_before(&mut self, session: &mut S, class: Class, day: Day) -> Result<u64, Error>;

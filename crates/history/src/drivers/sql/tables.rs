@@ -1,6 +1,8 @@
 //! Tables and partitions by their names.
 
-use crate::{Class, Day, Kind};
+use std::cmp::Ordering;
+
+use crate::{Class, Day, Error, Kind};
 
 const DAY_NS: i64 = 86_400 * NS_IN_S;
 /// Nanoseconds of a second.
@@ -8,8 +10,12 @@ pub(crate) const NS_IN_S: i64 = 1_000_000_000;
 /// A table that keeps its rows for so many days has a partition for each of them; one that keeps
 /// them longer has wider partitions, since each costs files, locks and planning.
 const DAYS_OF_NARROW: u32 = 31;
-/// Partitions that a table may have. Values of more different days than that are not honest.
-pub(crate) const PARTS_MAX: usize = 2_000;
+/// Days ahead of our clock for which values may well be sent.
+const AHEAD_DAYS: u32 = 7;
+/// Partitions that a table may have of days further ahead, which stay until their days are over.
+const AHEAD_MAX: usize = 400;
+/// Partitions that a table may have of days that are no longer kept, which are dropped soon.
+const OVER_MAX: usize = 2_000;
 
 /// What a table holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -86,6 +92,12 @@ impl Table {
         i64::from(self.days()) * DAY_NS
     }
 
+    /// The partition that begins with a moment.
+    pub(crate) fn part_at(&self, from: i64) -> Part {
+        let number = u32::try_from(from / self.width_ns()).unwrap_or(0);
+        Part { table: *self, number }
+    }
+
     /// The partition of a second.
     pub(crate) fn part(&self, clock: u32) -> Part {
         Part { table: *self, number: Day::of(clock).0 / self.days() }
@@ -109,6 +121,39 @@ impl Part {
     pub(crate) fn parse(name: &str) -> Option<Self> {
         let (table, number) = name.rsplit_once("_p")?;
         Some(Self { table: Table::parse(table)?, number: number.parse().ok()? })
+    }
+
+    /// Is it of days that are kept, no longer kept or far ahead?
+    fn when(&self, today: Day) -> Ordering {
+        let first = self.number.saturating_mul(self.table.days());
+        let after = first.saturating_add(self.table.days());
+        if first > today.0.saturating_add(AHEAD_DAYS) {
+            Ordering::Greater
+        } else if after.saturating_add(u32::from(self.table.class.0)) <= today.0 {
+            Ordering::Less
+        } else {
+            Ordering::Equal
+        }
+    }
+
+    /// Refuses its rows where it would be one too many beside those that are there. Days that are
+    /// kept are few by themselves, and find their place whatever odd times somebody sends.
+    pub(crate) fn fits(&self, there: impl Iterator<Item = Self>, today: Day) -> Result<(), Error> {
+        let when = self.when(today);
+        let most = match when {
+            Ordering::Equal => return Ok(()),
+            Ordering::Less => OVER_MAX,
+            Ordering::Greater => AHEAD_MAX,
+        };
+        let is_alike = |part: &Self| part.table == self.table && part.when(today) == when;
+        if there.filter(is_alike).count() < most {
+            return Ok(());
+        }
+        Err(Error::row(format!(
+            "{} has {most} partitions of such days already, and gets none for moment {}",
+            self.table.name(),
+            self.from()
+        )))
     }
 
     /// The first moment in it.
@@ -160,5 +205,34 @@ mod tests {
             }
         }
         assert_eq!(start_of(Day(2)), 2 * DAY_NS);
+    }
+
+    #[test]
+    fn odd_days_are_bounded_and_take_no_room_from_those_that_are_kept() {
+        let today = Day(20_000);
+        for class in [1, 31, 372, 3_720] {
+            let table = Table { set: Set::Float, class: Class(class) };
+            let part = |number| Part { table, number };
+            let (now, days) = (today.0 / table.days(), table.days());
+            let parts = |first: u32, last: u32| (first..last).map(part).collect::<Vec<_>>();
+            let kept = parts((today.0 - u32::from(class).min(today.0)) / days, now + 1);
+            assert!(kept.len() < 70, "{class}");
+            let ahead = (today.0 + AHEAD_DAYS) / days + 1;
+            let there = parts(0, ahead + 400);
+            for part in kept.iter().chain(&parts(now, ahead)) {
+                assert!(part.fits(there.iter().copied(), today).is_ok(), "{class} {part:?}");
+            }
+            let next = part(ahead + 400);
+            let error = next.fits(there.iter().copied(), today).unwrap_err();
+            assert!(!error.retry && error.message.contains("400 partitions"), "{error}");
+            assert!(next.fits(there[..there.len() - 1].iter().copied(), today).is_ok(), "{class}");
+            // It is honest when its day has come.
+            let then = Day(next.number.saturating_mul(days));
+            assert!(next.fits(there.iter().copied(), then).is_ok(), "{class}");
+        }
+        let table = Table { set: Set::Float, class: Class(31) };
+        let there = |parts: u32| (0..parts).map(|number| Part { table, number });
+        let old = Part { table, number: 9_000 };
+        assert!(old.fits(there(1_999), today).is_ok() && old.fits(there(2_000), today).is_err());
     }
 }
