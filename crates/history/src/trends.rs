@@ -86,24 +86,43 @@ impl Acc {
     }
 
     /// Adds a value; false = it is a number of another type.
+    #[inline]
     fn add(&mut self, value: &SampleValue) -> bool {
-        Self::new(self.hour, false, value).is_none_or(|one| self.join(one))
+        let Some(one) = Sums::of(value) else { return true };
+        if self.scaled || self.overflows(&one) {
+            return self.join(Self {
+                hour: self.hour,
+                num: 1,
+                merge: false,
+                scaled: false,
+                sums: one,
+            });
+        }
+        let added = self.sums.add(one);
+        self.num += u32::from(added);
+        added
     }
 
     /// Adds others; false = they are of another type.
     fn join(&mut self, mut others: Self) -> bool {
-        if let (Sums::Float { sum, .. }, Sums::Float { sum: more, .. }) = (self.sums, others.sums) {
-            let overflows = sum.is_finite() && more.is_finite() && !(sum + more).is_finite();
-            if overflows || self.scaled || others.scaled {
-                self.scale();
-                others.scale();
-            }
+        if self.scaled || others.scaled || self.overflows(&others.sums) {
+            self.scale();
+            others.scale();
         }
         let added = self.sums.add(others.sums);
         if added {
             self.num = self.num.saturating_add(others.num);
         }
         added
+    }
+
+    /// Would the sum with others be none that a float holds?
+    #[inline]
+    fn overflows(&self, others: &Sums) -> bool {
+        matches!(
+            (&self.sums, others),
+            (Sums::Float { sum, .. }, Sums::Float { sum: more, .. }) if !(sum + more).is_finite()
+        )
     }
 
     fn scale(&mut self) {
@@ -123,8 +142,11 @@ impl Acc {
             Sums::Float { min, max, sum } => {
                 let mut avg = sum / f64::from(self.num);
                 if self.scaled {
-                    // Rounding must not lead beyond the largest number.
-                    avg = (avg * SCALE).clamp(min, max);
+                    avg *= SCALE;
+                    if avg.is_infinite() {
+                        // Rounding must not lead beyond the largest number.
+                        avg = avg.max(min).min(max);
+                    }
                 }
                 TrendValues::Float { min, avg, max }
             }

@@ -28,7 +28,7 @@ impl Driver for Counted {
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
         self.0.drop_before(class, day)
     }
-    fn classes(&self) -> Vec<Class> {
+    fn classes(&self) -> Result<Vec<Class>, Error> {
         self.0.classes()
     }
     fn describe(&self) -> DriverInfo {
