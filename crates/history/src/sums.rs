@@ -27,6 +27,7 @@ pub enum Sums {
 
 impl Sums {
     /// Of one number. Texts, logs and NaN are none.
+    #[inline]
     pub fn of(value: &SampleValue) -> Option<Self> {
         match *value {
             SampleValue::Float(v) if !v.is_nan() => Some(Self::Float { min: v, max: v, sum: v }),

@@ -9,6 +9,7 @@
 //! late samples and were not written: [`late_hour`] tells which they are, and the driver
 //! remembers them ([`crate::Driver::expect_trends`], [`Folder::refold_hour`]).
 
+mod acc;
 mod refold;
 mod stored;
 
@@ -19,9 +20,10 @@ use hashbrown::hash_map::Entry;
 use hashbrown::{HashMap, HashSet};
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::sums::Sums;
+use self::acc::Acc;
 use crate::{Span, TrendHour};
 
+pub use acc::merge;
 pub use refold::Refold;
 pub use stored::{refold_late, with_pending, write};
 
@@ -45,118 +47,6 @@ pub struct Folded {
     pub trend: Trend,
     /// Part of the hour may be stored already: merge with it.
     pub merge: bool,
-}
-
-/// A sum that is beyond what floats hold is kept divided by this: 2 to the power of 64, as exact.
-const SCALE: f64 = 18_446_744_073_709_551_616.0;
-
-/// An hour of an item.
-#[derive(Debug, Clone, Copy)]
-struct Acc {
-    hour: u32,
-    num: u32,
-    merge: bool,
-    /// The sum of floats is divided by [`SCALE`].
-    scaled: bool,
-    sums: Sums,
-}
-
-impl Acc {
-    fn new(hour: u32, merge: bool, value: &SampleValue) -> Option<Self> {
-        Some(Self { hour, num: 1, merge, scaled: false, sums: Sums::of(value)? })
-    }
-
-    /// What a trend was made of.
-    fn of(trend: &Trend) -> Self {
-        let Trend { hour, num, values, .. } = *trend;
-        let (mut scaled, many) = (false, f64::from(num));
-        let sums = match values {
-            TrendValues::Float { min, avg, max } => {
-                let mut sum = avg * many;
-                if avg.is_finite() && !sum.is_finite() {
-                    (scaled, sum) = (true, avg / SCALE * many);
-                }
-                Sums::Float { min, max, sum }
-            }
-            TrendValues::Unsigned { min, avg, max } => {
-                Sums::Unsigned { min, max, sum: u128::from(avg) * u128::from(num) }
-            }
-        };
-        Self { hour, num, merge: false, scaled, sums }
-    }
-
-    /// Adds a value; false = it is a number of another type.
-    #[inline]
-    fn add(&mut self, value: &SampleValue) -> bool {
-        let Some(one) = Sums::of(value) else { return true };
-        if self.scaled || self.overflows(&one) {
-            return self.join(Self {
-                hour: self.hour,
-                num: 1,
-                merge: false,
-                scaled: false,
-                sums: one,
-            });
-        }
-        let added = self.sums.add(one);
-        self.num += u32::from(added);
-        added
-    }
-
-    /// Adds others; false = they are of another type.
-    fn join(&mut self, mut others: Self) -> bool {
-        if self.scaled || others.scaled || self.overflows(&others.sums) {
-            self.scale();
-            others.scale();
-        }
-        let added = self.sums.add(others.sums);
-        if added {
-            self.num = self.num.saturating_add(others.num);
-        }
-        added
-    }
-
-    /// Would the sum with others be none that a float holds?
-    #[inline]
-    fn overflows(&self, others: &Sums) -> bool {
-        matches!(
-            (&self.sums, others),
-            (Sums::Float { sum, .. }, Sums::Float { sum: more, .. }) if !(sum + more).is_finite()
-        )
-    }
-
-    fn scale(&mut self) {
-        if let Sums::Float { sum, .. } = &mut self.sums
-            && !std::mem::replace(&mut self.scaled, true)
-        {
-            *sum /= SCALE;
-        }
-    }
-
-    fn unsigned(&self) -> bool {
-        matches!(self.sums, Sums::Unsigned { .. })
-    }
-
-    fn trend(&self, item: ItemId) -> Trend {
-        let values = match self.sums {
-            Sums::Float { min, max, sum } => {
-                let mut avg = sum / f64::from(self.num);
-                if self.scaled {
-                    avg *= SCALE;
-                    if avg.is_infinite() {
-                        // Rounding must not lead beyond the largest number.
-                        avg = avg.max(min).min(max);
-                    }
-                }
-                TrendValues::Float { min, avg, max }
-            }
-            Sums::Unsigned { min, max, sum } => {
-                let avg = u64::try_from(sum / u128::from(self.num)).unwrap_or(max);
-                TrendValues::Unsigned { min, avg, max }
-            }
-        };
-        Trend { item, hour: self.hour, num: self.num, values }
-    }
 }
 
 /// An hour that is over, or that got a late sample.
@@ -313,8 +203,7 @@ impl Folder {
         let key = (item, acc.hour, acc.unsigned());
         if let Some(earlier) = self.closed.get_mut(&key) {
             // The item changed its type to and fro within the hour.
-            let merged = merge(&earlier.trend(item), &acc.trend(item));
-            *earlier = Acc { merge: earlier.merge, ..Acc::of(&merged) };
+            earlier.join(acc);
             return;
         }
         self.closed.insert(key, acc);
@@ -491,16 +380,6 @@ pub fn late_hour(now_s: u32, sample: &Sample) -> Option<TrendHour> {
     }
     let unsigned = matches!(sample.value, SampleValue::Unsigned(_));
     Some(TrendHour { item: sample.item, hour: hour_of(sample.at.clock), unsigned })
-}
-
-/// Two parts of one hour as one. The mean of unsigned parts is off by at most one, since stored
-/// means are cut to whole numbers. Parts of different types: the second.
-pub fn merge(one: &Trend, other: &Trend) -> Trend {
-    let mut acc = Acc::of(one);
-    if !acc.join(Acc::of(other)) {
-        return *other;
-    }
-    Acc { hour: other.hour, ..acc }.trend(other.item)
 }
 
 #[cfg(test)]
