@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Values written against the ideal line, for each history store: how many targets can be observed
-before values are missing in history, or in the store.
+before values are missing in history, or in the store. Then the read side: how many questions of the
+API for values that the store alone gives are answered, and how soon.
 
-  tests/stores/line.py [STORE...] [--targets 100,200,400,800] [--items 100] [--seconds 20] [--out FOLDER]
+  tests/stores/line.py [STORE...] [--part writes|reads] [--targets 100,200,400,800] [--items 100]
+                       [--seconds 20] [--out FOLDER]
 
 STORE is none (values stay embedded), memory or null (history is kept there instead, or nowhere: the
 lines to compare with; of null what agents answered is counted), or one that with_store.py knows, or
 clickhouse-cluster or cassandra-cluster; all of them by default, but riak, which is a double. Each target
-is a host of fake agents, its items are checked once a second. Writes line.json, line.md and the plots
-reference.svg, node.svg and cluster.svg; what FOLDER/line.json has of other stores is kept and drawn
-too. Ask a release build, on a machine with nothing else to do:
+is a host of fake agents, its items are checked once a second. What is read is ten days old, older
+than the embedded days, and 5,000 values/s come in beside. Writes line.json, line.md and the plots
+reference.svg, node.svg and cluster.svg; what FOLDER/line.json has of other stores, or of the other
+part, is kept and shown too. Ask a release build, on a machine with nothing else to do:
 
   VEDETTE_BIN=target/release/vedette tests/stores/line.py
 """
@@ -41,6 +44,13 @@ PLOTS = {
     "cluster": ("Clusters, beside one node of them", (
         "none", "clickhouse-18", "clickhouse-cluster", "cassandra", "cassandra-cluster")),
 }
+PARTS = ("writes", "reads")
+QUESTIONS = {"hour": "An hour of an item", "graph": "An hour of six items",
+             "newest": "Newest values of 1,000 items"}
+# Clients that ask at a time.
+READERS = ("1", "8")
+READ = ("--age", "864000s", "--hosts", "100", "--items", "10", "--batch", "100", "--connections", "2",
+        "--rate", "5000", "--warm", "15", "--seconds", "10")
 
 
 def start(name):
@@ -59,31 +69,38 @@ def start(name):
 
 
 def run(name, options):
-    """The report of `vedette bench line` on a server with this store."""
-    if name in ALONE:
-        return measure(bed.Server(arguments=ALONE[name]), [], options)
-    stores, parameter = start(name)
+    """The report of `vedette bench line` on a server with this store, and those of `bench read`."""
+    stores, parameter = ([], None) if name in ALONE else start(name)
+    environment = {"VEDETTE_HISTORY_STORE": parameter} if parameter else {}
+    server = bed.Server(arguments=ALONE.get(name, ()), environment=environment)
     try:
-        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter})
-        return measure(server, ["--history-store", parameter], options)
+        server.start()
+        report = {}
+        if "writes" in (options.part or PARTS):
+            asked = ("--history-store", parameter) if parameter else ()
+            report = bench(server, "line", "--targets", options.targets, "--items", options.items,
+                           "--seconds", options.seconds, *asked)
+        if "reads" in (options.part or PARTS) and name != "null":
+            trapper = "%s:%d" % server.address
+            report["reads"] = {
+                readers: bench(server, "read", *READ, "--server", trapper, "--readers", readers)
+                for readers in READERS}
+        return report
     finally:
+        server.clean()
         for store in stores:
             store.stop()
 
 
-def measure(server, asked, options):
-    result = os.path.join(server.folder, "line.json")
-    try:
-        server.start()
-        subprocess.run(
-            [bed.BINARY, "bench", "line", "--api", server.url, "--pid", str(server.process.pid),
-             "--targets", options.targets, "--items", str(options.items),
-             "--seconds", str(options.seconds), "--json", result] + asked,
-            check=True, env=dict(os.environ, VEDETTE_ADMIN_PASSWORD=bed.PASSWORD))
-        with open(result) as file:
-            return json.load(file)
-    finally:
-        server.clean()
+def bench(server, *arguments):
+    """The report of a measurement."""
+    result = os.path.join(server.folder, "report.json")
+    subprocess.run(
+        [bed.BINARY, "bench", *map(str, arguments), "--api", server.url,
+         "--pid", str(server.process.pid), "--json", result],
+        check=True, env=dict(os.environ, VEDETTE_ADMIN_PASSWORD=bed.PASSWORD))
+    with open(result) as file:
+        return json.load(file)
 
 
 def reached(name, step):
@@ -105,6 +122,25 @@ def table(results, seconds):
                  for step in report["steps"]]
         cpu = statistics.median(step["cpu_s_per_million"] for step in report["steps"])
         lines.append([name, *parts, "%.0f" % cpu])
+    return markdown(lines)
+
+
+def table_of_reads(results):
+    """Markdown: a row for each store that was read from."""
+    asked = [(readers, name) for readers in READERS for name in QUESTIONS]
+    lines = [["Store", *("%s, %s at a time" % (QUESTIONS[name], readers) for readers, name in asked)],
+             ["---"] + ["---:"] * len(asked)]
+    for store, report in results.items():
+        found = {readers: reads["results"] for readers, reads in report.get("reads", {}).items()}
+        if found:
+            lines.append([store, *(
+                "{:,.0f}/s; {:.1f}, {:.1f}".format(
+                    *(found[readers]["%s_%s" % (name, what)] for what in ("per_s", "p50_ms", "p95_ms")))
+                for readers, name in asked)])
+    return markdown(lines)
+
+
+def markdown(lines):
     return "".join("| %s |\n" % " | ".join(line) for line in lines)
 
 
@@ -127,6 +163,7 @@ def main():
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("stores", nargs="*", metavar="STORE", default=[],
                         choices=[[], *ALONE, *STORES, *CLUSTERS])
+    parser.add_argument("--part", action="append", choices=PARTS, default=[])
     parser.add_argument("--targets", default="100,200,400,800")
     parser.add_argument("--items", type=int, default=100)
     parser.add_argument("--seconds", type=int, default=20)
@@ -140,14 +177,18 @@ def main():
             results = json.load(file)
     for name in options.stores or ALL:
         print("-- %s" % name, flush=True)
-        results[name] = run(name, options)
+        results[name] = results.get(name, {}) | run(name, options)
         with open(kept, "w") as file:
             json.dump(results, file, indent=1)
     results = {name: results[name] for name in ALL if name in results}
-    draw(results, options)
+    written = {name: report for name, report in results.items() if "steps" in report}
+    tables = table_of_reads(results)
+    if written:
+        draw(written, options)
+        tables = table(written, options.seconds) + "\n" + tables
     with open(os.path.join(options.out, "line.md"), "w") as file:
-        file.write(table(results, options.seconds))
-    print(table(results, options.seconds))
+        file.write(tables)
+    print(tables)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,12 @@
-//! History and graph queries of the API, beside values that are being written.
+//! History and graph queries of the API, beside values that are being written: of now, or of so long
+//! ago that a history store is asked for them.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
 use serde_json::{Value, json};
-use stdx::clock::SharedClock;
+use stdx::clock::{Clock, SharedClock};
 
 use crate::api::Api;
 use crate::payload::Plan;
@@ -39,6 +41,24 @@ pub struct ReadOptions {
     pub readers: usize,
     /// How long each kind of query is measured.
     pub seconds: u64,
+    /// Values are dated so long before they are written, and asked for there.
+    pub age: Duration,
+}
+
+/// A clock that shows what was so long ago.
+struct Behind {
+    clock: SharedClock,
+    age: Duration,
+}
+
+impl Clock for Behind {
+    fn unix(&self) -> Duration {
+        self.clock.unix().saturating_sub(self.age)
+    }
+
+    fn monotonic(&self) -> Duration {
+        self.clock.monotonic()
+    }
 }
 
 /// A kind of query.
@@ -66,8 +86,8 @@ impl Query {
         }
     }
 
-    /// Method and parameters of the `number`-th call at `now_s`. The items, of one value type, are
-    /// taken in turn.
+    /// Method and parameters of the `number`-th call for what is there until `now_s`. The items, of
+    /// one value type, are taken in turn.
     fn call(self, items: &[u64], number: usize, now_s: u64) -> (&'static str, Value) {
         let many = |count: usize| -> Vec<u64> {
             let count = count.min(items.len());
@@ -77,7 +97,7 @@ impl Query {
             json!({
                 "output": "extend", "history": Kind::Counter.value_type().0,
                 "itemids": many(count), "time_from": now_s.saturating_sub(HOUR_S),
-                "sortfield": "clock",
+                "time_till": now_s, "sortfield": "clock",
             })
         };
         match self {
@@ -106,6 +126,8 @@ struct Answers {
 
 /// Runs the measurement.
 pub fn run(options: &ReadOptions, context: &mut Context<'_>) -> anyhow::Result<Report> {
+    let clock = Arc::new(Behind { clock: context.clock.clone(), age: options.age });
+    let context = &mut Context { clock, progress: &mut *context.progress };
     let server = address(&options.load.server)?;
     let meter = Meter::new(&options.load.pids)?;
     let api = Api::login(&options.load.login)?;
@@ -239,7 +261,7 @@ fn report(options: &ReadOptions, all: &[Answers], written: &trapper::Measured) -
     let settings = json!({
         "server": load.server, "hosts": load.hosts, "items": load.items, "rate": load.rate,
         "readers": options.readers, "seconds": options.seconds,
-        "warm_seconds": options.warm_seconds,
+        "warm_seconds": options.warm_seconds, "age_s": options.age.as_secs(),
         "rows": Query::ALL.map(Query::text),
     });
     let mut report = Report::new("read", settings);

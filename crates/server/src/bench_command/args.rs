@@ -256,6 +256,9 @@ pub(super) struct Read {
     /// Values are written so long before the first query.
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub(super) warm: u64,
+    /// Write and ask for values of so long ago: from beyond the embedded days a store gives them.
+    #[arg(long, default_value = "0s", value_parser = duration)]
+    pub(super) age: Duration,
 }
 
 #[derive(Debug, Args)]

@@ -131,7 +131,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
         What::Read(told) => {
             let load = told.load.options();
             let (warm_seconds, readers, seconds) = (told.warm, told.readers, load.seconds);
-            let options = ReadOptions { load, warm_seconds, readers, seconds };
+            let options = ReadOptions { load, warm_seconds, readers, seconds, age: told.age };
             finish(&bench::read::run(&options, &mut context)?, &told.load.common.files)
         }
         What::HistoryService(told) => {
