@@ -58,10 +58,13 @@ class Legacy(bed.Case):
 
     def test_2_what_is_sent_arrives_and_what_does_not_fit_is_put_aside(self):
         now = int(time.time()) - 10
-        sent = {"float": "-2.5", "char": "c", "log": "l", "unsigned": "7", "text": "t'\u20ac"}
+        sent = {"float": "-2.5", "char": "c", "unsigned": "7", "text": "t'\u20ac"}
         data = [{"host": "old", "key": key, "value": value, "clock": now, "ns": 3}
                 for key, value in sent.items()]
         data.append({"host": "old", "key": "unsigned", "value": str(2**63), "clock": now, "ns": 4})
+        # The table has no room for the source: the line stays embedded, older than other values may.
+        line = {"value": "l", "source": "s", "clock": now - 9 * DAY, "ns": 3}
+        data.append({"host": "old", "key": "log", **line})
         answer = bed.send(self.server.address, {"request": "sender data", "data": data})
         self.assertTrue(answer["info"].startswith("processed: 6; failed: 0;"), answer)
         columns = {"float": "value_dbl", "unsigned": "value"}
@@ -80,6 +83,11 @@ class Legacy(bed.Case):
         self.assertEqual([line.split("\t")[2] for line in lines()], [str(2**63)])
         # The embedded history has it.
         self.assertEqual(self.history("unsigned")[-1], (str(2**63), 4))
+        [kept] = self.api.call("history.get", history=KINDS["log"], itemids=self.items["log"],
+                               time_from=line["clock"], output="extend")
+        self.assertEqual([kept["value"], kept["source"]], ["l", "s"])
+        self.assertEqual(self.store.query("SELECT count() FROM zabbix.history WHERE itemid = %s "
+                                          "AND clock >= %d" % (self.items["log"], now - 10 * DAY)), "0")
 
     def test_3_deletions_are_made(self):
         self.api.call("history.clear", [self.items["float"]])

@@ -51,12 +51,21 @@ impl Part {
         Ok((part, address))
     }
 
-    /// A store that is given no more than this.
-    pub fn of(self, store: Arc<dyn Store>, keeps: Keeps) -> Arc<dyn Store> {
-        if self.types.is_empty() && self.days == Self::ALL_DAYS {
-            return store;
+    /// A store that is given no more than this. Refused are types that it cannot keep.
+    pub fn of(self, store: Arc<dyn Store>, keeps: Keeps) -> Result<Arc<dyn Store>, Error> {
+        let cannot = |kind: &&Kind| store.extent(**kind) != Extent::All;
+        if let Some(kind) = self.types.iter().find(cannot) {
+            let (store, name) = (store.name(), TYPES.iter().find(|(_, other)| other == kind));
+            let name = name.map_or("", |(name, _)| name);
+            return Err(Error::config(format!(
+                "the history store {store} cannot keep values of the type {name} whole: leave it \
+                 out of types=, and they stay embedded"
+            )));
         }
-        Arc::new(Partial { store, part: self, keeps })
+        if self.types.is_empty() && self.days == Self::ALL_DAYS {
+            return Ok(store);
+        }
+        Ok(Arc::new(Partial { store, part: self, keeps }))
     }
 
     /// Trends are of the type of their values.
@@ -116,16 +125,18 @@ impl Store for Partial {
     }
 
     fn takes(&self, item: ItemId, kind: Kind) -> bool {
-        self.part.has_type(kind) && self.part.days.contains(&(self.keeps)(item, kind))
+        self.store.takes(item, kind)
+            && self.part.has_type(kind)
+            && self.part.days.contains(&(self.keeps)(item, kind))
     }
 
     fn extent(&self, kind: Kind) -> Extent {
         if !self.part.has_type(kind) {
             Extent::Nothing
         } else if self.part.days == Part::ALL_DAYS {
-            Extent::All
+            self.store.extent(kind)
         } else {
-            Extent::Some
+            self.store.extent(kind).min(Extent::Some)
         }
     }
 }
@@ -136,6 +147,24 @@ mod tests {
     use crate::{Class, Fault, Memory};
 
     struct Whole;
+
+    /// It has no room for what a log line is more than its text.
+    struct Narrow;
+
+    impl Store for Narrow {
+        fn name(&self) -> String {
+            "narrow".to_owned()
+        }
+        fn driver(&self) -> Box<dyn Driver> {
+            Whole.driver()
+        }
+        fn takes(&self, _: ItemId, kind: Kind) -> bool {
+            kind != Kind::Log
+        }
+        fn extent(&self, kind: Kind) -> Extent {
+            if kind == Kind::Log { Extent::Some } else { Extent::All }
+        }
+    }
 
     impl Store for Whole {
         fn name(&self) -> String {
@@ -154,7 +183,25 @@ mod tests {
             let days = u16::try_from(item.0).unwrap();
             if kind.is_trend() { days * 10 } else { days }
         };
-        part.of(Arc::new(Whole), Arc::new(keeps))
+        part.of(Arc::new(Whole), Arc::new(keeps)).unwrap()
+    }
+
+    #[test]
+    fn what_a_store_cannot_keep_it_is_not_given() {
+        let of = |settings: &str| {
+            let (part, _) = Part::take_from(&format!("http://h/d{settings}")).unwrap();
+            part.of(Arc::new(Narrow), Arc::new(|_, _| 31))
+        };
+        for settings in ["", "?days=8-"] {
+            let store = of(settings).unwrap();
+            let takes = [Kind::Text, Kind::Log].map(|kind| store.takes(ItemId(1), kind));
+            assert_eq!(takes, [true, false], "{settings}");
+            assert_eq!(store.extent(Kind::Log), Extent::Some, "{settings}");
+        }
+        assert!(of("?types=text,float").is_ok());
+        let error = of("?types=text,log").err().unwrap();
+        assert!(error.fault == Fault::Config, "{error}");
+        assert!(error.message.contains("narrow") && error.message.contains("type log"), "{error}");
     }
 
     #[test]

@@ -5,7 +5,7 @@ use model::ItemId;
 use crate::{Driver, Kind};
 
 /// How many of the rows of a kind a store is given.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Extent {
     /// None, whatever the item.
     Nothing,

@@ -226,7 +226,7 @@ pub(crate) fn store(
         .split_once('=')
         .context("a store is named like clickhouse=http://host:8123/database")?;
     let (part, address) = Part::take_from(address)?;
-    Ok(part.of(whole(kind, &address, retention, clock)?, keeps))
+    Ok(part.of(whole(kind, &address, retention, clock)?, keeps)?)
 }
 
 /// A store that is given everything.
@@ -282,7 +282,7 @@ mod tests {
     /// A store that is given a part, of items that are all kept for so many days.
     fn part(address: &str, days: u16) -> Vec<Arc<dyn Store>> {
         let (part, _) = Part::take_from(address).unwrap();
-        vec![part.of(Arc::new(Never), Arc::new(move |_, _| days))]
+        vec![part.of(Arc::new(Never), Arc::new(move |_, _| days)).unwrap()]
     }
 
     #[test]

@@ -16,6 +16,11 @@ use super::{ITEMS_MAX, Shared, list, rows};
 use crate::buckets::Told;
 use crate::{Class, Day, DriverInfo, Durability, Error, Kind, Kinds, Span};
 
+/// What stays embedded instead: of a log line it would keep the text alone, of trends nothing.
+pub(crate) fn takes(kind: Kind) -> bool {
+    kind != Kind::Log && !kind.is_trend()
+}
+
 const COLUMNS: &str = "day,itemid,clock,ns,value,value_dbl,value_str";
 
 /// Finds out whether the table is there and is one.
@@ -104,7 +109,7 @@ impl Remote for Legacy {
         self.shared.client.insert(&sql, &body)
     }
 
-    /// It has no room for them.
+    /// It is given none.
     fn write_trends(&self, _: &[Trend]) -> Result<(), Error> {
         Ok(())
     }

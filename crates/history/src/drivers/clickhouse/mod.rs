@@ -32,7 +32,9 @@ use super::place::TREND_DAYS;
 use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
 use crate::buckets::Told;
-use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
+use crate::{
+    Class, Day, Driver, DriverInfo, Durability, Error, Extent, Kind, Kinds, Retention, Span, Store,
+};
 
 /// ClickHouse refuses a batch that touches more partitions than 100.
 const PARTITIONS_MAX: usize = 80;
@@ -75,6 +77,10 @@ impl ClickHouse {
         let (prepared, given_up) = (Prepared::not_yet(), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { client, retention, prepared, given_up }) })
     }
+
+    fn is_legacy(&self) -> bool {
+        self.shared.client.address.legacy.is_some()
+    }
 }
 
 impl Store for ClickHouse {
@@ -92,7 +98,20 @@ impl Store for ClickHouse {
     }
 
     fn tells_types(&self) -> bool {
-        self.shared.client.address.legacy.is_none()
+        !self.is_legacy()
+    }
+
+    fn takes(&self, _: ItemId, kind: Kind) -> bool {
+        !self.is_legacy() || legacy::takes(kind)
+    }
+
+    fn extent(&self, kind: Kind) -> Extent {
+        match kind {
+            _ if self.takes(ItemId(0), kind) => Extent::All,
+            // Lines that other servers wrote.
+            Kind::Log => Extent::Some,
+            _ => Extent::Nothing,
+        }
     }
 }
 

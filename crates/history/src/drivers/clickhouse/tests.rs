@@ -7,7 +7,7 @@ use std::net::{TcpListener, TcpStream};
 use model::{SampleValue, Timestamp};
 
 use super::*;
-use crate::{Fault, Kind};
+use crate::Fault;
 
 struct Classes;
 
@@ -145,4 +145,17 @@ fn classes_that_cannot_be_told_are_an_error() {
     let denied = |asks: &str| asks.contains("system.parts").then_some(DENIED);
     let (driver, _) = double("26.3.1.1", Box::new(denied));
     assert!(driver.classes().unwrap_err().message.contains("497"));
+}
+
+#[test]
+fn the_table_of_other_servers_is_not_given_what_it_cannot_keep_whole() {
+    let given = |settings: &str| {
+        let store = ClickHouse::new(&format!("http://h/d{settings}"), Arc::new(Classes)).unwrap();
+        [Kind::Float, Kind::Text, Kind::Log, Kind::FloatAvg]
+            .map(|kind| (store.takes(ItemId(1), kind), store.extent(kind)))
+    };
+    assert_eq!(given(""), [(true, Extent::All); 4]);
+    let [float, text, log, trend] = given("?legacy=history");
+    assert_eq!([float, text], [(true, Extent::All); 2]);
+    assert_eq!([log, trend], [(false, Extent::Some), (false, Extent::Nothing)]);
 }
