@@ -52,6 +52,6 @@ pub use kind::{Class, Day, Kind, Kinds, Retention, Span};
 pub use late::TrendHour;
 pub use options::Options;
 pub use recovery::Recovery;
-pub use spool::{Position, Spool};
+pub use spool::{Position, Spool, unread};
 pub use tail::{Block, Tail};
 pub use view::View;

@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use stdx::sync::lock;
 
+use crate::disk::Disk;
 use crate::engine::{Engine, wal_path};
 use crate::error::Error;
 use crate::recovery::aside;
@@ -229,6 +230,24 @@ impl Spool {
         files.closed.retain(|seq, _| !gone.contains(seq));
         gone
     }
+}
+
+/// Bytes of the log in `dir`, which no engine has open, that only readers of the log wait for, and of
+/// which one at this position has not read (`None` = any): an engine without readers removes them. What
+/// is not sealed yet is none of it.
+pub fn unread(disk: &dyn Disk, dir: &Path, from: Option<Position>) -> Result<u64, Error> {
+    let from = from.unwrap_or_default();
+    let mut unread = 0;
+    for name in disk.list(dir).map_err(Error::io("list", dir))? {
+        let seq = name.strip_suffix(".spool").and_then(|seq| seq.parse().ok());
+        let Some(seq) = seq.filter(|&seq: &u64| seq >= from.file) else { continue };
+        let path = spool_path(dir, seq);
+        let size = disk.open(&path).and_then(|file| file.size());
+        let size = size.map_err(Error::io("look at", &path))?;
+        let read = if seq == from.file { from.offset } else { FILE_HEADER as u64 };
+        unread += size.saturating_sub(read);
+    }
+    Ok(unread)
 }
 
 /// Where a file is kept once its head is sealed.

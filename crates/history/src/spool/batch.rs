@@ -6,6 +6,7 @@ use model::{ItemId, Sample, Trend};
 use tsdb::{Block, Position};
 
 use super::Policy;
+use crate::trends::HOUR_S;
 
 /// What one lane writes.
 #[derive(Debug, Default, Clone)]
@@ -60,9 +61,12 @@ impl Batch {
         self.is_full(policy) || old
     }
 
-    /// The second of its newest row.
-    pub(crate) fn newest_s(&self) -> u32 {
-        self.rows.samples.iter().map(|sample| sample.at.clock).max().unwrap_or(0)
+    /// The second of its newest row, but for those that a clock ahead has dated; 0 = it has none.
+    pub(crate) fn newest_s(&self, now_s: u32) -> u32 {
+        let samples = self.rows.samples.iter().map(|sample| sample.at.clock);
+        let hours = self.rows.trends.iter().map(|trend| trend.hour.saturating_add(HOUR_S));
+        let newest = samples.chain(hours).filter(|&second| second <= now_s).max().unwrap_or(now_s);
+        if self.rows.len() == 0 { 0 } else { newest }
     }
 }
 

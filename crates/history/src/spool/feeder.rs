@@ -144,12 +144,15 @@ impl Housekeeping {
             return;
         }
         self.next = now + self.every;
-        let now_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
-        if let Err(error) = housekeeping::run(driver, now_s) {
+        if let Err(error) = housekeeping::run(driver, now_s(&self.clock)) {
             add(&gauges.errors, 1);
             tracing::warn!(%error, "old values could not be dropped in a history store");
         }
     }
+}
+
+fn now_s(clock: &SharedClock) -> u32 {
+    u32::try_from(clock.unix_s()).unwrap_or(u32::MAX)
 }
 
 /// Takes the rows out of a block that the store is not given; returns how many.
@@ -245,6 +248,7 @@ impl Feeder {
             // With nothing new, or no room for it, there is time.
             let busy = read && self.under_way.len() < UNDER_WAY_MAX;
             self.take_done(if busy { Duration::ZERO } else { LOOK_EVERY });
+            self.show();
             if self.under_way.is_empty() && self.batch.rows.len() == 0 {
                 if held {
                     self.clear();
@@ -252,7 +256,6 @@ impl Feeder {
                 self.remember_idle(now);
             }
             self.housekeeping.run_when_due(self.driver.as_mut(), &self.common.gauges);
-            self.show();
         }
     }
 
@@ -260,7 +263,12 @@ impl Feeder {
     /// that, also by the next process: it must not hear of these deletions once more.
     fn clear_owed(&mut self) {
         let items = self.deletions.owed();
-        if !items.is_empty() && self.clear_in_store(&items) {
+        if items.is_empty() {
+            return;
+        }
+        // When they were deleted nobody noted; all that comes waits for them from now on.
+        self.common.gauges.waits_since_s.store(now_s(&self.clock).into(), Ordering::Relaxed);
+        if self.clear_in_store(&items) {
             self.deletions.done(&items);
             self.common.until_done(self.driver.as_mut(), |_| self.deletions.save());
         }
@@ -348,7 +356,7 @@ impl Feeder {
         let batch = std::mem::replace(&mut self.batch, Batch::over(self.logs.len()));
         let number = self.next_number;
         self.next_number += 1;
-        let newest_s = batch.newest_s();
+        let newest_s = batch.newest_s(now_s(&self.clock));
         let parts = split(batch.rows, self.lanes.len());
         let mut lanes = 0;
         for (lane, part) in self.lanes.iter().zip(parts) {
@@ -471,9 +479,12 @@ impl Feeder {
 
     fn show(&mut self) {
         let gauges = &self.common.gauges;
-        let oldest = self.under_way.front().map_or_else(|| self.batch.newest_s(), |b| b.newest_s);
-        let lag = if oldest == 0 { 0 } else { self.clock.unix_s().saturating_sub(oldest.into()) };
-        gauges.lag_s.store(lag, Ordering::Relaxed);
+        let under_way = self.under_way.front().map(|batch| batch.newest_s);
+        let read = Some(self.batch.newest_s(now_s(&self.clock))).filter(|&newest_s| newest_s > 0);
+        let held = || self.logs.iter().filter_map(|log| log.held.as_ref());
+        let deleted = || held().map(|block| block.cleared_at.clock).min();
+        let since_s = under_way.or(read).or_else(deleted).unwrap_or(0);
+        gauges.waits_since_s.store(since_s.into(), Ordering::Relaxed);
         for log in &mut self.logs {
             let damaged = log.tail.damaged_blocks();
             if damaged > log.told {

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use stdx::clock::SharedClock;
 use stdx::sync::lock;
 use tsdb::Spool;
 
 /// Figures of one store, written by its feeder.
-#[derive(Debug)]
 pub struct Gauges {
     name: String,
     /// The logs that are read, and as which reader.
@@ -20,7 +20,10 @@ pub struct Gauges {
     pub(crate) missed: AtomicU64,
     pub(crate) rows_read: AtomicU64,
     pub(crate) bytes_read: AtomicU64,
-    pub(crate) lag_s: AtomicU64,
+    /// Unix second of the newest row of the oldest batch that waits, or of the deletion that does; 0 =
+    /// nothing waits. The lag grows also while the feeder waits for the store.
+    pub(crate) waits_since_s: AtomicU64,
+    clock: SharedClock,
     error: Mutex<String>,
 }
 
@@ -47,14 +50,26 @@ pub struct Reading {
     pub behind_rows: u64,
     /// Rows in memory: read from the log, and not written yet.
     pub in_hand: u64,
-    /// Age of the newest row of the oldest batch that waits, in seconds; 0 = nothing waits.
+    /// Age of the newest row of the oldest batch that waits, or of the deletion that does, in seconds;
+    /// 0 = nothing waits.
     pub lag_s: u64,
     /// What failed last; empty = the last call succeeded.
     pub error: String,
 }
 
+impl std::fmt::Debug for Gauges {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.read().fmt(f)
+    }
+}
+
 impl Gauges {
-    pub(crate) fn new(name: &str, logs: Vec<Arc<Spool>>, reader: usize) -> Self {
+    pub(crate) fn new(
+        name: &str,
+        logs: Vec<Arc<Spool>>,
+        reader: usize,
+        clock: &SharedClock,
+    ) -> Self {
         Self {
             name: name.to_owned(),
             logs: (logs, reader),
@@ -66,7 +81,8 @@ impl Gauges {
             missed: AtomicU64::new(0),
             rows_read: AtomicU64::new(0),
             bytes_read: AtomicU64::new(0),
-            lag_s: AtomicU64::new(0),
+            waits_since_s: AtomicU64::new(0),
+            clock: Arc::clone(clock),
             error: Mutex::default(),
         }
     }
@@ -89,6 +105,7 @@ impl Gauges {
         let rows = rows / u128::from(of(&self.bytes_read).max(1));
         // In this order: what is written was read.
         let written = of(&self.written);
+        let since_s = of(&self.waits_since_s);
         Reading {
             name: self.name.clone(),
             written,
@@ -100,7 +117,7 @@ impl Gauges {
             missed: of(&self.missed),
             behind_bytes,
             behind_rows: u64::try_from(rows).unwrap_or(u64::MAX),
-            lag_s: of(&self.lag_s),
+            lag_s: if since_s == 0 { 0 } else { self.clock.unix_s().saturating_sub(since_s) },
             error: lock(&self.error).clone(),
         }
     }

@@ -118,8 +118,9 @@ impl std::fmt::Debug for Spools {
 }
 
 impl Spools {
-    /// Reads from `dir` how far each store is. The log of one shard may be `bytes_max` ahead of
-    /// the slowest store; then it takes no more values.
+    /// Reads from `dir` how far each store is; the logs are beside it. The log of one shard may be
+    /// `bytes_max` ahead of the slowest store; then it takes no more values. A store that is not named
+    /// any more must have what the log keeps for it.
     pub fn open(dir: &Path, stores: Vec<Arc<dyn Store>>, bytes_max: u64) -> Result<Self, Error> {
         if !stores.is_empty() {
             std::fs::create_dir_all(dir).map_err(|cause| file_error("create", dir, &cause))?;
@@ -135,6 +136,13 @@ impl Spools {
             let cursors = Cursors::load(&path)?;
             left.retain(|other| !other.is_at(&path));
             with_cursors.push((store, cursors));
+        }
+        if let Some(root) = dir.parent().filter(|root| root.exists()) {
+            let named = !with_cursors.is_empty();
+            if !named && left.is_empty() {
+                Cursors::of_any(dir).check_read(root, named)?;
+            }
+            left.iter().try_for_each(|other| other.check_read(root, named))?;
         }
         left.iter_mut().try_for_each(Cursors::leave)?;
         let names = with_cursors.iter().map(|(store, _)| deletions_of(dir, &store.name()));
@@ -188,7 +196,7 @@ impl Spools {
             };
             let name = store.name();
             let spools = logs.values().map(Arc::clone).collect();
-            let gauges = Arc::new(Gauges::new(&name, spools, reader));
+            let gauges = Arc::new(Gauges::new(&name, spools, reader, clock));
             let stop = Arc::new(AtomicBool::new(false));
             let feeder = Feeder::new(
                 &store,

@@ -8,8 +8,11 @@ use std::sync::Mutex;
 use stdx::sync::lock;
 
 use super::file_error;
-use super::row::{Row, cut};
+use super::row::Row;
 use crate::Error;
+
+/// Of a reason so many characters are kept: some stores repeat the row in it.
+const WHY_MAX: usize = 1_000;
 
 /// The file; lanes share it.
 #[derive(Debug)]
@@ -51,7 +54,8 @@ impl Refused {
 fn line(row: &impl Row, why: &str) -> String {
     let (item, (at, value)) = (row.item().0, row.to_text());
     let mut line = String::new();
+    let why: String = why.chars().take(WHY_MAX).collect();
     // Writing to a String does not fail.
-    let _ = writeln!(line, "{item}\t{}.{:09}\t{value}\t{:?}", at.clock, at.ns, cut(why));
+    let _ = writeln!(line, "{item}\t{}.{:09}\t{value}\t{why:?}", at.clock, at.ns);
     line
 }

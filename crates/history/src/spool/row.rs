@@ -1,11 +1,8 @@
 //! What a store is given in parts: values, and trends of hours.
 
-use model::{ItemId, Sample, SampleValue, Timestamp, Trend, TrendValues};
+use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
 
 use crate::{Driver, Error};
-
-/// Of a text so many characters are told; the embedded store has all of it.
-const TEXT_MAX: usize = 1_000;
 
 /// A value, or the trend of an hour.
 pub(crate) trait Row: Clone {
@@ -13,7 +10,7 @@ pub(crate) trait Row: Clone {
     fn item(&self) -> ItemId;
     /// Writes some.
     fn write(driver: &mut dyn Driver, rows: &[Self]) -> Result<(), Error>;
-    /// Its moment, and for people what it says.
+    /// Its moment, and all that it says, for people.
     fn to_text(&self) -> (Timestamp, String);
 }
 
@@ -28,8 +25,12 @@ impl Row for Sample {
         let value = match &self.value {
             SampleValue::Float(value) => value.to_string(),
             SampleValue::Unsigned(value) => value.to_string(),
-            SampleValue::Text(text) => format!("{:?}", cut(text)),
-            SampleValue::Log(log) => format!("{:?}", cut(&log.0)),
+            SampleValue::Text(text) => format!("{text:?}"),
+            SampleValue::Log(log) => {
+                let (line, meta) = log.as_ref();
+                let LogMeta { timestamp, source, severity, eventid } = meta;
+                format!("{line:?} {timestamp} {source:?} {severity} {eventid}")
+            }
         };
         (self.at, value)
     }
@@ -50,9 +51,4 @@ impl Row for Trend {
         };
         (Timestamp::from_s(self.hour), format!("trend of {num}: {values}"))
     }
-}
-
-/// The beginning of a text.
-pub(crate) fn cut(text: &str) -> String {
-    text.chars().take(TEXT_MAX).collect()
 }

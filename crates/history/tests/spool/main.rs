@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use history::spool::{Policy, Spools};
 use history::{Driver, Fault, Kinds, Part, Span, Store};
-use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
+use model::{ItemId, Sample, SampleValue, Timestamp, Trend, TrendValues};
 
 use crate::world::{Fake, ITEMS, Mood, NOW, World, Written};
 use crate::world::{check, policy, sample, wait_for, write};
@@ -56,7 +56,8 @@ fn a_store_is_given_its_part_and_passes_the_rest() {
         let fakes = parts.map(|(name, _, _)| Fake::named(name));
         let stores = fakes.iter().zip(&parts).map(|(fake, (_, settings, _))| {
             let (part, _) = Part::take_from(&format!("fake://?{settings}")).unwrap();
-            part.of(Arc::new(fake.clone()), Arc::new(|item, _| u16::try_from(item.0).unwrap()))
+            let keeps = Arc::new(|item: ItemId, _| u16::try_from(item.0).unwrap());
+            part.of(Arc::new(fake.clone()), keeps).unwrap()
         });
         let mut world = World::start_with(dir.path(), 2, stores.collect(), u64::MAX, policy());
         let mut written = Written::new();
@@ -249,4 +250,52 @@ fn each_store_has_everything_and_a_new_one_gets_what_is_left() {
     let stores: Vec<Arc<dyn Store>> = vec![Arc::new(one.clone()), Arc::new(one)];
     let error = Spools::open(&dir.path().join("x"), stores, 1).unwrap_err();
     assert!(error.message.contains("named twice"), "{error}");
+}
+
+#[test]
+fn a_store_is_not_left_while_the_log_has_values_for_it_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let (fake, other) = (Fake::new(), Fake::named("other"));
+    let mut written = Written::new();
+    let mut write_while_away = |numbers: std::ops::Range<u32>| {
+        fake.set(Mood::Away);
+        let mut world = World::start(dir.path(), 2, &[&fake], u64::MAX, policy());
+        write(&mut world, numbers, &mut written);
+        world.drivers.iter_mut().for_each(|driver| driver.flush().unwrap());
+    };
+    let with = |stores: &[&Fake]| {
+        let stores = stores.iter().map(|&fake| Arc::new(fake.clone()) as Arc<dyn Store>).collect();
+        Spools::open(&dir.path().join("stores"), stores, u64::MAX).map(drop)
+    };
+    write_while_away(0..30);
+    let error = with(&[]).unwrap_err();
+    assert!(error.message.contains("it has got nothing yet"), "{error}");
+    fake.set(Mood::Well);
+    World::start(dir.path(), 2, &[&fake], u64::MAX, policy()).wait();
+    write_while_away(30..60);
+    for (stores, remedy) in [(&[][..], ".spool"), (&[&other][..], "fake-1.cursors")] {
+        let error = with(stores).unwrap_err();
+        assert!(error.message.contains("fake-1") && error.message.contains(remedy), "{error}");
+    }
+    fake.set(Mood::Well);
+    World::start(dir.path(), 2, &[&fake], u64::MAX, policy()).wait();
+    check(&fake, &written, "named again");
+    with(&[]).unwrap();
+}
+
+#[test]
+fn the_lag_is_told_of_deletions_and_of_what_a_clock_ahead_has_dated() {
+    let dir = tempfile::tempdir().unwrap();
+    let fake = Fake::new();
+    let mut world = World::start(dir.path(), 1, &[&fake], u64::MAX, policy());
+    let ahead = Timestamp { clock: u32::MAX - 7, ns: 0 };
+    fake.set(Mood::Away);
+    world.drivers[0].clear(&[ItemId(3)]).unwrap();
+    wait_for("the deletion waits", || world.reading(0).lag_s > 0);
+    fake.set(Mood::Well);
+    world.wait();
+    wait_for("nothing waits", || world.reading(0).lag_s == 0);
+    fake.set(Mood::Away);
+    world.drivers[0].write(&[Sample { at: ahead, ..sample(3, 1) }]).unwrap();
+    wait_for("the value waits", || world.reading(0).lag_s > 0);
 }
