@@ -100,10 +100,12 @@ impl Older {
 
 /// What a store says that cannot be read.
 fn away(border: u32, error: Error) -> Error {
+    let border = jiff::Timestamp::from_second(border.into()).unwrap_or_default();
+    let border = border.strftime("%F %R UTC");
     Error {
         message: format!(
-            "values before {border} (Unix time) are in a history store that cannot be read now, while \
-             younger ones can: {error}"
+            "values before {border} are in a history store that cannot be read now, while younger \
+             ones can: {error}"
         ),
         ..error
     }
@@ -388,5 +390,6 @@ mod tests {
         assert!(asked.lock().unwrap().is_empty());
         let error = tiers.range(&query(9, 0, None, Order::OldestFirst)).unwrap_err();
         assert!(error.retry && error.message.contains("younger ones can: gone"), "{error}");
+        assert!(error.message.contains("before 2024-10-01 00:00 UTC"), "{error}");
     }
 }
