@@ -5,6 +5,7 @@ use std::time::Duration;
 use mysql::prelude::{FromValue, Queryable};
 use mysql::{Conn, OptsBuilder, Params, Row, SslOpts};
 
+use crate::drivers::TOO_LONG;
 use crate::drivers::sql::address::{Address, Tls};
 use crate::drivers::sql::odd_answer;
 use crate::drivers::sql::session::Health;
@@ -15,13 +16,19 @@ const CONNECT_WITHIN: Duration = Duration::from_secs(3);
 /// Longest silence of the server: whoever reads history waits for it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// What each session begins with. Batches of different lanes have different items, so that they
-/// need no locks on gaps between rows.
+/// need no locks on gaps between rows. MySQL (from 5.7.8: MariaDB knows by this number that it is
+/// not meant) ends a question after so many milliseconds, before we give it up.
 const FIRST: [&str; 4] = [
     "SET NAMES utf8mb4",
     "SET SESSION sql_mode = 'STRICT_ALL_TABLES'",
     "SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED",
-    "SET SESSION innodb_lock_wait_timeout = 15, lock_wait_timeout = 15",
+    "SET SESSION innodb_lock_wait_timeout = 15, lock_wait_timeout = 15 \
+     /*!50708 , max_execution_time = 18000 */",
 ];
+/// What a question begins with: MariaDB (from 10.1) ends it after so many seconds, for MySQL this is
+/// a comment. Given to the session it would end deletions and changes of tables as well, which go
+/// on when we give them up, so that they are done when we try again.
+const QUESTION: &str = "/*M!100100 SET STATEMENT max_statement_time = 18 FOR */";
 
 /// Codes that blame the data that were sent: too long (1406, 1301, 3140), out of range (1264,
 /// 1690, 1367), no text or number (1292, 1366, 1265).
@@ -29,6 +36,8 @@ const ROW_CODES: [u16; 9] = [1264, 1265, 1292, 1301, 1366, 1367, 1406, 1690, 314
 /// Tables or partitions that we knew are gone: 1146, 1507, 1526, 1735.
 const STALE_CODES: [u16; 4] = [1146, 1507, 1526, 1735];
 const NO_DATABASE: u16 = 1049;
+/// A question took longer than it may: of MariaDB, of MySQL.
+const TOO_LONG_CODES: [u16; 2] = [1969, 3024];
 
 /// A connection.
 pub(crate) struct Client {
@@ -94,7 +103,7 @@ impl Client {
         sql: &str,
         params: impl Into<Params>,
     ) -> Result<Vec<Row>, Error> {
-        self.conn.exec(sql, params).map_err(|cause| self.noticed(&cause))
+        self.conn.exec(format!("{QUESTION} {sql}"), params).map_err(|cause| self.noticed(&cause))
     }
 
     /// The one column of the one row of a question.
@@ -168,13 +177,36 @@ fn failed(location: &str, cause: &mysql::Error) -> Error {
         ));
     };
     let is_row = ROW_CODES.contains(&said.code);
+    let advice = if TOO_LONG_CODES.contains(&said.code) { TOO_LONG } else { "" };
     Error {
         fault: if is_row { Fault::Us } else { Fault::Storage },
         retry: !is_row,
         message: format!(
-            "MySQL at {location} refuses ({}): {}",
+            "MySQL at {location} refuses ({}): {}{advice}",
             said.code,
             said.message.chars().take(300).collect::<String>()
         ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(code: u16) -> mysql::Error {
+        let (state, message) = ("HY000".to_owned(), "x".repeat(1000));
+        mysql::Error::MySqlError(mysql::MySqlError { state, code, message })
+    }
+
+    #[test]
+    fn errors_say_whose_fault_they_are() {
+        for (code, is_row, is_slow) in
+            [(1406, true, false), (1114, false, false), (1969, false, true), (3024, false, true)]
+        {
+            let error = failed("h", &said(code));
+            assert_eq!((error.retry, error.fault == Fault::Us), (!is_row, is_row), "{error}");
+            assert_eq!(error.message.contains("18 seconds"), is_slow, "{error}");
+            assert!(error.message.len() < 600, "{error}");
+        }
     }
 }
