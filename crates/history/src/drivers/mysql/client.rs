@@ -36,6 +36,9 @@ const ROW_CODES: [u16; 9] = [1264, 1265, 1292, 1301, 1366, 1367, 1406, 1690, 314
 /// Tables or partitions that we knew are gone: 1146, 1507, 1526, 1735.
 const STALE_CODES: [u16; 4] = [1146, 1507, 1526, 1735];
 const NO_DATABASE: u16 = 1049;
+/// The server ends the connection: it shuts down (1053), somebody ended it (of MariaDB 1927, of MySQL
+/// 3169), or it was not used for long (of MySQL 4031; MariaDB ends such without a word).
+const ENDED_CODES: [u16; 4] = [1053, 1927, 3169, 4031];
 /// A question took longer than it may: of MariaDB, of MySQL.
 const TOO_LONG_CODES: [u16; 2] = [1969, 3024];
 
@@ -151,16 +154,26 @@ impl Client {
     }
 
     fn noticed(&mut self, cause: &mysql::Error) -> Error {
-        match code(cause) {
-            Some(code) => self.health.stale |= STALE_CODES.contains(&code),
-            None => self.health.broken = true,
-        }
-        if let mysql::Error::IoError(why) = cause {
-            use std::io::ErrorKind as K;
-            self.health.ended = !matches!(why.kind(), K::WouldBlock | K::TimedOut);
-        }
+        let Health { broken, ended, stale } = health_after(cause);
+        self.health.broken |= broken;
+        self.health.ended |= ended;
+        self.health.stale |= stale;
         failed(&self.location, cause)
     }
+}
+
+/// What an error makes of a connection.
+fn health_after(cause: &mysql::Error) -> Health {
+    use std::io::ErrorKind as K;
+    let said = code(cause);
+    let ended = match cause {
+        mysql::Error::IoError(why) => !matches!(why.kind(), K::WouldBlock | K::TimedOut),
+        // MySQL said so before it was asked: the packet is not the one that comes next.
+        mysql::Error::CodecError(_) => true,
+        _ => said.is_some_and(|code| ENDED_CODES.contains(&code)),
+    };
+    let stale = said.is_some_and(|code| STALE_CODES.contains(&code));
+    Health { broken: said.is_none(), ended, stale }
 }
 
 fn code(cause: &mysql::Error) -> Option<u16> {
@@ -191,11 +204,49 @@ fn failed(location: &str, cause: &mysql::Error) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::io::{ErrorKind, Write};
+    use std::net::TcpListener;
+
     use super::*;
 
     fn said(code: u16) -> mysql::Error {
         let (state, message) = ("HY000".to_owned(), "x".repeat(1000));
         mysql::Error::MySqlError(mysql::MySqlError { state, code, message })
+    }
+
+    /// What comes of a packet with another number than the next.
+    fn said_early() -> mysql::Error {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let server = std::thread::spawn(move || {
+            let (mut stream, _) = listener.accept().unwrap();
+            stream.write_all(b"\x09\0\0\x01\xff\xbf\x0f#HY000").unwrap();
+            stream
+        });
+        let options = OptsBuilder::new().ip_or_hostname(Some("127.0.0.1")).tcp_port(port);
+        let cause = Conn::new(options).unwrap_err();
+        drop(server.join());
+        cause
+    }
+
+    #[test]
+    fn a_connection_that_the_server_ended_is_known_by_what_it_says_and_by_its_silence() {
+        let io = |kind: ErrorKind| mysql::Error::IoError(kind.into());
+        for (cause, broken, ended) in [
+            (said(4031), false, true),
+            (said(1927), false, true),
+            (said(3169), false, true),
+            (said(1053), false, true),
+            (said_early(), true, true),
+            (io(ErrorKind::BrokenPipe), true, true),
+            (io(ErrorKind::TimedOut), true, false),
+            (said(1205), false, false),
+        ] {
+            let health = Health { broken, ended, stale: false };
+            assert_eq!(health_after(&cause), health, "{cause}");
+            let error = failed("h", &cause);
+            assert!(error.retry && error.fault == Fault::Storage, "{error}");
+        }
     }
 
     #[test]
