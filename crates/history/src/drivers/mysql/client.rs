@@ -106,7 +106,20 @@ impl Client {
         sql: &str,
         params: impl Into<Params>,
     ) -> Result<Vec<Row>, Error> {
-        self.conn.exec(format!("{QUESTION} {sql}"), params).map_err(|cause| self.noticed(&cause))
+        self.read(sql, params, Some)
+    }
+
+    /// What `read` makes of each row of a question.
+    pub(crate) fn read<T>(
+        &mut self,
+        sql: &str,
+        params: impl Into<Params>,
+        read: impl Fn(Row) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        let found = self.conn.exec_map(format!("{QUESTION} {sql}"), params, read);
+        let found = found.map_err(|cause| self.noticed(&cause))?;
+        let found: Option<Vec<T>> = found.into_iter().collect();
+        found.ok_or_else(|| self.odd_answer("a row"))
     }
 
     /// The one column of the one row of a question.

@@ -1,11 +1,12 @@
 //! A connection, used from one thread at a time, each call with an end.
 
 use std::future::Future;
+use std::iter;
 use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::SinkExt;
+use futures_util::{SinkExt, TryStreamExt};
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use postgres_openssl::MakeTlsConnector;
 use tokio::runtime::Runtime;
@@ -142,7 +143,21 @@ impl Client {
 
     /// Rows of a question.
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Refusal> {
-        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.query(sql, &[]));
+        self.read(sql, |row| row)
+    }
+
+    /// What `read` makes of each row of a question.
+    pub(crate) fn read<T>(
+        &mut self,
+        sql: &str,
+        read: impl Fn(Row) -> T,
+    ) -> Result<Vec<T>, Refusal> {
+        let client = &self.client;
+        let asking = async move {
+            let rows = client.query_raw(sql, iter::empty::<&(dyn ToSql + Sync)>()).await?;
+            rows.map_ok(read).try_collect().await
+        };
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, asking);
         self.checked(ended)
     }
 
