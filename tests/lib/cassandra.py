@@ -31,7 +31,7 @@ listen_address: {host}
 rpc_address: {host}
 storage_port: {storage}
 native_transport_port: {port}
-endpoint_snitch: SimpleSnitch
+endpoint_snitch: GossipingPropertyFileSnitch
 memtable_heap_space: 48MiB
 memtable_offheap_space: 48MiB
 memtable_allocation_type: heap_buffers
@@ -80,7 +80,9 @@ class Node(StoreProcess):
         os.makedirs(self.folder)
         config = CONFIG.format(dir=self.folder, host=self.host, port=cluster.port,
                                storage=cluster.storage, more="\n".join(cluster.settings))
-        for name, text in (("cassandra.yaml", config), ("logback.xml", LOGBACK)):
+        centre = "dc=%s\nrack=rack1\n" % cluster.centres[(number - 1) % len(cluster.centres)]
+        for name, text in (("cassandra.yaml", config), ("logback.xml", LOGBACK),
+                           ("rackdc.properties", centre)):
             with open(os.path.join(self.folder, name), "w") as file:
                 file.write(text)
 
@@ -95,6 +97,7 @@ class Node(StoreProcess):
             "-Djdk.attach.allowAttachSelf=true", "-Djava.io.tmpdir=" + folder,
             "-Dcassandra.config=file://%s/cassandra.yaml" % folder,
             "-Dlogback.configurationFile=file://%s/logback.xml" % folder,
+            "-Dcassandra-rackdc.properties=file://%s/rackdc.properties" % folder,
             "-Dcassandra.logdir=%s/logs" % folder, "-Dcassandra.storagedir=" + folder,
             "-Dcassandra.jmx.local.port=%d" % bed.free_port(), "-Dcassandra-foreground=yes",
             "-Dcassandra.skip_wait_for_gossip_to_settle=0", "-Dcassandra.ring_delay_ms=3000",
@@ -134,12 +137,13 @@ class Node(StoreProcess):
 
 class Cassandra:
     """A cluster in a folder of its own. Settings are lines of `cassandra.yaml`, `tls` is how tests
-    ask nodes that demand it."""
+    ask nodes that demand it; nodes are in one data centre after the other."""
 
-    def __init__(self, size=1, settings=(), user=("", ""), tls=None):
+    def __init__(self, size=1, settings=(), user=("", ""), tls=None, centres=("datacenter1",)):
         self.lib = jars.fetch("cassandra", [
             jars.dependency("org.apache.cassandra:cassandra-all:" + VERSION)])
         self.size, self.settings, self.user, self.tls = size, settings, user, tls
+        self.centres = centres
         self.folder = tempfile.mkdtemp(prefix="vedette-cassandra-")
         self.port, self.storage = bed.free_port(), bed.free_port()
         self.nodes = []

@@ -28,7 +28,7 @@ class Engine:
         self.session = Session(folder)
         self.rows = os.path.join(folder, "..", "rows")
         self.turn = threading.Lock()
-        # Those that were asked for stay: everybody asks for the same.
+        # Those that were asked for stay, for statements that do not ask for them as well.
         self.settings = set()
 
     def run(self, sql, database, settings, body):

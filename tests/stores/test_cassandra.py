@@ -152,6 +152,46 @@ class OnThreeNodes(storecase.StoreCase):
         return int(self.history(self.gauge, UNSIGNED)[-1]["value"])
 
 
+class InTwoCentres(storecase.StoreCase):
+    """A node in each of two data centres."""
+
+    @classmethod
+    def make_store(cls):
+        store = Cassandra(size=2, centres=("east", "west"))
+        cls.addClassCleanup(store.stop)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "cassandra=" + cls.store.url("vedette", "?datacenter=west")
+
+    def rows(self, item, kind):
+        return stored(self.store.nodes[1].ask, item, kind)
+
+    def test_local_is_the_centre_that_is_named(self):
+        _, items = self.host("two centres", [{"key_": "n", "value_type": UNSIGNED}])
+        now = int(time.time()) - 60
+        for settings, said in (("", "has several data centres"),
+                               ("?datacenter=south", "has no data centre south")):
+            before = os.path.getsize(self.server.log_path)
+            self.name_store("cassandra=" + self.store.url("vedette", settings))
+
+            def refused(before=before, said=said):
+                with open(self.server.log_path, errors="replace") as log:
+                    log.seek(before)
+                    return [line for line in log if "takes nothing" in line and said in line]
+
+            self.assertTrue(self.send([("two centres", "n", "1", now, len(settings))]))
+            bed.wait_for("a complaint", refused)
+        self.name_store(self.parameter())
+        self.assertTrue(self.send([("two centres", "n", "2", now + 1, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 3)
+        # One replica in each centre, and the other centre is not missed.
+        self.store.nodes[0].kill()
+        self.assertTrue(self.send([("two centres", "n", "3", now + 2, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 4)
+
+
 class OverTls(storecase.StoreCase):
     """A node that speaks to nobody without TLS."""
 

@@ -94,6 +94,24 @@ class OnClickHouse(storecase.PromisesOnSmallDisk):
         finally:
             self.store.query("ALTER TABLE vedette.history_uint DROP PARTITION (99,%d)" % day)
 
+    def test_a_question_that_is_given_up_does_not_go_on(self):
+        _, items = self.host("given up", [{"key_": "n", "value_type": UNSIGNED}])
+        self.assertTrue(self.send([("given up", "n", "1", int(time.time()) - 60, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        # A legacy table may be a view: of this one the server would look for a row for ever.
+        self.store.query(
+            "CREATE VIEW vedette.endless AS SELECT today() AS day, number + 4294967296 AS itemid, "
+            "now() AS clock, toUInt32(0) AS ns, toInt64(0) AS value, toFloat64(0) AS value_dbl, "
+            "'' AS value_str FROM system.numbers")
+        usual = self.parameter()
+        self.addCleanup(self.name_store, usual)
+        self.name_store(usual + "?legacy=endless")
+        with self.assertRaisesRegex(bed.ApiError, "18 seconds"):
+            self.history(items["n"], UNSIGNED)
+        bed.wait_for("the end of the question", lambda: self.store.query(
+            "SELECT count() FROM system.processes "
+            "WHERE position(query, concat('FROM end', 'less')) > 0") == "0")
+
 
 class Restricted(storecase.StoreCase):
     """A user who may use one database, and nothing else."""

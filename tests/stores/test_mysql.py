@@ -11,7 +11,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 import storecase  # noqa: E402
 from databases import MariaDb  # noqa: E402
-from storecase import SECRET, UNSIGNED  # noqa: E402
+from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
 
 VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_uint",
          4: "history_text"}
@@ -84,6 +84,23 @@ class OnMariaDb(storecase.PromisesOnSmallDisk):
         self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
         self.assertIn("max_allowed_packet", refused[0])
         self.assertEqual([row["value"] for row in self.history(items["t"], 4)], sent)
+
+    def test_a_question_that_is_given_up_does_not_go_on(self):
+        _, items = self.host("given up", [{"key_": "n", "value_type": UNSIGNED}])
+        self.assertTrue(self.send([("given up", "n", "1", int(time.time()) - 60, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.insert(items["n"], int(time.time()) - 20 * DAY, 7, 42)
+        self.query("RENAME TABLE history_uint_31 TO hidden; CREATE VIEW history_uint_31 AS "
+                   "SELECT * FROM hidden WHERE SLEEP(150) = 0")
+        try:
+            with self.assertRaisesRegex(bed.ApiError, "18 seconds"):
+                self.history(items["n"], UNSIGNED)
+            bed.wait_for("the end of the question", lambda: self.query(
+                "SELECT COUNT(*) FROM information_schema.processlist WHERE user = 'vedette' "
+                "AND info LIKE '%% IN (%s) %%'" % items["n"]) == [["0"]])
+        finally:
+            self.query("DROP VIEW history_uint_31; RENAME TABLE hidden TO history_uint_31")
+        self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
 
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])

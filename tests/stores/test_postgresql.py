@@ -61,6 +61,23 @@ class OnPostgreSql(storecase.PromisesOnSmallDisk):
     def faults(self):
         return (*super().faults(), self.backends_end, self.store_takes_no_writes)
 
+    def test_a_question_that_is_given_up_does_not_go_on(self):
+        _, items = self.host("given up", [{"key_": "n", "value_type": UNSIGNED}])
+        self.assertTrue(self.send([("given up", "n", "1", int(time.time()) - 60, 0)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.insert(items["n"], int(time.time()) - 20 * DAY, 7, 42)
+        self.query("ALTER TABLE history_uint_31 RENAME TO hidden; CREATE VIEW history_uint_31 AS "
+                   "SELECT hidden.* FROM hidden, pg_sleep(150)")
+        try:
+            with self.assertRaisesRegex(bed.ApiError, "18 seconds"):
+                self.history(items["n"], UNSIGNED)
+            bed.wait_for("the end of the question", lambda: self.query(
+                "SELECT count(*) FROM pg_stat_activity WHERE application_name = 'vedette' "
+                "AND state = 'active' AND query LIKE '%% IN (%s) %%'" % items["n"]) == "0")
+        finally:
+            self.query("DROP VIEW history_uint_31; ALTER TABLE hidden RENAME TO history_uint_31")
+        self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
+
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
         now = int(time.time()) - 60

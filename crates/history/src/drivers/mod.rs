@@ -27,6 +27,10 @@ use model::{SampleValue, Trend, TrendValues};
 
 use crate::{Error, Kind};
 
+/// What is told of a question that a store ended because we give it so long.
+pub(crate) const TOO_LONG: &str = "; Vedette lets a question take 18 seconds: ask for a shorter \
+                                   time, or see what keeps the server busy";
+
 /// Most rows of one question.
 pub(crate) const ROWS_MAX: usize = 5_000_000;
 

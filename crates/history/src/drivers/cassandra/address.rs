@@ -1,5 +1,7 @@
 //! Where a cluster is, and how careful one is with it.
 
+use std::collections::BTreeSet;
+
 use percent_encoding::percent_decode_str;
 use scylla::client::session::OpenSsl010Config;
 use scylla::statement::Consistency;
@@ -29,6 +31,8 @@ pub(crate) struct Address {
     pub(crate) keyspace: String,
     /// How many replicas confirm each request.
     pub(crate) consistency: Consistency,
+    /// The data centre whose nodes are asked; `None` = all.
+    pub(crate) datacenter: Option<String>,
     /// Replicas of a row in each data centre, for a keyspace that we make.
     pub(crate) replication: Option<u8>,
     /// What connections are protected with.
@@ -63,6 +67,7 @@ impl Address {
             user: user.map(|(name, password)| (decoded(name), decoded(password))),
             keyspace: keyspace.to_owned(),
             consistency: Consistency::LocalQuorum,
+            datacenter: None,
             replication: None,
             tls: None,
         };
@@ -91,6 +96,9 @@ impl Address {
                 })?;
                 self.consistency = *level;
             }
+            Some(("datacenter", name)) if !name.is_empty() => {
+                self.datacenter = Some(decoded(name));
+            }
             Some(("replication", number)) => {
                 let number = number.parse().ok().filter(|number| (1..=100).contains(number));
                 let number = number.ok_or_else(|| {
@@ -101,11 +109,29 @@ impl Address {
             _ => {
                 return Err(Error::config(
                     "the address of a Cassandra store has settings beside consistency, \
-                     replication, sslmode and sslrootcert",
+                     datacenter, replication, sslmode and sslrootcert",
                 ));
             }
         }
         Ok(())
+    }
+
+    /// Does it fit a cluster with these data centres? With several of them it has to say which one
+    /// is the local one: otherwise that would be the one of whichever node is asked.
+    pub(crate) fn fits(&self, centres: &BTreeSet<&str>) -> Result<(), Error> {
+        let is_local = matches!(self.consistency, Consistency::LocalOne | Consistency::LocalQuorum);
+        let names = Vec::from_iter(centres.iter().copied()).join(", ");
+        let location = self.location();
+        match &self.datacenter {
+            Some(name) if !centres.contains(name.as_str()) => Err(Error::config(format!(
+                "Cassandra at {location} has no data centre {name}: give datacenter one of {names}"
+            ))),
+            None if is_local && centres.len() > 1 => Err(Error::config(format!(
+                "Cassandra at {location} has several data centres, and its address does not say \
+                 which one is local: add datacenter=NAME, one of {names}"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Nodes and keyspace, without secrets.
@@ -188,6 +214,7 @@ mod tests {
             "cassandra://u:secret@h/a;b",
             "cassandra://u:secret@h/k?consistency=secret",
             "cassandra://u:secret@h/k?replication=0",
+            "cassandra://u:secret@h/k?datacenter=",
             "cassandra://u:secret@h/k?secret=1",
             "cassandra://u:secret@h/k?sslmode=secret",
             "cassandra://u:secret@h/k?sslmode=verify-ca",
@@ -195,6 +222,29 @@ mod tests {
         ] {
             let error = Address::new(url).err().unwrap();
             assert!(error.fault == Fault::Config && !error.message.contains("secret"), "{error}");
+        }
+    }
+
+    #[test]
+    fn with_several_data_centres_local_means_the_one_that_is_named() {
+        for (settings, one, two) in [
+            ("", true, false),
+            ("?consistency=local_one", true, false),
+            ("?consistency=quorum", true, true),
+            ("?datacenter=east%20coast", true, true),
+            ("?datacenter=west", false, true),
+            ("?datacenter=west&consistency=quorum", false, true),
+            ("?datacenter=south", false, false),
+        ] {
+            let address = Address::new(&format!("cassandra://u:secret@h/k{settings}")).unwrap();
+            for (centres, expected) in [(&["east coast"][..], one), (&["east coast", "west"], two)]
+            {
+                let fits = address.fits(&centres.iter().copied().collect());
+                assert_eq!(fits.is_ok(), expected, "{settings} {centres:?}");
+                let Err(error) = fits else { continue };
+                assert!(error.fault == Fault::Config && !error.message.contains("secret"));
+                assert!(error.message.ends_with(&centres.join(", ")), "{error}");
+            }
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Requests to a cluster, and what the answers mean for whoever asked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -59,12 +60,18 @@ impl Link {
         if let Some((name, password)) = &address.user {
             builder = builder.user(name, password);
         }
-        builder = builder.tls_context(address.tls.clone());
-        match tokio::time::timeout(OPEN_WITHIN, builder.build()).await {
-            Ok(Ok(session)) => Ok(Self { session, location }),
-            Ok(Err(error)) => Err(away(&location, &error)),
-            Err(late) => Err(away(&location, &late)),
+        if let Some(name) = &address.datacenter {
+            builder = builder.prefer_datacenter(name.clone());
         }
+        builder = builder.tls_context(address.tls.clone());
+        let session = match tokio::time::timeout(OPEN_WITHIN, builder.build()).await {
+            Ok(Ok(session)) => session,
+            Ok(Err(error)) => return Err(away(&location, &error)),
+            Err(late) => return Err(away(&location, &late)),
+        };
+        let link = Self { session, location };
+        address.fits(&link.centres().keys().map(String::as_str).collect())?;
+        Ok(link)
     }
 
     /// Nodes and keyspace, for people.
@@ -72,9 +79,14 @@ impl Link {
         &self.location
     }
 
-    /// How many nodes the cluster has.
-    pub(crate) fn nodes(&self) -> usize {
-        self.session.get_cluster_state().get_nodes_info().len()
+    /// How many nodes each data centre has.
+    pub(crate) fn centres(&self) -> BTreeMap<String, usize> {
+        let mut centres = BTreeMap::new();
+        let state = self.session.get_cluster_state();
+        for centre in state.get_nodes_info().iter().filter_map(|node| node.datacenter.clone()) {
+            *centres.entry(centre).or_default() += 1;
+        }
+        centres
     }
 
     /// Runs a statement without parameters; gives its rows.

@@ -14,7 +14,7 @@ use crate::{Class, Day, Error, Kind};
 /// Longer than these days rows get no end of their own: nodes before the storage format of 5.0
 /// refuse ends after January 2038.
 const ENDING_DAYS_MAX: u16 = 3_650;
-/// A keyspace that we make has so many replicas where there are as many nodes.
+/// A keyspace that we make has so many replicas in each data centre if all have as many nodes.
 const REPLICAS: usize = 3;
 /// So long a node may be away and still learn what was deleted: three days.
 const GRACE_S: u32 = 3 * 86_400;
@@ -206,7 +206,8 @@ async fn make_keyspace(link: &Link, address: &Address) -> Result<(), Error> {
     if !found.is_empty() {
         return Ok(());
     }
-    let replicas = address.replication.map_or_else(|| link.nodes().clamp(1, REPLICAS), usize::from);
+    let nodes = link.centres().into_values().min().unwrap_or(1);
+    let replicas = address.replication.map_or(nodes.min(REPLICAS), usize::from);
     let made = format!(
         "CREATE KEYSPACE IF NOT EXISTS {keyspace} WITH replication = \
          {{'class': 'NetworkTopologyStrategy', 'replication_factor': {replicas}}}"

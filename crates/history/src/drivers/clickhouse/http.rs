@@ -1,12 +1,12 @@
 //! Requests over HTTP, and what the answers mean for whoever asked.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use ureq::http::Request;
 
-use super::super::as_name;
 use super::super::http::{Answer, Http};
+use super::super::{TOO_LONG, as_name};
 use super::address::Address;
 use super::odd_answer;
 use crate::Error;
@@ -17,6 +17,12 @@ const GATHERS: u32 = 22;
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
 /// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
 const ROW_CODES: [u32; 11] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349];
+/// The server ends a question before we give it up, after so many seconds.
+const LIMIT: &str = "&max_execution_time=18";
+/// Users who may not say so: they change nothing (164), or this is set for them (452).
+const FIXED_CODES: [u32; 2] = [164, 452];
+/// A question took longer than it may (159), or would have (160).
+const TOO_LONG_CODES: [u32; 2] = [159, 160];
 
 /// A database, on one server or on all of a cluster.
 pub(crate) struct Client {
@@ -26,12 +32,15 @@ pub(crate) struct Client {
     server: AtomicUsize,
     /// Of each server, once it is known.
     releases: Vec<OnceLock<u32>>,
+    /// May we say how long a question takes?
+    limits: AtomicBool,
 }
 
 impl Client {
     pub(crate) fn new(address: Address) -> Self {
         let releases = address.servers.iter().map(|_| OnceLock::new()).collect();
-        Self { http: Http::new("ClickHouse"), address, server: AtomicUsize::new(0), releases }
+        let (http, server) = (Http::new("ClickHouse"), AtomicUsize::new(0));
+        Self { http, address, server, releases, limits: AtomicBool::new(true) }
     }
 
     /// Address and database, without secrets.
@@ -49,9 +58,19 @@ impl Client {
         0..self.address.servers.len()
     }
 
-    /// Runs a statement on any server; gives what it answers.
+    /// Asks any server a question; gives its answer.
     pub(crate) fn ask(&self, sql: &str) -> Result<Vec<u8>, Error> {
-        self.any(|server| self.ask_at(server, sql))
+        self.any(|server| {
+            if self.limits.load(Ordering::Relaxed) {
+                let limited = format!("{}{LIMIT}", self.in_database());
+                let answer = self.send(server, &limited, sql.as_bytes())?;
+                if answer.status == 200 || !says(&answer.body, &FIXED_CODES) {
+                    return self.answered(answer);
+                }
+                self.limits.store(false, Ordering::Relaxed);
+            }
+            self.ask_at(server, sql)
+        })
     }
 
     /// Runs a statement on one server; gives what it answers.
@@ -60,7 +79,11 @@ impl Client {
     }
 
     fn ask_in(&self, server: usize, parameters: &str, sql: &str) -> Result<Vec<u8>, Error> {
-        let Answer { status, body, .. } = self.send(server, parameters, sql.as_bytes())?;
+        self.answered(self.send(server, parameters, sql.as_bytes())?)
+    }
+
+    fn answered(&self, answer: Answer) -> Result<Vec<u8>, Error> {
+        let Answer { status, body, .. } = answer;
         if status == 200 { Ok(body) } else { Err(self.refused(status, &body, false)) }
     }
 
@@ -139,12 +162,22 @@ impl Client {
     /// What an answer that is no success means. Only rows that were sent may be to blame.
     fn refused(&self, status: u16, body: &[u8], of_rows: bool) -> Error {
         let text = String::from_utf8_lossy(body);
-        let code = text.split_once("Code: ").and_then(|(_, rest)| {
-            rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u32>().ok()
-        });
-        let is_row = of_rows && code.is_some_and(|code| ROW_CODES.contains(&code));
-        self.http.refused(status, &text, self.location(), is_row)
+        let is_row = of_rows && says(body, &ROW_CODES);
+        let mut error = self.http.refused(status, &text, self.location(), is_row);
+        if !of_rows && says(body, &TOO_LONG_CODES) {
+            error.message += TOO_LONG;
+        }
+        error
     }
+}
+
+/// Has the server one of these numbers for what went wrong?
+fn says(body: &[u8], codes: &[u32]) -> bool {
+    let text = String::from_utf8_lossy(body);
+    let code = text
+        .split_once("Code: ")
+        .and_then(|(_, rest)| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok());
+    code.is_some_and(|code| codes.contains(&code))
 }
 
 /// Everything but letters and digits as `%xx`.
@@ -177,6 +210,9 @@ mod tests {
             assert_eq!((error.retry, error.fault == Fault::Us), (retry, !retry), "{body}");
             assert!(client.refused(500, body.as_bytes(), false).retry, "{body}");
         }
+        let slow = client.refused(500, b"Code: 159. DB::Exception: Timeout exceeded", false);
+        assert!(slow.retry && slow.fault == Fault::Storage, "{slow}");
+        assert!(slow.message.ends_with("what keeps the server busy"), "{slow}");
         assert_eq!(encoded("a b=1(2)"), "a%20b%3D1%282%29");
     }
 }

@@ -101,6 +101,29 @@ fn inserts_are_not_gathered_where_the_release_knows_how() {
 }
 
 #[test]
+fn a_question_has_an_end_unless_the_user_may_not_say_so() {
+    let limit = "max_execution_time=18";
+    for refusal in [None, Some("Code: 164. Cannot modify setting"), Some("Code: 452. Should not")] {
+        let answers =
+            move |asks: &str| refusal.filter(|_| asks.contains(limit)).map(|said| (500, said));
+        let (mut driver, asked) = double("26.3.1.1", Box::new(answers));
+        driver.write(&[sample()]).unwrap();
+        for _ in 0..2 {
+            let all = Span { from: 0, till: u32::MAX };
+            driver.view(&[ItemId(7)], all).samples(ItemId(7), Kind::Unsigned.into()).unwrap();
+        }
+        let asked = lock(&asked);
+        let questions = asked.iter().filter(|asks| asks.contains("FROM history_uint"));
+        let limited: Vec<bool> = questions.map(|asks| asks.contains(limit)).collect();
+        let expected = if refusal.is_none() { vec![true; 2] } else { vec![true, false, false] };
+        assert_eq!(limited, expected, "{refusal:?}");
+        // What else is given up may go on.
+        let others = asked.iter().filter(|asks| !asks.contains("SELECT"));
+        assert!(others.into_iter().all(|asks| !asks.contains(limit)));
+    }
+}
+
+#[test]
 fn only_rows_that_were_sent_are_to_blame() {
     let odd = (500_u16, "Code: 53. DB::Exception: Type mismatch");
     let of_tables = move |asks: &str| asks.contains("CREATE TABLE").then_some(odd);

@@ -90,8 +90,12 @@ impl Session for Client {
         rows::bucket(found, set)
     }
 
-    fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {
-        self.query(sql, ())
+    fn ask<T>(
+        &mut self,
+        sql: &str,
+        read: impl Fn(&Self::Found) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        self.read(sql, (), |row| read(&row))
     }
 
     fn sample(found: &Self::Found, set: Set) -> Option<Sample> {

@@ -1,11 +1,12 @@
 //! A connection, used from one thread at a time, each call with an end.
 
 use std::future::Future;
+use std::iter;
 use std::pin::pin;
 use std::time::Duration;
 
 use bytes::Bytes;
-use futures_util::SinkExt;
+use futures_util::{SinkExt, TryStreamExt};
 use openssl::ssl::{SslConnector, SslMethod, SslVerifyMode};
 use postgres_openssl::MakeTlsConnector;
 use tokio::runtime::Runtime;
@@ -26,9 +27,15 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 /// Longest that deleting items takes.
 const DELETE_WITHIN: Duration = Duration::from_secs(600);
 /// What each session begins with. A session that lost us in the middle of a batch must not hold
-/// its locks for long.
+/// its locks for long, and the server ends a statement before we give it up.
 const FIRST: &str = "SET idle_in_transaction_session_timeout = '60s'; SET lock_timeout = '15s'; \
-                     SET client_min_messages = warning";
+                     SET statement_timeout = '18s'; SET client_min_messages = warning";
+/// The same for a deletion.
+const DELETE_FIRST: &str = "SET LOCAL statement_timeout = '590s'";
+
+/// What is told of a statement that the server ended.
+const TOO_LONG: &str = "; Vedette lets a statement take 18 seconds and a deletion 590: ask for a \
+                        shorter time, or see what keeps the server busy";
 
 /// What we knew is gone.
 const STALE_CODES: [SqlState; 3] =
@@ -136,7 +143,21 @@ impl Client {
 
     /// Rows of a question.
     pub(crate) fn query(&mut self, sql: &str) -> Result<Vec<Row>, Refusal> {
-        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.query(sql, &[]));
+        self.read(sql, |row| row)
+    }
+
+    /// What `read` makes of each row of a question.
+    pub(crate) fn read<T>(
+        &mut self,
+        sql: &str,
+        read: impl Fn(Row) -> T,
+    ) -> Result<Vec<T>, Refusal> {
+        let client = &self.client;
+        let asking = async move {
+            let rows = client.query_raw(sql, iter::empty::<&(dyn ToSql + Sync)>()).await?;
+            rows.map_ok(read).try_collect().await
+        };
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, asking);
         self.checked(ended)
     }
 
@@ -149,8 +170,12 @@ impl Client {
     /// Deletes rows.
     pub(crate) fn delete_rows(&mut self, sql: &str, items: &[i64]) -> Result<(), Refusal> {
         let params: &[&(dyn ToSql + Sync)] = &[&items];
-        let ended = within(self.runtime.as_ref(), DELETE_WITHIN, self.client.execute(sql, params));
-        self.checked(ended).map(drop)
+        self.transaction(|session| {
+            session.run(DELETE_FIRST)?;
+            let deleting = session.client.execute(sql, params);
+            let ended = within(session.runtime.as_ref(), DELETE_WITHIN, deleting);
+            session.checked(ended).map(drop)
+        })
     }
 
     /// Runs a `COPY … FROM STDIN` with its data.
@@ -240,17 +265,43 @@ fn failed(location: &str, cause: Option<&tokio_postgres::Error>) -> Refusal {
             why.unwrap_or_default()
         )));
     };
-    let code = said.code();
+    refused(location, said.code(), said.message())
+}
+
+/// What the server's words mean.
+fn refused(location: &str, code: &SqlState, said: &str) -> Refusal {
     // Data exceptions, and what is too large for it; not its resources, rights or locks.
     let is_row = code.code().starts_with("22") || code.code().starts_with("54");
+    let advice = if *code == SqlState::QUERY_CANCELED { TOO_LONG } else { "" };
     let error = Error {
         fault: if is_row { Fault::Us } else { Fault::Storage },
         retry: !is_row,
         message: format!(
-            "PostgreSQL at {location} refuses ({}): {}",
+            "PostgreSQL at {location} refuses ({}): {}{advice}",
             code.code(),
-            said.message().chars().take(300).collect::<String>()
+            said.chars().take(300).collect::<String>()
         ),
     };
     Refusal { code: Some(code.clone()), error }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_say_whose_fault_they_are() {
+        for (code, is_row, is_slow) in [
+            (SqlState::NUMERIC_VALUE_OUT_OF_RANGE, true, false),
+            (SqlState::PROGRAM_LIMIT_EXCEEDED, true, false),
+            (SqlState::DISK_FULL, false, false),
+            (SqlState::LOCK_NOT_AVAILABLE, false, false),
+            (SqlState::QUERY_CANCELED, false, true),
+        ] {
+            let Refusal { code: told, error } = refused("h", &code, &"x".repeat(1000));
+            assert_eq!((error.retry, error.fault == Fault::Us), (!is_row, is_row), "{error}");
+            assert_eq!(error.message.contains("18 seconds"), is_slow, "{error}");
+            assert!(told == Some(code) && error.message.len() < 600, "{error}");
+        }
+    }
 }

@@ -108,8 +108,13 @@ impl Session for Client {
         rows::bucket(found, set)
     }
 
-    fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error> {
-        Ok(self.query(sql)?)
+    fn ask<T>(
+        &mut self,
+        sql: &str,
+        read: impl Fn(&Self::Found) -> Option<T>,
+    ) -> Result<Vec<T>, Error> {
+        let found: Option<Vec<T>> = self.read(sql, |row| read(&row))?.into_iter().collect();
+        found.ok_or_else(|| self.odd_answer("a row"))
     }
 
     fn sample(found: &Self::Found, set: Set) -> Option<Sample> {

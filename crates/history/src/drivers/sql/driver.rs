@@ -8,7 +8,6 @@ use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
 use super::address::Address;
-use super::odd_answer;
 use super::rows::{self, Row, moments};
 use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
@@ -246,10 +245,7 @@ impl<S: Session> Within<S> {
         let mut all = Vec::new();
         for table in self.database.tables()?.iter().filter(|table| table.set == set) {
             let sql = sql(table);
-            for row in self.database.with_idle(|session| session.ask(&sql))? {
-                let odd = || odd_answer(&self.database.address.location(), "a row");
-                all.push(read(&row).ok_or_else(odd)?);
-            }
+            all.append(&mut self.database.with_idle(|session| session.ask(&sql, &read))?);
             at_most(all.len())?;
         }
         Ok(all)

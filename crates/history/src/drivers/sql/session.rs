@@ -53,8 +53,12 @@ pub(crate) trait Session: Sized + Send + 'static {
     /// A bucket from its first moment and figures.
     fn bucket(found: &Self::Found, set: Set) -> Option<Told>;
 
-    /// Rows of a question.
-    fn ask(&mut self, sql: &str) -> Result<Vec<Self::Found>, Error>;
+    /// What `read` makes of each row of a question, as they come: rows take several times the memory.
+    fn ask<T>(
+        &mut self,
+        sql: &str,
+        read: impl Fn(&Self::Found) -> Option<T>,
+    ) -> Result<Vec<T>, Error>;
 
     /// A sample from item, moment and columns.
     fn sample(found: &Self::Found, set: Set) -> Option<Sample>;
