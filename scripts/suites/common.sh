@@ -15,3 +15,14 @@ build_vedette() {
 run_tests() {
     printf '%s\0' "$@" | xargs -0 -n 1 -P "${AT_ONCE:-1}" scripts/suites/run-file
 }
+# The suite that all drivers of history pass, on these stores of tests/stores/with_store.py. Built as
+# the unit tests are, so that only the drivers' crate is built once more.
+run_drivers() {
+    local store failed=0
+    for store in "$@"; do
+        echo "-- the suite of drivers on $store"
+        python3 tests/stores/with_store.py "$store" cargo test --locked --workspace --exclude xtask \
+            --features history/stores --test drivers || failed=1
+    done
+    return $failed
+}

@@ -1,4 +1,4 @@
-"""Database servers of Debian, each in a folder of its own."""
+"""Database servers of Debian 12 and 13, each in a folder of its own."""
 
 import glob
 import os
@@ -44,12 +44,9 @@ class Postgres:
     """A cluster of its own, run by the user postgres when this is root."""
 
     def __init__(self, settings=("fsync=off",)):
-        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
-        if not found:
-            raise AssertionError("PostgreSQL is missing: scripts/install-packages test")
-        self.bin = os.path.dirname(found[-1])
         self.folder = tempfile.mkdtemp(prefix="vedette-postgres-")
         os.chmod(self.folder, 0o755)
+        self.bin = self.programs()
         self.data = os.path.join(self.folder, "data")
         self.port, self.settings = bed.free_port(), settings
         if os.getuid() == 0:
@@ -57,6 +54,13 @@ class Postgres:
         self.run("initdb", "-D", self.data, "-A", "trust", "-U", "postgres", "--no-sync",
                  "-E", "UTF8", "--locale=C")
         self.start()
+
+    def programs(self):
+        """The folder with PostgreSQL's programs."""
+        found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"))
+        if not found:
+            raise AssertionError("PostgreSQL is missing: scripts/install-packages test")
+        return os.path.dirname(found[-1])
 
     def run(self, program, *arguments):
         """What a program of PostgreSQL answers."""
@@ -105,6 +109,23 @@ class Postgres:
     def stop(self):
         self.run("pg_ctl", "-D", self.data, "-m", "fast", "stop")
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class TimescaleDb(Postgres):
+    """PostgreSQL 17 of Debian 13, with TimescaleDB in every database that is made."""
+
+    def __init__(self, settings=("fsync=off",)):
+        super().__init__((*settings, "shared_preload_libraries=timescaledb",
+                          "timescaledb.telemetry_level=off"))
+        self.query("CREATE EXTENSION timescaledb", "template1")
+
+    def programs(self):
+        script = os.path.join(bed.ROOT, "scripts", "new-timescaledb")
+        tree = answer_of([script]).decode().strip()
+        # The user postgres sees no folder of root's home.
+        if os.getuid() == 0:
+            tree = shutil.copytree(tree, os.path.join(self.folder, "programs"), symlinks=True)
+        return os.path.join(tree, "usr/lib/postgresql/17/bin")
 
 
 class MariaDb:

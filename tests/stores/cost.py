@@ -24,14 +24,16 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
-from databases import MariaDb, Postgres, processes  # noqa: E402
+from databases import MariaDb, Postgres, TimescaleDb, processes  # noqa: E402
 from with_store import STORES  # noqa: E402
 
 TICKS = os.sysconf("SC_CLK_TCK")
 DATABASE = "cost"
 KINDS = ["memory"] + [name for name in STORES if name != "riak"]
+POSTGRESQL = ("shared_buffers=512MB", "max_wal_size=2GB")
 STARTS = {
-    "postgresql": lambda: Postgres(("shared_buffers=512MB", "max_wal_size=2GB")),
+    "postgresql": lambda: Postgres(POSTGRESQL),
+    "postgresql-timescaledb": lambda: TimescaleDb(POSTGRESQL),
     "mysql": lambda: MariaDb(("innodb-buffer-pool-size=512M", "innodb-log-file-size=512M")),
 }
 # Java compiles what it runs often while it runs: its first million values cost several times more.
@@ -145,7 +147,7 @@ def bills(command, pids):
 def measure(name, batches):
     """The parts, and bytes per value."""
     program, kind = build(), name.split("-")[0]
-    server = STARTS.get(kind, STORES.get(name, lambda: None))()
+    server = STARTS.get(name, STORES.get(name, lambda: None))()
     try:
         pids = pids_of(server) if server else []
 

@@ -3,8 +3,8 @@
 
   with_store.py STORE COMMAND...
 
-STORE is clickhouse-18, clickhouse-26, postgresql, mysql, cassandra, opensearch, hbase or riak (a
-double). VEDETTE_CLICKHOUSE and its like tell the command where it is.
+STORE is clickhouse-18, clickhouse-26, postgresql, postgresql-timescaledb, mysql, cassandra,
+opensearch, hbase or riak (a double). VEDETTE_CLICKHOUSE and its like tell the command where it is.
 """
 
 import os
@@ -14,15 +14,15 @@ import sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 from cassandra import Cassandra  # noqa: E402
 from clickhouses import ClickHouse, NewEngine  # noqa: E402
-from databases import MariaDb, Postgres  # noqa: E402
+from databases import MariaDb, Postgres, TimescaleDb  # noqa: E402
 from hbase import HBase  # noqa: E402
 from opensearch import OpenSearch  # noqa: E402
 from riakdouble import RiakDouble  # noqa: E402
 
 STORES = {
     "clickhouse-18": ClickHouse, "clickhouse-26": NewEngine, "postgresql": Postgres,
-    "mysql": MariaDb, "cassandra": Cassandra, "opensearch": OpenSearch, "hbase": HBase,
-    "riak": RiakDouble,
+    "postgresql-timescaledb": TimescaleDb, "mysql": MariaDb, "cassandra": Cassandra,
+    "opensearch": OpenSearch, "hbase": HBase, "riak": RiakDouble,
 }
 
 

@@ -20,7 +20,7 @@ pub(crate) enum Split {
     Chunks,
 }
 
-/// What is there.
+/// What is there. Of a hypertable the parts are its chunks.
 #[derive(Debug, Default)]
 pub(crate) struct Known {
     tables: BTreeMap<Table, Split>,
@@ -46,7 +46,25 @@ fn look(client: &mut Client) -> Result<Known, Error> {
             known.parts.insert(part);
         }
     }
+    if known.timescale {
+        known.parts.extend(chunks(client)?);
+    }
     Ok(known)
+}
+
+fn chunks(client: &mut Client) -> Result<Vec<Part>, Error> {
+    let found = client.query(
+        "SELECT hypertable_name::text, range_start_integer FROM timescaledb_information.chunks \
+         WHERE hypertable_schema = current_schema() AND range_start_integer IS NOT NULL",
+    )?;
+    let mut parts = Vec::new();
+    for row in found {
+        let odd = |_| client.odd_answer("the chunks of the tables");
+        let (name, from): (&str, i64) =
+            (row.try_get(0).map_err(odd)?, row.try_get(1).map_err(odd)?);
+        parts.extend(Table::parse(name).map(|table| table.part_at(from)));
+    }
+    Ok(parts)
 }
 
 impl Schema<Client> for Known {
@@ -91,8 +109,11 @@ impl Schema<Client> for Known {
             Some(&split) => split,
             None => self.make(client, table)?,
         };
-        if split == Split::Partitions && !self.parts.contains(part) {
-            part.fits(self.parts.iter().copied(), today)?;
+        if self.parts.contains(part) {
+            return Ok(());
+        }
+        part.fits(self.parts.iter().copied(), today)?;
+        if split == Split::Partitions {
             // Attaching lets readers of the table go on, unlike making it as a partition.
             let (name, table) = (part.name(), table.name());
             client.run(&format!(
@@ -101,8 +122,8 @@ impl Schema<Client> for Known {
                 part.from(),
                 part.till()
             ))?;
-            self.parts.insert(*part);
         }
+        self.parts.insert(*part);
         Ok(())
     }
 
@@ -111,12 +132,13 @@ impl Schema<Client> for Known {
         let mut bytes = 0;
         let of_class = self.tables.iter().filter(|(table, _)| table.class == class);
         for (table, split) in of_class {
+            let is_old = |part: &Part| part.table == *table && part.till() <= border;
             if *split == Split::Chunks {
                 bytes += drop_chunks(client, &table.name(), border)?;
+                self.parts.retain(|part| !is_old(part));
                 continue;
             }
-            let of_table = self.parts.iter().filter(|part| part.table == *table);
-            let old: Vec<Part> = of_table.filter(|part| part.till() <= border).copied().collect();
+            let old: Vec<Part> = self.parts.iter().copied().filter(|part| is_old(part)).collect();
             for part in old {
                 let name = part.name();
                 bytes += size(client, &format!("SELECT pg_total_relation_size('{name}')"))?;
