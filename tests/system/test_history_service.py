@@ -320,6 +320,25 @@ class TestClients(ServiceCase):
         ]:
             self.assertEqual(told[name], [code, dict(trailers, **{"vedette-reason": reason})], name)
 
+    def test_the_python_client_can_be_installed(self):
+        _, ids = self.estate("installed")
+        # Building writes beside the sources.
+        source, venv = (os.path.join(self.build, name) for name in ("source", "venv"))
+        shutil.copytree(os.path.join(bed.ROOT, "clients", "python"), source)
+        run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", venv])
+        python = os.path.join(venv, "bin", "python")
+        run([python, "-m", "pip", "install", "--no-index", "--no-build-isolation", source])
+        said = run([python, "-I", "-c", (
+            "import sys, vedette_history as vh\nfrom importlib.metadata import metadata, requires\n"
+            "about = metadata('vedette-history')\n"
+            "print(vh.__file__, about['License'], about['Requires-Python'], requires('vedette-history'))\n"
+            "assert about['Version'] == vh.__version__\n"
+            "with vh.Client(*sys.argv[1:3]) as history:\n"
+            "    print(history.write([vh.value(int(sys.argv[3]), 5)]).kept)\n"),
+            self.url, self.token, ids["app.users"]])
+        self.assertTrue(said.startswith(venv), said)
+        self.assertTrue(said.endswith(" Apache-2.0 >=3.9 None\n1\n"), said)
+
     def test_asyncio_calls_go_side_by_side(self):
         _, ids = self.estate("asyncio")
         item = int(ids["app.users"])
