@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
+import tlscase  # noqa: E402
 from hbase import HBase  # noqa: E402
 from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 
@@ -28,7 +29,7 @@ def coded(text):
     return base64.b64encode(text).decode()
 
 
-class OnHBase(storecase.Promises):
+class OnHBase(tlscase.OverHttps, storecase.Promises):
     """With a limit that one text is above."""
 
     longest_text = 30000
@@ -67,6 +68,12 @@ class OnHBase(storecase.Promises):
         self.store.call("PUT", "vedette_history_31d/rows", {"Row": [{
             "key": coded(key(item, clock // DAY).encode()),
             "Cell": [{"column": coded(qualifier.encode()), "$": coded(struct.pack(">Q", value))}],
+        }]})
+
+    def set_version(self, version):
+        self.store.call("PUT", "vedette_state/rows", {"Row": [{
+            "key": coded(b"version"),
+            "Cell": [{"column": coded(b"v:"), "$": coded(b"%d" % version)}],
         }]})
 
     def gateway_killed(self):
