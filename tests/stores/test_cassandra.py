@@ -14,7 +14,7 @@ import bed  # noqa: E402
 import storecase  # noqa: E402
 from cassandra import Cassandra  # noqa: E402
 from certificates import Authority  # noqa: E402
-from cql import Cql, ONE, QUORUM  # noqa: E402
+from cql import ONE, QUORUM  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
 
 # Tables and their numbers in the list of days, by the API's value type.
@@ -33,12 +33,11 @@ def stored(ask, item, kind, consistency=ONE):
     return sorted(rows)
 
 
-class OnOneNode(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
+class OnOneNode(storecase.PromisesOnSmallDisk):
     """With passwords and rights, a limit that one text is above, and one for the disk: a node whose
     disk is really full leaves its clients without a word."""
 
     longest_text = 30000
-    says_when_wrong = "password are incorrect"
     # Of the disk, data may take a tenth; there is some room for the log of writes.
     left_when_full = 4 << 20
     says_when_full = ("disk usage exceeds",)
@@ -76,15 +75,6 @@ class OnOneNode(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
                        "VALUES (%s, %d, %d, %d, %d)" % (item, day, clock, ns, value))
         self.store.ask("INSERT INTO vedette.history_days (itemid, keep, kind, day) "
                        "VALUES (%s, 31, 1, %d)" % (item, day))
-
-    def set_password(self, password):
-        self.store.ask("ALTER ROLE vedette WITH PASSWORD = '%s'" % password)
-
-        def is_known():
-            with Cql("127.0.0.1", self.store.port, "vedette", password):
-                return True
-        # Nodes remember for a while what they took; so that was it.
-        bed.wait_for("the password", is_known)
 
     def set_version(self, version):
         self.store.ask("INSERT INTO vedette.vedette_state (name, value) VALUES ('version', %d)"
