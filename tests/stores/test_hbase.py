@@ -71,10 +71,11 @@ class OnHBase(tlscase.OverHttps, storecase.Promises):
         }]})
 
     def set_version(self, version):
-        self.store.call("PUT", "vedette_state/rows", {"Row": [{
-            "key": coded(b"version"),
-            "Cell": [{"column": coded(b"v:"), "$": coded(b"%d" % version)}],
-        }]})
+        [row] = self.store.call("GET", "vedette_state/version")["Row"]
+        [cell] = row["Cell"]
+        # Later than what is there.
+        row["Cell"] = [dict(cell, timestamp=cell["timestamp"] + 1, **{"$": coded(b"%d" % version)})]
+        self.store.call("PUT", "vedette_state/rows", {"Row": [row]})
 
     def gateway_killed(self):
         self.store.kill_gateway()
