@@ -95,12 +95,16 @@ class ClickHouse(Http):
             raise AssertionError("ClickHouse is missing: scripts/install-packages stores")
         super().__init__(password)
         fields = {"dir": self.folder, "port": self.port, "tcp": tcp or bed.free_port(),
-                  "inter": bed.free_port(), "password": password, "cluster": cluster,
-                  "users": users.format(password=password)}
-        for name, text in (("config.xml", CLICKHOUSE_CONFIG), ("users.xml", CLICKHOUSE_USERS)):
-            with open(os.path.join(self.folder, name), "w") as file:
-                file.write(text.format(**fields))
+                  "inter": bed.free_port(), "cluster": cluster}
+        with open(os.path.join(self.folder, "config.xml"), "w") as file:
+            file.write(CLICKHOUSE_CONFIG.format(**fields))
+        self.set_users(users.format(password=password))
         self.start()
+
+    def set_users(self, users):
+        """Those beside the default one."""
+        with open(os.path.join(self.folder, "users.xml"), "w") as file:
+            file.write(CLICKHOUSE_USERS.format(password=self.password, users=users))
 
     def command(self):
         return ["clickhouse-server", "--config-file=" + os.path.join(self.folder, "config.xml")]

@@ -9,11 +9,15 @@ import glob
 import os
 import re
 import secrets
+import sys
 import tempfile
 import threading
 import time
 
 import bed
+
+sys.path.insert(0, os.path.join(bed.ROOT, "clients", "python"))
+import vedette_history
 from slowline import SlowLine
 from smalldisk import SmallDisk
 
@@ -32,6 +36,13 @@ def check_wrong_parameters(case, *wrong):
             server.start(timeout=20)
         case.assertIn(said, server.log())
         case.assertNotIn(SECRET, server.log())
+
+
+def statements_of(page):
+    """What the page of a store tells its administrator to run, with our secret."""
+    with open(os.path.join(bed.ROOT, "docs", "stores", page + ".md")) as file:
+        first = file.read().split("```sql\n")[1].split("```")[0]
+    return [line.replace("'secret'", "'%s'" % SECRET) for line in first.splitlines()]
 
 
 class StoreCase(bed.Case):
@@ -60,6 +71,10 @@ class StoreCase(bed.Case):
 
     def insert(self, item, clock, ns, value):
         """Puts a whole number into the store, past Vedette."""
+        raise NotImplementedError
+
+    def set_version(self, version):
+        """Makes what is in the store that of another release; 1 is ours."""
         raise NotImplementedError
 
     @classmethod
@@ -94,6 +109,14 @@ class StoreCase(bed.Case):
                                  width=2**32 - 1, **more)
         return [bucket[name] for name in ("num", "value_min", "value_avg", "value_max")]
 
+    def history_service(self):
+        """A client of it."""
+        tokenid = self.api.call("token.create", name="of a store", userid="1")["tokenids"][0]
+        token = self.api.call("token.generate", [tokenid])[0]["token"]
+        client = vedette_history.Client("http://127.0.0.1:%d" % self.server.http, token)
+        self.addCleanup(client.close)
+        return client
+
     def refused(self, item=None):
         """Lines of the files of rows that the store refused; of one item or of all."""
         lines = []
@@ -101,6 +124,14 @@ class StoreCase(bed.Case):
             with open(path) as file:
                 lines += file.readlines()
         return [line for line in lines if item is None or line.startswith(item + "\t")]
+
+    def complaint(self, since, reasons):
+        """The first line of the server's log that tells that the store takes nothing, for one of these
+        reasons."""
+        with open(self.server.log_path, errors="replace") as log:
+            log.seek(since)
+            return next((line for line in log if "a history store takes nothing" in line and
+                         any(said in line for said in reasons)), None)
 
     def send_through(self, host, faults, between=lambda: None):
         """Sends numbers without a pause while one fault after the other happens; returns the id of
@@ -136,6 +167,55 @@ class StoreCase(bed.Case):
         self.assertNotIn(SECRET, self.server.log(100000))
         return items["n"]
 
+    def outcome(self, parameter, environment=()):
+        """What becomes of a value that a server with this store gets: the complaint of the store's
+        feeder, or nothing when it arrives."""
+        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": parameter, **dict(environment)})
+        self.addCleanup(server.clean)
+        server.start()
+        usual = self.api, self.server
+        self.api, self.server = server.api(), server
+        try:
+            # Items of all these servers have the same numbers: the moment tells them apart.
+            _, items = self.host("one value", [{"key_": "n", "value_type": UNSIGNED}])
+            row = (int(time.time()) - 60, secrets.randbelow(10**9), 7)
+            self.assertTrue(self.send([("one value", "n", "7", *row[:2])]))
+
+            def ended():
+                said = self.complaint(0, [""])
+                return [said] if said else row in self.rows(items["n"], UNSIGNED) and [""]
+            return bed.wait_for("an end", ended, 60)[0]
+        finally:
+            self.api, self.server = usual
+            self.assertNotIn(SECRET, server.log(100000))
+            server.clean()
+
+    def refused_until(self, host, fault, mend, reason):
+        """Something keeps the store from a server that starts: it takes values, says the reason and
+        no secret, leaves the store alone, and gives it everything afterwards."""
+        _, items = self.host(host, [{"key_": "n", "value_type": UNSIGNED}])
+        clock = int(time.time()) - 100
+        self.assertTrue(self.send([(host, "n", "1", clock, 1)]))
+        self.wait_for_rows(items["n"], UNSIGNED, 1)
+        self.server.stop()
+        since = os.path.getsize(self.server.log_path)
+        fault()
+        try:
+            self.server.start()
+            self.api = self.server.api()
+            self.assertTrue(self.send([(host, "n", "2", clock, 2)]))
+            bed.wait_for("the complaint", lambda: self.complaint(since, [reason]))
+            self.assertEqual(self.rows(items["n"], UNSIGNED), [(clock, 1, 1)])
+            # Nor is it read.
+            with self.assertRaises(bed.ApiError):
+                self.history(items["n"], UNSIGNED)
+        finally:
+            mend()
+        rows = self.wait_for_rows(items["n"], UNSIGNED, 2)
+        self.assertEqual(rows, [(clock, 1, 1), (clock, 2, 2)])
+        self.assertEqual(self.refused(items["n"]), [])
+        self.assertNotIn(SECRET, self.server.log(100000))
+
     def name_store(self, parameter):
         """From now on the server has this store."""
         self.server.stop()
@@ -164,6 +244,21 @@ class StoreCase(bed.Case):
         self.server.start()
         time.sleep(0.5)
         self.store.start()
+
+
+class AsksForPasswords:
+    """Beside the other promises of a store with users."""
+
+    # What the store says of a wrong one.
+    says_when_wrong = ""
+
+    def set_password(self, password):
+        """Gives another one to the user that Vedette is."""
+        raise NotImplementedError
+
+    def test_a_wrong_password_is_waited_for_and_not_told(self):
+        self.refused_until("wrong", lambda: self.set_password("another-word"),
+                           lambda: self.set_password(SECRET), self.says_when_wrong)
 
 
 class Promises(StoreCase):
@@ -206,6 +301,10 @@ class Promises(StoreCase):
         rows = self.history(items["m"], UNSIGNED, limit=1)
         self.assertEqual([row["value"] for row in rows], ["42"])
 
+    def test_what_a_newer_release_made_is_left_alone(self):
+        self.refused_until("newer", lambda: self.set_version(99), lambda: self.set_version(1),
+                           "has version 99, this release knows 1: run the newer release")
+
     def test_every_value_type_arrives_as_it_was_sent(self):
         kinds = {"float": FLOAT, "char": CHAR, "log": LOG, "unsigned": UNSIGNED, "text": TEXT}
         _, items = self.host("types", [{"key_": k, "value_type": v} for k, v in kinds.items()])
@@ -241,6 +340,9 @@ class Promises(StoreCase):
         self.assertEqual([row["value"] for row in rows], ["1"])
         # One bucket has values of both.
         self.assertEqual(self.figures(items["n"]), ["2", "1", "21.5", "42"])
+        service = self.history_service()
+        ranged = [(one.value, one.ns) for one in service.range([int(items["n"])])]
+        self.assertEqual(ranged, [(42, 7), (1, 0)])
         bed.wait_for("the gauge", lambda: self.history(gauge, UNSIGNED)[-1]["value"] != "0")
         self.store.kill()
         try:
@@ -250,6 +352,9 @@ class Promises(StoreCase):
             self.assertLess(time.monotonic() - begin, 30)
             with self.assertRaises(bed.ApiError):
                 self.figures(items["n"])
+            with self.assertRaises(vedette_history.Error) as caught:
+                list(service.range([int(items["n"])]))
+            self.assertEqual(caught.exception.reason, "not_read")
             young = self.figures(items["n"], time_from=int(time.time()) - DAY)
             self.assertEqual(young, ["1"] * 4)
             rows = self.history(items["n"], UNSIGNED, time_from=int(time.time()) - DAY)
@@ -314,13 +419,6 @@ class PromisesOnSmallDisk(Promises):
         finally:
             tempfile.tempdir = usual
 
-    def complaint(self, since):
-        """The first line of the server's log that tells why the store takes nothing."""
-        with open(self.server.log_path, errors="replace") as log:
-            log.seek(since)
-            return next((line for line in log if "a history store takes nothing" in line and
-                         any(said in line for said in self.says_when_full)), None)
-
     def disk_full(self):
         """Texts that cannot be compressed come until the store has no place for them."""
         item = self.texts
@@ -332,7 +430,7 @@ class PromisesOnSmallDisk(Promises):
                 text = secrets.token_hex(10000)
                 if self.send([("full", "t", text, begin + number // 10, number)]):
                     self.sent_texts.append((begin + number // 10, number, text))
-                return self.complaint(since)
+                return self.complaint(since, self.says_when_full)
 
             line = bed.wait_for("the store is full", is_told, 180, pause=0.05)
             self.assertIn(":%d" % self.store.port, line)

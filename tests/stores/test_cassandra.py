@@ -3,7 +3,6 @@
 also on three nodes of which one is away; and the API reads what the data folder keeps no longer."""
 
 import os
-import secrets
 import shutil
 import ssl
 import sys
@@ -76,6 +75,10 @@ class OnOneNode(storecase.PromisesOnSmallDisk):
                        "VALUES (%s, %d, %d, %d, %d)" % (item, day, clock, ns, value))
         self.store.ask("INSERT INTO vedette.history_days (itemid, keep, kind, day) "
                        "VALUES (%s, 31, 1, %d)" % (item, day))
+
+    def set_version(self, version):
+        self.store.ask("INSERT INTO vedette.vedette_state (name, value) VALUES ('version', %d)"
+                       % version)
 
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "t", "value_type": 4}])
@@ -227,28 +230,6 @@ class OverTls(storecase.StoreCase):
     def rows(self, item, kind):
         return stored(self.store.ask, item, kind)
 
-    def outcome(self, settings):
-        """What becomes of a value that a server with these settings gets: the complaint of the
-        store's feeder, or nothing when it arrives."""
-        server = bed.Server(environment={"VEDETTE_HISTORY_STORE": self.url(settings)})
-        self.addCleanup(server.clean)
-        server.start()
-        usual = self.api, self.server
-        self.api, self.server = server.api(), server
-        try:
-            # Items of all these servers have the same numbers: the moment tells them apart.
-            _, items = self.host("one value", [{"key_": "n", "value_type": UNSIGNED}])
-            row = (int(time.time()) - 60, secrets.randbelow(10**9), 7)
-            self.assertTrue(self.send([("one value", "n", "7", *row[:2])]))
-
-            def ended():
-                said = [line for line in server.log().splitlines() if "takes nothing" in line]
-                return said[:1] or row in self.rows(items["n"], UNSIGNED) and [""]
-            return bed.wait_for("an end", ended, 60)[0]
-        finally:
-            self.api, self.server = usual
-            server.clean()
-
     def test_only_a_node_that_shows_who_it_is_gets_values(self):
         self.send_through("over tls", (self.server_killed,))
         other = Authority(self.folder, "other", "Other authority")
@@ -261,7 +242,7 @@ class OverTls(storecase.StoreCase):
             ("?sslrootcert=" + other.pem, True),
             ("?sslmode=verify-ca&sslrootcert=" + other.pem, True),
         ):
-            said = self.outcome(settings)
+            said = self.outcome(self.url(settings))
             self.assertEqual("127.0.0.1:%d" % self.store.port in said, refused, (settings, said))
             if refused and settings:
                 self.assertIn("certificate verify failed", said)
@@ -270,8 +251,8 @@ class OverTls(storecase.StoreCase):
         shutil.copy(self.authority.keystore("elsewhere", SECRET),
                     os.path.join(self.folder, "node.p12"))
         self.store.start()
-        self.assertEqual(self.outcome(believing + "&sslmode=verify-ca"), "")
-        self.assertIn("certificate verify failed", self.outcome(believing))
+        self.assertEqual(self.outcome(self.url(believing + "&sslmode=verify-ca")), "")
+        self.assertIn("certificate verify failed", self.outcome(self.url(believing)))
 
 
 class Refused(bed.unittest.TestCase):

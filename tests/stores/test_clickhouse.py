@@ -10,13 +10,14 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
+import tlscase  # noqa: E402
 from clickhouses import RESTRICTED, ClickHouse  # noqa: E402
 from storecase import FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 
 TABLES = {FLOAT: "history_float", LOG: "history_log", UNSIGNED: "history_uint"}
 
 
-class OnClickHouse(storecase.PromisesOnSmallDisk):
+class OnClickHouse(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
     says_when_full = ("No space left on device", "not enough space")
 
     @classmethod
@@ -40,6 +41,13 @@ class OnClickHouse(storecase.PromisesOnSmallDisk):
     def insert(self, item, clock, ns, value):
         self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
                          "(%s, %d, %d, %d, 31)" % (item, clock, ns, value))
+
+    def set_version(self, version):
+        table = "vedette.vedette_schema"
+        self.store.query("ALTER TABLE %s DELETE WHERE version != %d" % (table, version))
+        self.store.query("INSERT INTO %s VALUES (%d, now())" % (table, version))
+        bed.wait_for("the version", lambda: self.store.query(
+            "SELECT max(version) FROM " + table) == str(version))
 
     def faults(self):
         return (*super().faults(), self.store_killed)
@@ -113,8 +121,10 @@ class OnClickHouse(storecase.PromisesOnSmallDisk):
             "WHERE position(query, concat('FROM end', 'less')) > 0") == "0")
 
 
-class Restricted(storecase.StoreCase):
+class Restricted(storecase.AsksForPasswords, storecase.StoreCase):
     """A user who may use one database, and nothing else."""
+
+    says_when_wrong = "Wrong password for user vedette"
 
     @classmethod
     def make_store(cls):
@@ -128,6 +138,10 @@ class Restricted(storecase.StoreCase):
         return "clickhouse=" + cls.store.url("vedette").replace("default:", "vedette:")
 
     rows = OnClickHouse.rows
+
+    def set_password(self, password):
+        self.store.set_users(RESTRICTED.format(password=password))
+        self.store.query("SYSTEM RELOAD CONFIG")
 
     def test_a_database_of_its_own_is_all_that_a_user_needs(self):
         _, items = self.host("own", [{"key_": "n", "value_type": UNSIGNED}])

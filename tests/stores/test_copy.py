@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""`vedette history copy` and `check` between a data folder and a ClickHouse, and back into another
-data folder."""
+"""`vedette history copy` and `check` between a data folder and a ClickHouse, back into another data
+folder, and between stores."""
 
 import os
 import shutil
@@ -11,6 +11,8 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 from clickhouses import ClickHouse  # noqa: E402
+from databases import Postgres  # noqa: E402
+from test_legacy import TABLE  # noqa: E402
 
 DAY = 86400
 DAYS = "60"
@@ -55,37 +57,43 @@ class Copy(bed.unittest.TestCase):
                               sortfield=["clock", "ns"], output="extend")
                 for key, kind in KINDS.items()}
 
-    def vedette(self, command, first, second, folder=None):
-        """The command's exit code and what it said."""
+    def start(self, command, first, second, *more, folder=None, said=subprocess.PIPE):
         data = folder or os.path.join(self.server.folder, "data")
         environment = dict(os.environ, VEDETTE_HISTORY_STORE="clickhouse=" + self.store.url("copy"))
-        done = subprocess.run(
+        return subprocess.Popen(
             [bed.BINARY, "history", command, "--from", first, "--to", second, "--data", data,
-             "--days", DAYS], env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-            timeout=300, check=False)
-        self.assertNotIn(SECRET, done.stdout)
-        return done.returncode, done.stdout
+             "--days", DAYS, *more], env=environment, stdout=said, stderr=subprocess.STDOUT, text=True)
+
+    def vedette(self, command, first, second, *more, folder=None):
+        """The command's exit code and what it said."""
+        with self.start(command, first, second, *more, folder=folder) as run:
+            said = run.communicate(timeout=300)[0]
+        self.assertNotIn(SECRET, said)
+        return run.returncode, said
+
+    def places(self):
+        """Files of copies that were interrupted."""
+        stores = os.path.join(self.server.folder, "data", "history", "stores")
+        return [name for name in os.listdir(stores) if name.endswith(".place")]
+
+    def interrupted(self, first, second):
+        """A copy that is killed on its way."""
+        with self.start("copy", first, second, said=subprocess.DEVNULL) as run:
+            bed.wait_for("the first step", self.places, pause=0.01)
+            run.kill()
+
+    def assert_same(self, first, second):
+        code, said = self.vedette("check", first, second)
+        self.assertEqual(code, 0, said)
+        self.assertIn("the same: %d values" % self.values, said)
 
     def test_1_interrupted_it_goes_on_and_everything_is_there(self):
-        data = os.path.join(self.server.folder, "data")
-        command = [bed.BINARY, "history", "copy", "--from", "embedded", "--to", "store", "--data",
-                   data, "--days", DAYS]
-        environment = dict(os.environ, VEDETTE_HISTORY_STORE="clickhouse=" + self.store.url("copy"))
-        first = subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL)
-        stores = os.path.join(data, "history", "stores")
-
-        def is_on_its_way():
-            return any(name.endswith(".place") for name in os.listdir(stores))
-        bed.wait_for("the first step", is_on_its_way, pause=0.01)
-        first.kill()
-        first.wait()
+        self.interrupted("embedded", "store")
         code, said = self.vedette("copy", "embedded", "store")
         self.assertEqual(code, 0, said)
         self.assertIn("going on after", said)
-        self.assertFalse([name for name in os.listdir(stores) if name.endswith(".place")])
-        code, said = self.vedette("check", "embedded", "store")
-        self.assertEqual(code, 0, said)
-        self.assertIn("the same: ", said)
+        self.assertFalse(self.places())
+        self.assert_same("embedded", "store")
         rows = [self.store.query("SELECT count() FROM copy.%s FINAL WHERE itemid IN (%s)" % (
             table, ",".join(self.items.values())))
             for table in ("history_float", "history_uint", "history_text", "history_log")]
@@ -134,6 +142,56 @@ class Copy(bed.unittest.TestCase):
             code, said = self.vedette("copy", first, second)
             self.assertEqual(code, 1)
             self.assertIn(expected, said)
+
+    def test_5_from_one_store_to_another_and_back(self):
+        postgres = Postgres()
+        self.addCleanup(postgres.stop)
+        other = "postgresql=" + postgres.url("other", "postgres:" + SECRET)
+        self.interrupted("store", other)
+        code, said = self.vedette("copy", "store", other, "--restart")
+        self.assertEqual(code, 0, said)
+        self.assertNotIn("going on after", said)
+        self.assertIn("copied %d values" % self.values, said)
+        self.assertFalse(self.places())
+        self.assert_same("store", other)
+        rows = [postgres.query("SELECT count(*) FROM " + view, "other") for view in (
+            "history_float", "history_uint", "history_text", "history_log")]
+        self.assertEqual(rows, ["40"] * 4)
+        # A row that somebody changed.
+        table = postgres.query("SELECT relname FROM pg_class WHERE relkind = 'p' "
+                               "AND relname LIKE 'history_uint_%'", "other")
+        postgres.query("UPDATE %s SET value = 4711 WHERE moment = (SELECT max(moment) FROM %s)"
+                       % (table, table), "other")
+        code, said = self.vedette("check", "store", other)
+        self.assertEqual(code, 1, said)
+        self.assertIn(", 1 with other values", said)
+        self.assertIn("4711", said)
+        self.assertEqual(self.vedette("copy", "store", other)[0], 0)
+        self.assert_same("store", other)
+        back = "clickhouse=" + self.store.url("back")
+        code, said = self.vedette("copy", other, back)
+        self.assertEqual(code, 0, said)
+        self.assert_same("store", back)
+
+    def test_6_from_the_table_of_another_server(self):
+        self.store.query("CREATE DATABASE zabbix")
+        self.store.query(TABLE)
+        sources = {"float": "0, value, ''", "unsigned": "toInt64(value), 0, ''",
+                   "text": "0, 0, value", "log": "0, 0, value"}
+        for kind, columns in sources.items():
+            table = "copy.history_" + {"unsigned": "uint"}.get(kind, kind)
+            self.store.query("INSERT INTO zabbix.history SELECT toDate(clock), itemid, clock, ns, "
+                             "%s FROM %s FINAL" % (columns, table))
+        old = "clickhouse=" + self.store.url("zabbix") + "?legacy=history"
+        new = "clickhouse=" + self.store.url("moved")
+        code, said = self.vedette("copy", old, new)
+        self.assertEqual(code, 0, said)
+        self.assertIn("copied %d values and 0 trends" % self.values, said)
+        self.assert_same(old, new)
+        for table in ("float", "uint", "text", "log"):
+            rows = ["SELECT itemid, clock, ns, value FROM %s.history_%s FINAL ORDER BY itemid, clock, ns"
+                    % (database, table) for database in ("copy", "moved")]
+            self.assertEqual(*map(self.store.query, rows))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
+import tlscase  # noqa: E402
 from hbase import HBase  # noqa: E402
 from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 
@@ -28,7 +29,7 @@ def coded(text):
     return base64.b64encode(text).decode()
 
 
-class OnHBase(storecase.Promises):
+class OnHBase(tlscase.OverHttps, storecase.Promises):
     """With a limit that one text is above."""
 
     longest_text = 30000
@@ -68,6 +69,13 @@ class OnHBase(storecase.Promises):
             "key": coded(key(item, clock // DAY).encode()),
             "Cell": [{"column": coded(qualifier.encode()), "$": coded(struct.pack(">Q", value))}],
         }]})
+
+    def set_version(self, version):
+        [row] = self.store.call("GET", "vedette_state/version")["Row"]
+        [cell] = row["Cell"]
+        # Later than what is there.
+        row["Cell"] = [dict(cell, timestamp=cell["timestamp"] + 1, **{"$": coded(b"%d" % version)})]
+        self.store.call("PUT", "vedette_state/rows", {"Row": [row]})
 
     def gateway_killed(self):
         self.store.kill_gateway()

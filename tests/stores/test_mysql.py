@@ -4,6 +4,7 @@ and the API reads what the data folder keeps no longer."""
 
 import contextlib
 import os
+import shutil
 import sys
 import time
 
@@ -12,29 +13,44 @@ import bed  # noqa: E402
 import storecase  # noqa: E402
 from databases import MariaDb  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
+from tlscase import UNTRUSTED, Certificates, believing  # noqa: E402
 
 VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_uint",
          4: "history_text"}
 SECOND = 10**9
 
 
-class OnMariaDb(storecase.PromisesOnSmallDisk):
+class OnMariaDb(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
     """With a user whose rights are those of the documentation, and a server that takes no long
     statements."""
 
     longest_text = 30000
+    says_when_wrong = "Access denied for user 'vedette'"
     # 1114 is how InnoDB says it.
     says_when_full = ("No space left on device", "is full", "(1114)")
 
     @classmethod
     def make_store(cls):
+        cls.certificates = Certificates()
+        cls.addClassCleanup(cls.certificates.remove)
+        cls.shown = [cls.certificates.path("shown" + end) for end in (".pem", ".key")]
+        cls.show("node")
         store = MariaDb(("innodb-buffer-pool-size=32M", "innodb-flush-log-at-trx-commit=2",
-                         "max-allowed-packet=64K"))
+                         "max-allowed-packet=64K", "ssl-cert=" + cls.shown[0],
+                         "ssl-key=" + cls.shown[1]))
         cls.addClassCleanup(store.stop)
-        store.run("CREATE DATABASE vedette CHARACTER SET utf8mb4; "
-                  "CREATE USER vedette IDENTIFIED BY '%s'; "
-                  "GRANT ALL ON vedette.* TO vedette" % SECRET)
+        store.run("\n".join(storecase.statements_of("mysql")))
         return store
+
+    @classmethod
+    def show(cls, name):
+        """The certificate that the server shows when it looks again."""
+        for path, end in zip(cls.shown, (".pem", ".key")):
+            shutil.copy(cls.certificates.path(name + end), path)
+            os.chmod(path, 0o644)
+
+    def set_password(self, password):
+        self.store.run("ALTER USER vedette IDENTIFIED BY '%s'" % password)
 
     @classmethod
     def parameter(cls):
@@ -54,6 +70,9 @@ class OnMariaDb(storecase.PromisesOnSmallDisk):
     def insert(self, item, clock, ns, value):
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
                    % (item, clock * SECOND + ns, value))
+
+    def set_version(self, version):
+        self.query("DELETE FROM vedette_schema; INSERT INTO vedette_schema (version) VALUES (%d)" % version)
 
     def store_takes_no_writes(self):
         """As after a failover to a machine that only answers questions."""
@@ -101,6 +120,23 @@ class OnMariaDb(storecase.PromisesOnSmallDisk):
         finally:
             self.query("DROP VIEW history_uint_31; RENAME TABLE hidden TO history_uint_31")
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
+
+    def test_over_tls_only_a_server_that_shows_who_it_is_gets_values(self):
+        self.store.run("ALTER USER vedette REQUIRE SSL")
+        self.addCleanup(self.store.run, "ALTER USER vedette REQUIRE NONE")
+        ours, other = self.certificates.ours, self.certificates.other
+        for name, mode, authority, refused in (
+            ("node", "disable", ours, "Access denied"),
+            ("node", "require", other, ""),
+            ("node", "verify-full", ours, ""),
+            ("node", "verify-full", other, UNTRUSTED),
+            ("elsewhere", "verify-full", ours, UNTRUSTED),
+        ):
+            self.show(name)
+            self.store.run("FLUSH SSL")
+            said = self.outcome(self.parameter() + "?sslmode=" + mode, believing(authority))
+            self.assertEqual(bool(said), bool(refused), said)
+            self.assertIn(refused, said)
 
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])

@@ -9,6 +9,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
+import tlscase  # noqa: E402
 from opensearch import OpenSearch  # noqa: E402
 from storecase import DAY, FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
 
@@ -24,7 +25,7 @@ cluster.routing.allocation.disk.watermark.high: 50mb
 cluster.routing.allocation.disk.watermark.flood_stage: 40mb"""
 
 
-class OnOpenSearch(storecase.PromisesOnSmallDisk):
+class OnOpenSearch(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
     left_when_full = 20 << 20
     says_when_full = ("flood-stage watermark",)
 
@@ -60,6 +61,11 @@ class OnOpenSearch(storecase.PromisesOnSmallDisk):
     def insert(self, item, clock, ns, value):
         self.store.call("PUT", "vedette-history-31d-%d/_doc/by-hand" % (clock // DAY), {
             "itemid": int(item), "kind": "uint", "clock": clock, "ns": ns, "value": value})
+
+    def set_version(self, version):
+        [found] = self.store.call("GET", "_index_template/vedette")["index_templates"]
+        self.store.call("PUT", "_index_template/vedette",
+                        dict(found["index_template"], version=version))
 
     def test_a_row_that_is_refused_blocks_no_other(self):
         _, items = self.host("refused", [{"key_": "l", "value_type": 2}])

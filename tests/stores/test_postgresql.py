@@ -4,6 +4,7 @@ and the API reads what the data folder keeps no longer."""
 
 import json
 import os
+import shutil
 import sys
 import time
 
@@ -12,22 +13,43 @@ import bed  # noqa: E402
 import storecase  # noqa: E402
 from databases import Postgres  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
+from tlscase import UNTRUSTED, Certificates, believing  # noqa: E402
 
 VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_uint",
          4: "history_text"}
 SECOND = 10**9
+# The administrator comes as he likes; others say a password, and not in the clear.
+ENTRY = """host all postgres 127.0.0.1/32 trust
+{kind} all all 127.0.0.1/32 scram-sha-256
+"""
 
 
-class OnPostgreSql(storecase.PromisesOnSmallDisk):
+class OnPostgreSql(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
+    """With a user whose rights are those of the documentation."""
+
+    says_when_wrong = "password authentication failed"
+
     @classmethod
     def make_store(cls):
         store = Postgres()
         cls.addClassCleanup(store.stop)
+        cls.admit(store, "host")
+        for sql in storecase.statements_of("postgresql"):
+            store.query(sql)
         return store
 
     @classmethod
+    def admit(cls, store, kind):
+        with open(os.path.join(store.data, "pg_hba.conf"), "w") as file:
+            file.write(ENTRY.format(kind=kind))
+        store.query("SELECT pg_reload_conf()")
+
+    @classmethod
     def parameter(cls):
-        return "postgresql=" + cls.store.url("vedette", "postgres:" + SECRET)
+        return "postgresql=" + cls.store.url("vedette", "vedette:" + SECRET)
+
+    def set_password(self, password):
+        self.store.query("ALTER USER vedette PASSWORD '%s'" % password)
 
     def query(self, sql):
         return self.store.query(sql, "vedette")
@@ -46,6 +68,9 @@ class OnPostgreSql(storecase.PromisesOnSmallDisk):
             "FOR VALUES FROM (%d) TO (%d)" % (day, day * DAY * SECOND, (day + 1) * DAY * SECOND))
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
                    % (item, clock * SECOND + ns, value))
+
+    def set_version(self, version):
+        self.query("DELETE FROM vedette_schema; INSERT INTO vedette_schema (version) VALUES (%d)" % version)
 
     def store_takes_no_writes(self):
         """As after a failover to a machine that only answers questions."""
@@ -67,7 +92,8 @@ class OnPostgreSql(storecase.PromisesOnSmallDisk):
         self.wait_for_rows(items["n"], UNSIGNED, 1)
         self.insert(items["n"], int(time.time()) - 20 * DAY, 7, 42)
         self.query("ALTER TABLE history_uint_31 RENAME TO hidden; CREATE VIEW history_uint_31 AS "
-                   "SELECT hidden.* FROM hidden, pg_sleep(150)")
+                   "SELECT hidden.* FROM hidden, pg_sleep(150); "
+                   "GRANT SELECT ON history_uint_31 TO vedette")
         try:
             with self.assertRaisesRegex(bed.ApiError, "18 seconds"):
                 self.history(items["n"], UNSIGNED)
@@ -77,6 +103,34 @@ class OnPostgreSql(storecase.PromisesOnSmallDisk):
         finally:
             self.query("DROP VIEW history_uint_31; ALTER TABLE hidden RENAME TO history_uint_31")
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["42", "1"])
+
+    def test_over_tls_only_a_server_that_shows_who_it_is_gets_values(self):
+        certificates = Certificates()
+        self.addCleanup(certificates.remove)
+
+        def show(name):
+            for end, setting in (".pem", "ssl_cert_file"), (".key", "ssl_key_file"):
+                path = os.path.join(self.store.data, name + end)
+                shutil.copy(certificates.path(name + end), path)
+                os.chmod(path, 0o600)
+                if os.getuid() == 0:
+                    shutil.chown(path, "postgres")
+                self.store.query("ALTER SYSTEM SET %s = '%s'" % (setting, path))
+            self.store.query("ALTER SYSTEM SET ssl = on")
+            self.admit(self.store, "hostssl")
+
+        self.addCleanup(self.admit, self.store, "host")
+        for name, mode, authority, refused in (
+            ("node", "disable", certificates.ours, "no encryption"),
+            ("node", "require", certificates.other, ""),
+            ("node", "verify-full", certificates.ours, ""),
+            ("node", "verify-full", certificates.other, UNTRUSTED),
+            ("elsewhere", "verify-full", certificates.ours, UNTRUSTED),
+        ):
+            show(name)
+            said = self.outcome(self.parameter() + "?sslmode=" + mode, believing(authority))
+            self.assertEqual(bool(said), bool(refused), said)
+            self.assertIn(refused, said)
 
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])

@@ -80,6 +80,10 @@ class OnRiak(storecase.Promises):
         status, said, _ = self.store.call("PUT", BUCKET + name, body, headers)
         self.assertEqual(status, 204, said)
 
+    def set_version(self, version):
+        headers = self.store.call("GET", BUCKET + "version")[2]
+        self.put("version", b"VS1" + struct.pack(">Q", version), headers["X-Riak-Vclock"])
+
     def test_the_log_calls_it_experimental(self):
         self.assertIn("Riak is experimental", self.server.log(100000))
 

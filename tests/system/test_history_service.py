@@ -11,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed
@@ -72,6 +71,18 @@ class ServiceCase(bed.Case):
                 full = dict(item, name=item["key_"], hostid=hostid, interfaceid=interface)
                 ids[item["key_"]] = self.api.call("item.create", full)["itemids"][0]
         return hostid, ids
+
+    def grpc_peer(self, itemid, *ca_file):
+        """What gRPC's own library saw."""
+        run(["/usr/bin/python3", "-m", "grpc_tools.protoc", "-I", "docs",
+             "--python_out", self.build, "--grpc_python_out", self.build,
+             "docs/history-service.proto"])
+        for name in ("pb2", "pb2_grpc"):
+            made = os.path.join(self.build, "history_service_%s.py" % name)
+            self.assertTrue(os.path.exists(made), os.listdir(self.build))
+        return json.loads(run([
+            "/usr/bin/python3", os.path.join("tests", "lib", "grpcpeer.py"), self.build,
+            "127.0.0.1:%d" % self.grpc_port, self.token, itemid, *ca_file]))
 
     def client(self, token=None):
         client = vh.Client(self.url, token or self.token)
@@ -294,15 +305,7 @@ class TestClients(ServiceCase):
 
     def test_grpc(self):
         _, ids = self.estate("grpc")
-        run(["/usr/bin/python3", "-m", "grpc_tools.protoc", "-I", "docs",
-             "--python_out", self.build, "--grpc_python_out", self.build,
-             "docs/history-service.proto"])
-        for name in ("pb2", "pb2_grpc"):
-            made = os.path.join(self.build, "history_service_%s.py" % name)
-            self.assertTrue(os.path.exists(made), os.listdir(self.build))
-        told = json.loads(run([
-            "/usr/bin/python3", os.path.join("tests", "lib", "grpcpeer.py"), self.build,
-            "127.0.0.1:%d" % self.grpc_port, self.token, ids["app.users"]]))
+        told = self.grpc_peer(ids["app.users"])
         self.assertEqual(told["replies"], [[n, 1000, 0] for n in range(20)])
         self.assertEqual(told["again"], [77, 1, [[1, "no_item", "caller", False],
                                                  [2, "invalid", "caller", False]]])
@@ -316,6 +319,25 @@ class TestClients(ServiceCase):
             ("no item", "NOT_FOUND", "no_item"), ("too many", "INVALID_ARGUMENT", "invalid"),
         ]:
             self.assertEqual(told[name], [code, dict(trailers, **{"vedette-reason": reason})], name)
+
+    def test_the_python_client_can_be_installed(self):
+        _, ids = self.estate("installed")
+        # Building writes beside the sources.
+        source, venv = (os.path.join(self.build, name) for name in ("source", "venv"))
+        shutil.copytree(os.path.join(bed.ROOT, "clients", "python"), source)
+        run(["/usr/bin/python3", "-m", "venv", "--system-site-packages", venv])
+        python = os.path.join(venv, "bin", "python")
+        run([python, "-m", "pip", "install", "--no-index", "--no-build-isolation", source])
+        said = run([python, "-I", "-c", (
+            "import sys, vedette_history as vh\nfrom importlib.metadata import metadata, requires\n"
+            "about = metadata('vedette-history')\n"
+            "print(vh.__file__, about['License'], about['Requires-Python'], requires('vedette-history'))\n"
+            "assert about['Version'] == vh.__version__\n"
+            "with vh.Client(*sys.argv[1:3]) as history:\n"
+            "    print(history.write([vh.value(int(sys.argv[3]), 5)]).kept)\n"),
+            self.url, self.token, ids["app.users"]])
+        self.assertTrue(said.startswith(venv), said)
+        self.assertTrue(said.endswith(" Apache-2.0 >=3.9 None\n1\n"), said)
 
     def test_asyncio_calls_go_side_by_side(self):
         _, ids = self.estate("asyncio")
@@ -431,20 +453,27 @@ class TestDurable(ServiceCase):
         self.assertEqual([one.value for one in history.range([item])], list(range(100)))
 
 
-class TestSecured(unittest.TestCase):
+class TestSecured(ServiceCase):
+    def test_an_address_that_others_reach_is_refused_without_tls(self):
+        server = bed.Server(arguments=["--history-service", "0.0.0.0:%d" % bed.free_port()])
+        self.addCleanup(server.clean)
+        with self.assertRaises(AssertionError):
+            server.start()
+        self.assertIn("can be reached by others: give --http-tls-cert", server.log())
+        server.arguments += ["--http-plain", "yes"]
+        server.start()
+
     def test_tls(self):
-        folder = tempfile.mkdtemp(prefix="vedette-tls-")
-        self.addCleanup(shutil.rmtree, folder, ignore_errors=True)
+        folder = self.build
+        _, ids = self.estate("secured")
+        self.server.stop()
         cert, key = os.path.join(folder, "cert.pem"), os.path.join(folder, "key.pem")
         run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256",
              "-nodes", "-keyout", key, "-out", cert, "-days", "2", "-subj", "/CN=localhost",
              "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"])
-        port = bed.free_port()
-        server = bed.Server(arguments=["--http-tls-cert", cert, "--http-tls-key", key,
-                                       "--history-service", "127.0.0.1:%d" % port])
-        self.addCleanup(server.clean)
-        server.launch()
-        url = "https://127.0.0.1:%d" % server.http
+        self.server.arguments += ["--http-tls-cert", cert, "--http-tls-key", key]
+        self.server.launch()
+        url = "https://127.0.0.1:%d" % self.server.http
 
         def refused():
             with self.assertRaises(vh.Error) as caught:
@@ -468,10 +497,17 @@ class TestSecured(unittest.TestCase):
             self.assertEqual(done.returncode, 1)
             self.assertIn(word, done.stdout + done.stderr)
         done = subprocess.run(
-            ["openssl", "s_client", "-connect", "127.0.0.1:%d" % port, "-CAfile", cert,
+            ["openssl", "s_client", "-connect", "127.0.0.1:%d" % self.grpc_port, "-CAfile", cert,
              "-alpn", "h2", "-verify_return_error"],
             input="", capture_output=True, text=True, timeout=30)
         self.assertIn("ALPN protocol: h2", done.stdout)
+        told = self.grpc_peer(ids["app.users"], cert)
+        self.assertEqual(told["replies"], [[n, 1000, 0] for n in range(20)])
+        self.assertEqual(told["read"], list(range(20_000)))
+        # Nobody is served without it.
+        with self.assertRaises(AssertionError) as caught:
+            self.grpc_peer(ids["app.users"])
+        self.assertIn("StatusCode.UNAVAILABLE", str(caught.exception))
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use percent_encoding::percent_decode_str;
 use ureq::Agent;
 use ureq::http::{HeaderMap, Method, Request, Uri};
-use ureq::tls::{TlsConfig, TlsProvider};
+use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 use super::as_name;
 use crate::Error;
@@ -153,7 +153,11 @@ pub(crate) struct Answer {
 
 impl Http {
     pub(crate) fn new(kind: &'static str) -> Self {
-        let tls = TlsConfig::builder().provider(TlsProvider::NativeTls).build();
+        // Stores have certificates of authorities that only their company believes.
+        let tls = TlsConfig::builder()
+            .provider(TlsProvider::NativeTls)
+            .root_certs(RootCerts::PlatformVerifier)
+            .build();
         let agent = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT_WITHIN))
