@@ -107,7 +107,8 @@ class StoreCase(bed.Case):
         the item after every acknowledged number has arrived exactly once."""
         _, items = self.host(host, [{"key_": "n", "value_type": UNSIGNED}])
         start = int(time.time()) - 3000
-        acknowledged, stop = [], threading.Event()
+        stop, self.sent_item = threading.Event(), items["n"]
+        acknowledged = self.acknowledged = []
 
         def sender():
             first = 0
@@ -136,6 +137,25 @@ class StoreCase(bed.Case):
         self.assertNotIn(SECRET, self.server.log(100000))
         return items["n"]
 
+    def complaint(self, since, *words):
+        """The first line of the server's log behind a place that tells why the store takes nothing;
+        of one with one of these words."""
+        with open(self.server.log_path, errors="replace") as log:
+            log.seek(since)
+            return next((line for line in log if "a history store takes nothing" in line and
+                         any(word in line for word in words or [""])), None)
+
+    def log_end(self):
+        """The place in the server's log where the next line will be."""
+        return os.path.getsize(self.server.log_path)
+
+    def old_values_fail(self, item):
+        """Whoever asks for old values is told within half a minute that the store is away."""
+        begin = time.monotonic()
+        with self.assertRaises(bed.ApiError):
+            self.figures(item)
+        self.assertLess(time.monotonic() - begin, 30)
+
     def name_store(self, parameter):
         """From now on the server has this store."""
         self.server.stop()
@@ -149,9 +169,14 @@ class StoreCase(bed.Case):
         self.store.start()
 
     def store_paused(self):
+        """For so long that calls are given up, which the store has all the same and goes on with."""
+        since = self.log_end()
         self.store.pause()
-        time.sleep(3)
-        self.store.go_on()
+        try:
+            self.old_values_fail(self.sent_item)
+            bed.wait_for("a call to be given up", lambda: self.complaint(since))
+        finally:
+            self.store.go_on()
 
     def server_killed(self):
         self.server.kill()
@@ -170,7 +195,8 @@ class Promises(StoreCase):
     """What is tested of every store."""
 
     def faults(self):
-        return (self.store_killed, self.store_paused, self.server_killed,
+        # Paused first: until then nothing has failed, so that a complaint is of the pause.
+        return (self.store_paused, self.store_killed, self.server_killed,
                 self.server_killed_while_the_store_is_away)
 
     def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
@@ -314,17 +340,10 @@ class PromisesOnSmallDisk(Promises):
         finally:
             tempfile.tempdir = usual
 
-    def complaint(self, since):
-        """The first line of the server's log that tells why the store takes nothing."""
-        with open(self.server.log_path, errors="replace") as log:
-            log.seek(since)
-            return next((line for line in log if "a history store takes nothing" in line and
-                         any(said in line for said in self.says_when_full)), None)
-
     def disk_full(self):
         """Texts that cannot be compressed come until the store has no place for them."""
         item = self.texts
-        begin, since = int(time.time()) - 2000, os.path.getsize(self.server.log_path)
+        begin, since = int(time.time()) - 2000, self.log_end()
         self.disk.fill(self.left_when_full)
         try:
             def is_told():
@@ -332,7 +351,7 @@ class PromisesOnSmallDisk(Promises):
                 text = secrets.token_hex(10000)
                 if self.send([("full", "t", text, begin + number // 10, number)]):
                     self.sent_texts.append((begin + number // 10, number, text))
-                return self.complaint(since)
+                return self.complaint(since, *self.says_when_full)
 
             line = bed.wait_for("the store is full", is_told, 180, pause=0.05)
             self.assertIn(":%d" % self.store.port, line)
