@@ -321,6 +321,33 @@ class Promises(StoreCase):
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["7"])
 
 
+class Constrained:
+    """For stores that speak SQL by `query`: people give a table a constraint."""
+
+    def test_a_row_against_a_constraint_blocks_no_other(self):
+        _, items = self.host("constrained", [{"key_": key, "value_type": UNSIGNED}
+                                             for key in ("bad", "good")])
+        now = int(time.time())
+        self.assertTrue(self.send([("constrained", "good", "1", now - 9, 1)]))
+        self.wait_for_rows(items["good"], UNSIGNED, 1)
+        self.query("ALTER TABLE history_uint_31 ADD CONSTRAINT wanted CHECK (itemid <> %s)"
+                   % items["bad"])
+        try:
+            # Of a day that is there, and of one that is to be made.
+            clocks = [now - 8, now + 3 * DAY]
+            self.assertTrue(self.send([("constrained", key, "2", clock, 1)
+                                       for clock in clocks for key in ("bad", "good")]))
+            rows = self.wait_for_rows(items["good"], UNSIGNED, 3)
+            self.assertEqual([value for _, _, value in rows], [1, 2, 2])
+            bed.wait_for("two lines", lambda: self.refused(items["bad"])[1:])
+            for line, clock in zip(self.refused(items["bad"]), clocks):
+                self.assertTrue(line.startswith("%s\t%d." % (items["bad"], clock)), line)
+                self.assertIn("wanted", line)
+        finally:
+            self.query("ALTER TABLE history_uint_31 DROP CONSTRAINT wanted")
+        self.assertEqual(self.rows(items["bad"], UNSIGNED), [])
+
+
 class PromisesOnSmallDisk(Promises):
     """The same of a store whose folder is on a disk that gets full."""
 

@@ -18,7 +18,7 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnMariaDb(storecase.PromisesOnSmallDisk):
+class OnMariaDb(storecase.Constrained, storecase.PromisesOnSmallDisk):
     """With a user whose rights are those of the documentation, and a server that takes no long
     statements."""
 

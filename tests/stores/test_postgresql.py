@@ -18,7 +18,7 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnPostgreSql(storecase.PromisesOnSmallDisk):
+class OnPostgreSql(storecase.Constrained, storecase.PromisesOnSmallDisk):
     @classmethod
     def make_store(cls):
         store = Postgres()

@@ -17,8 +17,9 @@ use crate::Error;
 const GATHERS: u32 = 22;
 
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
-/// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
-const ROW_CODES: [u32; 11] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349];
+/// mismatch (53), too large a string (131), NULL (349), incorrect data (117), against a constraint
+/// (469).
+const ROW_CODES: [u32; 12] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349, 469];
 /// So long after the first server was asked the next is asked in its place: with all that it may take
 /// then, whoever reads history hears of it within half a minute.
 const NEXT_WITHIN: Duration = Duration::from_secs(8);
@@ -207,6 +208,7 @@ mod tests {
         for (body, retry) in [
             ("Code: 27, e.displayText() = DB::Exception: Cannot parse", false),
             ("Code: 33. DB::Exception: Cannot read all data", false),
+            ("Code: 469. DB::Exception: Constraint `c` is violated at row 1", false),
             ("Code: 252. DB::Exception: Too many parts", true),
             ("Code: 516. DB::Exception: Authentication failed", true),
             ("<html>Bad gateway", true),

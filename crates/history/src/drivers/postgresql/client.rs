@@ -187,8 +187,8 @@ impl Client {
         ended.map_err(|cause| {
             let refusal = failed(&self.location, cause.as_ref());
             self.health.broken |= refusal.code.is_none();
-            self.health.stale |=
-                refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            let is_stale = refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            self.health.stale |= refusal.error.retry && is_stale;
             refusal
         })
     }
@@ -241,8 +241,10 @@ fn failed(location: &str, cause: Option<&tokio_postgres::Error>) -> Refusal {
         )));
     };
     let code = said.code();
+    // A constraint of people has a name; the border of a partition has none.
+    let is_checked = *code == SqlState::CHECK_VIOLATION && said.constraint().is_some();
     // Data exceptions, and what is too large for it; not its resources, rights or locks.
-    let is_row = code.code().starts_with("22") || code.code().starts_with("54");
+    let is_row = is_checked || code.code().starts_with("22") || code.code().starts_with("54");
     let error = Error {
         fault: if is_row { Fault::Us } else { Fault::Storage },
         retry: !is_row,
