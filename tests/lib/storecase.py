@@ -17,7 +17,7 @@ import bed
 from slowline import SlowLine
 from smalldisk import SmallDisk
 
-DAY = 86400
+HOUR, DAY = 3600, 86400
 SECRET = "very-hidden-word"
 FLOAT, CHAR, LOG, UNSIGNED, TEXT = range(5)
 
@@ -57,6 +57,11 @@ class StoreCase(bed.Case):
     def rows(self, item, kind):
         """Clock, nanoseconds and value of all rows of an item in the store, in order."""
         raise NotImplementedError
+
+    def trends(self, item):
+        """Hour, number, lowest, mean and highest of all hours of a whole number's item in the store,
+        in order; nothing where no test looks at them."""
+        return None
 
     def insert(self, item, clock, ns, value):
         """Puts a whole number into the store, past Vedette."""
@@ -200,7 +205,28 @@ class Promises(StoreCase):
                 self.server_killed_while_the_store_is_away)
 
     def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", self.faults())
+        _, items = self.host("hours", [{"key_": "h", "value_type": UNSIGNED}])
+        faults, now = self.faults(), int(time.time())
+        # Behind each fault come values of an hour, the oldest first.
+        hours = [(now // HOUR * HOUR - n * HOUR, n) for n in range(len(faults), 0, -1)]
+        left = iter(hours)
+
+        def next_hour():
+            hour, n = next(left)
+            self.assertTrue(self.send([("hours", "h", str(n), hour + 5, 1),
+                                       ("hours", "h", str(3 * n), hour + 6, 1)]))
+
+        self.send_through("faults", faults, next_hour)
+        # The end of a server makes trends of what it has; the next one brings them to the store.
+        self.server.stop()
+        self.server.start()
+        self.api = self.server.api()
+        told = [(hour, 2, n, 2 * n, 3 * n) for hour, n in hours]
+        shown = self.api.call("trend.get", itemids=items["h"])
+        self.assertEqual(sorted(tuple(int(row[name]) for name in (
+            "clock", "num", "value_min", "value_avg", "value_max")) for row in shown), told)
+        if self.trends(items["h"]) is not None:
+            bed.wait_for("trends", lambda: self.trends(items["h"]) == told)
 
     def test_a_slow_store_holds_up_nobody(self):
         usual = self.parameter()

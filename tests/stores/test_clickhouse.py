@@ -37,6 +37,11 @@ class OnClickHouse(storecase.PromisesOnSmallDisk):
         read = int if kind == UNSIGNED else lambda value: value
         return [(clock, ns, read(value)) for clock, ns, value in json.loads(found)["data"]]
 
+    def trends(self, item):
+        found = self.store.query("SELECT toUInt32(clock), num, min, avg, max FROM vedette.trends_uint "
+                                 "FINAL WHERE itemid = %s ORDER BY clock" % item)
+        return [tuple(map(int, line.split("\t"))) for line in found.splitlines()]
+
     def insert(self, item, clock, ns, value):
         self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
                          "(%s, %d, %d, %d, 31)" % (item, clock, ns, value))

@@ -51,6 +51,11 @@ class OnMariaDb(storecase.Constrained, storecase.PromisesOnSmallDisk):
         return [(int(moment) // SECOND, int(moment) % SECOND, read(value))
                 for moment, value in found]
 
+    def trends(self, item):
+        found = self.query("SELECT moment DIV %d, num, min, avg, max FROM trends_uint "
+                           "WHERE itemid = %s ORDER BY moment" % (SECOND, item))
+        return [tuple(map(int, row)) for row in found]
+
     def insert(self, item, clock, ns, value):
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
                    % (item, clock * SECOND + ns, value))

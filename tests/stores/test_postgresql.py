@@ -39,6 +39,11 @@ class OnPostgreSql(storecase.Constrained, storecase.PromisesOnSmallDisk):
         return [(moment // SECOND, moment % SECOND, value)
                 for moment, value in json.loads(found)]
 
+    def trends(self, item):
+        found = self.query("SELECT moment / %d, num, min, avg, max FROM trends_uint "
+                           "WHERE itemid = %s ORDER BY moment" % (SECOND, item))
+        return [tuple(map(int, line.split("|"))) for line in found.splitlines()]
+
     def insert(self, item, clock, ns, value):
         day = clock // DAY
         self.query(
