@@ -21,7 +21,7 @@ import vedette_history
 from slowline import SlowLine
 from smalldisk import SmallDisk
 
-DAY = 86400
+HOUR, DAY = 3600, 86400
 SECRET = "very-hidden-word"
 FLOAT, CHAR, LOG, UNSIGNED, TEXT = range(5)
 
@@ -68,6 +68,11 @@ class StoreCase(bed.Case):
     def rows(self, item, kind):
         """Clock, nanoseconds and value of all rows of an item in the store, in order."""
         raise NotImplementedError
+
+    def trends(self, item):
+        """Hour, number, lowest, mean and highest of all hours of a whole number's item in the store,
+        in order; nothing where no test looks at them."""
+        return None
 
     def insert(self, item, clock, ns, value):
         """Puts a whole number into the store, past Vedette."""
@@ -125,20 +130,13 @@ class StoreCase(bed.Case):
                 lines += file.readlines()
         return [line for line in lines if item is None or line.startswith(item + "\t")]
 
-    def complaint(self, since, reasons):
-        """The first line of the server's log that tells that the store takes nothing, for one of these
-        reasons."""
-        with open(self.server.log_path, errors="replace") as log:
-            log.seek(since)
-            return next((line for line in log if "a history store takes nothing" in line and
-                         any(said in line for said in reasons)), None)
-
     def send_through(self, host, faults, between=lambda: None):
         """Sends numbers without a pause while one fault after the other happens; returns the id of
         the item after every acknowledged number has arrived exactly once."""
         _, items = self.host(host, [{"key_": "n", "value_type": UNSIGNED}])
         start = int(time.time()) - 3000
-        acknowledged, stop = [], threading.Event()
+        stop, self.sent_item = threading.Event(), items["n"]
+        acknowledged = self.acknowledged = []
 
         def sender():
             first = 0
@@ -182,7 +180,7 @@ class StoreCase(bed.Case):
             self.assertTrue(self.send([("one value", "n", "7", *row[:2])]))
 
             def ended():
-                said = self.complaint(0, [""])
+                said = self.complaint(0)
                 return [said] if said else row in self.rows(items["n"], UNSIGNED) and [""]
             return bed.wait_for("an end", ended, 60)[0]
         finally:
@@ -198,13 +196,13 @@ class StoreCase(bed.Case):
         self.assertTrue(self.send([(host, "n", "1", clock, 1)]))
         self.wait_for_rows(items["n"], UNSIGNED, 1)
         self.server.stop()
-        since = os.path.getsize(self.server.log_path)
+        since = self.log_end()
         fault()
         try:
             self.server.start()
             self.api = self.server.api()
             self.assertTrue(self.send([(host, "n", "2", clock, 2)]))
-            bed.wait_for("the complaint", lambda: self.complaint(since, [reason]))
+            bed.wait_for("the complaint", lambda: self.complaint(since, reason))
             self.assertEqual(self.rows(items["n"], UNSIGNED), [(clock, 1, 1)])
             # Nor is it read.
             with self.assertRaises(bed.ApiError):
@@ -215,6 +213,25 @@ class StoreCase(bed.Case):
         self.assertEqual(rows, [(clock, 1, 1), (clock, 2, 2)])
         self.assertEqual(self.refused(items["n"]), [])
         self.assertNotIn(SECRET, self.server.log(100000))
+
+    def complaint(self, since, *words):
+        """The first line of the server's log behind a place that tells why the store takes nothing;
+        of one with one of these words."""
+        with open(self.server.log_path, errors="replace") as log:
+            log.seek(since)
+            return next((line for line in log if "a history store takes nothing" in line and
+                         any(word in line for word in words or [""])), None)
+
+    def log_end(self):
+        """The place in the server's log where the next line will be."""
+        return os.path.getsize(self.server.log_path)
+
+    def old_values_fail(self, item):
+        """Whoever asks for old values is told within half a minute that the store is away."""
+        begin = time.monotonic()
+        with self.assertRaises(bed.ApiError):
+            self.figures(item)
+        self.assertLess(time.monotonic() - begin, 30)
 
     def name_store(self, parameter):
         """From now on the server has this store."""
@@ -229,9 +246,14 @@ class StoreCase(bed.Case):
         self.store.start()
 
     def store_paused(self):
+        """For so long that calls are given up, which the store has all the same and goes on with."""
+        since = self.log_end()
         self.store.pause()
-        time.sleep(3)
-        self.store.go_on()
+        try:
+            self.old_values_fail(self.sent_item)
+            bed.wait_for("a call to be given up", lambda: self.complaint(since))
+        finally:
+            self.store.go_on()
 
     def server_killed(self):
         self.server.kill()
@@ -265,11 +287,33 @@ class Promises(StoreCase):
     """What is tested of every store."""
 
     def faults(self):
-        return (self.store_killed, self.store_paused, self.server_killed,
+        # Paused first: until then nothing has failed, so that a complaint is of the pause.
+        return (self.store_paused, self.store_killed, self.server_killed,
                 self.server_killed_while_the_store_is_away)
 
     def test_killed_paused_and_restarted_nothing_is_lost_or_twice(self):
-        self.send_through("faults", self.faults())
+        _, items = self.host("hours", [{"key_": "h", "value_type": UNSIGNED}])
+        faults, now = self.faults(), int(time.time())
+        # Behind each fault come values of an hour, the oldest first.
+        hours = [(now // HOUR * HOUR - n * HOUR, n) for n in range(len(faults), 0, -1)]
+        left = iter(hours)
+
+        def next_hour():
+            hour, n = next(left)
+            self.assertTrue(self.send([("hours", "h", str(n), hour + 5, 1),
+                                       ("hours", "h", str(3 * n), hour + 6, 1)]))
+
+        self.send_through("faults", faults, next_hour)
+        # The end of a server makes trends of what it has; the next one brings them to the store.
+        self.server.stop()
+        self.server.start()
+        self.api = self.server.api()
+        told = [(hour, 2, n, 2 * n, 3 * n) for hour, n in hours]
+        shown = self.api.call("trend.get", itemids=items["h"])
+        self.assertEqual(sorted(tuple(int(row[name]) for name in (
+            "clock", "num", "value_min", "value_avg", "value_max")) for row in shown), told)
+        if self.trends(items["h"]) is not None:
+            bed.wait_for("trends", lambda: self.trends(items["h"]) == told)
 
     def test_a_slow_store_holds_up_nobody(self):
         usual = self.parameter()
@@ -400,6 +444,33 @@ class Promises(StoreCase):
         self.assertEqual([row["value"] for row in self.history(items["n"], UNSIGNED)], ["7"])
 
 
+class Constrained:
+    """For stores that speak SQL by `query`: people give a table a constraint."""
+
+    def test_a_row_against_a_constraint_blocks_no_other(self):
+        _, items = self.host("constrained", [{"key_": key, "value_type": UNSIGNED}
+                                             for key in ("bad", "good")])
+        now = int(time.time())
+        self.assertTrue(self.send([("constrained", "good", "1", now - 9, 1)]))
+        self.wait_for_rows(items["good"], UNSIGNED, 1)
+        self.query("ALTER TABLE history_uint_31 ADD CONSTRAINT wanted CHECK (itemid <> %s)"
+                   % items["bad"])
+        try:
+            # Of a day that is there, and of one that is to be made.
+            clocks = [now - 8, now + 3 * DAY]
+            self.assertTrue(self.send([("constrained", key, "2", clock, 1)
+                                       for clock in clocks for key in ("bad", "good")]))
+            rows = self.wait_for_rows(items["good"], UNSIGNED, 3)
+            self.assertEqual([value for _, _, value in rows], [1, 2, 2])
+            bed.wait_for("two lines", lambda: self.refused(items["bad"])[1:])
+            for line, clock in zip(self.refused(items["bad"]), clocks):
+                self.assertTrue(line.startswith("%s\t%d." % (items["bad"], clock)), line)
+                self.assertIn("wanted", line)
+        finally:
+            self.query("ALTER TABLE history_uint_31 DROP CONSTRAINT wanted")
+        self.assertEqual(self.rows(items["bad"], UNSIGNED), [])
+
+
 class PromisesOnSmallDisk(Promises):
     """The same of a store whose folder is on a disk that gets full."""
 
@@ -422,7 +493,7 @@ class PromisesOnSmallDisk(Promises):
     def disk_full(self):
         """Texts that cannot be compressed come until the store has no place for them."""
         item = self.texts
-        begin, since = int(time.time()) - 2000, os.path.getsize(self.server.log_path)
+        begin, since = int(time.time()) - 2000, self.log_end()
         self.disk.fill(self.left_when_full)
         try:
             def is_told():
@@ -430,7 +501,7 @@ class PromisesOnSmallDisk(Promises):
                 text = secrets.token_hex(10000)
                 if self.send([("full", "t", text, begin + number // 10, number)]):
                     self.sent_texts.append((begin + number // 10, number, text))
-                return self.complaint(since, self.says_when_full)
+                return self.complaint(since, *self.says_when_full)
 
             line = bed.wait_for("the store is full", is_told, 180, pause=0.05)
             self.assertIn(":%d" % self.store.port, line)

@@ -130,7 +130,22 @@ class OnThreeNodes(storecase.StoreCase):
         time.sleep(5)
         self.store.nodes[2].go_on()
 
-    def test_one_node_stops_and_returns_while_values_come(self):
+    def two_are_away(self):
+        """Of what comes meanwhile nothing is confirmed."""
+        since, away = self.log_end(), self.store.nodes[1:]
+        for node in away:
+            node.kill()
+        bed.wait_for("a complaint", lambda: self.complaint(since))
+        confirmed, taken = self.written_by_now(), len(self.acknowledged)
+        self.old_values_fail(self.sent_item)
+        bed.wait_for("values to be taken", lambda: len(self.acknowledged) > taken + 500)
+        self.assertEqual(self.written_by_now(), confirmed)
+        for node in away:
+            node.start(wait=False)
+        for node in away:
+            node.wait()
+
+    def test_nodes_stop_and_return_while_values_come(self):
         def arriving():
             before = self.written()
             bed.wait_for("rows in the store", lambda: self.written() > before + 200, 120)
@@ -142,7 +157,8 @@ class OnThreeNodes(storecase.StoreCase):
         bed.wait_for("the gauge", lambda: self.history(self.gauge, UNSIGNED))
         # With two of three nodes up, rows go on arriving: nothing waits for the third.
         item = self.send_through("nodes", (self.one_dies, self.it_returns, self.the_first_stops,
-                                           self.the_first_returns, self.one_hangs), arriving)
+                                           self.the_first_returns, self.one_hangs,
+                                           self.two_are_away), arriving)
         # Each node sees them all, asking one other.
         rows = stored(self.store.nodes[0].ask, item, UNSIGNED, QUORUM)
         for node in self.store.nodes[1:]:
@@ -151,8 +167,17 @@ class OnThreeNodes(storecase.StoreCase):
                                      "WHERE keyspace_name = 'vedette'")
         self.assertIn(b"3", replication[0][0])
 
+    def gauge_rows(self):
+        return self.history(self.gauge, UNSIGNED, time_from=int(time.time()) - DAY)
+
     def written(self):
-        return int(self.history(self.gauge, UNSIGNED)[-1]["value"])
+        return int(self.gauge_rows()[-1]["value"])
+
+    def written_by_now(self):
+        """What was confirmed, as told by a value of a later second."""
+        now = int(time.time())
+        bed.wait_for("the gauge", lambda: int(self.gauge_rows()[-1]["clock"]) > now)
+        return self.written()
 
 
 class InTwoCentres(storecase.StoreCase):

@@ -12,7 +12,7 @@ import bed  # noqa: E402
 import storecase  # noqa: E402
 import tlscase  # noqa: E402
 from clickhouses import RESTRICTED, ClickHouse  # noqa: E402
-from storecase import FLOAT, LOG, SECRET, UNSIGNED  # noqa: E402
+from storecase import FLOAT, LOG, SECRET, TEXT, UNSIGNED  # noqa: E402
 
 TABLES = {FLOAT: "history_float", LOG: "history_log", UNSIGNED: "history_uint"}
 
@@ -38,6 +38,11 @@ class OnClickHouse(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
         read = int if kind == UNSIGNED else lambda value: value
         return [(clock, ns, read(value)) for clock, ns, value in json.loads(found)["data"]]
 
+    def trends(self, item):
+        found = self.store.query("SELECT toUInt32(clock), num, min, avg, max FROM vedette.trends_uint "
+                                 "FINAL WHERE itemid = %s ORDER BY clock" % item)
+        return [tuple(map(int, line.split("\t"))) for line in found.splitlines()]
+
     def insert(self, item, clock, ns, value):
         self.store.query("INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
                          "(%s, %d, %d, %d, 31)" % (item, clock, ns, value))
@@ -51,6 +56,24 @@ class OnClickHouse(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
 
     def faults(self):
         return (*super().faults(), self.store_killed)
+
+    def test_a_row_that_is_refused_blocks_no_other(self):
+        _, items = self.host("refused", [{"key_": "t", "value_type": TEXT}])
+        now = int(time.time())
+        self.assertTrue(self.send([("refused", "t", "1", now - 9, 1)]))
+        self.wait_for_rows(items["t"], TEXT, 1)
+        # A column of the administrator's, which this item's texts have to be numbers for.
+        self.store.query("ALTER TABLE vedette.history_text ADD COLUMN number Float64 "
+                         "DEFAULT toFloat64(if(itemid = %s, value, '0'))" % items["t"])
+        try:
+            self.assertTrue(self.send([("refused", "t", text, now - 8 + n, 1)
+                                       for n, text in enumerate(("2", "three", "4"))]))
+            rows = self.wait_for_rows(items["t"], TEXT, 3)
+            self.assertEqual([value for _, _, value in rows], ["1", "2", "4"])
+            [line] = bed.wait_for("the file", lambda: self.refused(items["t"]))
+            self.assertTrue(line.startswith("%s\t%d." % (items["t"], now - 7)), line)
+        finally:
+            self.store.query("ALTER TABLE vedette.history_text DROP COLUMN number")
 
     def test_views_of_the_documentation_show_each_row_once(self):
         _, items = self.host("shown", [{"key_": "f", "value_type": FLOAT},

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""History spread over two ClickHouse servers, of which one stops and comes back while writing goes on."""
+"""History spread over two ClickHouse servers, of which one hangs, stops and comes back while writing goes
+on."""
 
 import os
 import sys
@@ -8,26 +9,25 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import storecase  # noqa: E402
 from clickhouses import cluster_of_two  # noqa: E402
+from storecase import DAY, SECRET  # noqa: E402
 
-DAY = 86400
-SECRET = "very-hidden-word"
 KEYS = ["n%d" % n for n in range(20)]
 
 
-class Cluster(bed.Case):
+class Cluster(storecase.StoreCase):
     @classmethod
-    def setUpClass(cls):
+    def make_store(cls):
         cls.stores = cluster_of_two(SECRET)
         for store in cls.stores:
             cls.addClassCleanup(store.stop)
+        return cls.stores
+
+    @classmethod
+    def parameter(cls):
         hosts = ",".join(store.host() for store in cls.stores)
-        cls.server = bed.Server(arguments=["--history-embedded-days", "2"], environment={
-            "VEDETTE_HISTORY_STORE": "clickhouse=http://%s%s/vedette?cluster=two" % (
-                cls.stores[0].user(), hosts)})
-        cls.addClassCleanup(cls.server.clean)
-        cls.server.start()
-        cls.api = cls.server.api()
+        return "clickhouse=http://%s%s/vedette?cluster=two" % (cls.stores[0].user(), hosts)
 
     def local(self, sql):
         """What each server says of its own rows of these items."""
@@ -35,7 +35,17 @@ class Cluster(bed.Case):
             sql, ",".join(self.items.values()))
         return [int(store.query(sql)) for store in self.stores]
 
-    def test_a_server_stops_and_comes_back_and_everything_is_there_once(self):
+    def one_hangs(self, number):
+        """For so long that calls are given up."""
+        since = self.log_end()
+        self.stores[number].pause()
+        try:
+            self.old_values_fail(self.items[KEYS[0]])
+            bed.wait_for("a call to be given up", lambda: self.complaint(since))
+        finally:
+            self.stores[number].go_on()
+
+    def test_a_server_hangs_stops_and_comes_back_and_everything_is_there_once(self):
         _, items = self.host("spread", [{"key_": key, "value_type": 3} for key in KEYS])
         self.items = items
         start = int(time.time()) - 3000
@@ -60,10 +70,17 @@ class Cluster(bed.Case):
         thread.start()
         try:
             bed.wait_for("rows on both", lambda: all(self.local("count()")))
+            before = len(acknowledged)
+            self.one_hangs(1)
+            self.assertGreater(len(acknowledged), before + 100)
             for away in (1, 0):
                 self.stores[away].kill()
                 before = len(acknowledged)
                 bed.wait_for("values go on", lambda b=before: len(acknowledged) > b + 50)
+                # Reading all needs all; the other serves what it has.
+                self.old_values_fail(items[KEYS[0]])
+                self.assertNotEqual("0", self.stores[1 - away].query(
+                    "SELECT count() FROM vedette.history_uint_local"))
                 if away == 0:
                     # A start finds one of two.
                     self.server.kill()

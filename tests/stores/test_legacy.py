@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The history table that patches of other servers for ClickHouse use: read, written, deleted from."""
+"""The history table that patches of other servers for ClickHouse use: read, written, deleted from, and
+nothing of it lost whatever is killed."""
 
 import os
 import sys
@@ -7,26 +8,45 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+import storecase  # noqa: E402
 from clickhouses import ClickHouse  # noqa: E402
+from storecase import DAY, SECRET  # noqa: E402
 
-DAY = 86400
 KINDS = {"float": 0, "char": 1, "log": 2, "unsigned": 3, "text": 4}
 TABLE = """CREATE TABLE zabbix.history (day Date, itemid UInt64, clock DateTime, ns UInt32,
     value Int64, value_dbl Float64, value_str String) ENGINE = MergeTree(day, (itemid, clock), 8192)"""
 
 
-class Legacy(bed.Case):
+class LegacyCase(storecase.StoreCase):
+    @classmethod
+    def make_store(cls):
+        store = ClickHouse(SECRET)
+        cls.addClassCleanup(store.stop)
+        store.query("CREATE DATABASE zabbix")
+        store.query(TABLE)
+        return store
+
+    @classmethod
+    def parameter(cls):
+        return "clickhouse=" + cls.store.url("zabbix") + "?legacy=history"
+
+
+class Faults(LegacyCase):
+    def rows(self, item, kind):
+        # What was sent again may be there twice, and is the same.
+        found = self.store.query("SELECT DISTINCT toUInt32(clock), ns, value FROM zabbix.history "
+                                 "WHERE itemid = %s ORDER BY clock, ns" % item)
+        return [tuple(map(int, line.split("\t"))) for line in found.splitlines()]
+
+    def test_killed_and_paused_nothing_is_lost(self):
+        self.send_through("faults", (self.store_paused, self.store_killed,
+                                     self.server_killed_while_the_store_is_away))
+
+
+class Legacy(LegacyCase):
     @classmethod
     def setUpClass(cls):
-        cls.store = ClickHouse()
-        cls.addClassCleanup(cls.store.stop)
-        cls.store.query("CREATE DATABASE zabbix")
-        cls.store.query(TABLE)
-        cls.server = bed.Server(arguments=["--history-embedded-days", "2"], environment={
-            "VEDETTE_HISTORY_STORE": "clickhouse=" + cls.store.url("zabbix") + "?legacy=history"})
-        cls.addClassCleanup(cls.server.clean)
-        cls.server.start()
-        cls.api = cls.server.api()
+        super().setUpClass()
         case = cls()
         _, cls.items = case.host("old", [
             {"key_": key, "value_type": kind} for key, kind in KINDS.items()])

@@ -20,7 +20,8 @@ VIEWS = {0: "history_float", 1: "history_text", 2: "history_log", 3: "history_ui
 SECOND = 10**9
 
 
-class OnMariaDb(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
+class OnMariaDb(storecase.AsksForPasswords, storecase.Constrained,
+                storecase.PromisesOnSmallDisk):
     """With a user whose rights are those of the documentation, and a server that takes no long
     statements."""
 
@@ -66,6 +67,11 @@ class OnMariaDb(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
         read = {0: float, UNSIGNED: int}.get(kind, lambda text: bytes.fromhex(text).decode())
         return [(int(moment) // SECOND, int(moment) % SECOND, read(value))
                 for moment, value in found]
+
+    def trends(self, item):
+        found = self.query("SELECT moment DIV %d, num, min, avg, max FROM trends_uint "
+                           "WHERE itemid = %s ORDER BY moment" % (SECOND, item))
+        return [tuple(map(int, row)) for row in found]
 
     def insert(self, item, clock, ns, value):
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"

@@ -58,6 +58,14 @@ class OnOpenSearch(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
                 rows.append((row["clock"], row["ns"], value))
             after = {"search_after": hits[-1]["sort"]}
 
+    def trends(self, item):
+        self.store.call("POST", "vedette-*/_refresh")
+        hits = self.store.call("POST", "vedette-trends-*/_search", {
+            "size": 1000, "sort": [{"clock": "asc"}], "query": {"term": {"itemid": int(item)}},
+        })["hits"]["hits"]
+        names = ("clock", "num", "min", "avg", "max")
+        return [tuple(hit["_source"][name] for name in names) for hit in hits]
+
     def insert(self, item, clock, ns, value):
         self.store.call("PUT", "vedette-history-31d-%d/_doc/by-hand" % (clock // DAY), {
             "itemid": int(item), "kind": "uint", "clock": clock, "ns": ns, "value": value})

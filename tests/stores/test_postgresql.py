@@ -24,7 +24,8 @@ ENTRY = """host all postgres 127.0.0.1/32 trust
 """
 
 
-class OnPostgreSql(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
+class OnPostgreSql(storecase.AsksForPasswords, storecase.Constrained,
+                   storecase.PromisesOnSmallDisk):
     """With a user whose rights are those of the documentation."""
 
     says_when_wrong = "password authentication failed"
@@ -60,6 +61,11 @@ class OnPostgreSql(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
             "FROM %s WHERE itemid = %s" % (VIEWS[kind], item))
         return [(moment // SECOND, moment % SECOND, value)
                 for moment, value in json.loads(found)]
+
+    def trends(self, item):
+        found = self.query("SELECT moment / %d, num, min, avg, max FROM trends_uint "
+                           "WHERE itemid = %s ORDER BY moment" % (SECOND, item))
+        return [tuple(map(int, line.split("|"))) for line in found.splitlines()]
 
     def insert(self, item, clock, ns, value):
         day = clock // DAY

@@ -34,7 +34,7 @@ fn open(kind: &str, url: &str) -> Box<dyn Driver> {
     let store: Arc<dyn Store> = match kind {
         "memory" => return Box::new(Memory::new(retention)),
         "cassandra" => Arc::new(Cassandra::new(url, retention, RealClock::shared()).unwrap()),
-        "clickhouse" => Arc::new(ClickHouse::new(url, retention).unwrap()),
+        "clickhouse" => Arc::new(ClickHouse::new(url, retention, RealClock::shared()).unwrap()),
         "hbase" => Arc::new(HBase::new(url, retention, RealClock::shared()).unwrap()),
         "opensearch" => Arc::new(OpenSearch::new(url, retention).unwrap()),
         "postgresql" => open_postgresql(url, retention, RealClock::shared()).unwrap(),

@@ -27,7 +27,8 @@ fn main() -> Result<(), Failure> {
 
     let dir = tempfile::tempdir()?;
     let clock = RealClock::shared();
-    let store: Arc<dyn Store> = Arc::new(ClickHouse::new(&url, Arc::new(Class(31)))?);
+    let store: Arc<dyn Store> =
+        Arc::new(ClickHouse::new(&url, Arc::new(Class(31)), Arc::clone(&clock))?);
     let spools = Spools::open(&dir.path().join("stores"), vec![store], u64::MAX)?;
     let options = Options::default();
     let (mut drivers, _) = history::open_shards(dir.path(), 1, &options, &clock, Some(&spools))?;

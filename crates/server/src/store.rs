@@ -238,7 +238,7 @@ fn whole(
 ) -> anyhow::Result<Arc<dyn Store>> {
     Ok(match kind {
         "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
-        "clickhouse" => Arc::new(ClickHouse::new(url, retention)?),
+        "clickhouse" => Arc::new(ClickHouse::new(url, retention, Arc::clone(clock))?),
         "hbase" => Arc::new(HBase::new(url, retention, Arc::clone(clock))?),
         "mysql" => open_mysql(url, retention, Arc::clone(clock))?,
         "opensearch" => Arc::new(OpenSearch::new(url, retention)?),

@@ -91,7 +91,7 @@ fn stores_at(database: &str, clock: &SharedClock) -> Vec<Case> {
     };
     if let Ok(server) = std::env::var("VEDETTE_CLICKHOUSE") {
         let url = format!("{server}/{database}");
-        add(CLICKHOUSE, &history::ClickHouse::new(&url, Arc::new(Classes)).unwrap());
+        add(CLICKHOUSE, &history::ClickHouse::new(&url, Arc::new(Classes), clock()).unwrap());
     }
     if let Ok(server) = std::env::var("VEDETTE_POSTGRESQL") {
         let url = format!("{server}/{database}");

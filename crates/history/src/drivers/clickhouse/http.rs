@@ -2,7 +2,9 @@
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
+use stdx::clock::SharedClock;
 use ureq::http::Request;
 
 use super::super::http::{Answer, Http};
@@ -15,20 +17,25 @@ use crate::Error;
 const GATHERS: u32 = 22;
 
 /// Codes that blame the data that were sent: cannot parse (6, 26, 27, 33, 38, 41, 72), type
-/// mismatch (53), too large a string (131), NULL (349), incorrect data (117).
-const ROW_CODES: [u32; 11] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349];
+/// mismatch (53), too large a string (131), NULL (349), incorrect data (117), against a constraint
+/// (469).
+const ROW_CODES: [u32; 12] = [6, 26, 27, 33, 38, 41, 53, 72, 117, 131, 349, 469];
 /// The server ends a question before we give it up, after so many seconds.
 const LIMIT: &str = "&max_execution_time=18";
 /// Users who may not say so: they change nothing (164), or this is set for them (452).
 const FIXED_CODES: [u32; 2] = [164, 452];
 /// A question took longer than it may (159), or would have (160).
 const TOO_LONG_CODES: [u32; 2] = [159, 160];
+/// So long after the first server was asked the next is asked in its place: with all that it may take
+/// then, whoever reads history hears of it within half a minute.
+const NEXT_WITHIN: Duration = Duration::from_secs(8);
 
 /// A database, on one server or on all of a cluster.
 pub(crate) struct Client {
     http: Http,
     pub(crate) address: Address,
-    /// The server that answered last.
+    clock: SharedClock,
+    /// The server that is asked first: it answered last, or others did not.
     server: AtomicUsize,
     /// Of each server, once it is known.
     releases: Vec<OnceLock<u32>>,
@@ -37,10 +44,11 @@ pub(crate) struct Client {
 }
 
 impl Client {
-    pub(crate) fn new(address: Address) -> Self {
+    pub(crate) fn new(address: Address, clock: SharedClock) -> Self {
         let releases = address.servers.iter().map(|_| OnceLock::new()).collect();
         let (http, server) = (Http::new("ClickHouse"), AtomicUsize::new(0));
-        Self { http, address, server, releases, limits: AtomicBool::new(true) }
+        let limits = AtomicBool::new(true);
+        Self { http, address, clock, server, releases, limits }
     }
 
     /// Address and database, without secrets.
@@ -126,20 +134,23 @@ impl Client {
         format!("&database={}", self.address.database)
     }
 
-    /// Asks the server that answered last, then the others.
+    /// Asks the server that answered last, then the others. Who was waited for long leaves no time
+    /// for these: the next call begins with another.
     fn any<T>(&self, ask: impl Fn(usize) -> Result<T, Error>) -> Result<T, Error> {
         let servers = self.address.servers.len();
         let first = self.server.load(Ordering::Relaxed);
+        let begin = self.clock.monotonic();
         let mut answer = ask(first);
         for next in 1..servers {
             if !answer.as_ref().is_err_and(|error| error.retry) {
                 break;
             }
             let server = (first + next) % servers;
-            answer = ask(server);
-            if answer.is_ok() {
-                self.server.store(server, Ordering::Relaxed);
+            self.server.store(server, Ordering::Relaxed);
+            if self.clock.monotonic() - begin > NEXT_WITHIN {
+                break;
             }
+            answer = ask(server);
         }
         answer
     }
@@ -193,15 +204,44 @@ fn encoded(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
+    use std::sync::Arc;
+
+    use stdx::clock::SimClock;
+
     use super::*;
     use crate::Fault;
 
+    fn client(url: &str, clock: &Arc<SimClock>) -> Client {
+        Client::new(Address::parse(url).unwrap(), Arc::<SimClock>::clone(clock))
+    }
+
+    #[test]
+    fn who_was_waited_for_long_is_not_followed_by_the_next() {
+        let clock = SimClock::at(Duration::ZERO);
+        let client = client("http://a,b,c/x?cluster=y", &clock);
+        let asked = |each_takes: u64| {
+            let asked = RefCell::new(Vec::new());
+            let answer = client.any(|server| {
+                asked.borrow_mut().push(server);
+                clock.advance(Duration::from_secs(each_takes));
+                Err::<(), _>(Error::storage_away("gone"))
+            });
+            assert!(answer.is_err());
+            asked.into_inner()
+        };
+        assert_eq!(asked(3), [0, 1, 2]);
+        assert_eq!([asked(20), asked(20), asked(20)], [[2], [0], [1]]);
+        assert_eq!(client.any(|server| Ok::<_, Error>(server)).unwrap(), 2);
+    }
+
     #[test]
     fn errors_say_whose_fault_they_are() {
-        let client = Client::new(Address::parse("http://h/x").unwrap());
+        let client = client("http://h/x", &SimClock::at(Duration::ZERO));
         for (body, retry) in [
             ("Code: 27, e.displayText() = DB::Exception: Cannot parse", false),
             ("Code: 33. DB::Exception: Cannot read all data", false),
+            ("Code: 469. DB::Exception: Constraint `c` is violated at row 1", false),
             ("Code: 252. DB::Exception: Too many parts", true),
             ("Code: 516. DB::Exception: Authentication failed", true),
             ("<html>Bad gateway", true),

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use model::{ItemId, Sample, Trend};
+use stdx::clock::SharedClock;
 use stdx::sync::lock;
 
 use self::address::Address;
@@ -72,8 +73,12 @@ impl ClickHouse {
     /// The database that a URL such as `http://user:password@host:8123/database` names; with
     /// `?cluster=name` hosts with commas between, with `?legacy=table` the table that patches of other
     /// servers use. Nothing is asked yet; tables are made with the first write.
-    pub fn new(url: &str, retention: Arc<dyn Retention>) -> Result<Self, Error> {
-        let client = Client::new(Address::parse(url)?);
+    pub fn new(
+        url: &str,
+        retention: Arc<dyn Retention>,
+        clock: SharedClock,
+    ) -> Result<Self, Error> {
+        let client = Client::new(Address::parse(url)?, clock);
         let (prepared, given_up) = (Prepared::not_yet(), Mutex::default());
         Ok(Self { shared: Arc::new(Shared { client, retention, prepared, given_up }) })
     }

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 
 use model::{SampleValue, Timestamp};
+use stdx::clock::RealClock;
 
 use super::*;
 use crate::Fault;
@@ -45,7 +46,7 @@ fn double(
             stream.write_all(format!("{head}\r\n\r\n{body}").as_bytes()).unwrap();
         }
     });
-    (ClickHouse::new(&url, Arc::new(Classes)).unwrap().driver(), asked)
+    (ClickHouse::new(&url, Arc::new(Classes), RealClock::shared()).unwrap().driver(), asked)
 }
 
 fn request(stream: &TcpStream) -> String {

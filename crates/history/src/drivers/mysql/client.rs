@@ -31,8 +31,8 @@ const FIRST: [&str; 4] = [
 const QUESTION: &str = "/*M!100100 SET STATEMENT max_statement_time = 18 FOR */";
 
 /// Codes that blame the data that were sent: too long (1406, 1301, 3140), out of range (1264,
-/// 1690, 1367), no text or number (1292, 1366, 1265).
-const ROW_CODES: [u16; 9] = [1264, 1265, 1292, 1301, 1366, 1367, 1406, 1690, 3140];
+/// 1690, 1367), no text or number (1292, 1366, 1265), against a constraint (MariaDB 4025, MySQL 3819).
+const ROW_CODES: [u16; 11] = [1264, 1265, 1292, 1301, 1366, 1367, 1406, 1690, 3140, 3819, 4025];
 /// Tables or partitions that we knew are gone: 1146, 1507, 1526, 1735.
 const STALE_CODES: [u16; 4] = [1146, 1507, 1526, 1735];
 const NO_DATABASE: u16 = 1049;

@@ -212,8 +212,8 @@ impl Client {
         ended.map_err(|cause| {
             let refusal = failed(&self.location, cause.as_ref());
             self.health.broken |= refusal.code.is_none();
-            self.health.stale |=
-                refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            let is_stale = refusal.code.as_ref().is_some_and(|code| STALE_CODES.contains(code));
+            self.health.stale |= refusal.error.retry && is_stale;
             refusal
         })
     }
@@ -265,13 +265,15 @@ fn failed(location: &str, cause: Option<&tokio_postgres::Error>) -> Refusal {
             why.unwrap_or_default()
         )));
     };
-    refused(location, said.code(), said.message())
+    refused(location, said.code(), said.message(), said.constraint())
 }
 
 /// What the server's words mean.
-fn refused(location: &str, code: &SqlState, said: &str) -> Refusal {
+fn refused(location: &str, code: &SqlState, said: &str, constraint: Option<&str>) -> Refusal {
+    // A constraint of people has a name; the border of a partition has none.
+    let is_checked = *code == SqlState::CHECK_VIOLATION && constraint.is_some();
     // Data exceptions, and what is too large for it; not its resources, rights or locks.
-    let is_row = code.code().starts_with("22") || code.code().starts_with("54");
+    let is_row = is_checked || code.code().starts_with("22") || code.code().starts_with("54");
     let advice = if *code == SqlState::QUERY_CANCELED { TOO_LONG } else { "" };
     let error = Error {
         fault: if is_row { Fault::Us } else { Fault::Storage },
@@ -291,14 +293,17 @@ mod tests {
 
     #[test]
     fn errors_say_whose_fault_they_are() {
-        for (code, is_row, is_slow) in [
-            (SqlState::NUMERIC_VALUE_OUT_OF_RANGE, true, false),
-            (SqlState::PROGRAM_LIMIT_EXCEEDED, true, false),
-            (SqlState::DISK_FULL, false, false),
-            (SqlState::LOCK_NOT_AVAILABLE, false, false),
-            (SqlState::QUERY_CANCELED, false, true),
+        for (code, constraint, is_row, is_slow) in [
+            (SqlState::NUMERIC_VALUE_OUT_OF_RANGE, None, true, false),
+            (SqlState::PROGRAM_LIMIT_EXCEEDED, None, true, false),
+            (SqlState::CHECK_VIOLATION, Some("no_items"), true, false),
+            (SqlState::CHECK_VIOLATION, None, false, false),
+            (SqlState::DISK_FULL, None, false, false),
+            (SqlState::LOCK_NOT_AVAILABLE, None, false, false),
+            (SqlState::QUERY_CANCELED, None, false, true),
         ] {
-            let Refusal { code: told, error } = refused("h", &code, &"x".repeat(1000));
+            let said = "x".repeat(1000);
+            let Refusal { code: told, error } = refused("h", &code, &said, constraint);
             assert_eq!((error.retry, error.fault == Fault::Us), (!is_row, is_row), "{error}");
             assert_eq!(error.message.contains("18 seconds"), is_slow, "{error}");
             assert!(told == Some(code) && error.message.len() < 600, "{error}");

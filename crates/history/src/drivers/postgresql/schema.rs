@@ -114,10 +114,11 @@ impl Schema<Client> for Known {
         }
         part.fits(self.parts.iter().copied(), today)?;
         if split == Split::Partitions {
-            // Attaching lets readers of the table go on, unlike making it as a partition.
+            // Attaching lets readers of the table go on, unlike making it as a partition. It wants
+            // the constraints that people gave the table.
             let (name, table) = (part.name(), table.name());
             client.run(&format!(
-                "CREATE TABLE {name} (LIKE {table} INCLUDING INDEXES); \
+                "CREATE TABLE {name} (LIKE {table} INCLUDING INDEXES INCLUDING CONSTRAINTS); \
                  ALTER TABLE {table} ATTACH PARTITION {name} FOR VALUES FROM ({}) TO ({})",
                 part.from(),
                 part.till()
