@@ -17,6 +17,8 @@ mod driver;
 mod drivers;
 mod embedded_days;
 mod error;
+#[cfg(feature = "fuzzing")]
+pub mod fuzzing;
 pub mod housekeeping;
 #[cfg(test)]
 mod old;

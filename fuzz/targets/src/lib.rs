@@ -9,6 +9,8 @@ mod expressions;
 mod ipmi;
 mod service;
 mod storage;
+mod store_seeds;
+mod stores;
 mod vmware;
 mod wires;
 
@@ -227,6 +229,19 @@ pub const TARGETS: &[Target] = &[
         seeds: &["1m;10s/1-5,09:00-18:00;wd1-5h9-17/2m0,30;md1h0", "1-7,00:00-24:00", "{$D}"],
     },
     Target { name: "tsdb", run: storage::recovery, seeds: &["\0\u{1}WAL", "\u{1}\u{4}\u{ff}"] },
+    Target { name: "clickhouse", run: stores::clickhouse, seeds: store_seeds::CLICKHOUSE },
+    Target { name: "hbase", run: stores::hbase, seeds: store_seeds::HBASE },
+    Target { name: "opensearch", run: stores::opensearch, seeds: store_seeds::OPENSEARCH },
+    Target { name: "riak", run: stores::riak, seeds: store_seeds::RIAK },
+    Target {
+        name: "spool",
+        run: stores::spool,
+        seeds: &[
+            "vedette history cursors 1\nleft\nshard-0 7 20\nshard-11 18446744073709551615 0\nend",
+            "vedette history deletions 1\ncopied 5\n1 shard-0\n2 -\n3 !\nend",
+            "vedette history copy 2\n20000 2 7\n19990 20001 3\n10 2 3 0 4\n",
+        ],
+    },
 ];
 
 /// Runs the target of a name; nothing if there is none.

@@ -1,5 +1,6 @@
 //! Requests over HTTP to stores that speak it.
 
+use std::io::Read;
 use std::time::Duration;
 
 use base64::Engine as _;
@@ -10,6 +11,8 @@ use ureq::http::{HeaderMap, Method, Request, Uri};
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 use super::as_name;
+#[cfg(any(test, feature = "fuzzing"))]
+use super::script::Script;
 use crate::Error;
 
 /// A server that does not even accept a connection is away.
@@ -20,7 +23,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(20);
 const IDLE_MAX: usize = 8;
 /// Signs of an error that are told to people.
 const SAID_MAX: usize = 300;
-/// Largest answer.
+/// Largest answer, unpacked.
 const ANSWER_BYTES_MAX: u64 = 256 << 20;
 
 /// `http://user:password@host:port/path?settings`, taken apart.
@@ -142,6 +145,9 @@ pub(crate) struct Http {
     agent: Agent,
     /// What people call the kind.
     kind: &'static str,
+    /// Answers instead of any server.
+    #[cfg(any(test, feature = "fuzzing"))]
+    script: Option<Script>,
 }
 
 /// What a server said.
@@ -168,14 +174,23 @@ impl Http {
             .tls_config(tls)
             .build()
             .new_agent();
-        Self { agent, kind }
+        Self {
+            agent,
+            kind,
+            #[cfg(any(test, feature = "fuzzing"))]
+            script: Script::current(),
+        }
     }
 
     /// Sends a request; whatever the server says is an answer. `location` is told to people.
     pub(crate) fn send(&self, request: Request<&[u8]>, location: &str) -> Result<Answer, Error> {
+        #[cfg(any(test, feature = "fuzzing"))]
+        if let Some(script) = &self.script {
+            return script.next();
+        }
         let mut answer = self.agent.run(request).map_err(|error| self.away(&error, location))?;
         let status = answer.status().as_u16();
-        let body = answer.body_mut().with_config().limit(ANSWER_BYTES_MAX).read_to_vec();
+        let body = read_at_most(answer.body_mut().as_reader(), ANSWER_BYTES_MAX);
         let body = body.map_err(|error| self.away(&error, location))?;
         let headers = std::mem::take(answer.headers_mut());
         Ok(Answer { status, headers, body })
@@ -201,10 +216,27 @@ impl Http {
     }
 }
 
+/// Reads to the end. The client's own limit counts what comes over the line, of which a few bytes
+/// may unpack to any number.
+fn read_at_most(body: impl Read, limit: u64) -> Result<Vec<u8>, ureq::Error> {
+    let mut bytes = Vec::new();
+    body.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit { Err(ureq::Error::BodyExceedsLimit(limit)) } else { Ok(bytes) }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::Fault;
+
+    #[test]
+    fn what_is_too_large_unpacked_is_refused_as_too_large() {
+        let body = |len: u64| std::io::repeat(b'x').take(len);
+        assert_eq!(read_at_most(body(9), 9).unwrap(), [b'x'; 9]);
+        let error = read_at_most(body(u64::MAX), 9).unwrap_err();
+        let error = Http::new("Any").away(&error, "h");
+        assert!(!error.retry && error.message.contains("more than 9 bytes"), "{error}");
+    }
 
     #[test]
     fn addresses_are_read_and_never_told_with_their_secrets() {

@@ -18,6 +18,8 @@ pub(crate) mod place;
 pub(crate) mod postgresql;
 pub(crate) mod remote;
 pub(crate) mod riak;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod script;
 #[cfg(feature = "sql")]
 pub(crate) mod sql;
 

@@ -36,7 +36,8 @@ impl Moments {
     pub(crate) fn next(&self) -> i64 {
         let units = self.clock.unix().as_nanos() / self.unit.as_nanos().max(1);
         let now = i64::try_from(units).unwrap_or(0);
-        let after = |last: i64| now.max(last + 1);
+        // Only a damaged store tells of one that nothing can be later than.
+        let after = |last: i64| now.max(last.saturating_add(1));
         let mut last = self.last.load(Ordering::Acquire);
         while let Err(other) =
             self.last.compare_exchange_weak(last, after(last), Ordering::AcqRel, Ordering::Acquire)
@@ -65,6 +66,8 @@ mod tests {
         moments.not_before(7_000_000);
         moments.not_before(6_000_000);
         assert_eq!((moments.next(), moments.last()), (7_000_001, 7_000_001));
+        moments.not_before(i64::MAX);
+        assert_eq!(moments.next(), i64::MAX);
         let moments = Moments::new(clock, Duration::from_millis(1));
         assert_eq!([moments.next(), moments.next()], [5_000, 5_001]);
     }

@@ -29,12 +29,15 @@ pub(crate) struct Cursors {
 impl Cursors {
     /// Reads the file; a missing one says nothing of any log.
     pub(crate) fn load(path: &Path) -> Result<Self, Error> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Vec::new(),
             Err(error) => return Err(file_error("read", path, &error)),
         };
-        let found = if text.is_empty() { Some((BTreeMap::new(), false)) } else { parse(&text) };
+        let found = match std::str::from_utf8(&bytes) {
+            Ok("") => Some((BTreeMap::new(), false)),
+            text => text.ok().and_then(parse),
+        };
         let damaged = || {
             Error::config(format!(
                 "{path:?} is damaged: move it away, and the store is fed from the oldest value \
@@ -198,5 +201,8 @@ mod tests {
             let error = Cursors::load(&path).unwrap_err();
             assert!(error.message.contains("move it away"), "{len}: {error}");
         }
+        std::fs::write(&path, b"\xff").unwrap();
+        let error = Cursors::load(&path).unwrap_err();
+        assert!(!error.retry && error.message.contains("is damaged"), "{error}");
     }
 }

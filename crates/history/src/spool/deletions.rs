@@ -65,15 +65,18 @@ struct Since {
 impl Deletions {
     /// Reads the file; a missing one tells of no deletion.
     pub(crate) fn load(path: &Path, logs: Vec<String>) -> Result<Self, Error> {
-        let text = match std::fs::read_to_string(path) {
-            Ok(text) => text,
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => format!("{TITLE}\n{END}"),
+        let bytes = match std::fs::read(path) {
+            Ok(bytes) => bytes,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                format!("{TITLE}\n{END}").into_bytes()
+            }
             Err(error) => return Err(file_error("read", path, &error)),
         };
         let (path, since) = (path.to_owned(), HashMap::new());
         let (copied, former) = (None, None);
         let mut all = Self { path, since, logs, copied, turn: 0, former, changed: false };
-        all.parse(&text).ok_or_else(|| {
+        let parsed = std::str::from_utf8(&bytes).ok().and_then(|text| all.parse(text));
+        parsed.ok_or_else(|| {
             Error::config(format!(
                 "{:?} is damaged: move it away; values that came just after a deletion may then \
                  be missing in the store",

@@ -96,8 +96,11 @@ mod tests {
             assert!(load(&dir.path().join(name), &["shard-0"]).owed().is_empty());
         }
         assert!(load(&fed, &[]).owed().is_empty());
-        std::fs::write(dir.path().join("v.deletions"), "").unwrap();
-        assert!(Left::load(dir.path(), vec![fed]).unwrap_err().message.contains("is damaged"));
+        for damaged in [&b""[..], b"\xff"] {
+            std::fs::write(dir.path().join("v.deletions"), damaged).unwrap();
+            let error = Left::load(dir.path(), vec![fed.clone()]).unwrap_err();
+            assert!(!error.retry && error.message.contains("is damaged"), "{error}");
+        }
     }
 
     /// A store that hears of another deletion while it clears.

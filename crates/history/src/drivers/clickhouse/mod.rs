@@ -275,7 +275,7 @@ impl Remote for Shared {
         // A partition or a server that fails keeps none of the others from dropping.
         let servers = self.client.servers();
         let dropped: Vec<_> = servers.flat_map(|server| self.drop_at(server, class, day)).collect();
-        dropped.into_iter().sum()
+        dropped.into_iter().try_fold(0_u64, |all, bytes| Ok(all.saturating_add(bytes?)))
     }
 
     fn classes(&self) -> Result<Vec<Class>, Error> {

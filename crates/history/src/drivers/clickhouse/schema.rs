@@ -80,7 +80,7 @@ impl Table {
     /// The day after the last one of a partition.
     pub(crate) fn ends(&self, part: &Part) -> Day {
         let days = place::days(self.trends);
-        Day((part.number + 1).saturating_mul(days))
+        Day(part.number.saturating_add(1).saturating_mul(days))
     }
 
     /// The table that holds the rows of a server; in a cluster the name is that of all together.
@@ -269,6 +269,7 @@ mod tests {
         assert_eq!(partition("history_float\t(31,5)\t1", true), None);
         assert_eq!(VALUES[0].ends(&part(19675, 0)), Day(19676));
         assert_eq!(TRENDS[0].ends(&part(2, 0)), Day(93));
+        assert_eq!(VALUES[0].ends(&part(u32::MAX, 0)), Day(u32::MAX));
     }
 
     #[test]

@@ -165,6 +165,15 @@ fn a_partition_that_cannot_be_dropped_keeps_no_other() {
 }
 
 #[test]
+fn partitions_of_any_number_and_size_are_dropped() {
+    let parts = "history_uint\t(31,1)\t18446744073709551615\nhistory_uint\t(31,2)\t9\n\
+                 history_uint\t(31,4294967295)\t1\n";
+    let answers = move |asks: &str| asks.contains("system.parts").then_some((200, parts));
+    let (mut driver, _) = double("26.3.1.1", Box::new(answers));
+    assert_eq!(driver.drop_before(Class(31), Day(50)).unwrap(), u64::MAX);
+}
+
+#[test]
 fn classes_that_cannot_be_told_are_an_error() {
     let denied = |asks: &str| asks.contains("system.parts").then_some(DENIED);
     let (driver, _) = double("26.3.1.1", Box::new(denied));

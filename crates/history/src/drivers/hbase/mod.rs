@@ -161,7 +161,9 @@ impl Shared {
         let scan = Scan { start, end, newest_first, filter: KEYS, limit: Some(limit) };
         let answer = self.client.scan(&table.name(&self.client.prefix), &scan)?;
         let found = CellSet::read(&answer)?.rows;
-        let day = |key: String| rows::day(&key).ok_or_else(|| odd_answer("a key"));
+        // Another day would be looked for again and again.
+        let is_asked = |day: &Day| (first..=last).contains(day);
+        let day = |key: String| rows::day(&key).filter(is_asked).ok_or_else(|| odd_answer("a key"));
         found.iter().map(|row| row.key().and_then(day)).collect()
     }
 
@@ -338,4 +340,34 @@ fn since(span: Span, day: Day) -> Option<Span> {
 /// What the gateway sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
     super::odd_answer("HBase", what, "is it a REST gateway, and were its tables altered by hand")
+}
+
+#[cfg(test)]
+mod tests {
+    use stdx::clock::SimClock;
+
+    use super::super::script::Script;
+    use super::*;
+
+    /// Values between two seconds, from a gateway that answers so.
+    fn read(answers: &[&str], span: Span) -> Result<Vec<Sample>, Error> {
+        let clock = SimClock::at(Duration::from_secs(5));
+        let make = || HBase::new("http://h", Arc::new(Class(31)), clock);
+        let store = Script::bodies(answers, make).unwrap();
+        store.driver().view(&[], span).newest(ItemId(7), Kinds::VALUES, 3)
+    }
+
+    #[test]
+    fn a_day_that_was_not_asked_for_is_refused() {
+        // Of `history_31d`, told at the end of all time; `version` is missing.
+        let state = r#"{"Row":[{"key":"aGlzdG9yeV8zMWQ=",
+            "Cell":[{"column":"djp2","timestamp":9223372036854775807,"$":"MQ=="}]}]}"#;
+        // The days 4294967295 and 20000 of an item.
+        for key in ["YS03LTQyOTQ5NjcyOTU=", "YS03LTIwMDAw"] {
+            let days = format!(r#"{{"Row":[{{"key":"{key}"}}]}}"#);
+            let answers = ["", state, "", days.as_str(), r#"{"Row":[]}"#];
+            let error = read(&answers, Span::new(86_400, 86_405)).unwrap_err();
+            assert!(error.retry && error.message.contains("(a key)"), "{error}");
+        }
+    }
 }

@@ -121,7 +121,7 @@ pub(crate) fn prepare(client: &Client) -> Result<State, Error> {
     }
     not_newer(client.server.location(), &version, &VERSION)?;
     if version < VERSION {
-        let moment = state.moment + 1;
+        let moment = state.moment.saturating_add(1);
         remember(client, "version", VERSION, moment)?;
         state.moment = moment;
     }

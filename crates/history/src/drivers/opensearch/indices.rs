@@ -32,7 +32,7 @@ impl Index {
 
     /// The day after its last one.
     pub(crate) fn ends(self) -> Day {
-        Day(self.day.0 + days(self.class))
+        Day(self.day.0.saturating_add(days(self.class)))
     }
 
     pub(crate) fn name(self, prefix: &str) -> String {
@@ -153,6 +153,8 @@ mod tests {
             let start = pattern_of_class("x", Class(days));
             assert_eq!(name.starts_with(start.trim_end_matches('*')), !trends);
         }
+        let last = Index::read("x-history-3d-4294967295", "x").unwrap();
+        assert_eq!(last.ends(), Day(u32::MAX));
         for other in ["x", "x-history-", "x-history-3-1", "xx-history-3d-1", "x-history-3d-y"] {
             assert_eq!(Index::read(other, "x"), None, "{other}");
         }

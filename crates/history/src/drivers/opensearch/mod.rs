@@ -215,7 +215,7 @@ impl Remote for Shared {
         for (index, bytes) in indices::list(&self.client)? {
             if index.class == class && index.ends() <= day {
                 self.client.find(Method::DELETE, &index.name(&self.client.prefix), b"")?;
-                dropped += bytes;
+                dropped = bytes.saturating_add(dropped);
             }
         }
         Ok(dropped)
@@ -265,4 +265,21 @@ fn read_all<T>(
 /// What the cluster sent cannot be what was asked for.
 fn odd_answer(what: &str) -> Error {
     super::odd_answer("OpenSearch", what, "is it an OpenSearch")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::script::Script;
+    use super::*;
+
+    #[test]
+    fn indices_of_any_day_and_size_are_dropped() {
+        let of_values = r#"[{"index":"vedette-history-31d-1","store.size":"18446744073709551615"},
+            {"index":"vedette-history-31d-2","store.size":"9"},
+            {"index":"vedette-history-31d-4294967295","store.size":"1"}]"#;
+        let answers = [of_values, "[]", "", ""];
+        let make = || OpenSearch::new("http://h", Arc::new(Class(31)));
+        let store = Script::bodies(&answers, make).unwrap();
+        assert_eq!(store.driver().drop_before(Class(31), Day(50)).unwrap(), u64::MAX);
+    }
 }
