@@ -271,8 +271,8 @@ fn say(line: &str) -> anyhow::Result<()> {
 
 /// How far an earlier run came that was interrupted.
 fn read_progress(file: &Path) -> anyhow::Result<Option<Progress>> {
-    let text = match std::fs::read_to_string(file) {
-        Ok(text) => text,
+    let text = match std::fs::read(file) {
+        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error).with_context(|| format!("cannot read {}", file.display())),
     };
@@ -303,10 +303,10 @@ mod tests {
         let progress = Progress::start(&Plan::new(Vec::new(), Day(1), Day(2)), 3);
         std::fs::write(&file, progress.to_text()).unwrap();
         assert_eq!(read_progress(&file).unwrap(), Some(progress));
-        for text in ["", "x", "vedette history copy 1\n1 2 3\n"] {
-            std::fs::write(&file, text).unwrap();
+        for bytes in [&b""[..], b"x", b"\xff", b"vedette history copy 1\n1 2 3\n"] {
+            std::fs::write(&file, bytes).unwrap();
             let error = read_progress(&file).unwrap_err().to_string();
-            assert!(error.contains("--restart"), "{text}: {error}");
+            assert!(error.contains("--restart"), "{bytes:?}: {error}");
         }
     }
 

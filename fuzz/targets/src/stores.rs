@@ -60,7 +60,7 @@ impl Question {
 pub(crate) fn clickhouse(data: &[u8]) {
     let legacy = data.first() == Some(&b'l');
     let url = if legacy { "http://h/x?legacy=history" } else { "http://h/x" };
-    feed(data, |_| Ok(ClickHouse::new(url, Arc::new(CLASS))?.driver()));
+    feed(data, |clock| Ok(ClickHouse::new(url, Arc::new(CLASS), clock)?.driver()));
 }
 
 pub(crate) fn hbase(data: &[u8]) {

@@ -232,7 +232,7 @@ mod tests {
         };
         assert_eq!(asked(3), [0, 1, 2]);
         assert_eq!([asked(20), asked(20), asked(20)], [[2], [0], [1]]);
-        assert_eq!(client.any(|server| Ok::<_, Error>(server)).unwrap(), 2);
+        assert_eq!(client.any(Ok::<_, Error>).unwrap(), 2);
     }
 
     #[test]

@@ -183,7 +183,8 @@ fn classes_that_cannot_be_told_are_an_error() {
 #[test]
 fn the_table_of_other_servers_is_not_given_what_it_cannot_keep_whole() {
     let given = |settings: &str| {
-        let store = ClickHouse::new(&format!("http://h/d{settings}"), Arc::new(Classes)).unwrap();
+        let url = format!("http://h/d{settings}");
+        let store = ClickHouse::new(&url, Arc::new(Classes), RealClock::shared()).unwrap();
         [Kind::Float, Kind::Text, Kind::Log, Kind::FloatAvg]
             .map(|kind| (store.takes(ItemId(1), kind), store.extent(kind)))
     };
