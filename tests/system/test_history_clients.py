@@ -26,6 +26,7 @@ import vedette_history as vh
 
 CLIENTS = os.path.join(bed.ROOT, "clients", "c")
 CLOCK = 1_700_000_000
+LINE = vh.Log("line", 9, "src", 2, 7)
 
 
 def run(command, **environment):
@@ -162,9 +163,10 @@ class TestPython(Case):
                    double.status("429 Too Many Requests"), double.kept)
         server = self.serve(*answers)
         writer = vh.Writer(self.client(server))
-        writer.put(1, 7)
+        writer.put(1, LINE)
         self.assertEqual((writer.close(20), writer.kept, len(server.messages())), (0, 1, 4))
         self.assert_sent_again(server)
+        self.assertEqual(server.messages()[0]["values"][0]["log"], LINE._asdict())
         server = self.serve(*answers)
 
         async def write():
@@ -308,6 +310,7 @@ class TestC(Case):
         server = self.serve(double.lost, double.kept)
         self.check("moment", server.url)
         self.assert_sent_again(server)
+        self.assertEqual(server.messages()[0]["values"][0]["log"], LINE._asdict())
 
     def test_answers_that_mean_later(self):
         server = self.serve(double.status("408 Request Timeout"),
