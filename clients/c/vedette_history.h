@@ -102,6 +102,9 @@ const char *vh_reason(const vh_client *client);
  * which is another moment when the batch is sent again. Adding gives VH_FULL when the batch has
  * VH_VALUES_MAX values or would not fit a message: write it first; VH_CALLER when the value alone
  * does not fit one. The batch stays as it was.
+ *
+ * A log line: log_clock is the time that is written in it (0 = unknown), source may be NULL;
+ * severity and eventid as in the log it comes from.
  */
 vh_batch *vh_batch_new(void);
 void vh_batch_free(vh_batch *batch);
@@ -161,6 +164,9 @@ int vh_put_float(vh_writer *writer, uint64_t itemid, const char *host, const cha
                  uint32_t clock, uint32_t ns, double value);
 int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                     uint32_t clock, uint32_t ns, uint64_t value);
+int vh_put_log(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
+               uint32_t clock, uint32_t ns, const char *text, size_t bytes, uint32_t log_clock,
+               const char *source, uint32_t severity, uint32_t eventid);
 /* Waits until all that was put is kept or refused; VH_RETRY when that takes longer. A time of 0 or
  * less does not wait. */
 int vh_writer_flush(vh_writer *writer, int timeout_ms);

@@ -190,6 +190,15 @@ int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const 
     return put(writer, &one, vh_add_unsigned(&one, itemid, host, key, clock, ns, value));
 }
 
+int vh_put_log(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
+               uint32_t clock, uint32_t ns, const char *text, size_t bytes, uint32_t log_clock,
+               const char *source, uint32_t severity, uint32_t eventid) {
+    vh_batch one = {0};
+    stamp(&clock, &ns);
+    return put(writer, &one, vh_add_log(&one, itemid, host, key, clock, ns, text, bytes, log_clock,
+                                        source, severity, eventid));
+}
+
 int vh_writer_flush(vh_writer *writer, int timeout_ms) {
     if (lost_by_fork(writer)) return VH_FORKED;
     struct timespec until = after(timeout_ms);

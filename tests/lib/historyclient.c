@@ -133,8 +133,9 @@ static void background(vh_client *client, const char *url, const char *token, co
     }
     CHECK(NULL, vh_put_text(writer, 0, host, "no.such", CLOCK, 0, "x", 1) == VH_OK);
     CHECK(NULL, vh_put_unsigned(writer, 0, host, "app.users", CLOCK + 5, 0, 5) == VH_OK);
+    CHECK(NULL, !vh_put_log(writer, 0, host, "app.log", CLOCK + 5, 0, "more", 4, 10, NULL, 3, 8));
     CHECK(NULL, vh_writer_flush(writer, 60000) == VH_OK);
-    CHECK(NULL, vh_writer_kept(writer) == 50001 && vh_writer_refused(writer) == 1);
+    CHECK(NULL, vh_writer_kept(writer) == 50002 && vh_writer_refused(writer) == 1);
     char why[200];
     CHECK(NULL, vh_writer_error(writer, why, sizeof why) > 0 && strstr(why, "no such item"));
     CHECK(NULL, vh_writer_stop(writer) == 0);
@@ -144,6 +145,12 @@ static void background(vh_client *client, const char *url, const char *token, co
     vh_row row;
     for (unsigned n = 0; n < 50000; n++)
         CHECK(client, vh_next(client, &row) == VH_OK && row.number == n);
+    CHECK(client, vh_next(client, &row) == VH_END);
+    vh_items_free(items);
+    items = item(host, "app.log");
+    CHECK(client, vh_newest(client, items, 1) == VH_OK && vh_next(client, &row) == VH_OK);
+    CHECK(client, row.type == VH_LOG && row.clock == CLOCK + 5 && !strcmp(row.text, "more"));
+    CHECK(client, row.log_clock == 10 && !*row.source && row.severity == 3 && row.eventid == 8);
     CHECK(client, vh_next(client, &row) == VH_END);
     vh_items_free(items);
     /* Nobody there: what was not written is counted. */

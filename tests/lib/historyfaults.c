@@ -46,7 +46,7 @@ static void pause_ms(long ms) {
 /* Values without a clock have that of the call, and keep it. */
 static void moment(void) {
     vh_writer *writer = vh_writer_start(url, "x", NULL, 0);
-    CHECK(!vh_put_unsigned(writer, 1, NULL, NULL, 0, 0, 7));
+    CHECK(!vh_put_log(writer, 1, NULL, NULL, 0, 0, "line", 4, 9, "src", 2, 7));
     CHECK(!vh_writer_flush(writer, 20000) && vh_writer_kept(writer) == 1);
     CHECK(!vh_writer_stop(writer));
 }

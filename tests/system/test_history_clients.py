@@ -20,21 +20,9 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed
 import historydouble as double
 from certificates import Authority
+from historyclients import CLIENTS, CLOCK, compile_c, run, vh
 
-sys.path.insert(0, os.path.join(bed.ROOT, "clients", "python"))
-import vedette_history as vh
-
-CLIENTS = os.path.join(bed.ROOT, "clients", "c")
-CLOCK = 1_700_000_000
-
-
-def run(command, **environment):
-    """Its output; fails with all that it said."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=120, cwd=bed.ROOT,
-                          env=dict(os.environ, **environment))
-    if done.returncode:
-        raise AssertionError("%s: %d\n%s%s" % (command, done.returncode, done.stdout, done.stderr))
-    return done.stdout
+LINE = vh.Log("line", 9, "src", 2, 7)
 
 
 def in_child(work):
@@ -162,9 +150,10 @@ class TestPython(Case):
                    double.status("429 Too Many Requests"), double.kept)
         server = self.serve(*answers)
         writer = vh.Writer(self.client(server))
-        writer.put(1, 7)
+        writer.put(1, LINE)
         self.assertEqual((writer.close(20), writer.kept, len(server.messages())), (0, 1, 4))
         self.assert_sent_again(server)
+        self.assertEqual(server.messages()[0]["values"][0]["log"], LINE._asdict())
         server = self.serve(*answers)
 
         async def write():
@@ -287,12 +276,8 @@ class TestC(Case):
         cls.build = tempfile.mkdtemp(prefix="vedette-client-")
         cls.addClassCleanup(shutil.rmtree, cls.build, ignore_errors=True)
         cls.program = os.path.join(cls.build, "faults")
-        sources = [os.path.join(CLIENTS, name) for name in
-                   ("vedette_history.c", "batch.c", "writer.c", "http.c", "json.c")]
-        run(["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Werror", "-DVH_TLS",
-             "-fsanitize=address,undefined", "-pthread", "-Wl,--wrap=realloc", "-I", CLIENTS,
-             os.path.join("tests", "lib", "historyfaults.c"), *sources, "-lssl", "-lcrypto",
-             "-o", cls.program])
+        compile_c("historyfaults.c", cls.program, "-DVH_TLS", "-Wl,--wrap=realloc",
+                  "-lssl", "-lcrypto")
         authority = Authority(cls.build)
         authority.sign("server", "IP:127.0.0.1")
         cls.ca_file = authority.pem
@@ -308,6 +293,7 @@ class TestC(Case):
         server = self.serve(double.lost, double.kept)
         self.check("moment", server.url)
         self.assert_sent_again(server)
+        self.assertEqual(server.messages()[0]["values"][0]["log"], LINE._asdict())
 
     def test_answers_that_mean_later(self):
         server = self.serve(double.status("408 Request Timeout"),

@@ -14,13 +14,9 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed
+from historyclients import CLIENTS, CLOCK, compile_c, run, vh
 
-sys.path.insert(0, os.path.join(bed.ROOT, "clients", "python"))
-import vedette_history as vh
-
-CLIENTS = os.path.join(bed.ROOT, "clients", "c")
 TOKEN_NAME = "history service test"
-CLOCK = 1_700_000_000
 ITEMS = [
     {"key_": "app.users", "value_type": 3},
     {"key_": "app.load", "value_type": 0},
@@ -31,15 +27,6 @@ ITEMS = [
     {"key_": "app.off", "value_type": 3, "status": 1},
     {"key_": "app.polled", "value_type": 3, "type": 0, "delay": "1h"},
 ]
-
-
-def run(command, **environment):
-    """Its output; fails with all that it said."""
-    done = subprocess.run(command, capture_output=True, text=True, timeout=300, cwd=bed.ROOT,
-                          env=dict(os.environ, **environment))
-    if done.returncode:
-        raise AssertionError("%s: %d\n%s%s" % (command, done.returncode, done.stdout, done.stderr))
-    return done.stdout
 
 
 class ServiceCase(bed.Case):
@@ -295,11 +282,7 @@ class TestClients(ServiceCase):
         """What the header promises, in a program that is compiled here, without TLS, with asan."""
         self.estate("c-alone")
         program = os.path.join(self.build, "client")
-        sources = [os.path.join(CLIENTS, name) for name in
-                   ("vedette_history.c", "batch.c", "writer.c", "http.c", "json.c")]
-        run(["cc", "-std=c11", "-g", "-Wall", "-Wextra", "-Werror",
-             "-fsanitize=address,undefined", "-pthread", "-I", CLIENTS,
-             os.path.join("tests", "lib", "historyclient.c"), *sources, "-o", program])
+        compile_c("historyclient.c", program)
         said = run([program, self.url, self.token, "c-alone"])
         self.assertEqual(said.splitlines()[-1], "all well")
 
