@@ -139,7 +139,7 @@ impl Schema<Client> for Known {
                 self.parts.retain(|part| !is_old(part));
                 continue;
             }
-            let old: Vec<Part> = self.parts.iter().copied().filter(|part| is_old(part)).collect();
+            let old: Vec<Part> = self.parts.iter().copied().filter(is_old).collect();
             for part in old {
                 let name = part.name();
                 bytes += size(client, &format!("SELECT pg_total_relation_size('{name}')"))?;
