@@ -29,10 +29,11 @@ class OnPostgreSql(storecase.AsksForPasswords, storecase.Constrained,
     """With a user whose rights are those of the documentation."""
 
     says_when_wrong = "password authentication failed"
+    server_of_store = Postgres
 
     @classmethod
     def make_store(cls):
-        store = Postgres()
+        store = cls.server_of_store()
         cls.addClassCleanup(store.stop)
         cls.admit(store, "host")
         for sql in storecase.statements_of("postgresql"):

@@ -14,11 +14,7 @@ from test_postgresql import SECOND  # noqa: E402
 
 
 class OnTimescaleDb(test_postgresql.OnPostgreSql):
-    @classmethod
-    def make_store(cls):
-        store = TimescaleDb()
-        cls.addClassCleanup(store.stop)
-        return store
+    server_of_store = TimescaleDb
 
     def insert(self, item, clock, ns, value):
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
