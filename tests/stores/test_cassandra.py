@@ -33,7 +33,7 @@ def stored(ask, item, kind, consistency=ONE):
     return sorted(rows)
 
 
-class OnOneNode(storecase.PromisesOnSmallDisk):
+class OnOneNode(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
     """With passwords and rights, a limit that one text is above, and one for the disk: a node whose
     disk is really full leaves its clients without a word."""
 
@@ -41,6 +41,7 @@ class OnOneNode(storecase.PromisesOnSmallDisk):
     # Of the disk, data may take a tenth; there is some room for the log of writes.
     left_when_full = 4 << 20
     says_when_full = ("disk usage exceeds",)
+    says_when_wrong = "bad credentials"
 
     @classmethod
     def make_store(cls):
@@ -61,6 +62,9 @@ class OnOneNode(storecase.PromisesOnSmallDisk):
         store.kill, store.start = store.nodes[0].kill, store.nodes[0].start
         store.pause, store.go_on = store.nodes[0].pause, store.nodes[0].go_on
         return store
+
+    def set_password(self, password):
+        self.store.ask("ALTER ROLE vedette WITH PASSWORD = '%s'" % password)
 
     @classmethod
     def parameter(cls):

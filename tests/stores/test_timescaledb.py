@@ -16,6 +16,12 @@ from test_postgresql import SECOND  # noqa: E402
 class OnTimescaleDb(test_postgresql.OnPostgreSql):
     server_of_store = TimescaleDb
 
+    @classmethod
+    def make_store(cls):
+        store = super().make_store()
+        store.query("CREATE EXTENSION timescaledb", "vedette")
+        return store
+
     def insert(self, item, clock, ns, value):
         self.query("INSERT INTO history_uint_31 (itemid, moment, value) VALUES (%s, %d, %d)"
                    % (item, clock * SECOND + ns, value))

@@ -11,7 +11,7 @@ use crate::params::Values;
 
 /// Runs the agent until it is told to stop.
 pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
-    crate::run::log(values.get("log"))?;
+    crate::logging::log(values.get("log"))?;
     let hostname = match values.get("hostname") {
         "" => host_name(),
         name => name.to_owned(),

@@ -16,7 +16,7 @@ use model::{ItemId, shard_of};
 use stdx::clock::{RealClock, SharedClock};
 
 use crate::params::{self, Values};
-use crate::{folder, run, store};
+use crate::{folder, logging, run, store};
 
 /// How often one hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(2);
@@ -78,7 +78,7 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     if !data.is_dir() {
         bail!("there is no folder {}: name the server's with --data", data.display());
     }
-    run::log(values.get("log"))?;
+    logging::log(values.get("log"))?;
     // Held until the end: two programs would destroy the history.
     let _lock = [from, to].contains(&"embedded").then(|| folder::lock(&data)).transpose()?;
     let clock = RealClock::shared();

@@ -12,6 +12,7 @@ mod internals;
 mod item_test;
 mod listen;
 mod live;
+mod logging;
 mod meter;
 mod params;
 mod password_command;

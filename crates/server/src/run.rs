@@ -1,6 +1,5 @@
 //! `vedette server`: makes all parts, connects them, and ends them in order. No logic of its own.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -46,7 +45,7 @@ const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
 /// Runs until SIGTERM or SIGINT.
 pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
-    log(values.get("log"))?;
+    crate::logging::log(values.get("log"))?;
     let data = values.path("data").context("parameter data: a folder is needed")?;
     std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
     let _lock = lock(&data)?;
@@ -64,16 +63,6 @@ fn huge_pages(allowed: bool) {
     if let Err(error) = stdx::sys::huge_pages(allowed) {
         tracing::debug!(%error, "huge pages stay as the system has them");
     }
-}
-
-/// Logs to standard error, where systemd and people look.
-pub(crate) fn log(level: &str) -> anyhow::Result<()> {
-    let level: tracing_subscriber::filter::LevelFilter =
-        level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
-    let colours = std::io::stderr().is_terminal();
-    let lines = tracing_subscriber::fmt().with_max_level(level).with_ansi(colours);
-    lines.with_writer(std::io::stderr).init();
-    Ok(())
 }
 
 /// Resolves when the process is asked to stop.

@@ -54,7 +54,7 @@ impl Link {
             .keepalive_interval(ALIVE_EVERY)
             .keepalive_timeout(ALIVE_EVERY)
             .keyspaces_to_fetch([&address.keyspace])
-            .fetch_schema_metadata(false)
+            .fetch_full_schema_metadata(false)
             .timestamp_generator(moments)
             .default_execution_profile_handle(profile.into_handle());
         if let Some((name, password)) = &address.user {

@@ -1,0 +1,20 @@
+//! Where the process logs to, and what.
+
+use std::io::IsTerminal;
+
+use tracing_subscriber::filter::{LevelFilter, Targets};
+use tracing_subscriber::layer::SubscriberExt;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Logs to standard error, where systemd and people look.
+pub(crate) fn log(level: &str) -> anyhow::Result<()> {
+    let level: LevelFilter =
+        level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
+    // Four lines for each try while Cassandra is away, of which the feeder tells one now and then.
+    let clients = if level >= LevelFilter::DEBUG { level } else { LevelFilter::OFF };
+    let shown = Targets::new().with_default(level).with_target("scylla", clients);
+    let colours = std::io::stderr().is_terminal();
+    let lines = tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(shown).init();
+    Ok(())
+}
