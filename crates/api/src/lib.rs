@@ -109,6 +109,12 @@ impl Api {
             .is_ok_and(|user| user.kind == call::UserType::SuperAdmin)
     }
 
+    /// Writes when sessions and tokens were used last, which no request waits for: [`serve`] does it
+    /// every few seconds, and who ends the server once more. Blocks.
+    pub fn write_accesses(&self) {
+        session::write_accesses(self);
+    }
+
     /// Answers one HTTP body; `None` = a notification, which gets an empty body. Blocks.
     pub fn handle(
         &self,

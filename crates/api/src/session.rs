@@ -1,10 +1,12 @@
 //! Who asks: sign-in, sessions, API tokens. Only digests are stored; sign-in is throttled.
 
+mod accesses;
+
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::Mutex;
 
-use config::db::{DbResult, Row, Value};
+use config::db::{Row, Value};
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 
@@ -12,6 +14,7 @@ use crate::call::{Json, User, UserType};
 use crate::error::{ApiError, ApiResult};
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
+use accesses::{Accesses, Credential};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -29,6 +32,7 @@ pub(crate) const CACHE_S: u64 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     cache: Mutex<HashMap<String, (u64, User)>>,
+    accesses: Accesses,
     /// What the history service knows of their rights.
     pub(crate) rights: Rights,
 }
@@ -121,21 +125,13 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
         return Err(E::application("API token expired."));
     }
     let user = user(api, token.id("userid"), digest, NOT_AUTHORIZED)?;
-    let params = [Value::from(now), Value::from(token.id("tokenid"))];
-    note_access(api, "UPDATE tokens SET lastaccess = ? WHERE tokenid = ?", &params);
+    api.sessions.accesses.note(Credential::Token(token.id("tokenid")), now);
     Ok(user)
 }
 
-/// When somebody was here last is for people to see: who is known is let in without it, also while
-/// the database takes no changes.
-fn note_access(api: &Api, sql: &str, params: &[Value]) {
-    let noted: DbResult<u64> = api.deps.config.write(|edit| edit.execute(sql, params));
-    if let Err(error) = noted {
-        tracing::warn!(%error, "the time of an access could not be noted");
-    }
-}
-
 fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
+    let this = Credential::Session(digest.to_owned());
+    let noted = api.sessions.accesses.last(&this);
     let rows = api.deps.config.read(|c| {
         c.query(
             "SELECT s.userid, s.lastaccess, s.status, u.autologout, u.autologin FROM sessions s \
@@ -144,17 +140,22 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
         )
     })?;
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
-    let idle = now.saturating_sub(session.id("lastaccess"));
+    let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
     let limit = idle_limit(session);
     if session.int("status") != 0 || (limit > 0 && idle > limit) {
         return Err(E::params(TERMINATED));
     }
     let user = user(api, session.id("userid"), digest, TERMINATED)?;
-    if idle > CACHE_S {
-        let params = [Value::from(now), Value::from(digest)];
-        note_access(api, "UPDATE sessions SET lastaccess = ? WHERE digest = ?", &params);
-    }
+    api.sessions.accesses.note(this, now);
     Ok(user)
+}
+
+/// Writes which sessions and tokens have been used, and when. Blocks; run it every few seconds.
+pub(crate) fn write_accesses(api: &Api) {
+    let write = |noted: &_| api.deps.config.write(|edit| accesses::write(edit, noted));
+    if let Err(error) = api.sessions.accesses.settle(write) {
+        tracing::warn!(%error, "last accesses could not be written; they are tried again");
+    }
 }
 
 /// Seconds after which an unused session ends; a session for ever still ends after a year.

@@ -278,7 +278,7 @@ impl Server {
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
         let http = tokio::spawn(api::serve(
-            self.api,
+            Arc::clone(&self.api),
             self.gate,
             HttpConfig { tls: self.tls, ..HttpConfig::default() },
             self.http,
@@ -296,8 +296,12 @@ impl Server {
         // Browsers hold their live streams open; they are cut.
         http.abort();
         self.tasks.shutdown().await;
-        let shards = Arc::clone(&self.shards);
-        let orderly = tokio::task::spawn_blocking(move || shards.stop()).await?;
+        let (shards, api) = (Arc::clone(&self.shards), self.api);
+        let end = move || {
+            api.write_accesses();
+            shards.stop()
+        };
+        let orderly = tokio::task::spawn_blocking(end).await?;
         for thread in self.threads {
             drop(thread.join());
         }

@@ -32,6 +32,17 @@ enum Source<'a> {
     Copied,
 }
 
+impl Source<'_> {
+    /// Nothing in it is older than this second.
+    fn first(self) -> u32 {
+        match self {
+            Self::Segment(segment) => segment.footer.first,
+            Self::Frozen(_, head) => head.span().map_or(0, |(first, _)| first),
+            Self::Copied => 0,
+        }
+    }
+}
+
 /// What an engine held of some items at one moment. Making one copies the few rows of these items
 /// that are not sealed; the rest is shared and immutable, and is decoded by the methods, on the
 /// thread that calls them.
@@ -154,6 +165,32 @@ impl View {
         }
         settle(&mut samples);
         Ok(samples)
+    }
+
+    /// The oldest `n` of them, oldest first. Reads only as far as needed.
+    pub fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        let Some(last) = n.checked_sub(1) else { return Ok(Vec::new()) };
+        let mut sources = self.sources();
+        // What may hold the oldest comes first.
+        sources.sort_by_key(|&(_, _, source)| source.first());
+        let mut found: Vec<(Sample, usize)> = Vec::new();
+        for (_, order, source) in sources {
+            if found.get(last).is_some_and(|(sample, _)| sample.at.clock < source.first()) {
+                break;
+            }
+            self.read(source, item, kinds, usize::MAX, &mut |kind, at, raw| {
+                found.push((Sample { item, at, value: value_of(kind, raw)? }, order));
+                Ok(())
+            })?;
+            // As `settle`, with the order of writing, which is not that of reading.
+            let key = |(sample, _): &(Sample, usize)| (sample.at, kind_order(sample));
+            found.sort_by_key(|row| (key(row), row.1));
+            found.reverse();
+            found.dedup_by_key(|row| key(row));
+            found.reverse();
+            found.truncate(n);
+        }
+        Ok(found.into_iter().map(|(sample, _)| sample).collect())
     }
 
     /// The newest `n` of them, newest first. Reads only as far back as needed.

@@ -209,3 +209,34 @@ fn the_helper_thread_syncs_by_itself() {
         std::thread::yield_now();
     }
 }
+
+#[test]
+fn the_oldest_are_read_without_what_comes_later() {
+    let dir = tempfile::tempdir().unwrap();
+    let item = ItemId(5);
+    let of_day = |day: u32| {
+        let at = |n| Timestamp { clock: NOW - (2 - day) * DAY + n, ns: 0 };
+        let sample = |n: u32| Sample { item, at: at(n), value: value(n.into()) };
+        (0..10).map(sample).collect::<Vec<_>>()
+    };
+    let (mut engine, _) = open(dir.path(), small(), &sim_clock());
+    for day in 0..3 {
+        engine.append(&of_day(day)).unwrap();
+        engine.flush().unwrap();
+    }
+    drop(engine);
+    let files = files(dir.path());
+    let youngest = files.iter().rfind(|path| path.extension().is_some_and(|e| e == "seg")).unwrap();
+    let mut bytes = std::fs::read(youngest).unwrap();
+    // Behind the first words of the file its first block begins.
+    bytes[10] ^= 1;
+    std::fs::write(youngest, bytes).unwrap();
+    let (engine, _) = reopened(dir.path()).unwrap();
+    let view = engine.view(&[item], Span::ALL);
+    assert!(matches!(view.samples(item, Kinds::VALUES), Err(Error::Damaged { .. })));
+    let before: Vec<Sample> = [of_day(0), of_day(1)].concat();
+    for n in [1, 10, 11, 20] {
+        assert_same(&view.oldest(item, Kinds::VALUES, n).unwrap(), &before[..n], "the oldest");
+    }
+    assert!(matches!(view.oldest(item, Kinds::VALUES, 21), Err(Error::Damaged { .. })));
+}

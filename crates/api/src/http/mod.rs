@@ -110,16 +110,28 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     let listening =
         Listening::new(listener, config.tls.as_ref(), "", connections::CONNECTIONS_MAX)?;
-    let router = router(Http::new(api, gate, config));
+    let router = router(Http::new(Arc::clone(&api), gate, config));
     let accept = listening.run(move |stream, peer| {
         let router = router.clone();
         async move { connections::serve(stream, peer, router).await }
     });
     tokio::select! {
         () = accept => {}
+        () = write_accesses(api) => {}
         () = stop => {}
     }
     Ok(())
+}
+
+/// Sessions and tokens that were used: a server that is killed has forgotten at most so much.
+const ACCESSES_EVERY: Duration = Duration::from_secs(5);
+
+async fn write_accesses(api: Arc<Api>) {
+    loop {
+        tokio::time::sleep(ACCESSES_EVERY).await;
+        let api = Arc::clone(&api);
+        drop(tokio::task::spawn_blocking(move || api.write_accesses()).await);
+    }
 }
 
 fn router(state: Http) -> Router {

@@ -41,8 +41,6 @@ impl Service for Api {
     }
 }
 
-const NOT_SIGNED_IN: &str = "There is no API token with the call, or none that is valid.";
-
 /// The configuration database is in trouble, which the caller's values must not suffer from.
 fn no_config() -> Failure {
     Reason::NotRead.with("The configuration cannot be read now. See the server's log.")
@@ -54,7 +52,9 @@ fn authenticate(api: &Api, asker: &Asker) -> Result<User, Failure> {
         -32603 => no_config(),
         // Expired.
         -32500 => Reason::NotSignedIn.with(error.data),
-        _ => Reason::NotSignedIn.with(NOT_SIGNED_IN),
+        _ => {
+            Reason::NotSignedIn.with("There is no API token with the call, or none that is valid.")
+        }
     })
 }
 
@@ -66,10 +66,8 @@ fn sign_in(api: &Api, asker: &Asker, method: &str) -> Result<User, Failure> {
     Ok(user)
 }
 
-const NO_ITEM: &str = "There is no such item, or you have no right to it.";
-
 fn no_item() -> Failure {
-    Reason::NoItem.with(NO_ITEM)
+    Reason::NoItem.with("There is no such item, or you have no right to it.")
 }
 
 /// The item that a message names.

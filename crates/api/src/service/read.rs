@@ -7,10 +7,11 @@ use std::sync::Arc;
 use config::snapshot::Item;
 use history::service::{Asker, Pages};
 use history::{Order, RangeQuery, Reader, Span};
-use model::{ItemId, SampleValue, Timestamp, TrendValues, ValueType};
+use model::{ItemId, SampleValue, TrendValues, ValueType};
 use wire::history_service::{
-    Failure, FloatTrend, ItemName, Log, NEWEST_MAX, PAGE_BYTES, PAGE_ROWS, Page, READ_ITEMS_MAX,
-    ReadRequest, Reason, Sample, Samples, Trend, TrendRows, UnsignedTrend,
+    Failure, FloatTrend, ItemName, Log, NEWEST_MAX, NewestRequest, PAGE_BYTES, PAGE_ROWS, Page,
+    READ_ITEMS_MAX, RangeRequest, ReadRequest, Reason, Sample, Samples, Trend, TrendRows,
+    TrendsRequest, UnsignedTrend,
 };
 
 use super::{Allowed, find, no_item, sign_in};
@@ -32,47 +33,52 @@ pub(super) fn read(
     asker: &Asker,
     request: ReadRequest,
 ) -> Result<Box<dyn Pages>, Failure> {
-    let history = Arc::clone(&api.deps.history);
-    match request {
-        ReadRequest::Range(request) => {
-            let items = items(api, asker, "history.get", &request.items)?;
-            let order = if request.descending { Order::NewestFirst } else { Order::OldestFirst };
-            Ok(Box::new(RangePages {
-                history,
-                items: items.into_iter().map(|(item, kept_as)| (item, Some(kept_as))).collect(),
-                span: span(request.from, request.till),
-                order,
-                limit: match usize::try_from(request.limit) {
-                    Ok(0) | Err(_) => usize::MAX,
-                    Ok(limit) => limit,
-                },
-                at: None,
-            }))
-        }
-        ReadRequest::Newest(request) => {
-            if request.count > NEWEST_MAX {
-                let text = format!("\"count\" may be at most {NEWEST_MAX}.");
-                return Err(Reason::Invalid.with(text));
-            }
-            let items = items(api, asker, "history.get", &request.items)?;
-            Ok(Box::new(NewestPages {
-                history,
-                items: items.into(),
-                count: usize::try_from(request.count.max(1)).unwrap_or(1),
-                ready: VecDeque::new(),
-                long: None,
-            }))
-        }
-        ReadRequest::Trends(request) => {
-            let items = items(api, asker, "trend.get", &request.items)?;
-            Ok(Box::new(TrendPages {
-                history,
-                items: items.into_iter().map(|(item, _)| item).collect(),
-                span: span(request.from, request.till),
-                ready: VecDeque::new(),
-            }))
-        }
+    Ok(match request {
+        ReadRequest::Range(request) => Box::new(range(api, asker, &request)?),
+        ReadRequest::Newest(request) => Box::new(newest(api, asker, &request)?),
+        ReadRequest::Trends(request) => Box::new(trends(api, asker, &request)?),
+    })
+}
+
+fn range(api: &Api, asker: &Asker, request: &RangeRequest) -> Result<RangePages, Failure> {
+    let items = items(api, asker, "history.get", &request.items)?;
+    let order = if request.descending { Order::NewestFirst } else { Order::OldestFirst };
+    Ok(RangePages {
+        history: Arc::clone(&api.deps.history),
+        items: items.into_iter().map(|(item, kept_as)| (item, Some(kept_as))).collect(),
+        span: span(request.from, request.till),
+        order,
+        limit: match usize::try_from(request.limit) {
+            Ok(0) | Err(_) => usize::MAX,
+            Ok(limit) => limit,
+        },
+        at: None,
+    })
+}
+
+fn newest(api: &Api, asker: &Asker, request: &NewestRequest) -> Result<NewestPages, Failure> {
+    if request.count > NEWEST_MAX {
+        let text = format!("\"count\" may be at most {NEWEST_MAX}; Range gives more.");
+        return Err(Reason::Invalid.with(text));
     }
+    let items = items(api, asker, "history.get", &request.items)?;
+    Ok(NewestPages {
+        history: Arc::clone(&api.deps.history),
+        items: items.into(),
+        count: usize::try_from(request.count.max(1)).unwrap_or(1),
+        ready: VecDeque::new(),
+        long: None,
+    })
+}
+
+fn trends(api: &Api, asker: &Asker, request: &TrendsRequest) -> Result<TrendPages, Failure> {
+    let items = items(api, asker, "trend.get", &request.items)?;
+    Ok(TrendPages {
+        history: Arc::clone(&api.deps.history),
+        items: items.into_iter().map(|(item, _)| item).collect(),
+        span: span(request.from, request.till),
+        ready: VecDeque::new(),
+    })
 }
 
 fn span(from: u32, till: u32) -> Span {
@@ -123,6 +129,23 @@ fn not_read(error: history::Error) -> Failure {
     }
 }
 
+/// Samples that were read and not sent yet.
+type Ready = Peekable<std::vec::IntoIter<model::Sample>>;
+
+/// The next message of an item, if there is something for one: at most [`PAGE_ROWS`], and of
+/// [`PAGE_BYTES`], about.
+fn message(item: ItemId, ready: &mut Ready) -> Option<Page> {
+    let (mut samples, mut room) = (Vec::new(), PAGE_BYTES);
+    let bytes = |one: &model::Sample| 1 + one.value.as_text().map_or(0, str::len);
+    while samples.len() < PAGE_ROWS
+        && let Some(one) = ready.next_if(|one| samples.is_empty() || bytes(one) <= room)
+    {
+        room = room.saturating_sub(bytes(&one));
+        samples.push(sample(&one));
+    }
+    (!samples.is_empty()).then_some(Page::Samples(Samples { itemid: item.0, samples }))
+}
+
 /// Values of a span, item after item.
 struct RangePages {
     history: Arc<dyn Reader>,
@@ -132,21 +155,28 @@ struct RangePages {
     order: Order,
     /// Values of each item.
     limit: usize,
+    /// The item that is being read.
     at: Option<Place>,
 }
 
-/// How far an item has been read.
+/// What is left of an item.
 struct Place {
     item: ItemId,
     value_type: Option<ValueType>,
-    /// Values that the limit still allows.
+    ready: Ready,
+    /// What has not been read; `None` = nothing.
+    rest: Option<Span>,
+    /// Values that the limit still allows to read.
     left: usize,
-    last: Option<Timestamp>,
-    /// Values of the last one's second that history gives again.
-    again: usize,
 }
 
 impl RangePages {
+    fn next_item(&mut self) -> Option<Place> {
+        let (item, value_type) = self.items.pop_front()?;
+        let ready = Vec::new().into_iter().peekable();
+        Some(Place { item, value_type, ready, rest: Some(self.span), left: self.limit })
+    }
+
     fn find(
         &self,
         place: &Place,
@@ -154,10 +184,10 @@ impl RangePages {
         limit: usize,
     ) -> Result<Vec<model::Sample>, history::Error> {
         let types = place.value_type.as_ref().map_or(ALL_TYPES, std::slice::from_ref);
+        let limit = Some(limit).filter(|&limit| limit < usize::MAX);
         let mut found = Vec::new();
         for &value_type in types {
-            let (item, order) = (place.item, self.order);
-            let query = RangeQuery { item, value_type, span, limit: Some(limit), order };
+            let query = RangeQuery { item: place.item, value_type, span, limit, order: self.order };
             found.append(&mut self.history.range(&query)?);
         }
         if types.len() > 1 {
@@ -165,86 +195,83 @@ impl RangePages {
             if self.order == Order::NewestFirst {
                 found.reverse();
             }
-            found.truncate(limit);
+            found.truncate(limit.unwrap_or(usize::MAX));
         }
         Ok(found)
     }
 
-    /// The next values of the item, at most a page; and whether there may be more.
-    fn more(&self, place: &mut Place) -> Result<(Vec<Sample>, bool), history::Error> {
+    /// Reads on: whole seconds, because history is asked for seconds.
+    fn more(&self, place: &mut Place, rest: Span) -> Result<(), history::Error> {
         let numeric = place.value_type.is_some_and(ValueType::is_numeric);
         let page = if numeric { PAGE_ROWS } else { TEXT_ROWS };
-        let room = page.min(place.left);
-        let limit = room + place.again;
-        let mut span = self.span;
-        match (place.last, self.order) {
-            (Some(last), Order::OldestFirst) => span.from = last.clock,
-            (Some(last), Order::NewestFirst) => span.till = last.clock,
-            (None, _) => {}
-        }
-        let found = self.find(place, span, limit)?;
-        let mut more = found.len() >= limit;
-        let seen = |at: Timestamp| match (place.last, self.order) {
-            (None, _) => false,
-            (Some(last), Order::OldestFirst) => at <= last,
-            (Some(last), Order::NewestFirst) => at >= last,
-        };
-        let again = found.iter().take_while(|sample| seen(sample.at)).count();
-        let mut bytes = 0;
-        let fits = |sample: &&model::Sample| {
-            let first = bytes == 0;
-            bytes += 1 + sample.value.as_text().map_or(0, str::len);
-            first || bytes <= PAGE_BYTES
-        };
-        let fresh: Vec<_> = found.iter().skip(again).take(room).take_while(fits).collect();
-        more |= again + fresh.len() < found.len();
-        place.left -= fresh.len();
-        match fresh.last() {
-            Some(last) => {
-                let second = |sample: &&model::Sample| sample.at.clock == last.at.clock;
-                let read = &found[..again + fresh.len()];
-                place.again = read.iter().rev().take_while(|sample| second(sample)).count();
-                place.last = Some(last.at);
+        // The one behind the page tells whether its second is whole.
+        let limit = place.left.min(page + 1);
+        let mut found = self.find(place, rest, limit)?;
+        place.rest = match found.last() {
+            Some(last) if found.len() == limit && limit < place.left => {
+                let second = last.at.clock;
+                found.truncate(found.partition_point(|sample| sample.at.clock != second));
+                if found.is_empty() {
+                    // It has more than a page.
+                    found = self.find(place, Span::new(second, second), place.left)?;
+                    self.behind(second, rest)
+                } else {
+                    Some(self.from(second, rest))
+                }
             }
-            // Late values came in before the place: past them with the next query.
-            None => place.again = again,
+            _ => None,
+        };
+        place.left -= found.len();
+        place.ready = found.into_iter().peekable();
+        Ok(())
+    }
+
+    /// What of the span has not been read, when this second is the next.
+    fn from(&self, second: u32, span: Span) -> Span {
+        match self.order {
+            Order::OldestFirst => Span::new(second, span.till),
+            Order::NewestFirst => Span::new(span.from, second),
         }
-        Ok((fresh.into_iter().map(sample).collect(), more && place.left > 0))
+    }
+
+    /// The same when this second was the last one.
+    fn behind(&self, second: u32, span: Span) -> Option<Span> {
+        let next = match self.order {
+            Order::OldestFirst => second.checked_add(1)?,
+            Order::NewestFirst => second.checked_sub(1)?,
+        };
+        span.has(next).then(|| self.from(next, span))
     }
 }
 
 impl Pages for RangePages {
     fn next(&mut self) -> Result<Option<Page>, Failure> {
         loop {
-            let mut place = match self.at.take() {
-                Some(place) => place,
-                None => {
-                    let Some((item, value_type)) = self.items.pop_front() else { return Ok(None) };
-                    Place { item, value_type, left: self.limit, last: None, again: 0 }
-                }
+            let Some(mut place) = self.at.take().or_else(|| self.next_item()) else {
+                return Ok(None);
             };
-            let (samples, more) = self.more(&mut place).map_err(|error| {
-                self.items.clear();
-                not_read(error)
-            })?;
-            let itemid = place.item.0;
-            self.at = more.then_some(place);
-            if !samples.is_empty() {
-                return Ok(Some(Page::Samples(Samples { itemid, samples })));
+            let page = message(place.item, &mut place.ready);
+            if page.is_none() {
+                let Some(rest) = place.rest.filter(|_| place.left > 0) else { continue };
+                self.more(&mut place, rest).map_err(|error| {
+                    self.items.clear();
+                    not_read(error)
+                })?;
+            }
+            self.at = Some(place);
+            if page.is_some() {
+                return Ok(page);
             }
         }
     }
 }
-
-/// Newest values that were read, newest first.
-type Newest = Peekable<std::vec::IntoIter<model::Sample>>;
 
 /// The newest values of each item.
 struct NewestPages {
     history: Arc<dyn Reader>,
     items: VecDeque<(ItemId, ValueType)>,
     count: usize,
-    ready: VecDeque<(ItemId, Newest)>,
+    ready: VecDeque<(ItemId, Ready)>,
     /// An item with many texts, which are read in parts.
     long: Option<RangePages>,
 }
@@ -287,10 +314,10 @@ impl NewestPages {
                 }
                 self.long = None;
             }
-            while let Some((item, newest)) = self.ready.front_mut() {
-                let samples = by_bytes(newest);
-                if !samples.is_empty() {
-                    return Ok(Some(Page::Samples(Samples { itemid: item.0, samples })));
+            while let Some((item, ready)) = self.ready.front_mut() {
+                let page = message(*item, ready);
+                if page.is_some() {
+                    return Ok(page);
                 }
                 self.ready.pop_front();
             }
@@ -305,17 +332,6 @@ impl Pages for NewestPages {
     fn next(&mut self) -> Result<Option<Page>, Failure> {
         self.page().inspect_err(|_| self.items.clear())
     }
-}
-
-/// The next message, of at most [`PAGE_BYTES`], about.
-fn by_bytes(newest: &mut Newest) -> Vec<Sample> {
-    let (mut message, mut room) = (Vec::new(), PAGE_BYTES);
-    let bytes = |one: &model::Sample| 1 + one.value.as_text().map_or(0, str::len);
-    while let Some(one) = newest.next_if(|one| message.is_empty() || bytes(one) <= room) {
-        room = room.saturating_sub(bytes(&one));
-        message.push(sample(&one));
-    }
-    message
 }
 
 /// Trends of a span, item after item.

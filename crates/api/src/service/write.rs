@@ -32,32 +32,20 @@ pub(super) fn write(
     let hosts = checked.iter().flatten().map(|(host, _)| *host);
     let allowed = Allowed::load(api, &user, Need::Write, hosts)?;
 
-    let mut refused: Vec<(usize, Failure)> = Vec::new();
-    let (mut places, mut values) = (Vec::new(), Vec::new());
+    let mut refused = Vec::new();
+    let mut fit = Vec::new();
     for (index, value) in checked.into_iter().enumerate() {
         match value {
-            Ok((host, value)) if allowed.has(host) => {
-                places.push(index);
-                values.push(value);
-            }
+            Ok((host, value)) if allowed.has(host) => fit.push((index, value)),
             Ok(_) => refused.push((index, no_item())),
             Err(failure) => refused.push((index, failure)),
         }
     }
-    let push =
-        Push { values, client: asker.peer, refuse_duplicates: false, resend: request.resend };
-    let mut kept = 0;
-    for (index, result) in places.into_iter().zip(api.deps.live.push(push)) {
-        match result {
-            Ok(()) => kept += 1,
-            Err(failure) if failure.reason() == Reason::NotKept => {
-                return Err(again(&failure.message));
-            }
-            Err(failure) => refused.push((index, failure)),
-        }
-    }
+    let kept = keep(api, asker, fit, request.resend, &mut refused)?;
     if request.synced && kept > 0 {
-        api.deps.live.sync().map_err(|error| again(&error))?;
+        api.deps.live.sync().map_err(|error| {
+            Reason::NotKept.with(format!("The values are not safe on the disk: {error}. {AGAIN}"))
+        })?;
     }
     refused.sort_unstable_by_key(|(index, _)| *index);
     let refused = refused.into_iter().map(|(index, failure)| Refusal {
@@ -67,11 +55,30 @@ pub(super) fn write(
     Ok(WriteReply { kept, refused: refused.collect(), ..WriteReply::default() })
 }
 
-fn again(why: &str) -> Failure {
-    Reason::NotKept.with(format!(
-        "Not all could be kept: {} Send the same again with \"resend\".",
-        why.trim_end_matches("Send it again.")
-    ))
+const AGAIN: &str = "Send the same again with \"resend\".";
+
+/// Hands values over, each with its place in the request; returns how many are kept.
+fn keep(
+    api: &Api,
+    asker: &Asker,
+    values: Vec<(usize, PushValue)>,
+    resend: bool,
+    refused: &mut Vec<(usize, Failure)>,
+) -> Result<u64, Failure> {
+    let (places, values): (Vec<_>, Vec<_>) = values.into_iter().unzip();
+    let push = Push { values, client: asker.peer, refuse_duplicates: false, resend };
+    let mut kept = 0;
+    for (index, result) in places.into_iter().zip(api.deps.live.push(push)) {
+        match result {
+            Ok(()) => kept += 1,
+            Err(failure) if failure.reason() == Reason::NotKept => {
+                let text = format!("Not all values could be kept; the log says why. {AGAIN}");
+                return Err(Reason::NotKept.with(text));
+            }
+            Err(failure) => refused.push((index, failure)),
+        }
+    }
+    Ok(kept)
 }
 
 /// A value for its item, and the item's host.

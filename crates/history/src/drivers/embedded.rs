@@ -189,6 +189,10 @@ impl View for tsdb::View {
         Ok(Self::samples(self, item, kinds)?)
     }
 
+    fn oldest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
+        Ok(Self::oldest(self, item, kinds, n)?)
+    }
+
     fn newest(&self, item: ItemId, kinds: Kinds, n: usize) -> Result<Vec<Sample>, Error> {
         Ok(Self::newest(self, item, kinds, n)?)
     }

@@ -40,7 +40,7 @@ impl Answer {
         pages: Box<dyn Pages>,
         place: OwnedSemaphorePermit,
     ) -> Self {
-        // A page and its successor: more would only be memory.
+        // One page waits while the next is read: more would only be memory.
         let (to, parts) = channel(1);
         tokio::spawn(send(Arc::clone(&gate), pages, place, to));
         Self { parts, gate, over: false }
@@ -62,7 +62,7 @@ impl Answer {
                 return None;
             }
             None => Reason::Busy.with(format!(
-                "Nothing of the answer was taken for {} s, and others wanted its place.",
+                "Nothing of the answer was taken for {} s, so it lost its place: ask for the rest.",
                 self.gate.limits.patience.as_secs()
             )),
         };

@@ -185,7 +185,8 @@ impl Gate {
         add(&counters.reads, 1);
         let Ok(place) = Arc::clone(&self.0.answers).try_acquire_owned() else {
             counters.failed();
-            let text = format!("{} answers are sent at once already.", self.0.limits.answers_max);
+            let most = self.0.limits.answers_max;
+            let text = format!("{most} answers are being sent: ask again when one has ended.");
             return Err(Reason::Busy.with(text));
         };
         let (inside, asker) = (Arc::clone(&self.0), asker.clone());

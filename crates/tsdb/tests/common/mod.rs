@@ -166,6 +166,15 @@ impl Model {
                 let expected = self.samples_of(item, span);
                 let got = view.samples(item, Kinds::VALUES).unwrap();
                 assert_same(&got, &expected, &format!("{what}: {item:?} {span:?}"));
+                for n in [0, 1, 2, 7] {
+                    let expected = &expected[..n.min(expected.len())];
+                    let got = view.oldest(item, Kinds::VALUES, n).unwrap();
+                    assert_same(
+                        &got,
+                        expected,
+                        &format!("{what}: oldest {n} of {item:?} {span:?}"),
+                    );
+                }
                 let trends: Vec<Trend> = self
                     .trends
                     .values()
