@@ -139,6 +139,15 @@ class OnPostgreSql(storecase.AsksForPasswords, storecase.Constrained,
             self.assertEqual(bool(said), bool(refused), said)
             self.assertIn(refused, said)
 
+    def test_what_is_odd_before_rows_are_sent_blames_none(self):
+        self.refused_until(
+            "blamed",
+            lambda: self.query("ALTER TABLE vedette_schema RENAME TO hidden; CREATE VIEW "
+                               "vedette_schema AS SELECT 1 / (version - 1) AS version FROM hidden; "
+                               "GRANT SELECT ON vedette_schema TO vedette"),
+            lambda: self.query("DROP VIEW vedette_schema; ALTER TABLE hidden RENAME TO vedette_schema"),
+            "division by zero")
+
     def test_views_have_real_times_and_their_reader_needs_nothing_else(self):
         _, items = self.host("views", [{"key_": "n", "value_type": UNSIGNED}])
         now = int(time.time()) - 60

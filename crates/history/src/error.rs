@@ -39,6 +39,14 @@ impl Error {
         Self { fault: Fault::Us, retry: false, message: message.into() }
     }
 
+    /// The same of a call that brought no rows: none is to blame for it, and the store may be mended.
+    pub(crate) fn of_no_row(self) -> Self {
+        match self.fault {
+            Fault::Us => Self { fault: Fault::Storage, retry: true, ..self },
+            _ => self,
+        }
+    }
+
     /// The server is shutting down or a part of it is gone.
     pub fn closed() -> Self {
         Self { fault: Fault::Us, retry: false, message: "the server is shutting down".to_owned() }

@@ -96,7 +96,7 @@ impl Client {
                 ))?;
                 self.run(&sql)
             }
-            Err(cause) => Err(self.noticed(&cause)),
+            Err(cause) => Err(self.noticed(&cause).of_no_row()),
         }
     }
 
@@ -117,7 +117,7 @@ impl Client {
         read: impl Fn(Row) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
         let found = self.conn.exec_map(format!("{QUESTION} {sql}"), params, read);
-        let found = found.map_err(|cause| self.noticed(&cause))?;
+        let found = found.map_err(|cause| self.noticed(&cause).of_no_row())?;
         let found: Option<Vec<T>> = found.into_iter().collect();
         found.ok_or_else(|| self.odd_answer("a row"))
     }
@@ -138,12 +138,15 @@ impl Client {
         odd_answer(&self.location, what)
     }
 
-    /// Runs a statement; gives the number of rows that it touched.
+    /// Runs a statement that puts rows into a table; only such a one may blame rows.
+    pub(crate) fn put(&mut self, sql: &str) -> Result<(), Error> {
+        self.conn.query_drop(sql).map_err(|cause| self.noticed(&cause))
+    }
+
+    /// Runs a statement that brings no rows; gives the number of those that it touched.
     pub(crate) fn run_counted(&mut self, sql: &str) -> Result<u64, Error> {
-        match self.conn.query_drop(sql) {
-            Ok(()) => Ok(self.conn.affected_rows()),
-            Err(cause) => Err(self.noticed(&cause)),
-        }
+        self.put(sql).map_err(Error::of_no_row)?;
+        Ok(self.conn.affected_rows())
     }
 
     /// Runs a statement.

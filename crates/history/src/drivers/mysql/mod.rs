@@ -62,7 +62,7 @@ impl Session for Client {
     }
 
     fn store(&mut self, loads: &[Vec<String>], _: bool) -> Result<(), Error> {
-        self.transaction(|client| loads.iter().flatten().try_for_each(|sql| client.run(sql)))
+        self.transaction(|client| loads.iter().flatten().try_for_each(|sql| client.put(sql)))
     }
 
     fn delete(&mut self, table: &Table, items: &[i64]) -> Result<(), Error> {

@@ -161,10 +161,16 @@ impl Client {
         self.checked(ended)
     }
 
-    /// Runs statements.
+    /// Runs statements that bring no rows.
     pub(crate) fn run(&mut self, sql: &str) -> Result<(), Refusal> {
         let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.batch_execute(sql));
         self.checked(ended)
+    }
+
+    /// Runs statements that put rows into tables.
+    pub(crate) fn put(&mut self, sql: &str) -> Result<(), Refusal> {
+        let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, self.client.batch_execute(sql));
+        self.of_rows(ended)
     }
 
     /// Deletes rows.
@@ -188,7 +194,7 @@ impl Client {
             sink.finish().await
         };
         let ended = within(self.runtime.as_ref(), ANSWER_WITHIN, copying);
-        self.checked(ended).map(drop)
+        self.of_rows(ended).map(drop)
     }
 
     /// Everything that `work` does, or nothing.
@@ -209,6 +215,12 @@ impl Client {
     }
 
     fn checked<T>(&mut self, ended: Ended<T>) -> Result<T, Refusal> {
+        let no_row = |Refusal { code, error }| Refusal { code, error: error.of_no_row() };
+        self.of_rows(ended).map_err(no_row)
+    }
+
+    /// Only what brought rows may blame them.
+    fn of_rows<T>(&mut self, ended: Ended<T>) -> Result<T, Refusal> {
         ended.map_err(|cause| {
             let refusal = failed(&self.location, cause.as_ref());
             self.health.broken |= refusal.code.is_none();

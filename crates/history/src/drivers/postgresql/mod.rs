@@ -148,7 +148,7 @@ fn merge(client: &mut Client, load: &Load) -> Result<(), Refusal> {
         columns.iter().map(|column| format!("{prefix}.{column}")).collect::<Vec<_>>().join(", ")
     };
     let sets: Vec<String> = columns.iter().map(|c| format!("{c} = EXCLUDED.{c}")).collect();
-    client.run(&format!(
+    client.put(&format!(
         "INSERT INTO {} AS old (itemid, moment, {names}) SELECT itemid, moment, {names} \
          FROM stage_{set} ON CONFLICT (itemid, moment) DO UPDATE SET {} \
          WHERE ROW({}) IS DISTINCT FROM ROW({}); DELETE FROM stage_{set}",
