@@ -40,6 +40,7 @@ impl Error {
     }
 
     /// The same of a call that brought no rows: none is to blame for it, and the store may be mended.
+    #[cfg(feature = "sql")]
     pub(crate) fn of_no_row(self) -> Self {
         match self.fault {
             Fault::Us => Self { fault: Fault::Storage, retry: true, ..self },
