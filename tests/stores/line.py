@@ -50,7 +50,7 @@ QUESTIONS = {"hour": "An hour of an item", "graph": "An hour of six items",
 # Clients that ask at a time.
 READERS = ("1", "8")
 READ = ("--age", "864000s", "--hosts", "100", "--items", "10", "--batch", "100", "--connections", "2",
-        "--rate", "5000", "--warm", "15", "--seconds", "10")
+        "--rate", "5000", "--warm", "10", "--seconds", "5")
 
 
 def start(name):
