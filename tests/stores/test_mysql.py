@@ -104,7 +104,7 @@ class OnMariaDb(storecase.AsksForPasswords, storecase.Constrained,
                                    for n, text in enumerate(sent)]))
         rows = self.wait_for_rows(items["t"], 4, 2)
         self.assertEqual([value for _, _, value in rows], ["small", "small again"])
-        refused = bed.wait_for("the file", self.refused)
+        refused = bed.wait_for("the file", lambda: self.refused(items["t"]))
         self.assertEqual(len(refused), 1)
         self.assertTrue(refused[0].startswith("%s\t%d." % (items["t"], now - 8)), refused[0][:80])
         self.assertIn("max_allowed_packet", refused[0])

@@ -1,5 +1,6 @@
 //! A connection, used from one thread at a time, each call with an end.
 
+use std::error::Error as StdError;
 use std::time::Duration;
 
 use mysql::prelude::{FromValue, Queryable};
@@ -182,10 +183,15 @@ impl Client {
 fn health_after(cause: &mysql::Error) -> Health {
     use std::io::ErrorKind as K;
     let said = code(cause);
-    let ended = match cause {
-        mysql::Error::IoError(why) => !matches!(why.kind(), K::WouldBlock | K::TimedOut),
+    let io: Option<&std::io::Error> = match cause {
+        mysql::Error::IoError(why) => Some(why),
+        mysql::Error::CodecError(why) => why.source().and_then(<dyn StdError>::downcast_ref),
+        _ => None,
+    };
+    let ended = match (cause, io) {
+        (_, Some(why)) => !matches!(why.kind(), K::WouldBlock | K::TimedOut),
         // MySQL said so before it was asked: the packet is not the one that comes next.
-        mysql::Error::CodecError(_) => true,
+        (mysql::Error::CodecError(_), None) => true,
         _ => said.is_some_and(|code| ENDED_CODES.contains(&code)),
     };
     let stale = said.is_some_and(|code| STALE_CODES.contains(&code));
@@ -230,16 +236,19 @@ mod tests {
         mysql::Error::MySqlError(mysql::MySqlError { state, code, message })
     }
 
-    /// What comes of a packet with another number than the next.
-    fn said_early() -> mysql::Error {
+    /// What comes of a server that says this, and then nothing.
+    fn said_at_once(bytes: &'static [u8]) -> mysql::Error {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let port = listener.local_addr().unwrap().port();
         let server = std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().unwrap();
-            stream.write_all(b"\x09\0\0\x01\xff\xbf\x0f#HY000").unwrap();
+            stream.write_all(bytes).unwrap();
             stream
         });
-        let options = OptsBuilder::new().ip_or_hostname(Some("127.0.0.1")).tcp_port(port);
+        let options = OptsBuilder::new()
+            .ip_or_hostname(Some("127.0.0.1"))
+            .tcp_port(port)
+            .read_timeout(Some(Duration::from_millis(100)));
         let cause = Conn::new(options).unwrap_err();
         drop(server.join());
         cause
@@ -253,7 +262,9 @@ mod tests {
             (said(1927), false, true),
             (said(3169), false, true),
             (said(1053), false, true),
-            (said_early(), true, true),
+            // A packet with another number than the next.
+            (said_at_once(b"\x09\0\0\x01\xff\xbf\x0f#HY000"), true, true),
+            (said_at_once(b""), true, false),
             (io(ErrorKind::BrokenPipe), true, true),
             (io(ErrorKind::TimedOut), true, false),
             (said(1205), false, false),

@@ -1,7 +1,8 @@
 //! The driver and the view, over the sessions of any database.
 
 use std::num::NonZeroU32;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
@@ -26,10 +27,19 @@ struct Database<S: Session> {
     address: Address,
     retention: Arc<dyn Retention>,
     clock: SharedClock,
-    /// `None` = to be looked up.
-    known: Mutex<Option<S::Schema>>,
+    looked: Mutex<Looked<S::Schema>>,
+    /// How often looking, or what was done with it, has failed.
+    failures: AtomicU64,
     /// Of readers.
     idle: Mutex<Vec<S>>,
+}
+
+/// What is in the database.
+struct Looked<T> {
+    /// `None` = to be looked up.
+    known: Option<T>,
+    /// Why the store did not do it the last time that it failed.
+    failed: Option<Error>,
 }
 
 /// A store over the database that a URL names. Nothing is asked yet.
@@ -39,8 +49,9 @@ pub(crate) fn open<S: Session>(
     clock: SharedClock,
 ) -> Result<Arc<dyn Store>, Error> {
     let address = Address::parse(url, S::NAME, S::PORT)?;
-    let (known, idle) = (Mutex::default(), Mutex::default());
-    Ok(Arc::new(Arc::new(Database::<S> { address, retention, clock, known, idle })))
+    let looked = Mutex::new(Looked { known: None, failed: None });
+    let (failures, idle) = (AtomicU64::new(0), Mutex::default());
+    Ok(Arc::new(Arc::new(Database::<S> { address, retention, clock, looked, failures, idle })))
 }
 
 impl<S: Session> Store for Arc<Database<S>> {
@@ -65,22 +76,43 @@ impl<S: Session> Database<S> {
         session: &mut S,
         with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut guard = lock(&self.known);
-        let known = match &mut *guard {
-            Some(known) => known,
-            none => none.insert(S::Schema::prepare(session, &self.address.location())?),
+        self.with_known_since(self.failures.load(Ordering::Acquire), session, with)
+    }
+
+    fn with_known_since<T>(
+        &self,
+        failures: u64,
+        session: &mut S,
+        with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut looked = self.looked_since(failures)?;
+        let done = match &mut looked.known {
+            Some(known) => with(session, known),
+            none => S::Schema::prepare(session, &self.address.location())
+                .and_then(|known| with(session, none.insert(known))),
         };
-        let done = with(session, known);
-        if done.is_err() {
-            *guard = None;
+        if let Err(error) = &done {
+            looked.known = None;
+            looked.failed = Some(error.clone()).filter(|error| error.retry);
+            self.failures.fetch_add(1, Ordering::Release);
         }
         done
+    }
+
+    /// What is known, for one at a time. Who waited here while the store did not do it for another
+    /// is told so: one that hangs would let each wait twice.
+    fn looked_since(&self, failures: u64) -> Result<MutexGuard<'_, Looked<S::Schema>>, Error> {
+        let looked = lock(&self.looked);
+        match &looked.failed {
+            Some(error) if self.failures.load(Ordering::Acquire) != failures => Err(error.clone()),
+            _ => Ok(looked),
+        }
     }
 
     /// Somebody else may have dropped what we knew.
     fn checked<T>(&self, session: &S, done: Result<T, Error>) -> Result<T, Error> {
         if done.is_err() && session.health().stale {
-            *lock(&self.known) = None;
+            lock(&self.looked).known = None;
         }
         done
     }
@@ -111,10 +143,12 @@ impl<S: Session> Database<S> {
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
-        if let Some(known) = lock(&self.known).as_ref() {
+        let failures = self.failures.load(Ordering::Acquire);
+        if let Some(known) = &self.looked_since(failures)?.known {
             return Ok(known.tables());
         }
-        self.with_idle(|session| self.with_known(session, |_, known| Ok(known.tables())))
+        let tables = |_: &mut S, known: &mut S::Schema| Ok(known.tables());
+        self.with_idle(|session| self.with_known_since(failures, session, tables))
     }
 }
 
