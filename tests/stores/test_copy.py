@@ -85,10 +85,10 @@ class Copy(bed.unittest.TestCase):
             bed.wait_for("the first step", self.places, pause=0.01)
             run.kill()
 
-    def assert_same(self, first, second):
+    def assert_same(self, first, second, values=None):
         code, said = self.vedette("check", first, second)
         self.assertEqual(code, 0, said)
-        self.assertIn("the same: %d values" % self.values, said)
+        self.assertIn("the same: %d values" % (values or self.values), said)
 
     def test_1_interrupted_it_goes_on_and_everything_is_there(self):
         self.interrupted("embedded", "store")
@@ -190,7 +190,8 @@ class Copy(bed.unittest.TestCase):
         code, said = self.vedette("copy", old, new)
         self.assertEqual(code, 0, said)
         self.assertIn("copied %d values and 0 trends" % self.values, said)
-        self.assert_same(old, new)
+        # Log lines are none that the table would be given.
+        self.assert_same(old, new, self.values * 3 // 4)
         for table in ("float", "uint", "text", "log"):
             rows = ["SELECT itemid, clock, ns, value FROM %s.history_%s FINAL ORDER BY itemid, clock, ns"
                     % (database, table) for database in ("copy", "moved")]

@@ -112,6 +112,9 @@ fn start_real_agent() -> RealAgent {
     let shared = std::env::var_os("VEDETTE_SHARED")
         .expect("VEDETTE_SHARED must name the folder with the reference tools");
     let tool = PathBuf::from(shared).join("tools/reference/reference");
+    // Does nothing where it was done before.
+    let made = Command::new(&tool).arg("setup").stdout(Stdio::null()).status().unwrap();
+    assert!(made.success(), "the reference could not be set up: {made}");
     let output = Command::new(tool).args(["path", "agentd"]).output().unwrap();
     let argv = String::from_utf8(output.stdout).unwrap();
     let mut argv = argv.split_whitespace();
@@ -128,7 +131,7 @@ fn start_real_agent() -> RealAgent {
         folder.path().display()
     );
     std::fs::write(&conf, text).unwrap();
-    let child = Command::new(argv.next().expect("the reference has an agent: run its setup"))
+    let child = Command::new(argv.next().expect("the reference has an agent"))
         .args(argv)
         .arg("-f")
         .arg("-c")
