@@ -16,6 +16,7 @@ pub(crate) mod opensearch;
 pub(crate) mod place;
 #[cfg(feature = "sql")]
 pub(crate) mod postgresql;
+pub(crate) mod prepared;
 pub(crate) mod remote;
 pub(crate) mod riak;
 #[cfg(any(test, feature = "fuzzing"))]

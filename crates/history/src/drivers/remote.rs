@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Timestamp, Trend};
@@ -60,62 +60,6 @@ pub(crate) struct Coarse {
     pub(crate) span: Span,
     /// Seconds.
     pub(crate) width: NonZeroU32,
-}
-
-/// What is found out or made at a store before anything is asked of it: once, and again as long as
-/// that fails.
-pub(crate) struct Prepared<T = ()> {
-    state: Mutex<State<T>>,
-    failures: AtomicU64,
-}
-
-struct State<T> {
-    known: Option<T>,
-    /// Why it failed the last time.
-    failed: Option<Error>,
-}
-
-impl<T> Prepared<T> {
-    pub(crate) fn not_yet() -> Self {
-        let state = State { known: None, failed: None };
-        Self { state: Mutex::new(state), failures: AtomicU64::new(0) }
-    }
-
-    /// Calls with what is known; nobody else prepares or changes it meanwhile.
-    pub(crate) fn with<R>(
-        &self,
-        prepare: impl FnOnce() -> Result<T, Error>,
-        act: impl FnOnce(&mut T) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let failures = self.failures.load(Ordering::Acquire);
-        self.since(failures, prepare, act)
-    }
-
-    /// Who waited here while it failed once more is told so: of a store that does not answer each
-    /// would otherwise wait after the other.
-    fn since<R>(
-        &self,
-        failures: u64,
-        prepare: impl FnOnce() -> Result<T, Error>,
-        act: impl FnOnce(&mut T) -> Result<R, Error>,
-    ) -> Result<R, Error> {
-        let State { known, failed } = &mut *lock(&self.state);
-        if let Some(known) = known {
-            return act(known);
-        }
-        let waited = self.failures.load(Ordering::Acquire) != failures;
-        if let Some(error) = failed.as_ref().filter(|_| waited) {
-            return Err(error.clone());
-        }
-        match prepare() {
-            Ok(prepared) => act(known.insert(prepared)),
-            Err(error) => {
-                self.failures.fetch_add(1, Ordering::Release);
-                *failed = Some(error.clone());
-                Err(error)
-            }
-        }
-    }
 }
 
 /// A store over the network. Every request waits for its answer, and any thread may make it.
@@ -337,23 +281,5 @@ impl<R: Remote> View for RemoteView<R> {
         trends.sort_by_key(place);
         trends.dedup_by_key(|trend| place(trend));
         Ok(trends)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_store_is_prepared_once_and_who_waited_for_a_failure_does_not_try_again() {
-        let prepared = Prepared::not_yet();
-        let fails = || Err::<u8, _>(Error::storage_away("gone"));
-        let never = || -> Result<u8, Error> { unreachable!("it is known what came of it") };
-        let act = |known: &mut u8| Ok(*known);
-        assert_eq!(prepared.with(fails, act).unwrap_err().message, "gone");
-        assert_eq!(prepared.since(0, never, act).unwrap_err().message, "gone");
-        assert_eq!(prepared.with(|| Ok(7), act).unwrap(), 7);
-        assert_eq!(prepared.with(never, act).unwrap(), 7);
-        assert_eq!(prepared.since(0, never, act).unwrap(), 7);
     }
 }

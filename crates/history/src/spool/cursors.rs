@@ -58,45 +58,15 @@ impl Cursors {
         self.path == path
     }
 
-    /// Of a store that has confirmed nothing, whatever its name.
-    pub(crate) fn of_any(dir: &Path) -> Self {
-        let path = dir.join("it has got nothing yet").with_extension(CURSORS);
-        Self { path, positions: BTreeMap::new(), left: false }
-    }
-
-    /// Bytes of the logs below `root` that a start without the store would give up.
-    fn unread(&self, root: &Path) -> Result<u64, Error> {
-        let logs = std::fs::read_dir(root).map_err(|error| file_error("list", root, &error))?;
-        let mut unread = 0;
-        for log in logs {
-            let log = log.map_err(|error| file_error("list", root, &error))?;
-            let path = log.path();
-            if path.is_dir() {
-                let position = log.file_name().to_str().and_then(|name| self.position(name));
-                unread += tsdb::unread(&tsdb::OsDisk, &path, position)?;
-            }
-        }
-        Ok(unread)
-    }
-
     /// A server starts without the store, and with others or none: what it has not read the logs below
     /// `root` forget. Beyond the embedded days that would be nowhere else.
     pub(crate) fn check_read(&self, root: &Path, others: bool) -> Result<(), Error> {
-        let unread = if self.left { 0 } else { self.unread(root)? };
-        if unread == 0 {
+        if self.left {
             return Ok(());
         }
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
-        let only_its = if others {
-            format!("{:?}", self.path)
-        } else {
-            format!("the files *.spool in the folders of {root:?}")
-        };
-        Err(Error::config(format!(
-            "{unread} bytes of the log wait for a history store that is not named any more ({name}): \
-             name it in --history-store until its lag is 0; or, to give up what nobody else will have \
-             when the embedded days are over, remove {only_its}"
-        )))
+        let remove = if others { format!("{:?}", self.path) } else { all_spools(root) };
+        not_given_up(unread(root, &self.positions)?, &name, &remove)
     }
 
     /// From now on logs go on without the store. Only this tells it: a file that is gone may as well
@@ -155,6 +125,41 @@ impl Cursors {
         stdx::file::replace(&self.path, text.as_bytes())
             .map_err(|error| file_error("write", &self.path, &error))
     }
+}
+
+/// The same where no store has a file, as one that has confirmed nothing.
+pub(crate) fn check_all_read(root: &Path) -> Result<(), Error> {
+    not_given_up(unread(root, &BTreeMap::new())?, "it has got nothing yet", &all_spools(root))
+}
+
+/// Bytes of the logs below `root` behind these positions.
+fn unread(root: &Path, positions: &BTreeMap<String, Position>) -> Result<u64, Error> {
+    let logs = std::fs::read_dir(root).map_err(|error| file_error("list", root, &error))?;
+    let mut unread = 0;
+    for log in logs {
+        let log = log.map_err(|error| file_error("list", root, &error))?;
+        let path = log.path();
+        if path.is_dir() {
+            let position = log.file_name().to_str().and_then(|name| positions.get(name).copied());
+            unread += tsdb::unread(&tsdb::OsDisk, &path, position)?;
+        }
+    }
+    Ok(unread)
+}
+
+fn all_spools(root: &Path) -> String {
+    format!("the files *.spool in the folders of {root:?}")
+}
+
+fn not_given_up(unread: u64, store: &str, remove: &str) -> Result<(), Error> {
+    if unread == 0 {
+        return Ok(());
+    }
+    Err(Error::config(format!(
+        "{unread} bytes of the log wait for a history store that is not named any more ({store}): name \
+         it in --history-store until its lag is 0; or, to give up what nobody else will have when the \
+         embedded days are over, remove {remove}"
+    )))
 }
 
 fn parse(text: &str) -> Option<(BTreeMap<String, Position>, bool)> {

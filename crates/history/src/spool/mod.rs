@@ -140,7 +140,7 @@ impl Spools {
         if let Some(root) = dir.parent().filter(|root| root.exists()) {
             let named = !with_cursors.is_empty();
             if !named && left.is_empty() {
-                Cursors::of_any(dir).check_read(root, named)?;
+                cursors::check_all_read(root)?;
             }
             left.iter().try_for_each(|other| other.check_read(root, named))?;
         }

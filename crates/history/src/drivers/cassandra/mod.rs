@@ -29,7 +29,8 @@ use self::address::Address;
 use self::tables::Tables;
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Prepared, Remote, Wanted};
+use super::prepared::Prepared;
+use super::remote::{Connection, Remote, Wanted};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 
 /// A keyspace of a Cassandra cluster. Makes drivers that share its connections.

@@ -30,7 +30,8 @@ use self::http::Client;
 use self::legacy::Legacy;
 use self::questions::Question;
 use super::place::TREND_DAYS;
-use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
+use super::prepared::Prepared;
+use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{

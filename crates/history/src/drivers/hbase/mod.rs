@@ -22,7 +22,8 @@ use self::rows::{CellSet, Cells, FoundCell};
 use self::schema::{State, Table};
 use super::moments::Moments;
 use super::place::{self, Row, in_order};
-use super::remote::{Connection, Prepared, Remote, Wanted, at_once};
+use super::prepared::Prepared;
+use super::remote::{Connection, Remote, Wanted, at_once};
 use super::{at_most, kind_of};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Kinds, Retention, Span, Store};
 

@@ -19,7 +19,8 @@ use ureq::http::Method;
 
 use self::client::Client;
 use self::rows::{Found, Hit, Row};
-use super::remote::{Coarse, Connection, Prepared, Remote, Wanted};
+use super::prepared::Prepared;
+use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
 use crate::buckets::Told;
 use crate::{

@@ -23,7 +23,8 @@ use self::client::Client;
 use self::objects::{Place, Rows, Set, Slot, item_key};
 use super::moments::Moments;
 use super::place::{Row, in_order};
-use super::remote::{Connection, Prepared, Remote, Wanted, at_once};
+use super::prepared::Prepared;
+use super::remote::{Connection, Remote, Wanted, at_once};
 use super::{at_most, kind_of, not_newer};
 use crate::{Class, Day, Driver, DriverInfo, Durability, Error, Retention, Span, Store};
 

@@ -1,8 +1,7 @@
 //! The driver and the view, over the sessions of any database.
 
 use std::num::NonZeroU32;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
@@ -14,32 +13,23 @@ use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
 use crate::buckets::complete;
 use crate::drivers::at_most;
+use crate::drivers::prepared::{Begin, Prepared};
 use crate::{
     Bucket, Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention,
     Span, Store, View,
 };
 
 /// Connections that readers leave open for each other.
-const IDLE_MAX: usize = 4;
+const IDLE_MAX: usize = 8;
 
 /// A database, shared by drivers and readers.
 struct Database<S: Session> {
     address: Address,
     retention: Arc<dyn Retention>,
     clock: SharedClock,
-    looked: Mutex<Looked<S::Schema>>,
-    /// How often looking, or what was done with it, has failed.
-    failures: AtomicU64,
+    schema: Prepared<S::Schema>,
     /// Of readers.
     idle: Mutex<Vec<S>>,
-}
-
-/// What is in the database.
-struct Looked<T> {
-    /// `None` = to be looked up.
-    known: Option<T>,
-    /// Why the store did not do it the last time that it failed.
-    failed: Option<Error>,
 }
 
 /// A store over the database that a URL names. Nothing is asked yet.
@@ -49,9 +39,8 @@ pub(crate) fn open<S: Session>(
     clock: SharedClock,
 ) -> Result<Arc<dyn Store>, Error> {
     let address = Address::parse(url, S::NAME, S::PORT)?;
-    let looked = Mutex::new(Looked { known: None, failed: None });
-    let (failures, idle) = (AtomicU64::new(0), Mutex::default());
-    Ok(Arc::new(Arc::new(Database::<S> { address, retention, clock, looked, failures, idle })))
+    let (schema, idle) = (Prepared::not_yet(), Mutex::default());
+    Ok(Arc::new(Arc::new(Database::<S> { address, retention, clock, schema, idle })))
 }
 
 impl<S: Session> Store for Arc<Database<S>> {
@@ -76,43 +65,28 @@ impl<S: Session> Database<S> {
         session: &mut S,
         with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.with_known_since(self.failures.load(Ordering::Acquire), session, with)
+        self.with_known_since(self.schema.begin(), session, with)
     }
 
     fn with_known_since<T>(
         &self,
-        failures: u64,
+        begin: Begin,
         session: &mut S,
         with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut looked = self.looked_since(failures)?;
-        let done = match &mut looked.known {
+        self.schema.since(begin, |known| match known {
             Some(known) => with(session, known),
-            none => S::Schema::prepare(session, &self.address.location())
-                .and_then(|known| with(session, none.insert(known))),
-        };
-        if let Err(error) = &done {
-            looked.known = None;
-            looked.failed = Some(error.clone()).filter(|error| error.retry);
-            self.failures.fetch_add(1, Ordering::Release);
-        }
-        done
-    }
-
-    /// What is known, for one at a time. Who waited here while the store did not do it for another
-    /// is told so: one that hangs would let each wait twice.
-    fn looked_since(&self, failures: u64) -> Result<MutexGuard<'_, Looked<S::Schema>>, Error> {
-        let looked = lock(&self.looked);
-        match &looked.failed {
-            Some(error) if self.failures.load(Ordering::Acquire) != failures => Err(error.clone()),
-            _ => Ok(looked),
-        }
+            none => {
+                let looked = S::Schema::prepare(session, &self.address.location())?;
+                with(session, none.insert(looked))
+            }
+        })
     }
 
     /// Somebody else may have dropped what we knew.
     fn checked<T>(&self, session: &S, done: Result<T, Error>) -> Result<T, Error> {
         if done.is_err() && session.health().stale {
-            lock(&self.looked).known = None;
+            self.schema.forget();
         }
         done
     }
@@ -143,12 +117,14 @@ impl<S: Session> Database<S> {
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
-        let failures = self.failures.load(Ordering::Acquire);
-        if let Some(known) = &self.looked_since(failures)?.known {
-            return Ok(known.tables());
+        let begin = self.schema.begin();
+        if let Some(known) =
+            self.schema.since(begin, |known| Ok(known.as_ref().map(S::Schema::tables)))?
+        {
+            return Ok(known);
         }
         let tables = |_: &mut S, known: &mut S::Schema| Ok(known.tables());
-        self.with_idle(|session| self.with_known_since(failures, session, tables))
+        self.with_idle(|session| self.with_known_since(begin, session, tables))
     }
 }
 
