@@ -18,8 +18,11 @@ pub(crate) struct Old {
 struct OldView(Vec<Sample>, bool);
 
 impl View for OldView {
-    fn samples(&self, _: ItemId, _: Kinds) -> Result<Vec<Sample>, Error> {
-        if self.1 { Err(Error::storage_away("gone")) } else { Ok(self.0.clone()) }
+    fn samples(&self, item: ItemId, _: Kinds) -> Result<Vec<Sample>, Error> {
+        if self.1 {
+            return Err(Error::storage_away("gone"));
+        }
+        Ok(self.0.iter().filter(|sample| sample.item == item).cloned().collect())
     }
     fn trends(&self, _: ItemId) -> Result<Vec<Trend>, Error> {
         Ok(Vec::new())

@@ -33,6 +33,14 @@ pub struct RangeQuery {
     pub order: Order,
 }
 
+impl RangeQuery {
+    /// May the next one be part of the same question to a store? Its item is behind this one's, all
+    /// else is equal.
+    pub(crate) fn goes_with(&self, next: &Self) -> bool {
+        self.item < next.item && Self { item: next.item, ..*self } == *next
+    }
+}
+
 /// Which numbers are wanted, and how coarse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BucketQuery {
@@ -62,6 +70,12 @@ pub trait Reader: Send + Sync {
     /// Samples of one item.
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error>;
 
+    /// The same of several, in the order asked. Those that differ in their items alone, and have these
+    /// in order, are one question to a store.
+    fn ranges(&self, queries: &[RangeQuery]) -> Result<Vec<Vec<Sample>>, Error> {
+        queries.iter().map(|query| self.range(query)).collect()
+    }
+
     /// The numbers of one item as buckets, oldest first: see [`View::buckets`].
     fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
         buckets_by_parts(query, |part| Ok(reduce(&self.range(&part.rows())?, part.width)))
@@ -88,6 +102,34 @@ pub fn range_of(view: &dyn View, query: &RangeQuery) -> Result<Vec<Sample>, Erro
         (Order::OldestFirst, Some(n)) => view.oldest(query.item, kinds, n),
         (Order::OldestFirst, None) => view.samples(query.item, kinds),
     }
+}
+
+/// Answers queries that go with each other from a view made for their items and span.
+pub(crate) fn ranges_of(
+    view: &dyn View,
+    queries: &[RangeQuery],
+) -> Result<Vec<Vec<Sample>>, Error> {
+    let each = || queries.iter().map(|query| range_of(view, query)).collect();
+    let [first, _, ..] = queries else { return each() };
+    if first.limit.is_some() {
+        return each();
+    }
+    let items: Vec<ItemId> = queries.iter().map(|query| query.item).collect();
+    let samples = match view.samples_of(&items, Kind::of(first.value_type).into()) {
+        // Together they may be more than one answer may have.
+        Err(error) if !error.retry => return each(),
+        found => found?,
+    };
+    let mut samples = samples.into_iter().peekable();
+    let mut of_item = |query: &RangeQuery| {
+        let mut found = Vec::new();
+        found.extend(std::iter::from_fn(|| samples.next_if(|sample| sample.item == query.item)));
+        if query.order == Order::NewestFirst {
+            found.reverse();
+        }
+        found
+    };
+    Ok(queries.iter().map(&mut of_item).collect())
 }
 
 /// Answers a [`BucketQuery`] from a view made for its item and span.

@@ -15,7 +15,7 @@ use stdx::clock::SharedClock;
 use crate::buckets::{Told, append, complete};
 use crate::{
     Bucket, BucketQuery, Day, EmbeddedDays, Error, Extent, Kind, Order, RangeQuery, Reader, Span,
-    Store, buckets_of, range_of,
+    Store, buckets_of, range_of, reader::ranges_of,
 };
 
 const DAY_S: u32 = 86_400;
@@ -67,13 +67,30 @@ impl Older {
 
     /// Samples before the border, in the order asked for.
     pub(crate) fn range(&self, query: &RangeQuery, border: u32) -> Result<Vec<Sample>, Error> {
-        let span = Span::new(query.span.from, query.span.till.min(border - 1));
-        let query = RangeQuery { span, ..*query };
-        let mut old = Vec::new();
-        for store in self.stores_of(Kind::of(query.value_type)) {
-            let view = store.driver().view(&[query.item], span);
-            let found = range_of(view.as_ref(), &query).map_err(|error| away(border, error))?;
-            old = merged(old, found, &query);
+        Ok(self.alike(&[*query], border)?.pop().unwrap_or_default())
+    }
+
+    /// The same of several.
+    fn ranges(&self, queries: &[RangeQuery], border: u32) -> Result<Vec<Vec<Sample>>, Error> {
+        let alike = queries.chunk_by(RangeQuery::goes_with);
+        let found: Result<Vec<_>, Error> = alike.map(|alike| self.alike(alike, border)).collect();
+        Ok(found?.into_iter().flatten().collect())
+    }
+
+    /// The same of at least one, all of which go with each other.
+    fn alike(&self, queries: &[RangeQuery], border: u32) -> Result<Vec<Vec<Sample>>, Error> {
+        let RangeQuery { value_type, span, .. } = queries[0];
+        let span = Span::new(span.from, span.till.min(border - 1));
+        let queries: Vec<RangeQuery> =
+            queries.iter().map(|query| RangeQuery { span, ..*query }).collect();
+        let items: Vec<ItemId> = queries.iter().map(|query| query.item).collect();
+        let mut old = vec![Vec::new(); queries.len()];
+        for store in self.stores_of(Kind::of(value_type)) {
+            let view = store.driver().view(&items, span);
+            let found = ranges_of(view.as_ref(), &queries).map_err(|error| away(border, error))?;
+            for ((old, found), query) in old.iter_mut().zip(found).zip(&queries) {
+                *old = merged(std::mem::take(old), found, query);
+            }
         }
         Ok(old)
     }
@@ -148,19 +165,23 @@ impl Tiers {
 
 impl Reader for Tiers {
     fn range(&self, query: &RangeQuery) -> Result<Vec<Sample>, Error> {
+        Ok(self.ranges(&[*query])?.pop().unwrap_or_default())
+    }
+
+    fn ranges(&self, queries: &[RangeQuery]) -> Result<Vec<Vec<Sample>>, Error> {
         let border = self.older.border();
-        let recent = self.newest.range(query)?;
-        if query.span.from >= border || query.span.from > query.span.till {
-            return Ok(recent);
+        let mut all = self.newest.ranges(queries)?;
+        let (unfinished, rest): (Vec<&mut Vec<Sample>>, Vec<RangeQuery>) = all
+            .iter_mut()
+            .zip(queries)
+            .filter(|(recent, query)| goes_back(query, recent, border))
+            .unzip();
+        for ((found, old), query) in
+            unfinished.into_iter().zip(self.older.ranges(&rest, border)?).zip(&rest)
+        {
+            *found = merged(std::mem::take(found), old, query);
         }
-        if query.order == Order::NewestFirst {
-            let young = recent.iter().take_while(|sample| sample.at.clock >= border).count();
-            if query.limit.is_some_and(|limit| young >= limit) {
-                return Ok(recent);
-            }
-        }
-        let old = self.older.range(query, border)?;
-        Ok(merged(recent, old, query))
+        Ok(all)
     }
 
     fn buckets(&self, query: &BucketQuery) -> Result<Vec<Bucket>, Error> {
@@ -186,6 +207,15 @@ impl Reader for Tiers {
     fn trends(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
         self.newest.trends(items, span)
     }
+}
+
+/// May there be more before the border than what was found behind it?
+fn goes_back(query: &RangeQuery, recent: &[Sample], border: u32) -> bool {
+    let Span { from, till } = query.span;
+    let young = || recent.iter().take_while(|sample| sample.at.clock >= border).count();
+    let is_whole =
+        query.order == Order::NewestFirst && query.limit.is_some_and(|limit| young() >= limit);
+    from < border && from <= till && !is_whole
 }
 
 /// Both in one order; what is in both counts once.
@@ -284,6 +314,39 @@ mod tests {
             assert_eq!(asked.len(), asks, "{query:?}");
             let border = (NOW / DAY_S - 3) * DAY_S;
             assert!(asked.iter().all(|span| span.till < border), "{asked:?}");
+        }
+    }
+
+    #[test]
+    fn several_items_are_one_question_to_a_store() {
+        use Order::{NewestFirst as New, OldestFirst as Old};
+        // Items, and how many days ago their values are.
+        for (items, limit, order, expected, asks) in [
+            (&[4, 5, 6][..], None, Old, vec![vec![7], vec![9, 8], vec![8]], 1),
+            (&[4, 5, 7], None, New, vec![vec![7], vec![8, 9], vec![]], 1),
+            (&[6, 5, 4], None, Old, vec![vec![8], vec![9, 8], vec![7]], 3),
+            (&[4, 4, 5], None, New, vec![vec![7], vec![7], vec![8, 9]], 2),
+            (&[5, 6], Some(1), New, vec![vec![8], vec![8]], 1),
+            (&[5], None, Old, vec![vec![9, 8]], 1),
+            (&[], None, Old, vec![], 0),
+        ] {
+            let (mut tiers, asked) = tiers(false);
+            let samples = [(4, 7), (5, 9), (5, 8), (6, 8)]
+                .map(|(item, day)| Sample { item: ItemId(item), ..sample(day, 0, day.into()) });
+            let (away, counted) = (Arc::default(), Arc::clone(&asked));
+            let store = crate::old::Old { samples: samples.to_vec(), away, asked: counted };
+            tiers.older.stores = vec![Arc::new(store)];
+            let of = |&item| RangeQuery { item: ItemId(item), ..query(9, 1, limit, order) };
+            let queries: Vec<RangeQuery> = items.iter().map(of).collect();
+            let day = |sample: &Sample| sample.value.as_f64().unwrap() as u32;
+            let found: Vec<Vec<u32>> = tiers
+                .ranges(&queries)
+                .unwrap()
+                .iter()
+                .map(|of| of.iter().map(day).collect())
+                .collect();
+            assert_eq!(found, expected, "{items:?}");
+            assert_eq!(asked.lock().unwrap().len(), asks, "{items:?}");
         }
     }
 

@@ -38,6 +38,20 @@ pub(crate) fn at_once<T: Sync>(
     into_inner(failed).map_or(Ok(()), Err)
 }
 
+/// What is found of each item, several at once; in any order.
+fn of_each<T: Send>(
+    items: &[ItemId],
+    find: impl Fn(ItemId) -> Result<Vec<T>, Error> + Sync,
+) -> Result<Vec<T>, Error> {
+    let all = Mutex::new(Vec::new());
+    at_once(items, |&item| {
+        let mut found = find(item)?;
+        lock(&all).append(&mut found);
+        Ok(())
+    })?;
+    Ok(into_inner(all))
+}
+
 /// Which samples of an item are asked for.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Wanted {
@@ -97,21 +111,14 @@ pub(crate) trait Remote: Send + Sync + 'static {
     /// All samples of some items, in any order, of a span that is not empty. Here each item is a
     /// question of its own.
     fn read_of(&self, items: &[ItemId], kinds: Kinds, span: Span) -> Result<Vec<Sample>, Error> {
-        let mut samples = Vec::new();
-        for &item in items {
-            let wanted = Wanted { item, kinds, span, newest_first: false, limit: usize::MAX };
-            samples.append(&mut self.read(&wanted)?);
-        }
-        Ok(samples)
+        of_each(items, |item| {
+            self.read(&Wanted { item, kinds, span, newest_first: false, limit: usize::MAX })
+        })
     }
 
     /// The same of trends.
     fn read_trends_of(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
-        let mut trends = Vec::new();
-        for &item in items {
-            trends.append(&mut self.read_trends(item, span)?);
-        }
-        Ok(trends)
+        of_each(items, |item| self.read_trends(item, span))
     }
 }
 
@@ -250,6 +257,7 @@ impl<R: Remote> View for RemoteView<R> {
             return Ok(Vec::new());
         }
         let mut samples = self.remote.read_of(items, kinds, self.span)?;
+        at_most(samples.len())?;
         oldest_first(&mut samples);
         Ok(samples)
     }
