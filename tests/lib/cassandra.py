@@ -172,3 +172,13 @@ class Cassandra:
             if node.process:
                 node.end()
         shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Replicas(Cassandra):
+    """Three nodes that have every row each; two confirm it."""
+
+    def __init__(self):
+        super().__init__(size=3)
+
+    def url(self, keyspace="", settings="?consistency=quorum&replication=3", user=None):
+        return super().url(keyspace, settings, user)

@@ -86,7 +86,6 @@ class Http(StoreProcess):
             raise OSError(problem.read().decode()) from problem
 
 
-
 class ClickHouse(Http):
     """Debian's ClickHouse server, release 18."""
 
@@ -110,11 +109,21 @@ class ClickHouse(Http):
         return ["clickhouse-server", "--config-file=" + os.path.join(self.folder, "config.xml")]
 
 
-def cluster_of_two(password=""):
-    """Two servers that know each other as the cluster `two`."""
-    ports = [bed.free_port(), bed.free_port()]
-    cluster = CLUSTER % "".join(SHARD % (port, password) for port in ports)
-    return [ClickHouse(password, port, cluster) for port in ports]
+class ClickHouses:
+    """Two servers that know each other as the cluster `two`; each has a part of the items."""
+
+    def __init__(self, password=""):
+        ports = [bed.free_port(), bed.free_port()]
+        cluster = CLUSTER % "".join(SHARD % (port, password) for port in ports)
+        self.nodes = [ClickHouse(password, port, cluster) for port in ports]
+
+    def url(self, database=""):
+        hosts = ",".join(node.host() for node in self.nodes)
+        return "http://%s%s/%s?cluster=two" % (self.nodes[0].user(), hosts, database)
+
+    def stop(self):
+        for node in self.nodes:
+            node.stop()
 
 
 class NewEngine(Http):

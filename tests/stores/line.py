@@ -28,13 +28,10 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "lib"), os.path.join(HERE, "..", "bench"), HERE]
 import bed  # noqa: E402
 import plots  # noqa: E402
-from cassandra import Cassandra  # noqa: E402
-from clickhouses import cluster_of_two  # noqa: E402
 from opensearch import OpenSearch  # noqa: E402
-from with_store import STORES  # noqa: E402
+from with_store import CLUSTERS, STORES  # noqa: E402
 
 ALONE = {"none": (), "memory": ("--history", "memory"), "null": ("--history", "null")}
-CLUSTERS = ("clickhouse-cluster", "cassandra-cluster")
 NODES = tuple(name for name in STORES if name != "riak")
 ALL = (*ALONE, *NODES, *CLUSTERS)
 # Each line is drawn beside those that it is to be compared with.
@@ -55,22 +52,14 @@ READ = ("--age", "864000s", "--hosts", "100", "--items", "10", "--batch", "100",
 
 def start(name):
     """What has to be stopped, and the parameter of the store."""
-    if name == "clickhouse-cluster":
-        both = cluster_of_two()
-        url = "http://%s%s/vedette?cluster=two" % (
-            both[0].user(), ",".join(store.host() for store in both))
-        return both, "clickhouse=" + url
-    if name == "cassandra-cluster":
-        store = Cassandra(size=3)
-        return [store], "cassandra=" + store.url("vedette", "?consistency=quorum&replication=3")
     # The heap that is enough for tests refuses requests at this load.
-    store = OpenSearch(heap_mb=1024) if name == "opensearch" else STORES[name]()
-    return [store], "%s=%s" % (name.split("-")[0], store.url("vedette"))
+    store = OpenSearch(heap_mb=1024) if name == "opensearch" else {**STORES, **CLUSTERS}[name]()
+    return store, "%s=%s" % (name.split("-")[0], store.url("vedette"))
 
 
 def run(name, options):
     """The report of `vedette bench line` on a server with this store, and those of `bench read`."""
-    stores, parameter = ([], None) if name in ALONE else start(name)
+    store, parameter = (None, None) if name in ALONE else start(name)
     environment = {"VEDETTE_HISTORY_STORE": parameter} if parameter else {}
     server = bed.Server(arguments=ALONE.get(name, ()), environment=environment)
     try:
@@ -88,7 +77,7 @@ def run(name, options):
         return report
     finally:
         server.clean()
-        for store in stores:
+        if store:
             store.stop()
 
 

@@ -12,7 +12,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
-from cassandra import Cassandra  # noqa: E402
+from cassandra import Cassandra, Replicas  # noqa: E402
 from certificates import Authority  # noqa: E402
 from cql import ONE, QUORUM  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
@@ -105,13 +105,13 @@ class OnThreeNodes(storecase.StoreCase):
 
     @classmethod
     def make_store(cls):
-        store = Cassandra(size=3)
+        store = Replicas()
         cls.addClassCleanup(store.stop)
         return store
 
     @classmethod
     def parameter(cls):
-        return "cassandra=" + cls.store.url("vedette", "?consistency=quorum&replication=3")
+        return "cassandra=" + cls.store.url("vedette")
 
     def rows(self, item, kind):
         return stored(self.store.nodes[1].ask, item, kind, QUORUM)

@@ -10,7 +10,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import storecase  # noqa: E402
-from clickhouses import cluster_of_two  # noqa: E402
+from clickhouses import ClickHouses  # noqa: E402
 from storecase import DAY, SECRET  # noqa: E402
 
 KEYS = ["n%d" % n for n in range(20)]
@@ -19,31 +19,29 @@ KEYS = ["n%d" % n for n in range(20)]
 class Cluster(storecase.StoreCase):
     @classmethod
     def make_store(cls):
-        cls.stores = cluster_of_two(SECRET)
-        for store in cls.stores:
-            cls.addClassCleanup(store.stop)
-        return cls.stores
+        store = ClickHouses(SECRET)
+        cls.addClassCleanup(store.stop)
+        return store
 
     @classmethod
     def parameter(cls):
-        hosts = ",".join(store.host() for store in cls.stores)
-        return "clickhouse=http://%s%s/vedette?cluster=two" % (cls.stores[0].user(), hosts)
+        return "clickhouse=" + cls.store.url("vedette")
 
     def local(self, sql):
         """What each server says of its own rows of these items."""
         sql = "SELECT %s FROM vedette.history_uint_local FINAL WHERE itemid IN (%s)" % (
             sql, ",".join(self.items.values()))
-        return [int(store.query(sql)) for store in self.stores]
+        return [int(node.query(sql)) for node in self.store.nodes]
 
     def one_hangs(self, number):
         """For so long that calls are given up."""
         since = self.log_end()
-        self.stores[number].pause()
+        self.store.nodes[number].pause()
         try:
             self.old_values_fail(self.items[KEYS[0]])
             bed.wait_for("a call to be given up", lambda: self.complaint(since))
         finally:
-            self.stores[number].go_on()
+            self.store.nodes[number].go_on()
 
     def test_a_server_hangs_stops_and_comes_back_and_everything_is_there_once(self):
         _, items = self.host("spread", [{"key_": key, "value_type": 3} for key in KEYS])
@@ -74,19 +72,19 @@ class Cluster(storecase.StoreCase):
             self.one_hangs(1)
             self.assertGreater(len(acknowledged), before + 100)
             for away in (1, 0):
-                self.stores[away].kill()
+                self.store.nodes[away].kill()
                 before = len(acknowledged)
                 bed.wait_for("values go on", lambda b=before: len(acknowledged) > b + 50)
                 # Reading all needs all; the other serves what it has.
                 self.old_values_fail(items[KEYS[0]])
-                self.assertNotEqual("0", self.stores[1 - away].query(
+                self.assertNotEqual("0", self.store.nodes[1 - away].query(
                     "SELECT count() FROM vedette.history_uint_local"))
                 if away == 0:
                     # A start finds one of two.
                     self.server.kill()
                     self.server.start()
                     bed.wait_for("values go on", lambda b=before: len(acknowledged) > b + 100)
-                self.stores[away].start()
+                self.store.nodes[away].start()
                 before = len(acknowledged)
                 bed.wait_for("values go on", lambda b=before: len(acknowledged) > b + 20)
         finally:
@@ -104,7 +102,7 @@ class Cluster(storecase.StoreCase):
     def read_and_clear(self, items):
         """Old values of items of both servers are read and deleted."""
         for key in KEYS[:2]:
-            self.stores[0].query(
+            self.store.nodes[0].query(
                 "INSERT INTO vedette.history_uint (itemid, clock, ns, value, keep) VALUES "
                 "(%s, %d, 7, 42, 31)" % (items[key], int(time.time()) - 20 * DAY))
 

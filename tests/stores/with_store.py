@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
-from cassandra import Cassandra  # noqa: E402
-from clickhouses import ClickHouse, NewEngine  # noqa: E402
+from cassandra import Cassandra, Replicas  # noqa: E402
+from clickhouses import ClickHouse, ClickHouses, NewEngine  # noqa: E402
 from databases import MariaDb, Postgres, TimescaleDb  # noqa: E402
 from hbase import HBase  # noqa: E402
 from opensearch import OpenSearch  # noqa: E402
@@ -24,6 +24,7 @@ STORES = {
     "postgresql-timescaledb": TimescaleDb, "mysql": MariaDb, "cassandra": Cassandra,
     "opensearch": OpenSearch, "hbase": HBase, "riak": RiakDouble,
 }
+CLUSTERS = {"clickhouse-cluster": ClickHouses, "cassandra-cluster": Replicas}
 
 
 def main():

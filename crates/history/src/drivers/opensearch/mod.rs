@@ -40,6 +40,35 @@ pub struct OpenSearch {
     shared: Arc<Shared>,
 }
 
+/// Rows that are looked for.
+struct Search<'a> {
+    trends: bool,
+    items: &'a [ItemId],
+    kinds: Kinds,
+    span: Span,
+    newest_first: bool,
+    limit: usize,
+}
+
+impl<'a> Search<'a> {
+    /// All of some items.
+    fn all(trends: bool, items: &'a [ItemId], kinds: Kinds, span: Span) -> Self {
+        Self { trends, items, kinds, span, newest_first: false, limit: usize::MAX }
+    }
+
+    fn query(&self) -> Value {
+        let way = if self.newest_first { "desc" } else { "asc" };
+        let kinds = Kind::VALUES.into_iter().filter(|&kind| self.kinds.has(kind));
+        let kinds: Vec<&str> = kinds.map(rows::name).collect();
+        json!({
+            "track_total_hits": false,
+            "query": filter(self.items, &kinds, self.span),
+            // No two documents are equal in all of these, so that no page begins among equals.
+            "sort": [{ "clock": way }, { "ns": way }, { "kind": way }, { "itemid": way }],
+        })
+    }
+}
+
 struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
@@ -94,22 +123,14 @@ impl Shared {
     /// Finds rows page by page.
     fn search<T>(
         &self,
-        trends: bool,
-        wanted: &Wanted,
+        wanted: &Search<'_>,
         read: impl Fn(Row<'_>) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
         self.prepare()?;
         let client = &self.client;
-        let pattern = indices::pattern(&client.prefix, trends);
+        let pattern = indices::pattern(&client.prefix, wanted.trends);
         client.refresh(&pattern)?;
-        let way = if wanted.newest_first { "desc" } else { "asc" };
-        let kinds = Kind::VALUES.into_iter().filter(|&kind| wanted.kinds.has(kind));
-        let kinds: Vec<&str> = kinds.map(rows::name).collect();
-        let mut query = json!({
-            "track_total_hits": false,
-            "query": filter(wanted.item, &kinds, wanted.span),
-            "sort": [{ "clock": way }, { "ns": way }, { "kind": way }],
-        });
+        let mut query = wanted.query();
         let mut rows = Vec::new();
         while rows.len() < wanted.limit {
             let size = (wanted.limit - rows.len()).min(PAGE);
@@ -140,7 +161,7 @@ impl Shared {
         let query = json!({
             "size": 0,
             "track_total_hits": false,
-            "query": filter(wanted.item, &[rows::name(wanted.kind)], wanted.span),
+            "query": filter(&[wanted.item], &[rows::name(wanted.kind)], wanted.span),
             "aggs": buckets::question(wanted.width),
         });
         let query = query.to_string();
@@ -228,8 +249,14 @@ impl Remote for Shared {
     }
 
     fn read(&self, wanted: &Wanted) -> Result<Vec<Sample>, Error> {
-        let item = wanted.item;
-        self.search(false, wanted, |row| row.sample(item))
+        let Wanted { kinds, span, newest_first, limit, .. } = *wanted;
+        let items = &[wanted.item];
+        let wanted = Search { trends: false, items, kinds, span, newest_first, limit };
+        self.search(&wanted, |row| row.sample())
+    }
+
+    fn read_of(&self, items: &[ItemId], kinds: Kinds, span: Span) -> Result<Vec<Sample>, Error> {
+        self.search(&Search::all(false, items, kinds, span), |row| row.sample())
     }
 
     fn read_buckets(&self, wanted: &Coarse) -> Result<Option<Vec<Told>>, Error> {
@@ -237,16 +264,19 @@ impl Remote for Shared {
     }
 
     fn read_trends(&self, item: ItemId, span: Span) -> Result<Vec<Trend>, Error> {
-        let (kinds, limit) = (Kinds::NUMBERS, usize::MAX);
-        let wanted = Wanted { item, kinds, span, newest_first: false, limit };
-        self.search(true, &wanted, |row| row.trend(item))
+        self.read_trends_of(&[item], span)
+    }
+
+    fn read_trends_of(&self, items: &[ItemId], span: Span) -> Result<Vec<Trend>, Error> {
+        self.search(&Search::all(true, items, Kinds::NUMBERS, span), |row| row.trend())
     }
 }
 
-/// The query for the rows of an item.
-fn filter(item: ItemId, kinds: &[&str], span: Span) -> Value {
+/// The query for rows of items.
+fn filter(items: &[ItemId], kinds: &[&str], span: Span) -> Value {
+    let items: Vec<i64> = items.iter().map(|item| item.0.cast_signed()).collect();
     json!({ "bool": { "filter": [
-        { "term": { "itemid": item.0.cast_signed() } },
+        { "terms": { "itemid": items } },
         { "terms": { "kind": kinds } },
         { "range": { "clock": { "gte": span.from, "lte": span.till } } },
     ] } })

@@ -107,6 +107,7 @@ pub(crate) struct Hit<'a> {
 /// A document. Numbers stay text until it is known of which type they are.
 #[derive(Deserialize)]
 pub(crate) struct Row<'a> {
+    itemid: i64,
     #[serde(borrow)]
     kind: Cow<'a, str>,
     clock: u32,
@@ -138,7 +139,8 @@ pub(crate) struct Row<'a> {
 
 impl Row<'_> {
     /// The value; `None` when it is none.
-    pub(crate) fn sample(self, item: ItemId) -> Option<Sample> {
+    pub(crate) fn sample(self) -> Option<Sample> {
+        let item = ItemId(self.itemid.cast_unsigned());
         let at = Timestamp { clock: self.clock, ns: self.ns };
         let value = match self.kind.as_ref() {
             "float" => SampleValue::Float(float(self.value, self.exact.first())?),
@@ -156,7 +158,8 @@ impl Row<'_> {
     }
 
     /// The trend; `None` when it is none.
-    pub(crate) fn trend(self, item: ItemId) -> Option<Trend> {
+    pub(crate) fn trend(self) -> Option<Trend> {
+        let item = ItemId(self.itemid.cast_unsigned());
         let figures = [self.min, self.avg, self.max];
         let values = if self.kind == "float" {
             let mut exact = self.exact.iter();
@@ -207,7 +210,7 @@ mod tests {
             let mut lines = Vec::new();
             put_sample(&mut lines, "x", &sample, Class(31));
             let row: Row<'_> = serde_json::from_slice(document(&lines)).unwrap();
-            let read = row.sample(ItemId(7)).unwrap();
+            let read = row.sample().unwrap();
             assert_eq!(format!("{read:?}"), format!("{sample:?}"));
         }
     }
@@ -224,15 +227,15 @@ mod tests {
             let mut lines = Vec::new();
             put_trend(&mut lines, "x", &trend, Class(372));
             let row: Row<'_> = serde_json::from_slice(document(&lines)).unwrap();
-            assert_eq!(format!("{:?}", row.trend(ItemId(7)).unwrap()), format!("{trend:?}"));
+            assert_eq!(format!("{:?}", row.trend().unwrap()), format!("{trend:?}"));
         }
         for odd in [
-            r#"{"kind":"float","clock":1}"#,
-            r#"{"kind":"uint","clock":1,"value":-1}"#,
-            r#"{"kind":"other","clock":1,"value":1}"#,
+            r#"{"itemid":1,"kind":"float","clock":1}"#,
+            r#"{"itemid":1,"kind":"uint","clock":1,"value":-1}"#,
+            r#"{"itemid":1,"kind":"other","clock":1,"value":1}"#,
         ] {
             let row: Row<'_> = serde_json::from_str(odd).unwrap();
-            assert!(row.sample(ItemId(1)).is_none(), "{odd}");
+            assert!(row.sample().is_none(), "{odd}");
         }
     }
 }
