@@ -13,7 +13,7 @@ use super::session::{Question, Schema, Session};
 use super::tables::{Set, Table};
 use crate::buckets::complete;
 use crate::drivers::at_most;
-use crate::drivers::prepared::{Begin, Prepared};
+use crate::drivers::prepared::Prepared;
 use crate::{
     Bucket, Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention,
     Span, Store, View,
@@ -65,16 +65,7 @@ impl<S: Session> Database<S> {
         session: &mut S,
         with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.with_known_since(self.schema.begin(), session, with)
-    }
-
-    fn with_known_since<T>(
-        &self,
-        begin: Begin,
-        session: &mut S,
-        with: impl FnOnce(&mut S, &mut S::Schema) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        self.schema.since(begin, |known| match known {
+        self.schema.with_any(|known| match known {
             Some(known) => with(session, known),
             none => {
                 let looked = S::Schema::prepare(session, &self.address.location())?;
@@ -117,14 +108,12 @@ impl<S: Session> Database<S> {
     }
 
     fn tables(&self) -> Result<Vec<Table>, Error> {
-        let begin = self.schema.begin();
-        if let Some(known) =
-            self.schema.since(begin, |known| Ok(known.as_ref().map(S::Schema::tables)))?
-        {
-            return Ok(known);
+        match self.schema.with_any(|known| Ok(known.as_ref().map(S::Schema::tables)))? {
+            Some(tables) => Ok(tables),
+            None => {
+                self.with_idle(|session| self.with_known(session, |_, known| Ok(known.tables())))
+            }
         }
-        let tables = |_: &mut S, known: &mut S::Schema| Ok(known.tables());
-        self.with_idle(|session| self.with_known_since(begin, session, tables))
     }
 }
 

@@ -12,6 +12,8 @@ pub(crate) mod driver;
 pub(crate) mod rows;
 pub(crate) mod session;
 pub(crate) mod tables;
+#[cfg(test)]
+mod tests;
 
 use crate::Error;
 
