@@ -67,7 +67,8 @@ class OnOpenSearch(tlscase.OverHttps, storecase.PromisesOnSmallDisk):
         return [tuple(hit["_source"][name] for name in names) for hit in hits]
 
     def insert(self, item, clock, ns, value):
-        self.store.call("PUT", "vedette-history-31d-%d/_doc/by-hand" % (clock // DAY), {
+        place = "vedette-history-31d-%d/_doc/by-hand?refresh=true" % (clock // DAY)
+        self.store.call("PUT", place, {
             "itemid": int(item), "kind": "uint", "clock": clock, "ns": ns, "value": value})
 
     def set_version(self, version):

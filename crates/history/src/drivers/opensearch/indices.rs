@@ -5,7 +5,7 @@ use ureq::http::Method;
 
 use super::super::not_newer;
 use super::client::Client;
-use crate::{Class, Day, Error};
+use crate::{Class, Day, Error, Span};
 
 /// Version of [`template`]: raise it with each change. Indices that are there keep what they have.
 const VERSION: u64 = 1;
@@ -33,6 +33,11 @@ impl Index {
     /// The day after its last one.
     pub(crate) fn ends(self) -> Day {
         Day(self.day.0.saturating_add(days(self.class)))
+    }
+
+    /// May it have rows of a span?
+    pub(crate) fn overlaps(self, span: Span) -> bool {
+        self.day <= Day::of(span.till) && Day::of(span.from) < self.ends()
     }
 
     pub(crate) fn name(self, prefix: &str) -> String {

@@ -3,14 +3,16 @@
 //! A row is a document whose id is made of kind, item, second and nanosecond, so that a batch which
 //! is sent twice is there once, and the later written of two with one id replaces the other. An
 //! index has the rows of one retention class and day, or span of days, and is deleted as a whole
-//! ([`indices`]). What was written is found by a search after a refresh: readers ask for one, who
-//! are few, and not writers, who are many.
+//! ([`indices`]). What was written is found by a search after a refresh, which readers ask for
+//! ([`unseen`]).
 
 mod buckets;
 mod client;
 mod indices;
 mod rows;
+mod unseen;
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
@@ -18,7 +20,9 @@ use serde_json::{Value, json};
 use ureq::http::Method;
 
 use self::client::Client;
+use self::indices::Index;
 use self::rows::{Found, Hit, Row};
+use self::unseen::Unseen;
 use super::prepared::Prepared;
 use super::remote::{Coarse, Connection, Remote, Wanted};
 use super::{at_most, kind_of, kind_of_trend};
@@ -73,7 +77,7 @@ struct Shared {
     client: Client,
     retention: Arc<dyn Retention>,
     /// The cluster knows what our indices are like.
-    prepared: Prepared,
+    prepared: Prepared<Unseen>,
 }
 
 impl std::fmt::Debug for OpenSearch {
@@ -102,22 +106,37 @@ impl Store for OpenSearch {
 }
 
 impl Shared {
-    fn prepare(&self) -> Result<(), Error> {
-        self.prepared.with(|| indices::prepare(&self.client), |()| Ok(()))
+    fn prepare<T>(&self, act: impl FnOnce(&mut Unseen) -> Result<T, Error>) -> Result<T, Error> {
+        let prepare = || {
+            indices::prepare(&self.client)?;
+            Unseen::none(&self.client)
+        };
+        self.prepared.with(prepare, act)
+    }
+
+    /// Searches find all of this time that was written.
+    fn see(&self, trends: bool, span: Span) -> Result<(), Error> {
+        self.prepare(|unseen| unseen.see(&self.client, trends, span))
     }
 
     /// Sends documents in requests of moderate size.
-    fn send<T>(&self, rows: &[T], put: impl Fn(&mut Vec<u8>, &T)) -> Result<(), Error> {
-        self.prepare()?;
-        let mut lines = Vec::new();
+    fn send<T>(&self, rows: &[T], put: impl Fn(&mut Vec<u8>, &T) -> Index) -> Result<(), Error> {
+        self.prepare(|_| Ok(()))?;
+        let (mut lines, mut written) = (Vec::new(), BTreeSet::new());
         for row in rows {
-            put(&mut lines, row);
+            written.insert(put(&mut lines, row));
             if lines.len() >= BULK_BYTES {
                 self.client.bulk(&lines)?;
                 lines.clear();
             }
         }
-        if lines.is_empty() { Ok(()) } else { self.client.bulk(&lines) }
+        if !lines.is_empty() {
+            self.client.bulk(&lines)?;
+        }
+        self.prepare(|unseen| {
+            unseen.written(written);
+            Ok(())
+        })
     }
 
     /// Finds rows page by page.
@@ -126,10 +145,9 @@ impl Shared {
         wanted: &Search<'_>,
         read: impl Fn(Row<'_>) -> Option<T>,
     ) -> Result<Vec<T>, Error> {
-        self.prepare()?;
+        self.see(wanted.trends, wanted.span)?;
         let client = &self.client;
         let pattern = indices::pattern(&client.prefix, wanted.trends);
-        client.refresh(&pattern)?;
         let mut query = wanted.query();
         let mut rows = Vec::new();
         while rows.len() < wanted.limit {
@@ -151,9 +169,8 @@ impl Shared {
 
     /// Buckets of all classes: of each class that has rows in one.
     fn buckets(&self, wanted: &Coarse) -> Result<Vec<Told>, Error> {
-        self.prepare()?;
+        self.see(false, wanted.span)?;
         let client = &self.client;
-        client.refresh(&indices::pattern(&client.prefix, false))?;
         let of_values = indices::list(client)?.into_iter().filter(|(index, _)| !index.trends);
         let mut classes: Vec<Class> = of_values.map(|(index, _)| index.class).collect();
         classes.sort_unstable();
@@ -211,19 +228,19 @@ impl Remote for Shared {
     fn write(&self, samples: &[Sample]) -> Result<(), Error> {
         self.send(samples, |lines, sample| {
             let class = self.retention.class(sample.item, kind_of(&sample.value));
-            rows::put_sample(lines, &self.client.prefix, sample, class);
+            rows::put_sample(lines, &self.client.prefix, sample, class)
         })
     }
 
     fn write_trends(&self, trends: &[Trend]) -> Result<(), Error> {
         self.send(trends, |lines, trend| {
             let class = self.retention.class(trend.item, kind_of_trend(trend));
-            rows::put_trend(lines, &self.client.prefix, trend, class);
+            rows::put_trend(lines, &self.client.prefix, trend, class)
         })
     }
 
     fn clear(&self, items: &[ItemId]) -> Result<(), Error> {
-        self.prepare()?;
+        self.prepare(|_| Ok(()))?;
         let items: Vec<i64> = items.iter().map(|item| item.0.cast_signed()).collect();
         for some in items.chunks(ITEMS_MAX) {
             self.delete(false, some)?;

@@ -21,12 +21,13 @@ pub(crate) fn name(kind: Kind) -> &'static str {
     }
 }
 
-/// Appends the two lines that store a value: its id makes the same moment the same document.
-pub(crate) fn put_sample(out: &mut Vec<u8>, prefix: &str, sample: &Sample, class: Class) {
+/// Appends the two lines that store a value, and tells where: its id makes the same moment the same
+/// document.
+pub(crate) fn put_sample(out: &mut Vec<u8>, prefix: &str, sample: &Sample, class: Class) -> Index {
     let kind = name(kind_of(&sample.value));
     let (item, Timestamp { clock, ns }) = (sample.item.0.cast_signed(), sample.at);
-    let index = Index::of(false, class, clock).name(prefix);
-    put(out, format_args!("{{\"index\":{{\"_index\":\"{index}\","));
+    let index = Index::of(false, class, clock);
+    put(out, format_args!("{{\"index\":{{\"_index\":\"{}\",", index.name(prefix)));
     put(out, format_args!("\"_id\":\"{kind}-{item}-{clock}-{ns}\"}}}}\n{{\"itemid\":{item},"));
     put(out, format_args!("\"kind\":\"{kind}\",\"clock\":{clock},\"ns\":{ns},"));
     match &sample.value {
@@ -47,14 +48,15 @@ pub(crate) fn put_sample(out: &mut Vec<u8>, prefix: &str, sample: &Sample, class
         }
     }
     out.extend_from_slice(b"}\n");
+    index
 }
 
 /// The same for a trend.
-pub(crate) fn put_trend(out: &mut Vec<u8>, prefix: &str, trend: &Trend, class: Class) {
+pub(crate) fn put_trend(out: &mut Vec<u8>, prefix: &str, trend: &Trend, class: Class) -> Index {
     let kind = name(kind_of_trend(trend));
     let (item, hour, num) = (trend.item.0.cast_signed(), trend.hour, trend.num);
-    let index = Index::of(true, class, hour).name(prefix);
-    put(out, format_args!("{{\"index\":{{\"_index\":\"{index}\","));
+    let index = Index::of(true, class, hour);
+    put(out, format_args!("{{\"index\":{{\"_index\":\"{}\",", index.name(prefix)));
     put(out, format_args!("\"_id\":\"{kind}-{item}-{hour}\"}}}}\n{{\"itemid\":{item},"));
     put(out, format_args!("\"kind\":\"{kind}\",\"clock\":{hour},\"ns\":0,\"num\":{num},"));
     match trend.values {
@@ -69,6 +71,7 @@ pub(crate) fn put_trend(out: &mut Vec<u8>, prefix: &str, trend: &Trend, class: C
         }
     }
     out.extend_from_slice(b"}\n");
+    index
 }
 
 fn put(out: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
