@@ -195,7 +195,6 @@ pub fn copy(
         let kinds = step.kinds(typed);
         let mut rows = patiently(plan, &mut || from.read(&step.items, kinds, step.span))?;
         rows.keep_for(to);
-        totals.count(&rows);
         if rows.len() > 0 {
             patiently(plan, &mut || to.write(&rows))?;
             if verify {
@@ -208,6 +207,7 @@ pub fn copy(
                 totals.differences.add(&rows, &back);
             }
         }
+        totals.count(&rows);
         tell(step.place, &totals)?;
         Ok(rows.len())
     })?;
@@ -271,12 +271,20 @@ fn walk(
             let of_kind = left.partition_point(|(other, _)| *other == kind);
             let (now, later) = left.split_at(of_kind.min(many));
             let first = day.saturating_mul(DAY_S);
-            let rows = each(&Step {
+            let done = each(&Step {
                 items: now.iter().map(|(_, item)| *item).collect(),
                 kind,
                 span: Span::new(first, first.saturating_add(DAY_S - 1)),
                 place: Place { day: Day(day), after: now.last().copied() },
-            })?;
+            });
+            let rows = match done {
+                // Together they may have more rows than a store answers with.
+                Err(error) if !error.retry && now.len() > 1 => {
+                    many = now.len() / 2;
+                    continue;
+                }
+                done => done?,
+            };
             many = match rows {
                 0..ROWS_FEW => (many * 2).min(ITEMS_MAX),
                 ROWS_MANY.. => (many / 2).max(1),

@@ -130,34 +130,57 @@ fn differences_are_counted_and_told() {
     assert_eq!((empty.only_first, empty.examples.len()), (360, EXAMPLES_MAX));
 }
 
-/// A store that keeps less than it is given: every third sample is missing, and a float is another.
-struct Lossy(Memory);
+/// A store with faults.
+struct Faulty {
+    memory: Memory,
+    /// Every third sample and all trends get lost.
+    loses: bool,
+    /// More items have too many rows for one answer.
+    items_max: usize,
+}
 
-impl Driver for Lossy {
-    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
-        let kept = samples.iter().enumerate().filter(|(n, _)| n % 3 > 0);
-        self.0.write(&kept.map(|(_, sample)| sample.clone()).collect::<Vec<_>>())
+impl Faulty {
+    fn side(loses: bool, items_max: usize) -> Side {
+        side_of(Self { memory: Memory::new(Arc::new(Class(31))), loses, items_max })
     }
-    fn write_trends(&mut self, _: &[Trend]) -> Result<(), Error> {
-        Ok(())
+}
+
+struct TooMany;
+
+impl crate::View for TooMany {
+    fn samples(&self, _: ItemId, _: Kinds) -> Result<Vec<Sample>, Error> {
+        Err(Error::row("too many"))
+    }
+    fn trends(&self, _: ItemId) -> Result<Vec<Trend>, Error> {
+        Err(Error::row("too many"))
+    }
+}
+
+impl Driver for Faulty {
+    fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
+        let kept = samples.iter().enumerate().filter(|(n, _)| !self.loses || n % 3 > 0);
+        self.memory.write(&kept.map(|(_, sample)| sample.clone()).collect::<Vec<_>>())
+    }
+    fn write_trends(&mut self, trends: &[Trend]) -> Result<(), Error> {
+        if self.loses { Ok(()) } else { self.memory.write_trends(trends) }
     }
     fn clear(&mut self, items: &[ItemId]) -> Result<(), Error> {
-        self.0.clear(items)
+        self.memory.clear(items)
     }
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn crate::View> {
-        self.0.view(items, span)
+        if items.len() > self.items_max { Box::new(TooMany) } else { self.memory.view(items, span) }
     }
     fn drop_before(&mut self, class: Class, day: Day) -> Result<u64, Error> {
-        self.0.drop_before(class, day)
+        self.memory.drop_before(class, day)
     }
     fn classes(&self) -> Result<Vec<Class>, Error> {
-        self.0.classes()
+        self.memory.classes()
     }
     fn describe(&self) -> crate::DriverInfo {
-        self.0.describe()
+        self.memory.describe()
     }
     fn counters(&self) -> crate::Counters {
-        self.0.counters()
+        self.memory.counters()
     }
 }
 
@@ -165,8 +188,7 @@ impl Driver for Lossy {
 fn what_did_not_arrive_is_found_while_copying() {
     let mut from = memory();
     from.write(&rows(TODAY..=TODAY)).unwrap();
-    let lossy = Lossy(Memory::new(Arc::new(Class(31))));
-    let mut to = side_of(lossy);
+    let mut to = Faulty::side(true, usize::MAX);
     let plan = plan(TODAY, TODAY);
     let run = |to: &mut Side, verify| {
         let run = (&plan, Place::START, verify);
@@ -176,4 +198,22 @@ fn what_did_not_arrive_is_found_while_copying() {
     assert_eq!((found.only_second, found.other), (0, 0));
     assert!(found.only_first >= 80 + 120, "{}", found.only_first);
     assert!(run(&mut to, false).is_none());
+}
+
+#[test]
+fn items_with_too_many_rows_for_one_answer_are_gone_over_in_fewer() {
+    let all = rows(TODAY..=TODAY);
+    let plan = plan(TODAY, TODAY);
+    let (mut from, mut to) = (Faulty::side(false, 7), Faulty::side(false, 2));
+    from.write(&all).unwrap();
+    for _ in 0..2 {
+        let copied = copy(&from, &mut to, (&plan, Place::START, true), &mut quiet).unwrap();
+        assert_eq!((copied.values, copied.trends), (240, 120));
+        assert!(copied.differences.is_none(), "{copied:?}");
+    }
+    let checked = check(&to, &from, &plan, &mut quiet).unwrap();
+    assert!(checked.values == 240 && checked.differences.is_none(), "{checked:?}");
+    let none = Faulty::side(false, 0);
+    let error = check(&from, &none, &plan, &mut quiet).unwrap_err();
+    assert_eq!(error.message, "too many");
 }

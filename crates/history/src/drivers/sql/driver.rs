@@ -19,7 +19,8 @@ use crate::{
     Span, Store, View,
 };
 
-/// Connections that readers leave open for each other.
+/// Connections that readers leave open for each other: with four, every second of eight readers of
+/// PostgreSQL connected anew, and their p95 was 26 ms instead of 13.
 const IDLE_MAX: usize = 8;
 
 /// A database, shared by drivers and readers.
