@@ -107,11 +107,12 @@ pub(crate) fn on_groups(user: &User, need: Need, column: &str) -> Option<String>
 }
 
 /// Condition: the user has the right on the hosts of all items in the expression of the trigger
-/// whose id is in `column`.
+/// whose id is in `column`. Nobody but super admins has one on a trigger without items.
 pub(crate) fn on_triggers(user: &User, need: Need, column: &str) -> Option<String> {
     let hosts = on_hosts(user, need, "i.hostid")?;
     Some(format!(
-        "NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
+        "EXISTS (SELECT 1 FROM functions fx WHERE fx.triggerid = {column}) AND \
+         NOT EXISTS (SELECT 1 FROM functions f JOIN items i ON i.itemid = f.itemid \
            WHERE f.triggerid = {column} AND NOT ({hosts}))"
     ))
 }
