@@ -6,6 +6,7 @@
 //! on blocking threads.
 
 mod call;
+mod effect;
 mod error;
 mod exchange;
 mod expand;
