@@ -106,37 +106,36 @@ function narrowed(filter: HostFilter): object {
   };
 }
 
-/** Only the ids, in the order shown: the spine that the windows of the table hang on. */
-export const hostIdsQuery = (filter: HostFilter) =>
+/** How many hosts match. */
+export const hostTotalQuery = (filter: HostFilter) =>
   queryOptions({
-    queryKey: ["hosts", "ids", filter],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ hostid: string }[]>(
-        "host.get",
-        {
-          ...narrowed(filter),
-          output: ["hostid"],
-          sortfield: filter.sort ?? "name",
-          sortorder: filter.desc ? "DESC" : "ASC",
-        },
-        signal,
-      );
-      return rows.map((row) => row.hostid);
-    },
+    queryKey: ["hosts", "total", narrowed(filter)],
+    queryFn: ({ signal }) => rpcCount("host.get", narrowed(filter), signal),
     placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
     meta: { live: "config" },
   });
 
-export function fetchHostRows(hostids: string[], signal?: AbortSignal): Promise<HostRow[]> {
-  return rpc<HostRow[]>("host.get", { ...ROW, hostids }, signal);
+/** The rows of a window of the list; the server sorts and cuts. */
+export function hostWindow(
+  filter: HostFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<HostRow[]> {
+  return rpc<HostRow[]>(
+    "host.get",
+    {
+      ...ROW,
+      ...narrowed(filter),
+      sortfield: filter.sort ?? "name",
+      sortorder: filter.desc ? "DESC" : "ASC",
+      limit,
+      offset: offset || undefined,
+    },
+    signal,
+  );
 }
-
-export const hostCountQuery = () =>
-  queryOptions({
-    queryKey: ["hosts", "count"],
-    queryFn: ({ signal }) => rpcCount("host.get", {}, signal),
-    meta: { live: "config" },
-  });
 
 export const hostQuery = (hostid: string) =>
   queryOptions({
