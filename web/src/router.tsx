@@ -10,7 +10,7 @@ import { Crash, NotFound } from "~/shell/fallback";
 import { Shell } from "~/shell/shell";
 import { parseSearch, pickSearch, stringifySearch } from "~/util/search";
 
-const root = createRootRoute({ notFoundComponent: NotFound });
+const root = createRootRoute();
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -283,6 +283,13 @@ const capacity = createRoute({
   component: lazyRouteComponent(() => import("~/pages/capacity"), "CapacityPage"),
 });
 
+/** Every other address: the page says that there is none, inside the shell. */
+const unknown = createRoute({
+  getParentRoute: () => inside,
+  path: "$",
+  component: NotFound,
+});
+
 const users = createRoute({
   getParentRoute: () => inside,
   path: "/users",
@@ -327,6 +334,7 @@ const pages = [
   health,
   capacity,
   users,
+  unknown,
 ] as const;
 
 export const router = createRouter({
