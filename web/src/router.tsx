@@ -21,7 +21,7 @@ function page<K extends string>(
   return lazyComponent(async () => (await load())[name] as ComponentType);
 }
 
-const root = createRootRoute({ notFoundComponent: NotFound });
+const root = createRootRoute();
 
 const login = createRoute({
   getParentRoute: () => root,
@@ -288,6 +288,13 @@ const capacity = createRoute({
   component: page(() => import("~/pages/capacity"), "CapacityPage"),
 });
 
+/** Every other address: the page says that there is none, inside the shell. */
+const unknown = createRoute({
+  getParentRoute: () => inside,
+  path: "$",
+  component: NotFound,
+});
+
 const users = createRoute({
   getParentRoute: () => inside,
   path: "/users",
@@ -332,6 +339,7 @@ const pages = [
   health,
   capacity,
   users,
+  unknown,
 ] as const;
 
 export const router = createRouter({

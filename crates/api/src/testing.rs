@@ -128,6 +128,22 @@ impl Server {
         self.call_as(None, "user.login", &params).unwrap().as_str().unwrap().to_owned()
     }
 
+    /// Makes a user with a role (1 user, 2 administrator, 3 super administrator, or one of the
+    /// test's own) and rights on groups; returns a session of that user.
+    pub(crate) fn user(&self, name: &str, role: &str, rights: &[(&str, i64)]) -> String {
+        let rights: Vec<Json> = rights
+            .iter()
+            .map(|(group, permission)| json!({ "id": group, "permission": permission }))
+            .collect();
+        let group = self.create("usergroup.create", &json!({ "name": name, "rights": rights }));
+        let user = json!({
+            "username": name, "passwd": "Pa55word-x", "roleid": role,
+            "usrgrps": { "usrgrpid": group },
+        });
+        self.create("user.create", &user);
+        self.login(name, "Pa55word-x")
+    }
+
     /// A call as `Admin`: the result, or the error's code and data.
     pub(crate) fn call(&self, method: &str, params: &Json) -> Result<Json, (i64, String)> {
         self.call_as(Some(&self.session), method, params)

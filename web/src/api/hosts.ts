@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { HostInterface } from "~/util/interfaces";
 import type { Tag, TagFilter } from "~/util/tags";
+import { wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
@@ -165,6 +166,13 @@ export interface NamedHost {
 }
 
 /** A handful of hosts by name, for pickers and the palette. */
+function hostSearch(text: string): object {
+  const words = wordsOf(text);
+  if (words.length > 1) return { search: { name: words } };
+  return text ? { search: { name: text, host: text }, searchByAny: true } : {};
+}
+
+/** A handful by name: one word also by the technical name, several by the visible name alone. */
 export const hostSearchQuery = (text: string, limit = 20) =>
   queryOptions({
     queryKey: ["hosts", "search", text, limit],
@@ -173,8 +181,7 @@ export const hostSearchQuery = (text: string, limit = 20) =>
         "host.get",
         {
           output: ["hostid", "name"],
-          search: text ? { name: text, host: text } : undefined,
-          searchByAny: true,
+          ...hostSearch(text),
           sortfield: "name",
           limit,
         },

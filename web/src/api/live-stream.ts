@@ -16,8 +16,12 @@ export const openStream: OpenStream = (token, onEvent, onState) => {
     try {
       // A header instead of EventSource, which could send the token only as part of the URL.
       const headers = { Accept: "text/event-stream", Authorization: `Bearer ${token}` };
-      const { signal } = request;
-      const response = await fetch("/api/live", { headers, signal, cache: "no-store" });
+      const options = { headers, signal: request.signal, cache: "no-store" } as const;
+      let response = await fetch("/api/live", options);
+      // A server that takes the token only in the URL.
+      if (response.status === 400) {
+        response = await fetch(`/api/live?token=${encodeURIComponent(token)}`, options);
+      }
       if (!response.ok || !response.body) return RETRY_MS;
       onState(true);
       await readEvents(response.body, onEvent);

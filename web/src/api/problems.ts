@@ -27,6 +27,8 @@ export interface ProblemItem {
   itemid: string;
   name: string;
   lastvalue: string;
+  /** "0": the item has no value yet. */
+  lastclock: string;
   units: string;
   value_type: string;
 }
@@ -198,7 +200,7 @@ export async function fetchProblemRows(
             output: ["triggerid", "manual_close"],
             triggerids,
             selectHosts: ["hostid", "name"],
-            selectItems: ["itemid", "name", "lastvalue", "units", "value_type"],
+            selectItems: ["itemid", "name", "lastvalue", "lastclock", "units", "value_type"],
           },
           signal,
         )
