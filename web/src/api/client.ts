@@ -1,3 +1,4 @@
+import { answered, unanswered } from "./reach";
 import type { MethodName } from "./schema";
 import { endSession, sessionToken } from "./session-store";
 
@@ -39,11 +40,21 @@ async function send(method: string, params: unknown, signal?: AbortSignal): Prom
   if (token && !ANONYMOUS.has(method)) headers.Authorization = `Bearer ${token}`;
   const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: ++lastId });
   try {
-    return await fetch(API_PATH, { method: "POST", headers, body, signal });
+    const answer = await fetch(API_PATH, { method: "POST", headers, body, signal });
+    // Gateways in front of a server that is down.
+    if (answer.status >= 502 && answer.status <= 504) unanswered();
+    else answered();
+    return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
+    unanswered();
     throw new ApiError(0, "The server does not answer.", method);
   }
+}
+
+/** Keeps asking until the server answers again. */
+export function probe(): Promise<unknown> {
+  return rpc("apiinfo.version", []).catch(() => undefined);
 }
 
 function httpError(answer: Response, method: string): ApiError {

@@ -39,7 +39,7 @@ export function LoginPage() {
   const { next } = route.useSearch();
   const navigate = useNavigate();
   const router = useRouter();
-  const [username, setUsername] = useState("");
+  const [username, setUsername] = useState("Admin");
   const [password, setPassword] = useState("");
   const [remember, setRemember] = useState(true);
   const [busy, setBusy] = useState(false);

@@ -18,6 +18,7 @@ use crate::gone;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
+use crate::owned::secrets;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, rows_of};
@@ -118,6 +119,8 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut found = get.run()?;
     show(&mut found);
     attach(&mut found)?;
+    // Secrets are also in the steps, so this comes last.
+    secrets::hide(&mut found, "hostid")?;
     Ok(found.finish())
 }
 
@@ -197,7 +200,11 @@ fn scenario(doc: &Json, delay: &str, status: i64, uuid: &str) -> WebScenario {
     }
 }
 
-/// Writes the scenario of an import: `doc` as the API has it.
+/// Members that no export has.
+pub(crate) const SECRETS: &[&str] = &["http_password", "ssl_key_password"];
+
+/// Writes the scenario of an import: `doc` as the API has it. An existing scenario keeps the
+/// secrets that the document does not have, because exports have none.
 pub(crate) fn import(
     call: &Call<'_>,
     hostid: u64,
@@ -219,7 +226,14 @@ fn write(
     before: Option<(u64, &str)>,
     (doc, path): (&Json, &str),
 ) -> ApiResult<(u64, Deleted)> {
-    let checked = doc::checked(doc, None, path)?;
+    let mut checked = doc::checked(doc, None, path)?;
+    if let Some((id, _)) = before {
+        let rows = edit.query("SELECT params FROM items WHERE itemid = ?", &[id.into()])?;
+        let stored = rows.first().map(|row| doc::read(row.text("params"))).unwrap_or_default();
+        for name in SECRETS.iter().filter(|name| doc.get(**name).is_none()) {
+            checked[*name] = stored[*name].as_str().unwrap_or_default().into();
+        }
+    }
     let text = |name: &str, default: &str| doc[name].as_str().unwrap_or(default).to_owned();
     let status = params::int(doc.get("status").unwrap_or(&Json::from(0)), path)?;
     let written = scenario(&checked, &text("delay", "1m"), status, &text("uuid", ""));
