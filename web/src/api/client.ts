@@ -34,9 +34,13 @@ const ANONYMOUS = new Set(["user.login", "user.checkAuthentication", "apiinfo.ve
 
 let lastId = 0;
 
-async function send(method: string, params: unknown, signal?: AbortSignal): Promise<Response> {
+async function send(
+  method: string,
+  params: unknown,
+  signal?: AbortSignal,
+  token = sessionToken(),
+): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json-rpc" };
-  const token = sessionToken();
   if (token && !ANONYMOUS.has(method)) headers.Authorization = `Bearer ${token}`;
   const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: ++lastId });
   try {
@@ -88,6 +92,11 @@ export async function rpc<T>(method: Method, params: unknown, signal?: AbortSign
   }
   if (envelope.result === undefined) throw httpError(answer, method);
   return envelope.result;
+}
+
+/** Ends a session that this page does not use. */
+export async function endOther(token: string): Promise<void> {
+  await send("user.logout", [], undefined, token).catch(() => undefined);
 }
 
 /** `countOutput` answers with a string. */
