@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
 use config::db::Location;
-use model::{HostId, InterfaceId, ItemId, TriggerId};
+use model::{HostId, InterfaceId, ItemId, Sample, SampleValue, Timestamp, TriggerId};
 use serde_json::json;
 use stdx::clock::SimClock;
 use wire::history_service::Failure;
 
+use crate::call::{Call, User};
 use crate::live::{Acknowledge, Availability, ItemState, Push};
 use crate::{Api, Deps, Json, Live, LiveHub};
 
@@ -18,21 +19,33 @@ pub(crate) struct Server {
     pub(crate) clock: Arc<SimClock>,
     /// What methods asked the running parts to do.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    /// Items that have a newest value.
+    pub(crate) valued: Arc<Mutex<Vec<ItemId>>>,
     session: String,
     _dir: tempfile::TempDir,
 }
 
-struct Idle(Arc<Mutex<Vec<String>>>);
+struct Idle {
+    asked: Arc<Mutex<Vec<String>>>,
+    valued: Arc<Mutex<Vec<ItemId>>>,
+}
 
 impl Idle {
     fn note(&self, what: String) {
-        self.0.lock().unwrap().push(what);
+        self.asked.lock().unwrap().push(what);
     }
 }
 
 impl Live for Idle {
     fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
-        vec![ItemState::default(); items.len()]
+        let valued = self.valued.lock().unwrap();
+        let value = |item: &ItemId| Sample {
+            item: *item,
+            at: Timestamp { clock: 1_800_000_000, ns: 0 },
+            value: SampleValue::Unsigned(1),
+        };
+        let last = |item: &ItemId| valued.contains(item).then(|| value(item));
+        items.iter().map(|item| ItemState { last: last(item), ..ItemState::default() }).collect()
     }
     fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
         vec![Availability::default(); interfaces.len()]
@@ -91,14 +104,16 @@ impl Server {
         assert!(seeded.unwrap());
         let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let valued = Arc::new(Mutex::new(Vec::new()));
+        let live = Idle { asked: Arc::clone(&asked), valued: Arc::clone(&valued) };
         let api = Api::new(Deps {
             config: Arc::new(config),
             history,
-            live: Arc::new(Idle(Arc::clone(&asked))),
+            live: Arc::new(live),
             hub: LiveHub::default(),
             clock: clock.clone(),
         });
-        let mut server = Self { api, clock, asked, session: String::new(), _dir: dir };
+        let mut server = Self { api, clock, asked, valued, session: String::new(), _dir: dir };
         server.session = server.login("Admin", "zabbix");
         server
     }
@@ -152,6 +167,18 @@ impl Server {
             )),
             None => Ok(answer["result"].take()),
         }
+    }
+
+    /// Gives a call in progress of this user to `work`.
+    pub(crate) fn with_call<T>(&self, user: User, work: impl FnOnce(&Call<'_>) -> T) -> T {
+        work(&Call {
+            api: &self.api,
+            user: Some(user),
+            peer: PEER,
+            has_header: false,
+            has_auth: false,
+            transaction: None,
+        })
     }
 
     /// Calls that must be refused: method, parameters, code, a part of the text.

@@ -2,12 +2,13 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { hostSearchQuery } from "~/api/hosts";
-import { itemSearchQuery } from "~/api/items";
+import { hostItemSearchQuery } from "~/api/items";
 import { templateSearchQuery } from "~/api/templates";
 import { cx } from "~/ui/cx";
 import { Icon, type IconName } from "~/ui/icon";
 import { Kbd } from "~/ui/state";
 import { useSettled } from "~/util/hooks";
+import { includesAll } from "~/util/words";
 import { DESTINATIONS } from "./nav";
 
 interface Entry {
@@ -24,9 +25,9 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
   const needle = useSettled(text.trim(), 120);
   const wanted = needle.length > 0;
   const hosts = useQuery({ ...hostSearchQuery(needle, 8), enabled: wanted });
-  const items = useQuery({ ...itemSearchQuery(needle), enabled: needle.length > 1 });
+  const items = useQuery({ ...hostItemSearchQuery(needle), enabled: needle.length > 1 });
   const templates = useQuery({ ...templateSearchQuery(needle), enabled: needle.length > 1 });
-  const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
+  const matches = (label: string) => includesAll(label, text);
 
   const pages: Entry[] = DESTINATIONS.flatMap((section) => section.pages).map((page) => ({
     id: page.to,

@@ -5,7 +5,6 @@ use std::collections::HashMap;
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
-use model::{ItemId, TriggerId};
 use serde_json::{Map, json};
 
 use super::fields::Kind;
@@ -17,6 +16,7 @@ use super::rules::{JMX_ENDPOINT, Presence, Shape, refuse_other};
 use super::{lld, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
+use crate::gone;
 use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
 use crate::params;
 use crate::permission::{Need, and, on_hosts};
@@ -460,16 +460,6 @@ pub(super) fn delete(
         }
         Ok(config::objects::delete_items(edit, &ids)?)
     })?;
-    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
-    let triggers: Vec<TriggerId> = deleted.triggers.iter().map(|id| TriggerId(*id)).collect();
-    if !triggers.is_empty() {
-        call.api.deps.live.triggers_gone(&triggers);
-    }
-    if kind != Kind::Prototype
-        && let Err(error) = call.api.deps.live.clear_history(&items)
-    {
-        // The items are gone all the same; retention takes their history in time.
-        tracing::warn!(%error, "history of deleted items was not cleared");
-    }
+    gone::tell(call, &deleted);
     Ok(json!({ keys: ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

@@ -4,14 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
+use config::objects::{
+    Deleted, ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve,
+};
 use model::TriggerId;
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
 use super::circles::refuse_circles;
 use super::{Kind, expand};
 use crate::call::{Call, Json};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
+use crate::gone;
 use crate::object::{Columns, Mode, taken};
 use crate::params;
 use crate::permission::{Need, and, on_hosts, on_triggers};
@@ -290,7 +294,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         .map(|(_, id, _)| TriggerId(*id))
         .collect();
     if kind == Kind::Trigger && !off.is_empty() {
-        call.api.deps.live.triggers_gone(&off);
+        call.after_commit(Effect::TriggersGone(off)).map_err(ApiError::application)?;
     }
     Ok(kind.object().result(&ids))
 }
@@ -379,8 +383,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         Ok(config::objects::delete_triggers(edit, &ids)?)
     })?;
     if kind == Kind::Trigger {
-        let gone: Vec<TriggerId> = gone.into_iter().map(TriggerId).collect();
-        call.api.deps.live.triggers_gone(&gone);
+        gone::tell(call, &Deleted { triggers: gone, ..Deleted::default() });
     }
     Ok(kind.object().result(&ids))
 }
