@@ -37,14 +37,22 @@ def fill(server):
               for t, _ in triggers])
         many("functions", "functionid, triggerid, itemid, name, parameter",
              [(t, t, h * 10 + 1, "last", "$") for t, h in triggers])
+        # One trigger per talking host that a value above 5 fires.
+        overloads = [(FIRST * 2 + n, h) for n, h in enumerate(talking)]
+        many("triggers", "triggerid, description, expression, priority",
+             [(t, "Overload", "{%d}>5" % t, 4) for t, _ in overloads])
+        many("functions", "functionid, triggerid, itemid, name, parameter",
+             [(t, t, h * 10, "last", "$") for t, h in overloads])
         for table, more in (("events", ", value"), ("problems", ", r_clock")):
             many(table, "eventid, objectid, clock, severity, name" + more,
                  [(t, t, now - 86_400 + (t - FIRST) // 2, severity(t),
                    "Fault %d of node-%05d" % (t % PROBLEMS_EACH, h - FIRST), int(table == "events"))
                   for t, h in triggers])
+        # The next ids are above all of these.
         db.execute("UPDATE ids SET next = ?", (FIRST * 100,))
+        db.execute("INSERT OR REPLACE INTO ids (name, next) VALUES ('events', ?)", (FIRST * 100,))
         db.commit()
-    return len(triggers), talking
+    return len(triggers)
 
 
 def severity(trigger):
@@ -52,9 +60,9 @@ def severity(trigger):
     return 2 + trigger % 4
 
 
-def send_values(server):
-    """A first value of each talking host."""
-    for start in range(0, TALKING, 500):
+def send_values(server, hosts=range(TALKING), value="1"):
+    """A value of each of these talking hosts."""
+    for start in range(0, len(hosts), 500):
         bed.send(server.address, {"request": "sender data", "data": [
-            {"host": "node-%05d" % n, "key": "load", "value": "1"}
-            for n in range(start, start + 500)]}, timeout=60)
+            {"host": "node-%05d" % n, "key": "load", "value": value}
+            for n in hosts[start:start + 500]]}, timeout=60)

@@ -5,6 +5,7 @@ import { discoveryRulesQuery } from "~/api/discovery";
 import { hostStatesQuery } from "~/api/host-states";
 import { type Host, hostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow } from "~/api/items";
+import { mayConfigure } from "~/api/session-store";
 import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { ItemTable } from "~/parts/item-table";
@@ -184,7 +185,7 @@ export function HostPage() {
           {host && <HostMark host={host} maintenances={maintenances} />}
         </>
       }
-      actions={host && <HostActions host={host} />}
+      actions={host && mayConfigure() && <HostActions host={host} />}
       bar={
         host && (
           <div className="flex w-full flex-col gap-2">

@@ -4,6 +4,7 @@ import { useCallback, useMemo, useState } from "react";
 import { hostStatesQuery } from "~/api/host-states";
 import { type HostFilter, type HostRow, hostTotalQuery, hostWindow } from "~/api/hosts";
 import { maySilence } from "~/api/maintenance";
+import { mayConfigure } from "~/api/session-store";
 import { useRowWindow, useVisible, windowOf } from "~/api/windows";
 import { GroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SilenceDialog, useMaintenances } from "~/parts/silence";
@@ -75,7 +76,7 @@ export function HostsPage() {
     [states, maintenances, change],
   );
   const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
-  const create = (
+  const create = mayConfigure() && (
     <Link to="/hosts/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
       Create host

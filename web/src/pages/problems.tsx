@@ -136,7 +136,7 @@ export function ProblemsPage() {
                 onVisible={onVisible}
                 selected={selected}
                 onSelect={setSelected}
-                onSelectAll={() => void selectAll()}
+                onSelectAll={selectAll}
                 allCount={Math.min(total, SELECT_MAX)}
                 openId={search.event}
                 onOpen={(row) => change({ event: row.eventid })}

@@ -9,7 +9,7 @@ import { Icon, type IconName } from "~/ui/icon";
 import { Kbd } from "~/ui/state";
 import { useSettled } from "~/util/hooks";
 import { includesAll } from "~/util/words";
-import { DESTINATIONS } from "./nav";
+import { destinations } from "./nav";
 
 interface Entry {
   id: string;
@@ -29,13 +29,15 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
   const templates = useQuery({ ...templateSearchQuery(needle), enabled: needle.length > 1 });
   const matches = (label: string) => includesAll(label, text);
 
-  const pages: Entry[] = DESTINATIONS.flatMap((section) => section.pages).map((page) => ({
-    id: page.to,
-    kind: "Pages",
-    label: page.label,
-    icon: page.icon,
-    go: () => void navigate({ to: page.to }),
-  }));
+  const pages: Entry[] = destinations()
+    .flatMap((section) => section.pages)
+    .map((page) => ({
+      id: page.to,
+      kind: "Pages",
+      label: page.label,
+      icon: page.icon,
+      go: () => void navigate({ to: page.to }),
+    }));
   pages.push(
     {
       id: "new-host",

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react";
 import { Questions } from "~/ui/confirm";
 import { lazyComponent } from "~/ui/lazy";
 import { Toasts } from "~/ui/toast";
-import { DESTINATIONS, Nav } from "./nav";
+import { destinations, Nav } from "./nav";
 import { StaleBanner } from "./stale-banner";
 import { Topbar } from "./topbar";
 
@@ -48,7 +48,9 @@ function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
       if (document.querySelector("dialog[open]")) return;
       if (going) {
         going = false;
-        const page = DESTINATIONS.flatMap((s) => s.pages).find((p) => p.key === event.key);
+        const page = destinations()
+          .flatMap((s) => s.pages)
+          .find((p) => p.key === event.key);
         if (!page) return;
         event.preventDefault();
         event.stopPropagation();

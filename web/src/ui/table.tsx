@@ -5,6 +5,7 @@ import {
   useEffect,
   useMemo,
   useRef,
+  useState,
   useSyncExternalStore,
 } from "react";
 import { cx } from "./cx";
@@ -36,7 +37,7 @@ export interface TableProps<T> {
   onSelect?: (selected: Set<string>) => void;
   allIds?: readonly string[];
   /** Selects all rows where the ids are not in the browser; then `allCount` tells how many. */
-  onSelectAll?: () => void;
+  onSelectAll?: () => Promise<void>;
   allCount?: number;
   /** Keys on the active row beside the table's own (arrows, j, k, Enter, x). */
   onKey?: (key: string, row: T) => boolean;
@@ -149,7 +150,9 @@ export function VirtualTable<T>(props: TableProps<T>) {
 function HeaderRow<T>(props: TableProps<T> & { template: string }) {
   const { columns, sort, onSort, selected, onSelect, allIds, template } = props;
   const allCount = props.allCount ?? allIds?.length ?? 0;
-  const all = allCount > 0 && (selected?.size ?? 0) >= allCount;
+  // Checked at once, also while the ids are on their way.
+  const [asked, setAsked] = useState(false);
+  const all = asked || (allCount > 0 && (selected?.size ?? 0) >= allCount);
   return (
     <div
       role="row"
@@ -168,8 +171,10 @@ function HeaderRow<T>(props: TableProps<T> & { template: string }) {
           }}
           onChange={() => {
             if (all) onSelect(new Set());
-            else if (props.onSelectAll) props.onSelectAll();
-            else onSelect(new Set(allIds));
+            else if (props.onSelectAll) {
+              setAsked(true);
+              void props.onSelectAll().finally(() => setAsked(false));
+            } else onSelect(new Set(allIds));
           }}
           className="size-3.5 accent-accent"
         />

@@ -98,7 +98,7 @@ export function hostColumns(
     {
       id: "problems",
       header: "Problems",
-      width: "9.5rem",
+      width: "12.5rem",
       cell: (row) => <ProblemCell row={row} state={states.get(row.hostid)} />,
     },
     {
