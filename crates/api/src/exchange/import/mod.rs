@@ -10,13 +10,17 @@ mod lld;
 mod older;
 mod owners;
 mod parts;
+mod room;
 mod triggers;
 mod web;
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use serde_json::Map;
+
+pub(crate) use room::Places;
 
 use super::format::Format;
 use super::words::invalid;
@@ -197,10 +201,14 @@ fn read(call: &Call<'_>, input: &Json) -> ApiResult<(Rules, Json)> {
     let source = input
         .get("source")
         .ok_or_else(|| ApiError::at("/", "the parameter \"source\" is missing"))?;
-    let source = params::text(source, "/source")?;
+    let source = match source {
+        Json::String(text) => Cow::from(text),
+        other => Cow::from(params::text(other, "/source")?),
+    };
     if source.is_empty() {
         return Err(ApiError::at("/source", "cannot be empty"));
     }
+    room::check_source(call.user(), format, &source)?;
     Ok((rules, tree_of(format, &source)?))
 }
 
@@ -220,6 +228,7 @@ pub(super) fn tree_of(format: Format, source: &str) -> ApiResult<Json> {
 
 /// `configuration.import`: all of it, or nothing.
 pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let _place = call.api.imports.enter()?;
     let (rules, tree) = read(call, input)?;
     call.together(|call| Import::new(call, rules.clone()).tree(&tree))?;
     Ok(true.into())
@@ -227,6 +236,7 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 /// `configuration.importcompare`: what an import would change.
 pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    let _place = call.api.imports.enter()?;
     let (rules, tree) = read(call, input)?;
     difference::compare(call, &rules, &tree)
 }

@@ -266,3 +266,148 @@ fn imports_take_away_what_the_file_no_longer_has() {
     assert_eq!(column(&server, "SELECT description FROM triggers"), ["two"]);
     assert_eq!(count("items WHERE key_ = 'of.t'"), 1, "unlinking clears");
 }
+
+/// Template `t`, exported as a tree.
+fn exported(server: &Server) -> Json {
+    let id = server.text("SELECT hostid FROM hosts WHERE host = 't'");
+    let options = json!({ "format": "raw", "options": { "templates": [id] } });
+    server.call("configuration.export", &options).unwrap()["zabbix_export"]["templates"][0].take()
+}
+
+fn names(node: &Json) -> Vec<&str> {
+    node.as_object().unwrap().keys().map(String::as_str).collect()
+}
+
+#[test]
+fn members_of_scenarios_and_overrides_have_the_field_order() {
+    let server = Server::start();
+    let pair = json!([{ "name": "a", "value": "b" }]);
+    let variable = json!([{ "name": "{a}", "value": "b" }]);
+    let tag = json!([{ "tag": "a", "value": "b" }]);
+    let step = json!({
+        "status_codes": "200", "required": "r", "timeout": "3s", "retrieve_mode": "BOTH",
+        "follow_redirects": "NO", "headers": pair, "variables": variable, "posts": pair,
+        "query_fields": pair, "url": "http://x/", "name": "s",
+    });
+    let scenario = json!({
+        "uuid": uuid(2), "name": "w", "delay": "2m", "attempts": "2", "agent": "me",
+        "http_proxy": "http://p", "status": "DISABLED", "authentication": "BASIC",
+        "http_user": "u", "verify_peer": "YES", "verify_host": "YES", "ssl_cert_file": "c",
+        "variables": variable, "headers": pair, "steps": [step], "tags": tag,
+    });
+    let operation = json!({
+        "operationobject": "ITEM_PROTOTYPE", "operator": "LIKE", "value": "v",
+        "status": "DISABLED", "discover": "NO_DISCOVER", "delay": "1m", "history": "1d",
+        "trends": "1d", "tags": tag,
+    });
+    let rule = json!({
+        "uuid": uuid(3), "name": "r", "key": "r", "type": "TRAP", "delay": "0",
+        "overrides": [{ "name": "o", "step": "1", "operations": [operation] }],
+    });
+    let template = json!({ "uuid": uuid(1), "template": "t", "name": "t",
+                           "groups": [{ "name": "TG" }], "httptests": [scenario],
+                           "discovery_rules": [rule] });
+    import(&server, json!({ "templates": [template] })).unwrap();
+    let found = exported(&server);
+    assert_eq!(
+        names(&found["httptests"][0]).join(" "),
+        "uuid name delay attempts agent http_proxy variables headers status authentication \
+         http_user verify_peer verify_host ssl_cert_file steps tags"
+    );
+    assert_eq!(
+        names(&found["httptests"][0]["steps"][0]).join(" "),
+        "name url query_fields posts variables headers follow_redirects retrieve_mode timeout \
+         required status_codes"
+    );
+    assert_eq!(
+        names(&found["discovery_rules"][0]["overrides"][0]["operations"][0]).join(" "),
+        "operationobject operator value discover status delay history trends tags"
+    );
+}
+
+#[test]
+fn comparison_lists_objects_of_a_new_template_beside_it() {
+    let server = Server::start();
+    let params = |tree: Json| {
+        let mut root = json!({ "version": "7.0", "template_groups": [{ "name": "TG" }],
+                               "host_groups": [{ "name": "HG" }] });
+        root.as_object_mut().unwrap().extend(tree.as_object().unwrap().clone());
+        json!({ "format": "json", "rules": rules(),
+                "source": json!({ "zabbix_export": root }).to_string() })
+    };
+    let found = server.call("configuration.importcompare", &params(full(""))).unwrap();
+    let added = &found["templates"]["added"][0];
+    assert_eq!(names(&added["after"]), ["uuid", "template", "name", "groups"], "{added}");
+    assert_eq!(added["items"]["added"][0]["after"]["key"], "k", "{added}");
+    let rule = &added["discovery_rules"]["added"][0];
+    assert_eq!(rule["after"]["key"], "r");
+    let prototype = &rule["item_prototypes"]["added"][0];
+    assert_eq!(prototype["after"]["key"], "p[{#A}]");
+    assert_eq!(prototype["trigger_prototypes"]["added"][0]["after"]["name"], "tp");
+    assert_eq!(added["valuemaps"]["added"][0]["after"]["name"], "v");
+}
+
+#[test]
+fn yaml_texts_lose_one_line_end_and_others_none() {
+    let text = " a \n\n b \t\n\n";
+    for (format, kept) in [("json", text), ("xml", text), ("yaml", " a \n\n b \t\n")] {
+        let server = Server::start();
+        let template = json!({ "template": "t", "name": "t", "groups": [{ "name": "TG" }],
+                               "description": text });
+        let tree = json!({ "version": "7.0", "template_groups": [{ "name": "TG" }],
+                           "templates": [template] });
+        // JSON is YAML as well.
+        let source = match format {
+            "xml" => crate::exchange::write_export("xml", &tree).unwrap(),
+            _ => json!({ "zabbix_export": tree }).to_string(),
+        };
+        let params = json!({ "format": format, "rules": rules(), "source": source });
+        server.call("configuration.import", &params).unwrap();
+        let stored = "SELECT description FROM hosts WHERE host = 't'";
+        assert_eq!(server.text(stored), kept, "{format}");
+        for form in ["yaml", "json", "xml"] {
+            let id = server.text("SELECT hostid FROM hosts WHERE host = 't'");
+            let options = json!({ "format": form, "options": { "templates": [id] } });
+            let export = server.call("configuration.export", &options).unwrap();
+            let params = json!({ "format": form, "rules": rules(), "source": export });
+            server.call("configuration.import", &params).unwrap();
+            assert_eq!(server.text(stored), kept, "{format} through {form}");
+        }
+    }
+    let tree = json!({ "description": "two\nlines" });
+    let written = crate::exchange::write_export("yaml", &tree).unwrap();
+    assert_eq!(written, "zabbix_export:\n  description: |\n    two\n    lines\n");
+}
+
+#[test]
+fn history_of_template_items_rules_and_prototypes_cannot_be_cleared() {
+    let server = Server::start();
+    import(&server, full("")).unwrap();
+    let refused = server.api.deps.config.read(|c| c.query("SELECT itemid FROM items", &[]));
+    let refused: Result<_, config::db::DbError> = refused;
+    for row in refused.unwrap() {
+        let id = row.id("itemid").to_string();
+        let error = server.call("history.clear", &json!([id])).unwrap_err();
+        assert!(error.1.starts_with("No permissions to referred object"), "{error:?}");
+    }
+    let host = json!({ "host": "h", "groups": [{ "name": "HG" }], "templates": [{ "name": "t" }] });
+    import(&server, json!({ "hosts": [host] })).unwrap();
+    let id = server.text(
+        "SELECT i.itemid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.host = 'h' AND i.key_ = 'k'",
+    );
+    assert!(server.call("history.clear", &json!([id])).is_ok());
+}
+
+#[test]
+fn lookups_by_uuid_use_an_index() {
+    let server = Server::start();
+    for (table, key) in [("items", "itemid"), ("triggers", "triggerid")] {
+        let sql = format!("EXPLAIN QUERY PLAN SELECT {key} FROM {table} WHERE uuid = 'x'");
+        let rows = server.api.deps.config.read(|c| c.query(&sql, &[]));
+        let rows: Result<_, config::db::DbError> = rows;
+        let plan: Vec<String> =
+            rows.unwrap().iter().map(|row| row.text("detail").to_owned()).collect();
+        assert!(plan.iter().all(|step| step.starts_with("SEARCH")), "{plan:?}");
+    }
+}

@@ -68,7 +68,7 @@ fn what_create_refuses() {
         (json!({ "description": "x" }), "\"/1\": the parameter \"expression\" is missing"),
         (
             json!({ "description": "one", "expression": "last(/web/n)=1" }),
-            "Trigger \"one\" already exists on \"web\".",
+            "Trigger \"one\" already exists on \"Web server\".",
         ),
         (
             json!({ "description": "x", "expression": "1=1" }),
