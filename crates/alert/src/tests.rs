@@ -283,6 +283,49 @@ fn acknowledge_in_all_ways() {
 }
 
 #[test]
+fn ranks_of_problems_have_one_level_and_no_circle() {
+    let world = World::new();
+    world.problems.write(&[1, 2, 3, 4].map(|trigger| problem(trigger, 1, &[]))).unwrap();
+    let events = [1, 2, 3, 4].map(|trigger| world.open_events(trigger)[0]);
+    let place = |id: &str| events.iter().position(|event| event.to_string() == id);
+    // Which event becomes a symptom of which, and the causes of all afterwards (0 = none).
+    for (symptom, cause, expected) in [
+        (1, 2, [2, 0, 0, 0]),
+        (1, 1, [2, 0, 0, 0]),
+        // The other way round: they change places.
+        (2, 1, [0, 1, 0, 0]),
+        // A symptom is no cause: its own cause is taken.
+        (3, 2, [0, 1, 1, 0]),
+        (3, 2, [0, 1, 1, 0]),
+        // Symptoms go with their cause.
+        (1, 4, [4, 4, 4, 0]),
+        // A symptom takes the place of its cause, before all other symptoms.
+        (4, 2, [2, 0, 2, 2]),
+    ] {
+        let request = AckRequest {
+            events: vec![events[symptom - 1]],
+            actions: action::RANK_SYMPTOM,
+            cause: events[cause - 1],
+            ..AckRequest::default()
+        };
+        world.problems.acknowledge(&request).unwrap();
+        for table in ["events", "problems"] {
+            let sql = format!("SELECT cause_eventid FROM {table} ORDER BY eventid");
+            let causes: Vec<usize> =
+                world.rows(&sql).iter().map(|id| place(id).map_or(0, |n| n + 1)).collect();
+            assert_eq!(causes, expected, "{table}: {symptom} symptom of {cause}");
+        }
+    }
+    let missing = AckRequest {
+        events: vec![events[0]],
+        actions: action::RANK_SYMPTOM,
+        cause: EventId(999),
+        ..AckRequest::default()
+    };
+    assert!(matches!(world.problems.acknowledge(&missing), Err(AckError::NotFound(EventId(999)))));
+}
+
+#[test]
 fn symptoms_and_causes() {
     let world = World::new();
     world.problems.write(&[problem(1, 1, &[]), problem(4, 2, &[])]).unwrap();

@@ -89,6 +89,8 @@ fn command() -> Command {
 }
 
 fn main() -> ExitCode {
+    // Every command creates files with secrets: databases, history, generated passwords.
+    stdx::sys::set_umask(folder::OTHERS);
     let matches = command().get_matches();
     match dispatch(&matches) {
         Ok(()) => ExitCode::SUCCESS,

@@ -20,7 +20,7 @@ use tokio::sync::broadcast;
 
 use crate::backend::Requests;
 use crate::capacity::Capacity;
-use crate::folder::{RunningMark, lock};
+use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
 use crate::listen::{bind, web_certificate};
 use crate::live::Running;
@@ -49,7 +49,7 @@ const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     crate::logging::log(values.get("log"))?;
     let data = values.path("data").context("parameter data: a folder is needed")?;
-    std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
+    folder::prepare(&data)?;
     let _lock = lock(&data)?;
     huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
