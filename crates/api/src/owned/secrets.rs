@@ -113,8 +113,10 @@ impl Call<'_> {
         match self.user().kind {
             UserType::SuperAdmin => Ok(None),
             UserType::Admin => {
+                let owners: BTreeSet<u64> = owners.iter().copied().collect();
+                let owners: Vec<u64> = owners.into_iter().collect();
                 let target = Target::HostOrTemplate;
-                self.read(|c| self.allowed(c, target, Need::Write, owners)).map(Some)
+                self.read(|c| self.allowed(c, target, Need::Write, &owners)).map(Some)
             }
             UserType::User => Ok(Some(BTreeSet::new())),
         }

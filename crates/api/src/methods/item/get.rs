@@ -42,12 +42,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
     if found.rows.is_empty() {
         return Ok(found.finish());
     }
-    if ["password", "ssl_key_password", "headers", "query_fields", "parameters"]
-        .iter()
-        .any(|name| found.output.has(name))
-    {
-        secrets::hide(&mut found, "hostid")?;
-    }
+    secrets::hide(&mut found, "hostid")?;
     live(&mut found, input, kind);
     selects(&mut found, kind)?;
     if kind == Kind::Rule {
