@@ -1,8 +1,8 @@
-//! Whole shards, driven without threads by a simulated clock.
 
 mod calculated;
 mod configuration;
 mod preprocessing;
+mod refused;
 mod repeats;
 mod scripts;
 mod shards;
