@@ -1,3 +1,4 @@
+//! Whole shards, driven without threads by a simulated clock.
 
 mod calculated;
 mod configuration;
@@ -6,5 +7,6 @@ mod refused;
 mod repeats;
 mod scripts;
 mod shards;
+mod simulated;
 mod texts;
 mod triggers;
