@@ -5,6 +5,7 @@ mod backend;
 mod bench_command;
 mod capacity;
 mod discovery;
+mod failure;
 mod first_start;
 mod folder;
 mod history_command;
