@@ -6,6 +6,7 @@ mod bench_command;
 mod built_in_agent;
 mod capacity;
 mod discovery;
+mod failure;
 mod first_start;
 mod folder;
 mod history_command;

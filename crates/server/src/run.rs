@@ -26,7 +26,7 @@ use crate::listen::{bind, web_certificate};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::{discovery, first_start, remember, store};
+use crate::{discovery, failure, first_start, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -51,6 +51,7 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     let data = values.path("data").context("parameter data: a folder is needed")?;
     folder::prepare(&data)?;
     let _lock = lock(&data)?;
+    stdx::thread::on_failure(failure::end);
     huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
         tracing::warn!(%error, "the limit of open files stays as it is");
@@ -281,14 +282,21 @@ impl Server {
         }
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
-        let http = tokio::spawn(api::serve(
+        let mut http = tokio::spawn(api::serve(
             Arc::clone(&self.api),
             self.gate,
             HttpConfig { tls: self.tls, ..HttpConfig::default() },
             self.http,
             stopped,
         ));
-        stop_signal().await;
+        stdx::thread::set_running(true);
+        tokio::select! {
+            () = stop_signal() => {}
+            error = failure::of_tasks(&mut http, &mut self.tasks) => {
+                stdx::thread::failed("tasks", &error);
+            }
+        }
+        stdx::thread::set_running(false);
         tracing::info!("stopping: waiting for values in hand");
         self.collector.stop().await;
         // Who asks collection for its state holds the queue open.
@@ -466,7 +474,7 @@ fn alert_thread(
     problems: Problems,
     findings: Receiver<TriggerFinding>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("problems".into()).spawn(move || problems.run(findings))
+    stdx::thread::permanent("problems", move || problems.run(findings))
 }
 
 /// Who writes what network discovery found; what its actions delete takes history and problems
@@ -481,12 +489,12 @@ fn sightings_thread(
     sightings: Sightings,
     queue: Receiver<Sighting>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("sightings".into()).spawn(move || sightings.run(queue))
+    stdx::thread::permanent("sightings", move || sightings.run(queue))
 }
 
 fn discovery_thread(
     worker: discovery::Worker,
     values: Receiver<DiscoveryValue>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("discovery".into()).spawn(move || worker.run(values))
+    stdx::thread::permanent("discovery", move || worker.run(values))
 }

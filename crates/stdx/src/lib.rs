@@ -1,6 +1,6 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
 //! acknowledgements across shards, files that are replaced whole, locks, how full the machine is,
-//! tickets of Kerberos, and the only system calls. Knows nothing of monitoring.
+//! tickets of Kerberos, threads that must not end, and the only system calls. Knows nothing of monitoring.
 
 pub mod ack;
 pub mod clock;
@@ -11,3 +11,4 @@ pub mod machine;
 pub mod queue;
 pub mod sync;
 pub mod sys;
+pub mod thread;

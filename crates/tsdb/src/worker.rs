@@ -80,8 +80,8 @@ pub(crate) fn spawn(
     name: &'static str,
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
-    let builder = std::thread::Builder::new().name(name.to_owned());
-    builder.spawn(body).map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
+    stdx::thread::critical(name, body)
+        .map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
 }
 
 impl Thread {
