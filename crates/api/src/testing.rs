@@ -77,6 +77,12 @@ impl Live for Idle {
     fn capacity(&self) -> Json {
         serde_json::json!({ "resources": [] })
     }
+    fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
+        let reason = "1.wal: gone".to_owned();
+        let gap =
+            |&item| history::damage::Gap { item, span, is_of_item: true, reason: reason.clone() };
+        items.iter().map(gap).collect()
+    }
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.note(format!("clear {items:?}"));
         Ok(())

@@ -1,7 +1,7 @@
 //! Start and stop.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stdx::kerberos::Tickets;
@@ -153,6 +153,7 @@ impl Collector {
             vmware,
             host_keys,
             pollers,
+            trap_position: Mutex::new(remembered.trap_file),
         });
         shared.active.restore(remembered.log_positions);
         shared.availability.restore(remembered.interfaces);

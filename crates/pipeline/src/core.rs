@@ -345,7 +345,7 @@ impl Core {
         let refolded = self.refold.finish(self.driver.as_mut(), &mut self.folder);
         self.folder.drain(&mut self.folded);
         let written = self.write_folded();
-        refolded.and(written).and(self.driver.sync())
+        refolded.and(written).and(self.driver.close())
     }
 }
 

@@ -22,6 +22,7 @@ mod queue;
 mod remember;
 mod run;
 mod store;
+mod verify_command;
 
 use std::io::Write;
 use std::process::ExitCode;

@@ -178,6 +178,7 @@ impl Server {
             discoveries: waiting,
             config: Arc::clone(&config),
             data: data.to_owned(),
+            damages: history.damages.clone(),
             stores: history.feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect(),
             service: Arc::clone(&counters),
         });
@@ -215,6 +216,7 @@ impl Server {
                 config: Arc::clone(&config),
                 clock: Arc::clone(&clock),
                 capacity: Capacity { data: data.to_owned(), meter: Arc::clone(&meter) },
+                damages: history.damages.clone(),
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),

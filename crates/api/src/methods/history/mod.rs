@@ -1,7 +1,8 @@
-//! `history.get`, `history.buckets`, `history.push`, `history.clear`, `trend.get`: values, straight
+//! `history.get`, `history.buckets`, `history.gaps`, `history.push`, `history.clear`, `trend.get`: values, straight
 //! from the store.
 
 mod buckets;
+mod gaps;
 mod push;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ use crate::permission::{Need, and, on_hosts};
 pub(crate) const METHODS: &[Method] = &[
     Method::user("history.get", get_history),
     Method::user("history.buckets", buckets::get_buckets),
+    Method::user("history.gaps", gaps::get_gaps),
     Method::user("history.push", push::push),
     Method::admin("history.clear", clear),
     Method::user("trend.get", get_trends),
