@@ -6,6 +6,7 @@
 //! on blocking threads.
 
 mod call;
+mod effect;
 mod error;
 mod exchange;
 mod expand;
@@ -62,6 +63,7 @@ pub struct Deps {
 pub struct Api {
     pub(crate) deps: Deps,
     pub(crate) sessions: session::Sessions,
+    pub(crate) imports: exchange::Places,
     pub(crate) with_values: methods::host::WithValues,
 }
 
@@ -77,6 +79,7 @@ impl Api {
         Self {
             deps,
             sessions: session::Sessions::default(),
+            imports: exchange::Places::default(),
             with_values: methods::host::WithValues::default(),
         }
     }

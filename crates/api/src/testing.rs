@@ -9,6 +9,7 @@ use serde_json::json;
 use stdx::clock::SimClock;
 use wire::history_service::Failure;
 
+use crate::call::{Call, User};
 use crate::live::{Acknowledge, Availability, ItemState, Push};
 use crate::{Api, Deps, Json, Live, LiveHub};
 
@@ -166,6 +167,18 @@ impl Server {
             )),
             None => Ok(answer["result"].take()),
         }
+    }
+
+    /// Gives a call in progress of this user to `work`.
+    pub(crate) fn with_call<T>(&self, user: User, work: impl FnOnce(&Call<'_>) -> T) -> T {
+        work(&Call {
+            api: &self.api,
+            user: Some(user),
+            peer: PEER,
+            has_header: false,
+            has_auth: false,
+            transaction: None,
+        })
     }
 
     /// Calls that must be refused: method, parameters, code, a part of the text.

@@ -38,6 +38,8 @@ const SIGHTINGS_MAX: usize = 1_000;
 const NOTES_MAX: usize = 64;
 /// So long a feeder that is inside a call of its store is waited for in the end.
 const FEEDS_END: Duration = Duration::from_secs(2);
+/// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
+const BLOCKED_END: Duration = Duration::from_secs(2);
 /// How often old history is dropped.
 const HOUSEKEEPING: Duration = Duration::from_secs(3600);
 /// How long events of resolved problems are kept.
@@ -54,7 +56,9 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async { Server::start(values, &data).await?.run().await })
+    let ended = runtime.block_on(async { Server::start(values, &data).await?.run().await });
+    runtime.shutdown_timeout(BLOCKED_END);
+    ended
 }
 
 /// Loading the configuration touches memory all over: in huge pages most of it would be air, and

@@ -1,6 +1,7 @@
 //! System calls that the standard library does not offer: the only `unsafe` of the product.
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
+pub mod confine;
 pub mod datagrams;
 pub mod gssapi;
 

@@ -2,6 +2,7 @@
 
 use serde_json::Map;
 
+use super::order::{SCENARIOS, WEB_STEPS, arrange};
 use super::{Export, put_list};
 use crate::call::Json;
 use crate::error::ApiResult;
@@ -40,7 +41,7 @@ fn scenario(doc: &Json) -> Json {
     put_list(&mut out, "steps", steps.iter().map(step).collect());
     let tags = members(doc, "tags");
     put_list(&mut out, "tags", tags.iter().map(|tag| to_export(TAG, tag).into()).collect());
-    out.into()
+    arrange(out, SCENARIOS).into()
 }
 
 fn step(doc: &Json) -> Json {
@@ -54,7 +55,7 @@ fn step(doc: &Json) -> Json {
     }
     put_list(&mut out, "variables", members(doc, "variables"));
     put_list(&mut out, "headers", members(doc, "headers"));
-    out.into()
+    arrange(out, WEB_STEPS).into()
 }
 
 fn members(doc: &Json, name: &str) -> Vec<Json> {

@@ -7,13 +7,14 @@ mod tests;
 
 use config::Edit;
 use config::db::Row;
-use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
+use config::objects::{Deleted, Tag, WebScenario, delete_web_scenarios, write_web_scenario};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
+use crate::gone;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
@@ -204,12 +205,27 @@ pub(crate) const SECRETS: &[&str] = &["http_password", "ssl_key_password"];
 
 /// Writes the scenario of an import: `doc` as the API has it. An existing scenario keeps the
 /// secrets that the document does not have, because exports have none.
-pub(crate) fn write(
+pub(crate) fn import(
+    call: &Call<'_>,
+    hostid: u64,
+    before: Option<(u64, &str)>,
+    doc: (&Json, &str),
+) -> ApiResult<()> {
+    let (_, deleted) = call.write(|edit| {
+        call.require(edit, Target::HostOrTemplate, Need::Write, &[hostid])?;
+        write(edit, hostid, before, doc)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(())
+}
+
+/// Writes a scenario; returns its id and the items that it no longer has.
+fn write(
     edit: &mut Edit<'_>,
     hostid: u64,
     before: Option<(u64, &str)>,
     (doc, path): (&Json, &str),
-) -> ApiResult<u64> {
+) -> ApiResult<(u64, Deleted)> {
     let mut checked = doc::checked(doc, None, path)?;
     if let Some((id, _)) = before {
         let rows = edit.query("SELECT params FROM items WHERE itemid = ?", &[id.into()])?;
@@ -241,7 +257,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if !same.is_empty() {
                 return Err(ApiError::params(format!("Web scenario \"{name}\" already exists.")));
             }
-            ids.push(write(edit, host, None, (object, path))?);
+            ids.push(write(edit, host, None, (object, path))?.0);
         }
         Ok(HTTPTEST.result(&ids))
     })
@@ -277,7 +293,8 @@ fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Be
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let changes = HTTPTEST.updates(input)?;
     let ids: Vec<u64> = changes.iter().map(|(_, id, _)| *id).collect();
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
+        let mut deleted = Deleted::default();
         let known = before(call, edit, &ids)?;
         for ((path, id, object), before) in changes.iter().zip(&known) {
             let fixed = ["name", "steps"].into_iter().find(|name| object.get(name).is_some());
@@ -296,15 +313,18 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             };
             let uuid = object["uuid"].as_str().unwrap_or_default();
             let written = scenario(&doc, delay, status, uuid);
-            write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
+            let (_, gone) = write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
+            gone::add(&mut deleted, gone);
         }
-        Ok(HTTPTEST.result(&ids))
-    })
+        Ok::<_, ApiError>(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(HTTPTEST.result(&ids))
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         let known = before(call, edit, &ids)?;
         if known.iter().any(|before| before.templateid > 0) {
             return Err(ApiError::params("Cannot delete a web scenario of a template.".to_owned()));
@@ -316,7 +336,8 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 (before.hostid, before.id, name.to_owned())
             })
             .collect();
-        delete_web_scenarios(edit, &gone)?;
-        Ok(HTTPTEST.result(&ids))
-    })
+        Ok(delete_web_scenarios(edit, &gone)?)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(HTTPTEST.result(&ids))
 }
