@@ -93,10 +93,12 @@ await step("a storm of problems is followed", async () => {
 await step("twenty tabs", async () => {
   const tabs = [];
   for (let n = 0; n < 20; n++) tabs.push(await context.newPage());
-  await Promise.all(tabs.map((tab) => tab.goto(`${base}/hosts`)));
+  await Promise.all(
+    tabs.map((tab) => tab.goto(`${base}/hosts`, { waitUntil: "commit", timeout: 120_000 })),
+  );
   for (const tab of tabs) {
     const rows = tab.getByRole("grid", { name: "Hosts" }).getByRole("row");
-    await rows.nth(1).getByRole("link").first().waitFor({ timeout: 60_000 });
+    await rows.nth(1).getByRole("link").first().waitFor({ timeout: 120_000 });
   }
   for (const tab of tabs) await tab.close();
 });
