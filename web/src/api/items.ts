@@ -2,7 +2,7 @@ import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Mapping } from "~/util/format";
 import type { Tag, TagFilter } from "~/util/tags";
 import { includesAll, wordsOf } from "~/util/words";
-import { rpc } from "./client";
+import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
 export interface ItemRow {
@@ -87,35 +87,48 @@ export interface ItemFilter {
   state?: string;
 }
 
-/** More rows than this nobody scrolls through: the page asks to narrow the search instead. */
-export const ITEM_IDS_MAX = 20_000;
+function narrowed(filter: ItemFilter): object {
+  return {
+    hostids: filter.hostids?.length ? filter.hostids : undefined,
+    groupids: filter.groupids?.length ? filter.groupids : undefined,
+    tags: filter.tags?.length ? filter.tags : undefined,
+    monitored: filter.monitored || undefined,
+    filter: filter.state ? { state: filter.state } : undefined,
+    search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
+    searchByAny: filter.text ? true : undefined,
+    webitems: true,
+  };
+}
 
-export const itemIdsQuery = (filter: ItemFilter) =>
+/** How many items match. */
+export const itemTotalQuery = (filter: ItemFilter) =>
   queryOptions({
-    queryKey: ["items", "ids", filter],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ itemid: string }[]>(
-        "item.get",
-        {
-          output: ["itemid"],
-          hostids: filter.hostids?.length ? filter.hostids : undefined,
-          groupids: filter.groupids?.length ? filter.groupids : undefined,
-          tags: filter.tags?.length ? filter.tags : undefined,
-          monitored: filter.monitored || undefined,
-          filter: filter.state ? { state: filter.state } : undefined,
-          search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
-          searchByAny: filter.text ? true : undefined,
-          webitems: true,
-          sortfield: "name",
-          limit: ITEM_IDS_MAX,
-        },
-        signal,
-      );
-      return rows.map((row) => row.itemid);
-    },
+    queryKey: ["items", "total", filter],
+    queryFn: ({ signal }) => rpcCount("item.get", narrowed(filter), signal),
     placeholderData: keepPreviousData,
     meta: { live: "config" },
   });
+
+/** The ids of a window of the list; the server sorts and cuts. */
+export async function itemIds(
+  filter: ItemFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const rows = await rpc<{ itemid: string }[]>(
+    "item.get",
+    {
+      ...narrowed(filter),
+      output: ["itemid"],
+      sortfield: "name",
+      limit,
+      offset: offset || undefined,
+    },
+    signal,
+  );
+  return rows.map((row) => row.itemid);
+}
 
 export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
   return rpc<ItemRow[]>("item.get", { ...ROW, itemids }, signal);

@@ -100,7 +100,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
       </div>
       <Sheet>
         <ItemTable
-          ids={ids}
+          list={{ count: ids.length, idAt: (index) => ids[index] }}
           selected={selected}
           onSelect={setSelected}
           onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}

@@ -15,7 +15,7 @@ import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
 import { VirtualTable } from "~/ui/table";
 import { useFilters } from "~/util/hooks";
-import { listOf, listTo } from "~/util/search";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { hostColumns } from "./hosts-parts/columns";
 
@@ -34,7 +34,10 @@ export function HostsPage() {
   const [visible, onVisible] = useVisible();
   const change = useCallback(
     (next: Partial<typeof search>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
   const filter: HostFilter = useMemo(

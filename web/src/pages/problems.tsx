@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
 import { explain } from "~/api/errors";
 import { maySilence } from "~/api/maintenance";
 import {
@@ -22,7 +22,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
-import { isNarrowed } from "~/util/search";
+import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
 import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
@@ -57,9 +57,27 @@ export function ProblemsPage() {
 
   const change = useCallback(
     (next: Partial<ProblemSearch>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
+  // Closing the details goes back to before they were opened, if that was the last step.
+  const opened = useRef(false);
+  const open = (row: ProblemRow) => {
+    if (!search.event) opened.current = true;
+    change({ event: row.eventid });
+  };
+  const close = () => {
+    if (opened.current) history.back();
+    else change({ event: undefined });
+    opened.current = false;
+  };
+  const narrow = (next: Partial<ProblemSearch>) => {
+    opened.current = false;
+    change(next);
+  };
   const rows = useRowWindow<ProblemRow>({
     queryKey: ["problems", "rows", filter],
     visible,
@@ -116,7 +134,7 @@ export function ProblemsPage() {
         )
       }
       filters
-      bar={<FilterBar search={search} onChange={change} />}
+      bar={<FilterBar search={search} onChange={narrow} />}
     >
       {error && !rows.ready ? (
         <QueryError error={error} onRetry={refetch} />
@@ -139,7 +157,7 @@ export function ProblemsPage() {
                 onSelectAll={selectAll}
                 allCount={Math.min(total, SELECT_MAX)}
                 openId={search.event}
-                onOpen={(row) => change({ event: row.eventid })}
+                onOpen={open}
                 onKey={onKey}
                 sort={{ id: filter.sort ?? "time", desc: true }}
                 onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
@@ -148,11 +166,7 @@ export function ProblemsPage() {
             )}
           </Sheet>
           {search.event && (
-            <EventDrawer
-              key={search.event}
-              eventid={search.event}
-              onClose={() => change({ event: undefined })}
-            />
+            <EventDrawer key={search.event} eventid={search.event} onClose={close} />
           )}
         </div>
       )}

@@ -1,10 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useCallback, useMemo } from "react";
 import { SPARK_SECONDS, type Sparks, sparksQuery } from "~/api/history";
-import { fetchItemRows, type ItemRow } from "~/api/items";
+import { type ItemRow, itemsQuery } from "~/api/items";
 import { mayConfigure } from "~/api/session-store";
-import { useVisible, useWindows } from "~/api/windows";
+import { useVisible, windowOf } from "~/api/windows";
 import { Sparkline } from "~/charts/sparkline";
 import { Icon } from "~/ui/icon";
 import { type Column, VirtualTable } from "~/ui/table";
@@ -14,8 +14,15 @@ import { useNow } from "~/util/hooks";
 import type { Tag } from "~/util/tags";
 import { Ago, Change, LastValue } from "./value";
 
+/** A list of items, of which at least the ids on screen are known. */
+export interface ItemList {
+  count: number;
+  idAt: (index: number) => string | undefined;
+  onVisible?: (first: number, last: number) => void;
+}
+
 interface ItemTableProps {
-  ids: readonly string[];
+  list: ItemList;
   withHost?: boolean;
   selected: ReadonlySet<string>;
   onSelect: (selected: Set<string>) => void;
@@ -155,17 +162,26 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
 
 /** Items with their newest values and a small line each; rows and lines are fetched as they come into sight. */
 export function ItemTable(props: ItemTableProps) {
-  const { ids, selected, onSelect, onOpen, empty } = props;
-  const [visible, onVisible] = useVisible();
-  const rowAt = useWindows<ItemRow>({
-    queryKey: ["items", "window"],
-    ids,
-    visible,
-    size: 60,
-    fetch: fetchItemRows,
-    idOf: (item) => item.itemid,
-    live: "values",
-  });
+  const { list, selected, onSelect, onOpen, empty } = props;
+  const { onVisible: tell } = list;
+  const [visible, setVisible] = useVisible();
+  const onVisible = useCallback(
+    (first: number, last: number) => {
+      setVisible(first, last);
+      tell?.(first, last);
+    },
+    [setVisible, tell],
+  );
+  const { offset, limit } = windowOf(visible);
+  const ids: string[] = [];
+  for (let index = offset; index < offset + limit; index++) {
+    const id = list.idAt(index);
+    if (id) ids.push(id);
+  }
+  const { data } = useQuery(itemsQuery(ids));
+  // Rows that leave the window stay until the next ones have arrived.
+  const byId = useMemo(() => new Map(data?.map((item) => [item.itemid, item])), [data]);
+  const rowAt = (index: number) => byId.get(list.idAt(index) ?? "");
   // Steps of twenty rows, so that scrolling does not ask anew for every row.
   const start = Math.floor(visible[0] / 20) * 20;
   const end = Math.ceil((visible[1] + 1) / 20) * 20;
@@ -181,7 +197,7 @@ export function ItemTable(props: ItemTableProps) {
     <VirtualTable
       label="Items"
       columns={columns}
-      count={ids.length}
+      count={list.count}
       rowAt={rowAt}
       idOf={(item) => item.itemid}
       onVisible={onVisible}

@@ -86,7 +86,7 @@ function UserMenu() {
       trigger={({ open, toggle }) => (
         <button
           type="button"
-          aria-label={`Signed in as ${user?.username}`}
+          aria-label={`${initials}: Signed in as ${user?.username}`}
           aria-expanded={open}
           onClick={toggle}
           className="ml-1 flex size-7 items-center justify-center rounded-full bg-accent-soft text-2xs font-semibold text-accent-ink hover:opacity-80"

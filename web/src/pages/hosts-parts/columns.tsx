@@ -8,15 +8,8 @@ import { Dot, SeverityMark } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
-import {
-  countsInWords,
-  type HostState,
-  stateInWords,
-  toneOf,
-  totalOf,
-  worstOf,
-} from "~/util/host-state";
-import { SEVERITIES } from "~/util/severity";
+import { countsInWords, type HostState, stateInWords, toneOf, worstOf } from "~/util/host-state";
+import { SEVERITIES, severityName } from "~/util/severity";
 import type { Tag } from "~/util/tags";
 
 /** Open problems, each severity with its own number. */
@@ -33,7 +26,6 @@ function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefine
       onClick={(event) => event.stopPropagation()}
       className="inline-flex items-center gap-2 font-medium hover:underline"
       title={words}
-      aria-label={`${totalOf(state.problems)} problems: ${words}`}
     >
       {SEVERITIES.filter((severity) => (state.problems[severity] ?? 0) > 0).map((severity) => (
         <span
@@ -43,6 +35,7 @@ function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefine
         >
           <SeverityMark severity={severity} size={12} />
           {formatCount(state.problems[severity] ?? 0)}
+          <span className="sr-only">{severityName(severity).toLowerCase()}</span>
         </span>
       ))}
     </Link>
