@@ -2,6 +2,7 @@
 
 mod agent_command;
 mod backend;
+mod background;
 mod bench_command;
 mod capacity;
 mod discovery;
@@ -14,6 +15,7 @@ mod listen;
 mod live;
 mod logging;
 mod meter;
+mod pairing;
 mod params;
 mod password_command;
 mod queue;
