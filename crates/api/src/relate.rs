@@ -139,7 +139,7 @@ impl Call<'_> {
     }
 
     /// Objects of another `get` by id, with this user's rights. A method that does not exist (yet)
-    /// gives nothing: what no method can read cannot be shown.
+    /// or that is not for this type of user gives nothing: what the user cannot read is not shown.
     pub(crate) fn get_keyed(
         &self,
         method: &str,
@@ -160,7 +160,8 @@ impl Call<'_> {
         output: &Output,
         sort: Option<&str>,
     ) -> ApiResult<Map<String, Json>> {
-        if ids.is_empty() || !rpc::knows(method) {
+        let admitted = rpc::lowest_type(method).is_none_or(|lowest| self.user().kind >= lowest);
+        if ids.is_empty() || !rpc::knows(method) || !admitted {
             return Ok(Map::new());
         }
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();

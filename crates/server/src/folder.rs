@@ -1,9 +1,80 @@
-//! The data folder: one server at a time, and whether the last one ended in order.
+//! The data folder: access for its owner alone, one server at a time, and whether the last one ended
+//! in order.
 
-use std::fs::File;
+use std::fs::{DirBuilder, File, Metadata, Permissions};
+use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+
+/// Permission bits of groups and others. The data folder holds passwords, keys and session digests.
+pub(crate) const OTHERS: u32 = 0o077;
+
+/// Creates the data folder if it is missing, and removes the access of groups and others from
+/// everything in it: earlier versions, backups and administrators may have left files readable.
+pub(crate) fn prepare(data: &Path) -> anyhow::Result<()> {
+    DirBuilder::new()
+        .recursive(true)
+        .mode(0o777 & !OTHERS)
+        .create(data)
+        .with_context(|| format!("cannot create the data folder {}", data.display()))?;
+    let meta = std::fs::metadata(data)
+        .with_context(|| format!("cannot read the data folder {}", data.display()))?;
+    let mut repair = Repair::default();
+    repair.entry(data, &meta);
+    if repair.changed > 0 {
+        tracing::warn!(
+            files = repair.changed,
+            "the data folder was accessible to other users of this machine; removed their access. \
+             Change passwords and keys if other users had accounts here"
+        );
+    }
+    if let Some((path, error)) = repair.failed {
+        tracing::warn!(
+            path = %path.display(), %error,
+            "cannot remove the access of other users from the data folder: run \
+             `chmod -R go= {}` as its owner", data.display()
+        );
+    }
+    Ok(())
+}
+
+#[derive(Default)]
+struct Repair {
+    changed: usize,
+    failed: Option<(PathBuf, std::io::Error)>,
+}
+
+impl Repair {
+    /// Links are not followed: what they point to belongs to somebody else.
+    fn entry(&mut self, path: &Path, meta: &Metadata) {
+        let mode = meta.permissions().mode() & 0o7777;
+        if mode & OTHERS != 0 {
+            match std::fs::set_permissions(path, Permissions::from_mode(mode & !OTHERS)) {
+                Ok(()) => self.changed += 1,
+                Err(error) => self.failed = Some((path.to_owned(), error)),
+            }
+        }
+        if !meta.is_dir() {
+            return;
+        }
+        let entries = match std::fs::read_dir(path) {
+            Ok(entries) => entries,
+            Err(error) => {
+                self.failed = Some((path.to_owned(), error));
+                return;
+            }
+        };
+        for entry in entries.flatten() {
+            match entry.metadata() {
+                Ok(meta) if meta.is_symlink() => {}
+                Ok(meta) => self.entry(&entry.path(), &meta),
+                // Removed meanwhile.
+                Err(_) => {}
+            }
+        }
+    }
+}
 
 /// Two servers on one folder would destroy each other's history.
 pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
@@ -35,5 +106,54 @@ impl RunningMark {
         if let Err(error) = std::fs::remove_file(&self.0) {
             tracing::warn!(%error, "the mark of a running server stays: the next start checks history");
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn prepare_removes_access_of_other_users() {
+        let root = std::env::temp_dir().join(format!("vedette-modes-{}", std::process::id()));
+        let data = root.join("new/var");
+        prepare(&data).unwrap();
+        assert_eq!(mode(&data), 0o700, "a new folder");
+
+        let outside = root.join("outside");
+        std::fs::create_dir_all(data.join("history/0")).unwrap();
+        for (name, mode) in [
+            ("config.db", 0o644),
+            ("history/0/segment", 0o664),
+            ("script.sh", 0o755),
+            ("read-only", 0o444),
+        ] {
+            std::fs::write(data.join(name), "secret").unwrap();
+            std::fs::set_permissions(data.join(name), Permissions::from_mode(mode)).unwrap();
+        }
+        std::fs::write(&outside, "").unwrap();
+        std::fs::set_permissions(&outside, Permissions::from_mode(0o644)).unwrap();
+        std::os::unix::fs::symlink(&outside, data.join("link")).unwrap();
+        for folder in ["", "history", "history/0"] {
+            std::fs::set_permissions(data.join(folder), Permissions::from_mode(0o755)).unwrap();
+        }
+        prepare(&data).unwrap();
+        for (name, expected) in [
+            ("", 0o700),
+            ("history", 0o700),
+            ("history/0", 0o700),
+            ("config.db", 0o600),
+            ("history/0/segment", 0o600),
+            ("script.sh", 0o700),
+            ("read-only", 0o400),
+        ] {
+            assert_eq!(mode(&data.join(name)), expected, "{name}");
+        }
+        assert_eq!(mode(&outside), 0o644, "the target of a link");
+        std::fs::remove_dir_all(&root).unwrap();
     }
 }

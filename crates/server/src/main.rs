@@ -4,6 +4,7 @@ mod agent_command;
 mod backend;
 mod background;
 mod bench_command;
+mod built_in_agent;
 mod capacity;
 mod discovery;
 mod first_start;
@@ -46,6 +47,12 @@ fn command() -> Command {
         .about("Run only the agent, which answers metrics of this machine")
         .long_about(
             "Run only the agent: it answers the passive checks of any Zabbix-compatible server.",
+        )
+        .arg(
+            Arg::new(built_in_agent::FLAG)
+                .long(built_in_agent::FLAG)
+                .action(ArgAction::SetTrue)
+                .hide(true),
         );
     let get = Command::new("get")
         .about("Ask an agent for one value")
@@ -84,6 +91,8 @@ fn command() -> Command {
 }
 
 fn main() -> ExitCode {
+    // Every command creates files with secrets: databases, history, generated passwords.
+    stdx::sys::set_umask(folder::OTHERS);
     let matches = command().get_matches();
     match dispatch(&matches) {
         Ok(()) => ExitCode::SUCCESS,
@@ -97,6 +106,7 @@ fn main() -> ExitCode {
 fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("server", matches)) => run::server(&Values::read(matches, params::SERVER)?),
+        Some(("agent", matches)) if matches.get_flag(built_in_agent::FLAG) => built_in_agent::run(),
         Some(("agent", matches)) => agent_command::run(&Values::read(matches, params::AGENT)?),
         Some(("get", matches)) => {
             let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);

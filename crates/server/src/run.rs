@@ -21,7 +21,7 @@ use tokio::sync::broadcast;
 use crate::backend::Requests;
 use crate::background::{catch_up, housekeeping, maintenance};
 use crate::capacity::Capacity;
-use crate::folder::{RunningMark, lock};
+use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
 use crate::listen::{bind, web_certificate};
 use crate::live::Running;
@@ -39,19 +39,23 @@ const SIGHTINGS_MAX: usize = 1_000;
 const NOTES_MAX: usize = 64;
 /// So long a feeder that is inside a call of its store is waited for in the end.
 const FEEDS_END: Duration = Duration::from_secs(2);
+/// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
+const BLOCKED_END: Duration = Duration::from_secs(2);
 
 /// Runs until SIGTERM or SIGINT.
 pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     crate::logging::log(values.get("log"))?;
     let data = values.path("data").context("parameter data: a folder is needed")?;
-    std::fs::create_dir_all(&data).with_context(|| format!("cannot make {}", data.display()))?;
+    folder::prepare(&data)?;
     let _lock = lock(&data)?;
     huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async { Server::start(values, &data).await?.run().await })
+    let ended = runtime.block_on(async { Server::start(values, &data).await?.run().await });
+    runtime.shutdown_timeout(BLOCKED_END);
+    ended
 }
 
 /// Loading the configuration touches memory all over: in huge pages most of it would be air, and

@@ -1,6 +1,7 @@
 //! System calls that the standard library does not offer: the only `unsafe` of the product.
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
+pub mod confine;
 pub mod datagrams;
 pub mod gssapi;
 
@@ -23,6 +24,26 @@ pub fn raise_open_files_limit() -> io::Result<u64> {
         return Err(io::Error::last_os_error());
     }
     Ok(limit.rlim_cur)
+}
+
+/// Sets the umask of this process: files and folders that it creates have none of these permission
+/// bits, and neither have those of programs that it starts. Call it before the first thread starts.
+pub fn set_umask(bits: u32) {
+    // SAFETY: the call takes a number, changes an attribute of the process and cannot fail.
+    unsafe { libc::umask(bits & 0o777) };
+}
+
+/// Lowers the priority of the calling thread: it runs when others leave CPU time (nice(2), which on
+/// Linux concerns a thread). `nice` is from 0, normal, to 19, lowest.
+pub fn lower_thread_priority(nice: u8) -> io::Result<()> {
+    let nice = libc::c_int::from(nice.min(19));
+    // SAFETY: the calls take numbers only; the thread id is that of the caller.
+    let failed = unsafe {
+        let thread = libc::syscall(libc::SYS_gettid);
+        let thread = libc::id_t::try_from(thread).unwrap_or(0);
+        libc::setpriority(libc::PRIO_PROCESS, thread, nice) != 0
+    };
+    if failed { Err(io::Error::last_os_error()) } else { Ok(()) }
 }
 
 /// Runs `body` on a thread that has a table of open files for itself, empty but for standard input,

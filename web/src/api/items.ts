@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Mapping } from "~/util/format";
 import type { Tag, TagFilter } from "~/util/tags";
+import { includesAll, wordsOf } from "~/util/words";
 import { rpc } from "./client";
 import { pollInterval } from "./live";
 
@@ -192,6 +193,49 @@ export const itemSearchQuery = (
         filter: options.numeric ? { value_type: [0, 3] } : undefined,
       };
       return search("item", text, more, signal);
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+
+/**
+ * Items of hosts whose host and item names together have all words of the text: `web-01 cpu`.
+ * Items of templates have no values and are left out.
+ */
+export const hostItemSearchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ["items", "palette", text],
+    queryFn: async ({ signal }) => {
+      const words = wordsOf(text);
+      const own = { selectHosts: ["hostid", "name"], templated: false };
+      if (words.length < 2) return search("item", text, own, signal);
+      const hosts = await rpc<{ hostid: string }[]>(
+        "host.get",
+        { output: ["hostid"], search: { name: words }, searchByAny: true, limit: 50 },
+        signal,
+      );
+      const [named, ofHosts] = await Promise.all([
+        search("item", text, { ...own, search: { name: words }, searchByAny: false }, signal),
+        hosts.length === 0
+          ? []
+          : search(
+              "item",
+              text,
+              {
+                ...own,
+                hostids: hosts.map((host) => host.hostid),
+                search: { name: words },
+                limit: 200,
+              },
+              signal,
+            ),
+      ]);
+      const seen = new Set(named.map((item) => item.itemid));
+      const combined = ofHosts.filter(
+        (item) =>
+          !seen.has(item.itemid) && includesAll(`${item.hosts[0]?.name} ${item.name}`, text),
+      );
+      return [...combined, ...named];
     },
     placeholderData: keepPreviousData,
     staleTime: 10_000,

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import type { ConfiguredItem } from "~/api/item-config";
+import { mayConfigure } from "~/api/session-store";
 import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
@@ -218,6 +219,7 @@ export function CreateLink({
   ownerid: string;
   children: ReactNode;
 }) {
+  if (!mayConfigure()) return null;
   return (
     <Link to={to} search={{ owner: ownerid }} className={`${buttonClass("plain")} self-start`}>
       <Icon name="plus" size={15} />

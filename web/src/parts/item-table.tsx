@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { type ReactNode, useMemo } from "react";
 import { SPARK_SECONDS, type Sparks, sparksQuery } from "~/api/history";
 import { fetchItemRows, type ItemRow } from "~/api/items";
+import { mayConfigure } from "~/api/session-store";
 import { useVisible, useWindows } from "~/api/windows";
 import { Sparkline } from "~/charts/sparkline";
 import { Icon } from "~/ui/icon";
@@ -35,6 +36,25 @@ function Spark({ item, sparks }: { item: ItemRow; sparks: Sparks | undefined }) 
     />
   );
 }
+
+const EDIT: Column<ItemRow> = {
+  id: "edit",
+  on: "wide",
+  header: <span className="sr-only">Edit</span>,
+  width: "1.75rem",
+  cell: (item) => (
+    <Link
+      to="/items/$itemid/edit"
+      params={{ itemid: item.itemid }}
+      aria-label={`Edit ${item.name}`}
+      title="Edit item"
+      onClick={(event) => event.stopPropagation()}
+      className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
+    >
+      <Icon name="edit" size={14} />
+    </Link>
+  ),
+};
 
 function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<ItemRow>[] {
   const host: Column<ItemRow> = {
@@ -129,24 +149,7 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
       width: "minmax(7rem, 0.8fr)",
       cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
     },
-    {
-      id: "edit",
-      on: "wide",
-      header: <span className="sr-only">Edit</span>,
-      width: "1.75rem",
-      cell: (item) => (
-        <Link
-          to="/items/$itemid/edit"
-          params={{ itemid: item.itemid }}
-          aria-label={`Edit ${item.name}`}
-          title="Edit item"
-          onClick={(event) => event.stopPropagation()}
-          className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
-        >
-          <Icon name="edit" size={14} />
-        </Link>
-      ),
-    },
+    ...(mayConfigure() ? [EDIT] : []),
   ];
 }
 

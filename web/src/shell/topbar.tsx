@@ -16,10 +16,15 @@ const LIVE_WORDS: Record<LiveState, string> = {
   offline: "Offline",
 };
 
+const LIVE_HINTS: Record<LiveState, string> = {
+  live: "Changes arrive as they happen",
+  polling: "The page asks for changes every 5 seconds",
+  offline: "The server does not answer",
+};
+
 function LiveMark() {
   const state = useSyncExternalStore(subscribeLive, liveState);
-  const hint =
-    state === "live" ? "Changes arrive as they happen" : "Changes are asked for every 5 seconds";
+  const hint = LIVE_HINTS[state];
   return (
     <span
       className="flex items-center gap-1.5 px-2 text-xs whitespace-nowrap text-soft"

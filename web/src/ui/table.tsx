@@ -5,6 +5,7 @@ import {
   useEffect,
   useMemo,
   useRef,
+  useState,
   useSyncExternalStore,
 } from "react";
 import { cx } from "./cx";
@@ -35,6 +36,9 @@ export interface TableProps<T> {
   selected?: ReadonlySet<string>;
   onSelect?: (selected: Set<string>) => void;
   allIds?: readonly string[];
+  /** Selects all rows where the ids are not in the browser; then `allCount` tells how many. */
+  onSelectAll?: () => Promise<void>;
+  allCount?: number;
   /** Keys on the active row beside the table's own (arrows, j, k, Enter, x). */
   onKey?: (key: string, row: T) => boolean;
   sort?: Sort;
@@ -145,7 +149,10 @@ export function VirtualTable<T>(props: TableProps<T>) {
 
 function HeaderRow<T>(props: TableProps<T> & { template: string }) {
   const { columns, sort, onSort, selected, onSelect, allIds, template } = props;
-  const all = allIds !== undefined && allIds.length > 0 && selected?.size === allIds.length;
+  const allCount = props.allCount ?? allIds?.length ?? 0;
+  // Checked at once, also while the ids are on their way.
+  const [asked, setAsked] = useState(false);
+  const all = asked || (allCount > 0 && (selected?.size ?? 0) >= allCount);
   return (
     <div
       role="row"
@@ -162,7 +169,13 @@ function HeaderRow<T>(props: TableProps<T> & { template: string }) {
           ref={(box) => {
             if (box) box.indeterminate = !all && (selected?.size ?? 0) > 0;
           }}
-          onChange={() => onSelect(all ? new Set() : new Set(allIds))}
+          onChange={() => {
+            if (all) onSelect(new Set());
+            else if (props.onSelectAll) {
+              setAsked(true);
+              void props.onSelectAll().finally(() => setAsked(false));
+            } else onSelect(new Set(allIds));
+          }}
           className="size-3.5 accent-accent"
         />
       )}

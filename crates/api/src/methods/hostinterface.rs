@@ -9,9 +9,9 @@ use crate::get::{Found, Get};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Nested, OneOf, Text};
 use crate::object::{Field, Object, field, missing};
-use crate::owned::discovered;
 use crate::owned::interfaces::{self, Interface};
 use crate::owned::shown::ITEMS;
+use crate::owned::{discovered, secrets};
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -74,6 +74,9 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     get.need(&["hostid", "details"]);
     let mut found = get.run()?;
     attach_state(&mut found);
+    if found.output.has("details") {
+        secrets::hide(&mut found, "hostid")?;
+    }
     if let Some(wanted) = found.wants("selectItems")? {
         let pairs = call.pairs(
             "SELECT interfaceid, itemid FROM items WHERE flags IN (0, 4) AND interfaceid IN ({ids}) \

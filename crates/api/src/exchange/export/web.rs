@@ -6,6 +6,7 @@ use super::{Export, put_list};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{SCENARIO, TAG, WEB_STEP, to_export};
+use crate::methods::httptest::SECRETS;
 
 impl Export<'_, '_> {
     /// Scenarios that are the owner's own, not inherited.
@@ -29,6 +30,10 @@ impl Export<'_, '_> {
 
 fn scenario(doc: &Json) -> Json {
     let mut out = to_export(SCENARIO, doc);
+    // Secrets never leave.
+    for name in SECRETS {
+        out.shift_remove(*name);
+    }
     put_list(&mut out, "variables", members(doc, "variables"));
     put_list(&mut out, "headers", members(doc, "headers"));
     let steps = members(doc, "steps");

@@ -31,7 +31,7 @@ pub(super) fn compare(call: &Call<'_>, rules: &Rules, tree: &Json) -> ApiResult<
     let done = call.together(|call| {
         let before = export::templates(call, &templates(call, tree)?)?;
         // Deletions reach beyond the database; what would go is seen without them.
-        Import { call, rules: rules.without_deletions() }.tree(tree)?;
+        Import::new(call, rules.without_deletions()).tree(tree)?;
         let after = export::templates(call, &templates(call, tree)?)?;
         found = Some((before, after));
         // An error takes everything back.

@@ -11,6 +11,7 @@ use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::methods::item::ITEM;
@@ -383,6 +384,6 @@ fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return Err(ApiError::no_object());
     }
     let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
-    call.api.deps.live.clear_history(&items).map_err(ApiError::application)?;
+    call.after_commit(Effect::ClearHistory(items)).map_err(ApiError::application)?;
     Ok(ITEM.result(&ids))
 }

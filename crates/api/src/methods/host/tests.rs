@@ -1,4 +1,5 @@
 mod discovered;
+mod states;
 
 use serde_json::json;
 
