@@ -80,7 +80,8 @@ struct Before {
 impl Problems {
     /// Does all of `request`, or nothing. Each event that something was done to gets one row in
     /// `acknowledges`. Suppression is kept there alone: the newest row with
-    /// [`action::SUPPRESS`] or [`action::UNSUPPRESS`] tells. Blocks for one transaction.
+    /// [`action::SUPPRESS`] or [`action::UNSUPPRESS`] tells. Blocks for one transaction; after
+    /// `Ok` it survives a power cut.
     pub fn acknowledge(&self, request: &AckRequest) -> Result<(), AckError> {
         let now = Timestamp::from_unix(self.clock().unix());
         self.transaction(|edit, open| {
@@ -110,8 +111,9 @@ impl Problems {
                     close(edit, open, request.user, (*id, &before), now, &mut effects)?;
                 }
             }
-            Ok(effects)
-        })
+            Ok::<_, AckError>(effects)
+        })?;
+        Ok(self.sync()?)
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod agent_command;
 mod backend;
+mod background;
 mod bench_command;
 mod built_in_agent;
 mod capacity;
@@ -16,6 +17,7 @@ mod listen;
 mod live;
 mod logging;
 mod meter;
+mod pairing;
 mod params;
 mod password_command;
 mod queue;

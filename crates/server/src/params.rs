@@ -86,6 +86,13 @@ pub(crate) const SERVER: &[Param] = &[
          default: config.db in the data folder.",
     ),
     param(
+        "new-configuration",
+        "yes|no",
+        "no",
+        "For one start: accept a configuration that does not belong to the history in the data \
+         folder. The history folder is renamed, and history starts empty.",
+    ),
+    param(
         "history",
         "embedded|memory|null",
         "embedded",

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
+use alert::{Hooks, MaintenanceWatch, Problems, Sightings, Stop, Unsent};
 use anyhow::Context;
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
@@ -19,6 +19,7 @@ use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
 
 use crate::backend::Requests;
+use crate::background::{catch_up, housekeeping, maintenance};
 use crate::capacity::Capacity;
 use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
@@ -26,7 +27,7 @@ use crate::listen::{bind, web_certificate};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::{discovery, failure, first_start, remember, store};
+use crate::{discovery, failure, first_start, pairing, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -40,10 +41,6 @@ const NOTES_MAX: usize = 64;
 const FEEDS_END: Duration = Duration::from_secs(2);
 /// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
 const BLOCKED_END: Duration = Duration::from_secs(2);
-/// How often old history is dropped.
-const HOUSEKEEPING: Duration = Duration::from_secs(3600);
-/// How long events of resolved problems are kept.
-const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
 
 /// Runs until SIGTERM or SIGINT.
 pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
@@ -96,6 +93,8 @@ struct Server {
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
     sightings: Sender<Sighting>,
+    /// Ends the tries of writers while the configuration database is down.
+    stop_writers: Stop,
     tasks: tokio::task::JoinSet<()>,
     /// Ends the task that keeps what collection knows, once collection stands still.
     remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
@@ -112,7 +111,14 @@ impl Server {
             _ => Some(bind(values, "history-service", tls.is_some()).await?),
         };
         let (mark, crashed) = RunningMark::set(data)?;
-        let config = Arc::new(Config::open(config_location(values, data))?);
+        let location = config_location(values, data);
+        let paired = data.join("history");
+        pairing::check_log(&location, &paired, crashed)?;
+        let config = Arc::new(Config::open(location)?);
+        if values.get("history") == "embedded" {
+            let renew = values.yes("new-configuration")?;
+            pairing::check(&config, &paired, renew, clock.unix_s())?;
+        }
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
@@ -128,6 +134,8 @@ impl Server {
             Arc::clone(&clock),
             hooks(hub.clone(), Arc::clone(&late_shards)),
         )?;
+        let unsent = Unsent::new(data.join("unsent-events"));
+        problems.replay(&unsent).context("cannot write the events that an earlier run left")?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut history = store::Wanted::read(values, &config, &clock)?.open(
             &data.join("history"),
@@ -164,10 +172,15 @@ impl Server {
             outcomes: Arc::clone(&outcomes),
             busy: Arc::clone(&busy),
         };
+        let stop_writers = Stop::new(Arc::clone(&clock));
         let threads = vec![
-            alert_thread(problems.clone(), findings_in)?,
+            alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?,
             discovery_thread(discoverer, discoveries_in)?,
-            sightings_thread(found(&config, &shards, &problems), sightings_in)?,
+            sightings_thread(
+                found(&config, &shards, &problems),
+                sightings_in,
+                stop_writers.clone(),
+            )?,
         ];
         let counters = Arc::<Counters>::default();
         let meter = Meter::new(Parts {
@@ -259,6 +272,7 @@ impl Server {
             mark,
             threads,
             sightings,
+            stop_writers,
             tasks,
             remembering: (forget, remembering),
             clock,
@@ -273,6 +287,7 @@ impl Server {
         ));
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
+        self.tasks.spawn(catch_up(Arc::clone(&self.config)));
         if let Some(listener) = self.grpc {
             let tls = self.tls.as_ref();
             let listening = api::Listening::new(listener, tls, grpc::ALPN, grpc::CONNECTIONS_MAX)?;
@@ -300,6 +315,7 @@ impl Server {
         }
         stdx::thread::set_running(false);
         tracing::info!("stopping: waiting for values in hand");
+        self.stop_writers.ask();
         self.collector.stop().await;
         // Who asks collection for its state holds the queue open.
         let _ = self.sightings.send(Sighting::End).await;
@@ -318,6 +334,9 @@ impl Server {
         let orderly = tokio::task::spawn_blocking(end).await?;
         for thread in self.threads {
             drop(thread.join());
+        }
+        if let Err(error) = self.config.checkpoint() {
+            tracing::warn!(%error, "the write-ahead log of the configuration stays; the next start reads it");
         }
         drop(self.config);
         if orderly {
@@ -431,52 +450,13 @@ async fn tell_browsers(notes: broadcast::Sender<pipeline::LiveNote>, hub: LiveHu
     }
 }
 
-async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedClock) {
-    let mut hour = tokio::time::interval(HOUSEKEEPING);
-    loop {
-        hour.tick().await;
-        let (shards, problems) = (Arc::clone(&shards), problems.clone());
-        let before = clock.unix_s().saturating_sub(EVENTS_KEPT.as_secs());
-        let work = move || {
-            if let Err(error) = shards.housekeep() {
-                tracing::warn!(%error, "old history could not be dropped");
-            }
-            if let Err(error) = problems.housekeep(before) {
-                tracing::warn!(%error, "old events could not be deleted");
-            }
-        };
-        drop(tokio::task::spawn_blocking(work).await);
-    }
-}
-
-/// Hosts enter and leave maintenance within a second.
-async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
-    let mut second = tokio::time::interval(Duration::from_secs(1));
-    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    loop {
-        second.tick().await;
-        let now = i64::try_from(clock.unix_s()).unwrap_or(i64::MAX);
-        let look = tokio::task::spawn_blocking(move || {
-            if let Err(error) = watch.look(now) {
-                tracing::warn!(%error, "maintenance cannot be looked at; trying again in a second");
-            }
-            watch
-        });
-        match look.await {
-            Ok(back) => watch = back,
-            Err(error) => {
-                tracing::error!(%error, "maintenance is no longer looked at");
-                return;
-            }
-        }
-    }
-}
-
 fn alert_thread(
     problems: Problems,
     findings: Receiver<TriggerFinding>,
+    stop: Stop,
+    unsent: Unsent,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    stdx::thread::permanent("problems", move || problems.run(findings))
+    stdx::thread::permanent("problems", move || problems.run(findings, &stop, &unsent))
 }
 
 /// Who writes what network discovery found; what its actions delete takes history and problems
@@ -490,8 +470,9 @@ fn found(config: &Arc<Config>, shards: &Arc<ShardSet>, problems: &Problems) -> S
 fn sightings_thread(
     sightings: Sightings,
     queue: Receiver<Sighting>,
+    stop: Stop,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    stdx::thread::permanent("sightings", move || sightings.run(queue))
+    stdx::thread::permanent("sightings", move || sightings.run(queue, &stop))
 }
 
 fn discovery_thread(
