@@ -74,7 +74,10 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
         ),
         ("proxyids", "t.proxyid IN ({ids})"),
         ("proxy_groupids", "t.proxy_groupid IN ({ids})"),
-        ("maintenanceids", "t.maintenanceid IN ({ids})"),
+        (
+            "maintenanceids",
+            "t.hostid IN (SELECT hostid FROM maintenance_hosts WHERE maintenanceid IN ({ids}))",
+        ),
         (
             "interfaceids",
             "t.hostid IN (SELECT hostid FROM interfaces WHERE interfaceid IN ({ids}))",

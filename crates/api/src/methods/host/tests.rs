@@ -1,4 +1,5 @@
 mod discovered;
+mod inventory;
 mod states;
 
 use serde_json::json;

@@ -186,3 +186,31 @@ fn what_is_refused() {
         }
     }
 }
+
+#[test]
+fn flags_of_events_and_problems_are_booleans() {
+    let (server, _) = world();
+    for name in ["acknowledged", "suppressed", "symptom", "recent"] {
+        for (value, good) in [
+            (json!(true), true),
+            (json!(false), true),
+            (json!(null), true),
+            (json!("true"), false),
+            (json!("1"), false),
+            (json!(1), false),
+        ] {
+            let mut methods = vec!["problem.get"];
+            if name != "recent" {
+                methods.push("event.get");
+            }
+            for method in methods {
+                let result = server.call(method, &json!({ name: value }));
+                let text = format!("Invalid parameter \"/{name}\": a boolean is expected.");
+                match result {
+                    Ok(_) => assert!(good, "{method} {name} {value}"),
+                    Err((_, found)) => assert!(!good && found == text, "{method} {name}: {found}"),
+                }
+            }
+        }
+    }
+}
