@@ -167,8 +167,9 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
         out.push_str(text);
         out.push('\n');
     } else if text.chars().any(|c| c.is_control()) {
-        // JSON's escapes are YAML's in double quotes. A reader takes one line end off.
-        let end = if text.ends_with('\n') { "\n" } else { "" };
+        // JSON's escapes are YAML's in double quotes. A reader takes one line end off, and other
+        // readers find the line end that a block of several lines would have.
+        let end = if text.contains('\n') { "\n" } else { "" };
         let _ = writeln!(out, "{}", Json::String(format!("{text}{end}")));
     } else {
         let _ = writeln!(out, "'{}'", text.replace('\'', "''"));
