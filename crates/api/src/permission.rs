@@ -77,12 +77,14 @@ fn role_allows(rules: &Json, method: &str) -> bool {
 }
 
 /// Does the user's role let its users do this (`acknowledge_problems`, `manage_api_tokens` …)?
-/// What it does not name is allowed: `actions.default_access` is about actions that a later version
-/// adds, and there are none.
+/// What the role does not name has the status `actions.default_access`.
 pub(crate) fn action_allowed(user: &User, action: &str) -> bool {
     let listed = user.rules.get("actions").and_then(Json::as_array);
-    let one = listed.and_then(|list| list.iter().find(|one| one["name"].as_str() == Some(action)));
-    one.and_then(|one| one["status"].as_str()) != Some("0")
+    let status = listed
+        .and_then(|list| list.iter().find(|one| one["name"].as_str() == Some(action)))
+        .map(|one| &one["status"])
+        .or_else(|| user.rules.get("actions.default_access"));
+    status.and_then(Json::as_str) != Some("0")
 }
 
 /// `host.get`, `host.*`, `*.get`, `*`

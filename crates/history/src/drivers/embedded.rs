@@ -149,7 +149,11 @@ impl Driver for Embedded {
     fn maintain(&mut self) -> Result<(), Error> {
         self.report_damage();
         // Retired engines have no thread that syncs what was cleared there.
-        let synced = self.retired.iter_mut().fold(Ok(()), |all, e| all.and(e.sync()));
+        let mut synced = Ok(());
+        for engine in &mut self.retired {
+            // All of them, whatever the first says.
+            synced = synced.and(engine.sync());
+        }
         self.each(Engine::maintain).and(synced.map_err(Error::from))
     }
 

@@ -101,9 +101,9 @@ const DIGITS: &[&str] = &[
     "actions.default_access",
 ];
 
-/// Status of what a role does not name. The `default_access` of a list is about what a later version
-/// adds to it.
-const UNNAMED: &str = "1";
+/// Lists with a `default_access`, which is the status of elements that the stored list lacks: those
+/// that a later version adds, and all of the Guest role's actions.
+const WITH_DEFAULT: &[&str] = &["ui", "actions", "modules"];
 
 /// The stored rules as `role.get` shows them.
 pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
@@ -121,16 +121,17 @@ pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
         put(name, digit(name).into());
     }
     for (name, known) in [("ui", UI), ("actions", ACTIONS)] {
+        let default = digit(&format!("{name}.default_access"));
         let list = known.iter().filter(|(_, lowest)| *lowest <= kind).map(|(element, _)| {
             let status = status_of(stored, name, "name", element);
-            let status = status.as_deref().unwrap_or(UNNAMED);
-            json!({ "name": element, "status": status })
+            json!({ "name": element, "status": status.as_ref().unwrap_or(&default) })
         });
         put(name, list.collect());
     }
+    let default = digit("modules.default_access");
     let modules = MODULES.map(|id| {
         let status = status_of(stored, "modules", "moduleid", &id.to_string());
-        json!({ "moduleid": id, "status": status.as_deref().unwrap_or(UNNAMED) })
+        json!({ "moduleid": id, "status": status.as_ref().unwrap_or(&default) })
     });
     put("modules", modules.collect());
     put("api", stored.get("api").cloned().unwrap_or_else(|| json!([])));
@@ -145,7 +146,12 @@ pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
 
 fn status_of(stored: &Json, list: &str, key: &str, element: &str) -> Option<String> {
     let list = stored.get(list)?.as_array()?;
-    let one = list.iter().find(|one| one[key].as_str() == Some(element))?;
+    // Ids of modules are numbers where `shown` made the list.
+    let same = |one: &&Json| match one[key].as_str() {
+        Some(text) => text == element,
+        None => one[key].to_string() == element,
+    };
+    let one = list.iter().find(same)?;
     Some(one["status"].as_str().unwrap_or("1").to_owned())
 }
 
@@ -187,6 +193,13 @@ pub(super) fn merged(
             },
         };
         out.insert(name.clone(), value);
+    }
+    // Another default is about later elements: those of today keep their status.
+    for name in WITH_DEFAULT {
+        if given.contains_key(&format!("{name}.default_access")) && !out.contains_key(*name) {
+            let mut today = shown(stored, kind, &Output::Fields(vec![(*name).to_owned()]));
+            out.insert((*name).to_owned(), today[*name].take());
+        }
     }
     let out = Json::Object(out);
     check_services(&out, kind, role)?;
@@ -350,6 +363,23 @@ mod tests {
     }
 
     #[test]
+    fn another_default_access_leaves_the_elements_of_today() {
+        let given = json!({
+            "ui.default_access": 0, "actions.default_access": 0, "modules.default_access": 0,
+        });
+        let rules = merged(&Json::Null, &given, 1, "r", "/1/rules").unwrap();
+        let all = shown(&rules, 1, &Output::Extend);
+        for name in WITH_DEFAULT {
+            assert_eq!(all[format!("{name}.default_access")], "0");
+            let elements = all[*name].as_array().unwrap();
+            assert!(
+                !elements.is_empty() && elements.iter().all(|one| one["status"] == "1"),
+                "{name}"
+            );
+        }
+    }
+
+    #[test]
     fn what_is_not_given_stays() {
         let stored = json!({ "api.mode": "1", "api": ["host.get"], "actions.default_access": "0" });
         let rules = merged(&stored, &json!({ "api": ["host.*"] }), 1, "r", "/1/rules").unwrap();
@@ -357,7 +387,7 @@ mod tests {
         assert_eq!(all["api.mode"], "1");
         assert_eq!(all["api"], json!(["host.*"]));
         assert_eq!(all["services.write.mode"], "0");
-        assert_eq!(all["actions"][0], json!({ "name": "edit_dashboards", "status": "1" }));
+        assert_eq!(all["actions"][0], json!({ "name": "edit_dashboards", "status": "0" }));
         assert_eq!(all["modules"].as_array().map(Vec::len), Some(30));
         let some = shown(&rules, 1, &Output::Fields(vec!["api".into()]));
         assert_eq!(some, json!({ "api": ["host.*"] }));

@@ -64,7 +64,7 @@ fn items_and_rules_are_counted_without_being_read() {
     ]);
     assert_eq!(server.call("host.get", &params).unwrap(), expected);
     assert_eq!(server.call_as(Some(&reader), "host.get", &params).unwrap(), expected);
-    let mut limited = params.clone();
+    let mut limited = params;
     limited["limitSelects"] = 2.into();
     let found = server.call("host.get", &limited).unwrap();
     assert_eq!(found[0]["items"], "2");
