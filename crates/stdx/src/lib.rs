@@ -1,5 +1,6 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
-//! acknowledgements across shards, files that are replaced whole, locks, how full the machine is,
+//! acknowledgements across shards, files that are replaced whole, locks, fair shares of connections,
+//! rarer log lines, how full the machine is,
 //! tickets of Kerberos, and the only system calls. Knows nothing of monitoring.
 
 pub mod ack;
@@ -9,5 +10,7 @@ pub mod file;
 pub mod kerberos;
 pub mod machine;
 pub mod queue;
+pub mod seats;
+pub mod seldom;
 pub mod sync;
 pub mod sys;
