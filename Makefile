@@ -19,6 +19,17 @@ build: ## Install what is missing, build the UI and the release binaries (in tar
 run: build ## Build, then start the server with its data in ./var (stop with Ctrl-C)
 	target/release/vedette server --data var
 
+.PHONY: deb
+deb: ## Build a Debian package (in target/debian) with the profile for packages
+	scripts/install-packages deb
+	$(MAKE) --no-print-directory web
+	$(CARGO) build --profile dist --locked --package server --package vedette-odbc
+	scripts/make-deb target/dist target/debian
+
+.PHONY: image
+image: deb ## Build a container image of the package, with docker or podman (ENGINE)
+	$(or $(ENGINE),docker) build --file packaging/Containerfile --tag vedette target/debian
+
 .PHONY: web
 web: ## Build the UI into web/dist
 	cd web && (test node_modules -nt package-lock.json || npm ci --no-audit --no-fund) && npm run --silent build

@@ -167,8 +167,12 @@ int vh_put_unsigned(vh_writer *writer, uint64_t itemid, const char *host, const 
 int vh_put_log(vh_writer *writer, uint64_t itemid, const char *host, const char *key,
                uint32_t clock, uint32_t ns, const char *text, size_t bytes, uint32_t log_clock,
                const char *source, uint32_t severity, uint32_t eventid);
+/* While access is refused (a token that expired, a proxy that knows no such page) values wait, and
+ * vh_writer_error says why. After so many milliseconds of that (15 minutes at first) the writer ends:
+ * vh_put_* and vh_writer_flush then return VH_CALLER, and vh_writer_stop the number of values left. */
+void vh_writer_patience(vh_writer *writer, int ms);
 /* Waits until all that was put is kept or refused; VH_RETRY when that takes longer. A time of 0 or
- * less does not wait. */
+ * less does not wait. VH_CALLER: the writer has ended. */
 int vh_writer_flush(vh_writer *writer, int timeout_ms);
 /* Values acknowledged and values refused so far. */
 uint64_t vh_writer_kept(vh_writer *writer);

@@ -10,7 +10,7 @@
 #include "internal.h"
 #include "vedette_history.h"
 
-enum { QUEUE_MAX = 100000, BATCH_BYTES = 4 << 20, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 10000 };
+enum { QUEUE_MAX = 100000, BATCH_BYTES = 4 << 20, PAUSE_FIRST_MS = 100, PAUSE_MAX_MS = 10000, PATIENCE_MS = 900000 };
 
 /* Batches that wait, oldest first. */
 typedef struct waiting {
@@ -28,7 +28,9 @@ struct vh_writer {
     size_t values; /* that wait or are in hand */
     size_t queue_max;
     uint64_t kept, refused;
+    int patience_ms;
     bool stop;
+    bool ended; /* by itself: access was refused for too long */
     char error[1024];
 };
 
@@ -48,10 +50,25 @@ static struct timespec after(int ms) {
     return at;
 }
 
+static bool passed(struct timespec at) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec != at.tv_sec ? now.tv_sec > at.tv_sec : now.tv_nsec >= at.tv_nsec;
+}
+
+/* Whether the fault is the token or something in front of the service, such as a proxy, and not
+ * the values. A body that is too large will not get smaller. */
+static bool is_access_problem(const char *reason) {
+    return !strcmp(reason, "not_signed_in") || !strcmp(reason, "denied")
+        || (!strncmp(reason, "http_", 5) && strcmp(reason, "http_413"));
+}
+
 /* Writes a batch until it is acknowledged or refused; false = told to stop before. Locked. */
 static bool write_one(vh_writer *writer, vh_batch *batch) {
     unsigned flags = 0;
     int pause = PAUSE_FIRST_MS;
+    bool no_access = false;
+    struct timespec give_up = {0};
     for (;;) {
         pthread_mutex_unlock(&writer->lock);
         int result = vh_write(writer->client, batch, flags);
@@ -66,7 +83,14 @@ static bool write_one(vh_writer *writer, vh_batch *batch) {
             return true;
         }
         snprintf(writer->error, sizeof writer->error, "%s", vh_error(writer->client));
-        if (result == VH_CALLER) {
+        bool refused_access = is_access_problem(vh_reason(writer->client));
+        if (refused_access && !no_access) give_up = after(writer->patience_ms);
+        no_access = refused_access;
+        if (no_access && passed(give_up)) {
+            writer->ended = true;
+            return false;
+        }
+        if (result == VH_CALLER && !no_access) {
             writer->refused += vh_batch_count(batch);
             return true;
         }
@@ -107,6 +131,7 @@ vh_writer *vh_writer_start(const char *url, const char *token, const char *ca_fi
     if (!writer) return NULL;
     writer->process = getpid();
     writer->queue_max = queue_max ? queue_max : QUEUE_MAX;
+    writer->patience_ms = PATIENCE_MS;
     writer->client = vh_open(url, token, ca_file);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);
@@ -158,7 +183,8 @@ static int put(vh_writer *writer, vh_batch *one, int result) {
     if (!result) {
         pthread_mutex_lock(&writer->lock);
         vh_batch *batch = NULL;
-        if (writer->values >= writer->queue_max) result = VH_FULL;
+        if (writer->ended) result = VH_CALLER;
+        else if (writer->values >= writer->queue_max) result = VH_FULL;
         else if (!(batch = filling(writer, vh_batch_bytes(one)))) result = VH_MEMORY;
         else result = vhi_batch_join(batch, one);
         if (!result) writer->values++;
@@ -203,11 +229,19 @@ int vh_writer_flush(vh_writer *writer, int timeout_ms) {
     if (lost_by_fork(writer)) return VH_FORKED;
     struct timespec until = after(timeout_ms);
     pthread_mutex_lock(&writer->lock);
-    while (writer->values && !pthread_cond_timedwait(&writer->changed, &writer->lock, &until)) {
+    while (writer->values && !writer->ended
+           && !pthread_cond_timedwait(&writer->changed, &writer->lock, &until)) {
     }
-    int result = writer->values ? VH_RETRY : VH_OK;
+    int result = !writer->values ? VH_OK : writer->ended ? VH_CALLER : VH_RETRY;
     pthread_mutex_unlock(&writer->lock);
     return result;
+}
+
+void vh_writer_patience(vh_writer *writer, int ms) {
+    if (lost_by_fork(writer)) return;
+    pthread_mutex_lock(&writer->lock);
+    writer->patience_ms = ms;
+    pthread_mutex_unlock(&writer->lock);
 }
 
 static uint64_t look(vh_writer *writer, const uint64_t *number) {

@@ -59,12 +59,23 @@ def figures_of(found):
     return dict(found["results"], **({"steps": found["steps"]} if "steps" in found else {}))
 
 
-def values(server, quick, more=()):
+def sent(server, quick, more):
     server.up("values")
-    words = ["trapper", "--hosts", "100", "--items", "45", "--seconds", "4" if quick else "15",
-             "--verify", "--keep"] + list(more)
+    words = ["trapper", "--items", "45", "--seconds", "4" if quick else "15", "--verify",
+             "--keep"] + list(more)
     command, found = bench(server, words, trapper=True)
     return [command], figures_of(found)
+
+
+def mixed(server, quick):
+    """45,000 items in random order, 250 values a request: what many senders make together."""
+    return sent(server, quick, ["--hosts", "100" if quick else "1000", "--random",
+                                "--batch", "250"])
+
+
+def values(server, quick, more=()):
+    """4,500 items in order, 1,000 values a request: the cheapest load for any server."""
+    return sent(server, quick, ["--hosts", "100", *more])
 
 
 def stored(server, quick):
@@ -276,6 +287,7 @@ def fill(server, hosts):
 ALL = ["zabbix-6.0", "zabbix-7.0", "vedette"]
 # Name, function, rounds, servers.
 PARTS = {
+    "mixed": (mixed, 3, ALL),
     "values": (values, 3, ALL),
     "steps": (steps, 3, ALL),
     "checks": (checks, 3, ALL),

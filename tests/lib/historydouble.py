@@ -114,6 +114,12 @@ def status(line):
     return lambda connection, message: _whole(connection, b"Not now.\n", line)
 
 
+def failure(line, reason):
+    """A refusal in the service's own form."""
+    body = {"failure": {"reason": reason, "fault": "caller", "retry": False, "message": "no: " + reason}}
+    return lambda connection, message: _whole(connection, json.dumps(body).encode(), line)
+
+
 def pages(*lines, cut=False, pause=0.0):
     """The lines of a read, each in a chunk of its own; cut: the end does not come."""
     def answer(connection, _message):

@@ -150,6 +150,20 @@ static void forked(void) {
     CHECK(vh_writer_stop(writer) == 1);
 }
 
+/* The writer keeps values while access is refused, and ends after its patience. */
+static void no_access(void) {
+    vh_writer *writer = vh_writer_start(url, "x", ca_file, 0);
+    char why[200];
+    CHECK(writer);
+    vh_writer_patience(writer, 300);
+    for (unsigned n = 0; n < 3; n++) CHECK(!vh_put_unsigned(writer, 1, NULL, NULL, CLOCK, n, n));
+    CHECK(vh_writer_flush(writer, 20000) == VH_CALLER);
+    CHECK(vh_put_unsigned(writer, 1, NULL, NULL, CLOCK, 9, 9) == VH_CALLER);
+    CHECK(vh_writer_error(writer, why, sizeof why) && strstr(why, "no: not_signed_in"));
+    CHECK(vh_writer_refused(writer) == 0 && vh_writer_kept(writer) == 0);
+    CHECK(vh_writer_stop(writer) == 3);
+}
+
 static const struct {
     const char *name;
     void (*run)(void);
@@ -157,6 +171,7 @@ static const struct {
     {"moment", moment}, {"comma", comma},         {"unfit", unfit},   {"idle", idle},
     {"torn", torn},     {"signals", signals},     {"later", moment},  {"cut", cut},
     {"memory", memory}, {"impatient", impatient}, {"forked", forked},
+    {"no access", no_access},
 };
 
 int main(int count, char **arguments) {

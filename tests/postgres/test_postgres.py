@@ -60,5 +60,139 @@ class OnPostgres(unittest.TestCase):
         self.assertNotIn("hidden", server.log())
 
 
+class Faults(unittest.TestCase):
+    """What can break a database connection while the server runs."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = Postgres()
+        cls.addClassCleanup(cls.postgres.stop)
+        cls.server = bed.Server(arguments=["--database", cls.postgres.create("vedette")])
+        cls.addClassCleanup(cls.server.clean)
+        cls.server.start()
+        cls.api = cls.server.api()
+        cls.group = cls.api.call("hostgroup.create", name="g")["groupids"][0]
+        cls.hostid = cls.api.call("host.create", host="h", groups=[{"groupid": cls.group}])["hostids"][0]
+        cls.hosts = 0
+
+    def item(self, key, value_type=4):
+        found = self.api.call("item.create", name=key, key_=key, hostid=self.hostid, type=2,
+                              value_type=value_type)
+        return found["itemids"][0]
+
+    def send(self, key, value):
+        answer = bed.send(self.server.address, {"request": "sender data",
+                                                "data": [{"host": "h", "key": key, "value": value}]})
+        self.assertIn("processed: 1", answer["info"])
+
+    def change(self):
+        """A change of the configuration; whether it was done."""
+        type(self).hosts += 1
+        name = "new%d" % self.hosts
+        self.api.call("host.create", host=name, groups=[{"groupid": self.group}])
+        return self.api.call("host.get", filter={"host": name}, countOutput=True) == "1"
+
+    def problems(self):
+        return [row["name"] for row in self.api.call("problem.get", output=["name"], sortfield="eventid")]
+
+    def trigger(self, name, expression="length(last(/h/%s))>0"):
+        self.item(name)
+        self.api.call("trigger.create", description=name, expression=expression % name,
+                      event_name=name + " {ITEM.LASTVALUE}", opdata="{ITEM.LASTVALUE}")
+
+    def works(self, name):
+        """Sign-in, a change, and a new problem."""
+        bed.wait_for("sign-in", self.server.api, timeout=30)
+        bed.wait_for("a change", self.change, timeout=30)
+        bed.wait_for("the trigger", lambda: self.trigger(name) is None, timeout=30)
+        self.send(name, "x")
+        bed.wait_for("the problem " + name, lambda: name + " x" in self.problems(), timeout=30)
+
+    def test_restart_of_the_database_is_survived(self):
+        self.trigger("before")
+        self.postgres.run("pg_ctl", "-D", self.postgres.data, "-m", "fast", "stop")
+        self.send("before", "while down")
+        with self.assertRaises(bed.ApiError):
+            self.change()
+        self.postgres.start()
+        bed.wait_for("the problem", lambda: "before while down" in self.problems(), timeout=30)
+        self.works("restart")
+
+    def test_killed_backends_are_replaced_without_an_error(self):
+        self.api.call("host.get", countOutput=True)
+        self.postgres.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
+                            "WHERE datname = 'vedette'")
+        # The first call of each kind comes through: it is outside of a transaction or at its start.
+        self.assertTrue(self.change())
+        self.works("killed")
+
+    def test_read_only_database_refuses_changes_until_it_can_be_written(self):
+        self.trigger("readonly")
+        self.postgres.query("ALTER SYSTEM SET default_transaction_read_only = on")
+        self.postgres.query("SELECT pg_reload_conf()")
+        bed.wait_for("read-only", lambda: self.postgres.query(
+            "SHOW default_transaction_read_only") == "on")
+        with self.assertRaises(bed.ApiError):
+            self.change()
+        self.assertGreater(int(self.api.call("host.get", countOutput=True)), 0)
+        self.send("readonly", "x")
+        self.postgres.query("ALTER SYSTEM RESET default_transaction_read_only")
+        self.postgres.query("SELECT pg_reload_conf()")
+        bed.wait_for("the problem", lambda: "readonly x" in self.problems(), timeout=30)
+        self.works("writable")
+
+    def test_texts_that_postgresql_does_not_take_hold_up_no_event(self):
+        self.trigger("nul")
+        self.trigger("after")
+        self.send("nul", "fail\u0000x")
+        self.send("after", "y")
+        bed.wait_for("both", lambda: {"nul fail\u2400x", "after y"} <= set(self.problems()), timeout=20)
+        self.assertEqual(
+            self.api.call("host.create", host="hn", name="a\u0000b", groups=[{"groupid": self.group}])
+            and self.api.call("host.get", filter={"host": "hn"}, output=["name"])[0]["name"],
+            "a\u2400b")
+
+    def test_refused_event_is_set_aside_alone(self):
+        for name in ("refused", "kept"):
+            self.trigger(name)
+        self.postgres.query("ALTER TABLE events ADD CONSTRAINT short CHECK (name <> 'refused z')",
+                            "vedette")
+        self.send("refused", "z")
+        self.send("kept", "z")
+        bed.wait_for("the other", lambda: "kept z" in self.problems(), timeout=20)
+        self.assertNotIn("refused z", self.problems())
+        self.assertIn("skipping an event that cannot be written", self.server.log(200))
+        self.postgres.query("ALTER TABLE events DROP CONSTRAINT short", "vedette")
+
+    def test_z_stop_while_the_database_is_down_keeps_the_events(self):
+        self.trigger("stopped")
+        self.postgres.run("pg_ctl", "-D", self.postgres.data, "-m", "immediate", "stop")
+        self.send("stopped", "v")
+        bed.wait_for("the failure", lambda: "cannot write events" in self.server.log(200))
+        self.server.stop()
+        self.assertTrue(os.path.exists(os.path.join(self.server.folder, "data", "unsent-events")))
+        self.postgres.start()
+        self.server.start()
+        type(self).api = self.server.api()
+        self.assertIn("stopped v", self.problems())
+        self.assertFalse(os.path.exists(os.path.join(self.server.folder, "data", "unsent-events")))
+
+
+class Pairing(unittest.TestCase):
+    def test_history_of_another_database_is_refused(self):
+        postgres = Postgres()
+        self.addCleanup(postgres.stop)
+        server = bed.Server(arguments=["--database", postgres.create("one")])
+        self.addCleanup(server.clean)
+        server.start()
+        server.stop()
+        server.arguments[-1] = postgres.create("two")
+        with self.assertRaises(AssertionError):
+            server.start(timeout=20)
+        self.assertIn("--new-configuration", server.log())
+        server.arguments[-1] = postgres.url("one")
+        server.start()
+
+
 if __name__ == "__main__":
     bed.main()

@@ -201,13 +201,52 @@ class TestPython(Case):
             size = sum(len(one["host"].encode()) for one in message["values"])
             self.assertLess(size, vh.BATCH_BYTES)
 
+    def test_writers_keep_values_while_access_is_refused(self):
+        answers = (double.failure("401 Unauthorized", "not_signed_in"),
+                   double.failure("403 Forbidden", "denied"), double.status("404 Not Found"),
+                   double.kept)
+        server, refusals = self.serve(*answers), []
+        writer = vh.Writer(self.client(server), refused=lambda *told: refusals.append(told))
+        writer.put(1, LINE)
+        self.assertEqual((writer.close(20), writer.kept, refusals), (0, 1, []))
+        self.assertIsNone(writer.last_error)
+        server = self.serve(*answers)
+
+        async def write():
+            async with vh.AsyncWriter(vh.AsyncClient(server.url, "x")) as writer:
+                await writer.put(1, 7)
+            return writer.kept
+        self.assertEqual(asyncio.run(write()), 1)
+        # What is wrong with the values themselves is refused at once.
+        for answer in (double.failure("400 Bad Request", "invalid"),
+                       double.status("413 Content Too Large")):
+            refusals.clear()
+            writer = vh.Writer(self.client(self.serve(answer)),
+                               refused=lambda *told: refusals.append(told))
+            writer.put(1, 7)
+            self.assertEqual((writer.close(20), writer.kept, len(refusals)), (0, 0, 1))
+
+    def test_writers_end_when_access_is_refused_for_too_long(self):
+        before, threading.excepthook = threading.excepthook, lambda *_: None
+        self.addCleanup(setattr, threading, "excepthook", before)
+        server, refusals = self.serve(double.failure("401 Unauthorized", "not_signed_in")), []
+        for told, left in ((lambda *told: refusals.append(told), 0), (None, 3)):
+            writer = vh.Writer(self.client(server), refused=told, patience=0.3)
+            for n in range(3):
+                writer.put(1, n)
+            error = self.assert_error("ended", lambda: writer.flush(20))
+            self.assertEqual(error.__cause__.reason, "no_access")
+            self.assertEqual(writer.last_error.reason, "not_signed_in")
+            self.assertEqual(writer.close(20), left)
+        self.assertEqual([value["unsigned"] for value, _ in refusals], ["0", "1", "2"])
+
     def test_a_surprise_ends_a_writer_with_its_error(self):
         def surprise(*_):
             raise LookupError("a bug of the caller")
 
         before, threading.excepthook = threading.excepthook, lambda *_: None
         self.addCleanup(setattr, threading, "excepthook", before)
-        server = self.serve(double.status("400 Bad Request"))
+        server = self.serve(double.failure("400 Bad Request", "invalid"))
         writer = vh.Writer(self.client(server), queue_max=1, refused=surprise)
         writer.put(1, 7)
         for work in (writer.flush, lambda: writer.put(1, 8), lambda: writer.flush(0)):
@@ -300,6 +339,15 @@ class TestC(Case):
                             double.status("429 Too Many Requests"), double.kept)
         self.check("later", server.url)
         self.assertEqual(len(server.messages()), 3)
+
+    def test_a_writer_keeps_values_while_access_is_refused(self):
+        server = self.serve(double.failure("401 Unauthorized", "not_signed_in"),
+                            double.failure("403 Forbidden", "denied"),
+                            double.status("404 Not Found"), double.kept)
+        self.check("later", server.url)
+        self.assertEqual(len(server.messages()), 4)
+        server = self.serve(double.failure("401 Unauthorized", "not_signed_in"))
+        self.check("no access", server.url)
 
     def test_a_locale_with_a_decimal_comma(self):
         source = os.path.join(self.build, "comma.source")

@@ -53,7 +53,7 @@ await step("overview", async () => {
   await go("/");
   const tiles = page.getByRole("region", { name: "Open problems by severity" });
   for (const name of ["Disaster", "High", "Average", "Warning", "Information", "Not classified"]) {
-    await tiles.getByRole("link", { name: new RegExp(`^${name}: [0-9]`) }).waitFor();
+    await tiles.getByRole("link", { name: new RegExp(`^${name} [0-9]`) }).waitFor();
   }
   await page.getByRole("heading", { name: "Newest problems" }).waitFor();
   await page.getByRole("group", { name: "Hosts by their worst problem" }).waitFor();

@@ -1,5 +1,7 @@
-// Every page on a phone and in the dark: pictures to look at, and no page wider than its window.
+// Every page on a phone and in the dark: pictures to look at, no page wider than its window, and no
+// grave finding of axe.
 
+import { accessible } from "./axe.mjs";
 import { dataRows, fits, go, heading, openHost, page, step } from "./lib.mjs";
 
 const PAGES = [
@@ -44,6 +46,7 @@ export async function look(host) {
           await heading(title).waitFor();
           await page.waitForTimeout(700);
           await fits();
+          await accessible();
         });
       }
       await step(`${size} ${tone} host`, async () => {

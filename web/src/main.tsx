@@ -2,7 +2,7 @@ import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
-import { ApiError } from "~/api/client";
+import { ApiError, probe } from "~/api/client";
 import { startLive } from "~/api/live";
 import { session, subscribeSession } from "~/api/session-store";
 import { router } from "~/router";
@@ -20,14 +20,20 @@ const client = new QueryClient({
   },
 });
 
-// After an upgrade the files that an open page still wants are gone: take the new page, but once.
+// After an upgrade the files of an open page no longer exist: load the new page, but once, and
+// only from a server that answers. Otherwise the browser would replace the app by its error page.
 const RELOADED_KEY = "vedette.reloaded";
-addEventListener("vite:preloadError", (event) => {
+addEventListener("vite:preloadError", () => {
   const last = Number(sessionStorage.getItem(RELOADED_KEY) ?? 0);
   if (Date.now() - last < 60_000) return;
-  sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
-  event.preventDefault();
-  location.reload();
+  fetch(location.pathname, { method: "HEAD", cache: "no-store" }).then(
+    (answer) => {
+      if (!answer.ok) return;
+      sessionStorage.setItem(RELOADED_KEY, String(Date.now()));
+      location.reload();
+    },
+    () => void probe(),
+  );
 });
 
 startLive(client);

@@ -13,6 +13,15 @@ from .messages import FRAME_BYTES, MESSAGE_MAX, VALUES_MAX, Error, encode, value
 BATCH_BYTES = 4 << 20
 # Pauses between attempts to send a batch again, seconds.
 PAUSE_FIRST, PAUSE_MAX = 0.1, 10.0
+# How long a writer waits for access, seconds: an administrator may have to renew a token first.
+PATIENCE = 900.0
+
+
+def _is_access_problem(error):
+    """Whether the fault is the token or something in front of the service, such as a proxy, and not
+    the values. A body that is too large will not get smaller."""
+    return error.reason in ("not_signed_in", "denied") or (
+        error.reason.startswith("http_") and error.reason != "http_413")
 
 
 def _encoded(item, content, clock, ns):
@@ -29,8 +38,11 @@ class _Delivery:
     """What both writers share: the values that wait, the batch in hand, what becomes of it, how it
     ends. Values are encoded when they are put, so that an unfit one costs no other."""
 
-    def __init__(self, client, queue_max, refused):
-        self._client, self._refused = client, refused
+    def __init__(self, client, queue_max, refused, patience):
+        self._client, self._refused, self._patience = client, refused, patience
+        self._no_access_since = None
+        # Why the last attempt failed; None: it did not.
+        self.last_error = None
         self._queue, self._queue_max, self._in_hand = collections.deque(), queue_max, 0
         self._ending, self._problem, self._process = False, None, os.getpid()
         self.kept = 0
@@ -79,8 +91,14 @@ class _Delivery:
 
     def _settle(self, batch, outcome):
         """Takes what a write came to, Written or an Error; whether the batch is done with."""
+        no_access = isinstance(outcome, Error) and _is_access_problem(outcome)
+        self.last_error = outcome if isinstance(outcome, Error) else None
+        if not no_access:
+            self._no_access_since = None
         if isinstance(outcome, Error):
-            if outcome.retry:
+            if no_access:
+                self._wait_for_access(batch, outcome)
+            if outcome.retry or no_access:
                 return False
             refusals = [(one, outcome) for one in batch]
         else:
@@ -90,15 +108,34 @@ class _Delivery:
             self._refused(json.loads(one), refusal)
         return True
 
+    def _wait_for_access(self, batch, error):
+        """Ends the writer when access has been refused for too long. All values that wait go to
+        `refused`; without it they count as left."""
+        now = time.monotonic()
+        if self._no_access_since is None:
+            self._no_access_since = now
+        if now - self._no_access_since < self._patience:
+            return
+        if self._refused:
+            for one in batch:
+                self._refused(json.loads(one), error)
+            self._in_hand = 0
+            while self._queue:
+                self._refused(json.loads(self._queue.popleft()), error)
+        raise Error("no_access", error.fault, False, "access was refused for %g s: %s (%s)" % (
+            self._patience, error, error.reason)) from error
+
 
 class Writer(_Delivery):
     """Writes in the background: batches of what is put, one after the other. A batch is sent again
     until it is acknowledged. `put` waits while the queue is full. Refusals go to `refused`, which
-    is called on the writer's thread with the value and its Refusal, or an Error. The client is the
-    writer's alone until it is closed."""
+    is called on the writer's thread with the value and its Refusal, or an Error. While access is
+    refused (a token that expired, a proxy that knows no such page) values wait in the queue, and
+    `last_error` says why; after `patience` seconds of that they are refused and the writer ends.
+    The client is the writer's alone until it is closed."""
 
-    def __init__(self, client, queue_max=100_000, refused=None):
-        super().__init__(client, queue_max, refused)
+    def __init__(self, client, queue_max=100_000, refused=None, patience=PATIENCE):
+        super().__init__(client, queue_max, refused, patience)
         self._changed = threading.Condition()
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -177,8 +214,8 @@ class AsyncWriter(_Delivery):
     """The same for asyncio: `async with AsyncWriter(client) as writer: await writer.put(…)`, which
     flushes at its end."""
 
-    def __init__(self, client, queue_max=100_000, refused=None):
-        super().__init__(client, queue_max, refused)
+    def __init__(self, client, queue_max=100_000, refused=None, patience=PATIENCE):
+        super().__init__(client, queue_max, refused, patience)
         self._changed = self._task = None
 
     async def __aenter__(self):

@@ -5,12 +5,10 @@
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
-use std::sync::Arc;
 use std::time::Duration;
 
 use eval::interval::UpdateInterval;
 use jiff::tz::TimeZone;
-use tokio::sync::Semaphore;
 use wire::Moment;
 use wire::agent::active::{
     ActiveAnswer, ActiveChecks, ActiveItem, AgentValue, Heartbeat, encode_agent_data,
@@ -21,8 +19,6 @@ use crate::get::{GetError, exchange};
 use crate::keys::ACTIVE_ONLY;
 use crate::{Agent, PROTOCOL_VERSION};
 
-/// Checks that may hang at the same time before others wait.
-const HANGING_MAX: usize = 4;
 /// Most values in one message.
 const BATCH_VALUES_MAX: usize = 1000;
 /// Most items taken from a server.
@@ -162,7 +158,6 @@ pub(crate) async fn run(agent: &Agent, server: &str, local: Option<SocketAddr>) 
         session,
         plan: Plan::default(),
         buffer: Buffer::new(agent.config().buffer_values_max),
-        slots: Arc::new(Semaphore::new(HANGING_MAX)),
         config_revision: 0,
         is_reachable: true,
         zone: TimeZone::system(),
@@ -184,7 +179,6 @@ struct Worker<'a> {
     session: String,
     plan: Plan,
     buffer: Buffer,
-    slots: Arc<Semaphore>,
     config_revision: u64,
     /// As logged last.
     is_reachable: bool,
@@ -297,13 +291,8 @@ impl Worker<'_> {
     async fn measure(&mut self) {
         let clock = self.moment().clock;
         for (itemid, key, timeout) in self.plan.due(clock, &self.zone) {
-            let value = match Arc::clone(&self.slots).try_acquire_owned() {
-                Ok(slot) => {
-                    let timeout = timeout.unwrap_or(self.agent.config().timeout);
-                    self.agent.value_within(key, timeout, slot).await
-                }
-                Err(_) => Err(String::from("Earlier checks still hang.")),
-            };
+            let timeout = timeout.unwrap_or(self.agent.config().timeout);
+            let value = self.agent.value_within(key, timeout).await;
             let value = value.map_err(|why| if why == ACTIVE_ONLY { NO_LOGS.into() } else { why });
             let now = self.agent.clock().monotonic();
             self.buffer.push(itemid, value, self.moment(), now);

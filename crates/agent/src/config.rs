@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use wire::peers::PeerList;
 
+use crate::guard::FileGuard;
+use crate::rules::KeyRules;
+
 /// The version of the agent protocol that this agent speaks; told in every answer.
 pub const PROTOCOL_VERSION: &str = "7.0.0";
 
@@ -19,6 +22,10 @@ pub struct AgentConfig {
     pub listen: SocketAddr,
     /// Who may ask.
     pub allowed: PeerList,
+    /// Which keys are answered.
+    pub rules: KeyRules,
+    /// Which files are read.
+    pub files: FileGuard,
     /// How long a check may take if the request does not say, and a connection may wait.
     pub timeout: Duration,
     /// Connections served at the same time; more wait in the kernel's queue.
@@ -42,6 +49,8 @@ impl Default for AgentConfig {
             host_metadata: String::new(),
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, wire::agent::PORT)),
             allowed: PeerList::parse("127.0.0.1,::1").unwrap_or_default(),
+            rules: KeyRules::default(),
+            files: FileGuard::default(),
             timeout: Duration::from_secs(3),
             connections_max: 100,
             server_active: Vec::new(),

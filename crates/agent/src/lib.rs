@@ -8,19 +8,30 @@
 
 mod active;
 mod config;
+mod deadline;
 pub mod get;
+mod guard;
 mod keys;
 mod listen;
+mod rules;
 pub mod sampler;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use stdx::clock::SharedClock;
-use tokio::sync::OwnedSemaphorePermit;
+use tokio::sync::Semaphore;
+
+use deadline::{Deadline, timed_out};
 
 pub use config::{AgentConfig, ConfigError, PROTOCOL_VERSION};
+pub use guard::FileGuard;
 pub use keys::KEY_NAMES;
+pub use rules::{KeyRules, RuleError};
+
+/// Checks that are evaluated at one time. A check that hangs in the kernel (a file server that is
+/// down) keeps its thread, and these are the most threads that can be lost so.
+const CHECKS_MAX: usize = 32;
 
 /// The agent: cheap to clone, all clones share counters and configuration.
 #[derive(Clone)]
@@ -32,6 +43,8 @@ struct Inner {
     config: AgentConfig,
     clock: SharedClock,
     sampler: sampler::Sampler,
+    /// One permit for each check that is being evaluated.
+    checks: Arc<Semaphore>,
 }
 
 impl std::fmt::Debug for Agent {
@@ -46,33 +59,45 @@ impl Agent {
         config.check()?;
         let sampler = sampler::Sampler::default();
         sampler.sample();
-        Ok(Self { inner: Arc::new(Inner { config, clock, sampler }) })
+        let checks = Arc::new(Semaphore::new(CHECKS_MAX));
+        Ok(Self { inner: Arc::new(Inner { config, clock, sampler, checks }) })
     }
 
     /// The value of an item key, or the reason why it is not supported. Blocks: keys read files
     /// and ask file systems.
     pub fn value(&self, key: &str) -> Result<String, String> {
-        keys::evaluate(self, key)
+        self.value_until(key, Deadline::after(self.inner.config.timeout, &self.inner.clock))
     }
 
-    /// Evaluates on a thread of its own. A check that hangs in the kernel keeps its `slot`, so
-    /// that hanging checks are never more than slots.
+    fn value_until(&self, key: &str, deadline: Deadline) -> Result<String, String> {
+        keys::evaluate(self, key, deadline)
+    }
+
+    /// Evaluates on a thread of its own. The thread ends soon after the time is over, unless the
+    /// kernel holds it: then it keeps its permit.
     pub(crate) async fn value_within(
         &self,
         key: String,
         timeout: Duration,
-        slot: OwnedSemaphorePermit,
     ) -> Result<String, String> {
+        let deadline = Deadline::after(timeout, &self.inner.clock);
+        if keys::is_instant(&key) {
+            return self.value_until(&key, deadline);
+        }
         let agent = self.clone();
-        let task = tokio::task::spawn_blocking(move || {
-            let value = agent.value(&key);
-            drop(slot);
-            value
-        });
-        match tokio::time::timeout(timeout, task).await {
+        let evaluated = async move {
+            let permit = Arc::clone(&agent.inner.checks).acquire_owned().await;
+            tokio::task::spawn_blocking(move || {
+                let value = agent.value_until(&key, deadline);
+                drop(permit);
+                value
+            })
+            .await
+        };
+        match tokio::time::timeout(timeout, evaluated).await {
             Ok(Ok(value)) => value,
             Ok(Err(_)) => Err(String::from("The check failed unexpectedly; see the agent's log.")),
-            Err(_) => Err(format!("Timeout while evaluating the item: {} s.", timeout.as_secs())),
+            Err(_) => Err(timed_out(timeout)),
         }
     }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::Semaphore;
 use wire::agent::passive::{Answer, Request, encode_answer};
 use wire::zbxd::{self, Decoder, Frame, Limits};
 
@@ -27,7 +27,10 @@ pub(crate) async fn serve(agent: &Agent, listener: TcpListener) {
         match listener.accept().await {
             Ok((stream, peer)) => {
                 let agent = agent.clone();
-                connections.spawn(async move { connection(&agent, stream, peer.ip(), slot).await });
+                connections.spawn(async move {
+                    connection(&agent, stream, peer.ip()).await;
+                    drop(slot);
+                });
             }
             Err(error) => {
                 tracing::warn!(%error, "agent cannot accept a connection");
@@ -37,14 +40,14 @@ pub(crate) async fn serve(agent: &Agent, listener: TcpListener) {
     }
 }
 
-async fn connection(agent: &Agent, stream: TcpStream, peer: IpAddr, slot: OwnedSemaphorePermit) {
+async fn connection(agent: &Agent, stream: TcpStream, peer: IpAddr) {
     let timeout = agent.config().timeout;
     let allowed = tokio::time::timeout(timeout, is_allowed(agent, peer)).await;
     if !matches!(allowed, Ok(true)) {
         tracing::warn!(%peer, "agent refused a connection: the peer is not on the allowed list");
         return;
     }
-    if let Err(error) = answer(agent, stream, slot).await {
+    if let Err(error) = answer(agent, stream).await {
         tracing::warn!(%peer, %error, "agent dropped a connection");
     }
 }
@@ -74,16 +77,12 @@ enum ConnectionError {
     Slow(Duration),
 }
 
-async fn answer(
-    agent: &Agent,
-    mut stream: TcpStream,
-    slot: OwnedSemaphorePermit,
-) -> Result<(), ConnectionError> {
+async fn answer(agent: &Agent, mut stream: TcpStream) -> Result<(), ConnectionError> {
     let timeout = agent.config().timeout;
     let slow = |_| ConnectionError::Slow(timeout);
     let frame = tokio::time::timeout(timeout, read(&mut stream)).await.map_err(slow)??;
     let Some(frame) = frame else { return Ok(()) };
-    let bytes = evaluate(agent, &frame, slot).await;
+    let bytes = evaluate(agent, &frame).await;
     tokio::time::timeout(timeout, async {
         stream.write_all(&bytes).await?;
         stream.shutdown().await
@@ -108,7 +107,7 @@ async fn read(stream: &mut TcpStream) -> Result<Option<Frame>, ConnectionError> 
 }
 
 /// The encoded answer to a request.
-async fn evaluate(agent: &Agent, frame: &Frame, slot: OwnedSemaphorePermit) -> Vec<u8> {
+async fn evaluate(agent: &Agent, frame: &Frame) -> Vec<u8> {
     let text = frame.text();
     let request = Request::parse(&text);
     let answer = match request.check {
@@ -118,7 +117,7 @@ async fn evaluate(agent: &Agent, frame: &Frame, slot: OwnedSemaphorePermit) -> V
         }
         Ok(check) => {
             let timeout = check.timeout_s.map_or(agent.config().timeout, Duration::from_secs);
-            match agent.value_within(check.key.clone().into_owned(), timeout, slot).await {
+            match agent.value_within(check.key.clone().into_owned(), timeout).await {
                 Ok(value) => Answer::Value(Cow::Owned(value)),
                 Err(reason) => Answer::NotSupported(Cow::Owned(reason)),
             }

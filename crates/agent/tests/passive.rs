@@ -247,3 +247,69 @@ fn no_key_panics_whatever_the_parameters() {
         assert!(agent.value(&too_many).is_err(), "{name}");
     }
 }
+
+/// Checks of endless contents end with their time: their threads would run for ever otherwise.
+#[test]
+fn loops_end_at_the_deadline() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("endless");
+    // A sparse file: a terabyte of zeros that takes no room.
+    std::fs::File::create(&path).unwrap().set_len(1 << 40).unwrap();
+    let timeout = Duration::from_millis(30);
+    let agent = Agent::new(AgentConfig { timeout, ..config() }, RealClock::shared()).unwrap();
+    for key in [
+        "md5sum[P]",
+        "cksum[P]",
+        "cksum[P,sha256]",
+        "size[P,lines]",
+        "regexp[P,x]",
+        "regmatch[P,x]",
+    ] {
+        let key = format!("vfs.file.{key}").replace('P', path.to_str().unwrap());
+        let error = agent.value(&key).unwrap_err();
+        assert!(error.starts_with("Timeout while evaluating"), "{key}: {error}");
+    }
+    let large = agent.value(&format!("vfs.file.contents[{}]", path.display())).unwrap_err();
+    assert!(large.contains("too large") || large.starts_with("Timeout"), "{large}");
+    let over = AgentConfig { timeout: Duration::from_nanos(1), ..config() };
+    let agent = Agent::new(over, RealClock::shared()).unwrap();
+    for key in
+        ["vfs.dir.count[/proc/self]", "vfs.dir.size[/etc]", "proc.num", "proc.mem", "vfs.fs.get"]
+    {
+        let error = agent.value(key).unwrap_err();
+        assert!(error.starts_with("Timeout while evaluating"), "{key}: {error}");
+    }
+}
+
+#[test]
+fn devices_and_pipes_are_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let pipe = folder.path().join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let agent = Agent::new(config(), RealClock::shared()).unwrap();
+    for path in ["/dev/zero", pipe.to_str().unwrap()] {
+        for key in [
+            "contents[P]",
+            "md5sum[P]",
+            "cksum[P]",
+            "size[P,lines]",
+            "regexp[P,x]",
+            "regmatch[P,x]",
+        ] {
+            let key = format!("vfs.file.{key}").replace('P', path);
+            let error = agent.value(&key).unwrap_err();
+            assert_eq!(error, "Cannot open file: [6] No such device or address", "{key}");
+        }
+        assert_eq!(agent.value(&format!("vfs.file.exists[{path},all]")).as_deref(), Ok("1"));
+    }
+}
+
+#[tokio::test]
+async fn denied_keys_are_unsupported() {
+    let rules = agent::KeyRules::parse("AllowKey=agent.ping;DenyKey=*").unwrap();
+    let address = start(AgentConfig { rules, ..config() }).await;
+    assert_eq!(ask(&address, "agent.ping").await, "1");
+    for key in ["agent.version", "vfs.file.contents[/etc/passwd]"] {
+        assert_eq!(ask(&address, key).await, "ZBX_NOTSUPPORTED\0Unsupported item key.");
+    }
+}

@@ -80,7 +80,8 @@ struct Before {
 impl Problems {
     /// Does all of `request`, or nothing. Each event that something was done to gets one row in
     /// `acknowledges`. Suppression is kept there alone: the newest row with
-    /// [`action::SUPPRESS`] or [`action::UNSUPPRESS`] tells. Blocks for one transaction.
+    /// [`action::SUPPRESS`] or [`action::UNSUPPRESS`] tells. Blocks for one transaction; after
+    /// `Ok` it survives a power cut.
     pub fn acknowledge(&self, request: &AckRequest) -> Result<(), AckError> {
         let now = Timestamp::from_unix(self.clock().unix());
         self.transaction(|edit, open| {
@@ -94,7 +95,15 @@ impl Problems {
                     }
                     return Err(AckError::NotFound(*id));
                 };
-                let done = applicable(request, *id, &before)?;
+                let cause = if request.actions & action::RANK_SYMPTOM == 0 {
+                    EventId(0)
+                } else {
+                    cause_of_symptom(edit, *id, request.cause)?
+                };
+                let done = applicable(request, *id, &before, cause)?;
+                if done & action::RANK_SYMPTOM != 0 {
+                    lead(edit, *id, cause)?;
+                }
                 if done != 0 {
                     apply(edit, request, *id, &before, done, now)?;
                 }
@@ -102,8 +111,9 @@ impl Problems {
                     close(edit, open, request.user, (*id, &before), now, &mut effects)?;
                 }
             }
-            Ok(effects)
-        })
+            Ok::<_, AckError>(effects)
+        })?;
+        Ok(self.sync()?)
     }
 }
 
@@ -155,8 +165,44 @@ impl Before {
     }
 }
 
+/// The cause that `id` gets as a symptom of `wanted`; 0 = it stays what it is. A cause is never a
+/// symptom itself: instead of a symptom its own cause is taken, and a symptom of `id` takes the
+/// place of `id`.
+fn cause_of_symptom(
+    edit: &mut Edit<'_>,
+    id: EventId,
+    wanted: EventId,
+) -> Result<EventId, AckError> {
+    if wanted == id {
+        return Ok(EventId(0));
+    }
+    let sql = "SELECT cause_eventid FROM events WHERE source = 0 AND value = 1 AND eventid = ?";
+    let rows = edit.query(sql, &[wanted.0.into()])?;
+    let row = rows.first().ok_or(AckError::NotFound(wanted))?;
+    let above = EventId(row.id("cause_eventid"));
+    Ok(if above == EventId(0) || above == id { wanted } else { above })
+}
+
+/// Makes `cause` the cause of `id` and of all symptoms of `id`.
+fn lead(edit: &mut Edit<'_>, id: EventId, cause: EventId) -> DbResult<()> {
+    for table in ["events", "problems"] {
+        let sql = format!(
+            "UPDATE {table} SET cause_eventid = CASE WHEN eventid = ? THEN 0 ELSE ? END \
+             WHERE eventid IN (?, ?) OR cause_eventid = ?"
+        );
+        let (cause, id) = (Value::from(cause.0), Value::from(id.0));
+        edit.execute(&sql, &[cause.clone(), cause.clone(), id.clone(), cause, id])?;
+    }
+    Ok(())
+}
+
 /// The actions that change something for this event.
-fn applicable(request: &AckRequest, id: EventId, before: &Before) -> Result<u32, AckError> {
+fn applicable(
+    request: &AckRequest,
+    id: EventId,
+    before: &Before,
+    cause: EventId,
+) -> Result<u32, AckError> {
     let severity = request.severity.map_or(before.severity, |s| i64::from(s as u8));
     let changes = [
         (action::CLOSE, !before.closed),
@@ -167,7 +213,7 @@ fn applicable(request: &AckRequest, id: EventId, before: &Before) -> Result<u32,
         (action::SUPPRESS, !before.closed),
         (action::UNSUPPRESS, before.suppressed && !before.closed),
         (action::RANK_CAUSE, before.cause != EventId(0)),
-        (action::RANK_SYMPTOM, request.cause != id && request.cause != before.cause),
+        (action::RANK_SYMPTOM, cause != EventId(0) && cause != before.cause),
     ];
     let wanted = |(bit, does): &(u32, bool)| request.actions & bit != 0 && *does;
     let done = changes.iter().filter(|c| wanted(c)).fold(0, |sum, (bit, _)| sum | bit);
@@ -216,9 +262,6 @@ fn apply(
     }
     if given(action::RANK_CAUSE) {
         columns.push(("cause_eventid", 0_i64.into()));
-    }
-    if given(action::RANK_SYMPTOM) {
-        columns.push(("cause_eventid", request.cause.0.into()));
     }
     edit.update("events", id.0, &columns)?;
     edit.update("problems", id.0, &columns)

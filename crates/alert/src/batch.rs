@@ -135,7 +135,8 @@ pub(crate) fn close(
     Ok(())
 }
 
-fn trigger_of(finding: &TriggerFinding) -> TriggerId {
+/// The trigger that a finding is about.
+pub(crate) fn trigger_of(finding: &TriggerFinding) -> TriggerId {
     match finding {
         TriggerFinding::Problem { trigger, .. }
         | TriggerFinding::Recovery { trigger, .. }

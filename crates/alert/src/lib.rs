@@ -13,12 +13,16 @@ mod load;
 mod maintenance;
 mod open;
 mod problems;
+mod retry;
+mod unsent;
 
 pub use acknowledge::{AckError, AckRequest, action};
 pub use found::{GoneHook, Sightings};
 pub use load::{InitialTrigger, initial_triggers};
 pub use maintenance::Watch as MaintenanceWatch;
 pub use problems::{Hooks, Problems, Stats};
+pub use retry::Stop;
+pub use unsent::Unsent;
 
 #[cfg(test)]
 mod tests;

@@ -145,7 +145,7 @@ impl Watch {
         if has == wanted {
             return Ok(newest);
         }
-        self.config.write(|edit| {
+        self.config.write_state(|edit| {
             let (over, rest): (Vec<_>, Vec<_>) = has
                 .iter()
                 .filter(|(key, until)| wanted.get(key) != Some(until))

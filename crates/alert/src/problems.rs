@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use config::Config;
 use config::db::{DbError, DbResult};
@@ -13,13 +12,12 @@ use stdx::sync::lock;
 
 use crate::batch;
 use crate::open::Open;
+use crate::retry::{Stop, Writing};
+use crate::unsent::Unsent;
 
 /// Findings per transaction: large enough that the commit costs little per event, small enough
 /// that an acknowledgement, which waits for the transaction, is not felt.
 const BATCH_MAX: usize = 1_000;
-
-/// Pause before a failed transaction is tried again. Meanwhile the queue fills and the shards wait.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
 
 /// Who wants to know. Both are called after the commit, in order, and must not block.
 pub struct Hooks {
@@ -84,8 +82,15 @@ struct Inner {
     clock: SharedClock,
     hooks: Hooks,
     /// Held for the length of each transaction, so that memory and database agree.
-    open: Mutex<Open>,
+    open: Mutex<Known>,
     counters: Counters,
+}
+
+/// The open problems as of the last transaction that was kept.
+struct Known {
+    open: Open,
+    /// A transaction failed after it may have changed `open`: to be read from the database again.
+    stale: bool,
 }
 
 /// What a transaction did that others hear of.
@@ -101,14 +106,16 @@ impl Problems {
         let open = config.read(Open::load)?;
         let counters = Counters::default();
         counters.open.store(u64::try_from(open.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
-        let open = Mutex::new(open);
+        let open = Mutex::new(Known { open, stale: false });
         Ok(Self { inner: Arc::new(Inner { config, clock, hooks, open, counters }) })
     }
 
-    /// Writes findings until all senders are gone. Blocks: give it a thread of its own.
-    /// A batch that the database refuses is repeated each second; nothing is skipped.
-    pub fn run(&self, mut findings: Receiver<TriggerFinding>) {
+    /// Writes findings until all senders are gone. Blocks: give it a thread of its own. While the
+    /// database is down, a batch is repeated each second; the queue fills and the shards wait.
+    /// When the server stops meanwhile, the rest goes into `unsent`.
+    pub fn run(&self, mut findings: Receiver<TriggerFinding>, stop: &Stop, unsent: &Unsent) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
+        let mut given_up = false;
         while let Some(first) = findings.blocking_recv() {
             batch.push(first);
             while batch.len() < BATCH_MAX
@@ -116,16 +123,56 @@ impl Problems {
             {
                 batch.push(next);
             }
-            while let Err(error) = self.write(&batch) {
+            let kept = if given_up { 0 } else { self.keep(&batch, stop) };
+            if let Some(rest) = batch.get(kept..).filter(|rest| !rest.is_empty()) {
+                given_up = true;
+                unsent.add(rest);
+            }
+            batch.clear();
+        }
+    }
+
+    /// Writes what an earlier run left in the file, before the shards start. An error means that the
+    /// file is still needed.
+    pub fn replay(&self, unsent: &Unsent) -> std::io::Result<()> {
+        let findings = unsent.read()?;
+        // One try: a start that cannot reach its database fails anyway.
+        let stop = Stop::at_once(Arc::clone(&self.inner.clock));
+        for batch in findings.chunks(BATCH_MAX) {
+            if self.keep(batch, &stop) < batch.len() {
+                return Err(std::io::Error::other("the configuration database is unavailable"));
+            }
+        }
+        self.inner.config.sync().map_err(std::io::Error::other)?;
+        if !findings.is_empty() {
+            tracing::info!(findings = findings.len(), "wrote events that an earlier run could not");
+        }
+        unsent.remove()
+    }
+
+    /// Returns how many findings are done with: written, or refused by the database and reported.
+    fn keep(&self, batch: &[TriggerFinding], stop: &Stop) -> usize {
+        let writing = Writing {
+            stop,
+            write: &|findings: &[TriggerFinding]| self.write(findings),
+            refused: &|finding, error| {
+                let trigger = batch::trigger_of(finding);
+                tracing::error!(%error, %trigger, "skipping an event that cannot be written");
+            },
+            down: &|error| {
                 tracing::error!(
                     %error,
                     findings = batch.len(),
                     "cannot write events; retrying, trigger evaluation waits meanwhile"
                 );
-                std::thread::sleep(RETRY_AFTER);
-            }
-            batch.clear();
+            },
+        };
+        let kept = writing.keep(batch);
+        // Written already: repeating would write twice. The next sync covers it.
+        if let Err(error) = self.inner.config.sync() {
+            tracing::error!(%error, "events are written but not synced to disk");
         }
+        kept
     }
 
     /// Writes one batch in one transaction. After an error nothing of it is written.
@@ -159,23 +206,33 @@ impl Problems {
         &self.inner.clock
     }
 
-    /// Runs `work` in a transaction; its effects are told after the commit. When it fails, the
-    /// open problems are read back from the database.
+    /// What [`Problems::transaction`] has done so far survives a power cut.
+    pub(crate) fn sync(&self) -> DbResult<()> {
+        self.inner.config.sync()
+    }
+
+    /// Runs `work` in a transaction; its effects are reported after the commit. When it fails, the
+    /// open problems are read from the database again before the next one.
     pub(crate) fn transaction<E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut config::Edit<'_>, &mut Open) -> Result<Vec<Effect>, E>,
     ) -> Result<(), E> {
         let inner = &*self.inner;
-        let mut open = lock(&inner.open);
-        let result = inner.config.write(|edit| work(edit, &mut open));
-        if result.is_err() {
-            inner.counters.failures.fetch_add(1, Ordering::Relaxed);
-            *open = inner.config.read(Open::load)?;
+        let mut known = lock(&inner.open);
+        if known.stale {
+            known.open = inner.config.read(Open::load)?;
         }
-        let len = u64::try_from(open.len()).unwrap_or(u64::MAX);
+        known.stale = true;
+        let result = inner.config.write_state(|edit| work(edit, &mut known.open));
+        known.stale = result.is_err();
+        if known.stale {
+            inner.counters.failures.fetch_add(1, Ordering::Relaxed);
+        }
+        let effects = result?;
+        let len = u64::try_from(known.open.len()).unwrap_or(u64::MAX);
         inner.counters.open.store(len, Ordering::Relaxed);
-        // Told while the lock is held: two transactions must not be told in the wrong order.
-        for effect in result? {
+        // Reported while the lock is held: two transactions must not be reported in the wrong order.
+        for effect in effects {
             match effect {
                 Effect::Problem(change) => (inner.hooks.problem)(change),
                 Effect::Trigger(trigger, state) => (inner.hooks.trigger)(trigger, state),

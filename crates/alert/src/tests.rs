@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use crate::{AckError, AckRequest, Hooks, InitialTrigger, Problems, action, initial_triggers};
+use crate::{
+    AckError, AckRequest, Hooks, InitialTrigger, Problems, Stop, Unsent, action, initial_triggers,
+};
 use config::Config;
 use config::db::{DbError, Location, Value};
 use model::{
@@ -104,6 +106,12 @@ impl World {
             row.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join("|")
         };
         rows.unwrap().iter().map(text).collect()
+    }
+
+    fn run(&self, sql: &str) {
+        let done: Result<(), DbError> =
+            self.config.write_state(|edit| edit.connection().batch(sql));
+        done.unwrap();
     }
 
     fn changes(&self) -> Vec<(u64, TriggerState)> {
@@ -283,6 +291,49 @@ fn acknowledge_in_all_ways() {
 }
 
 #[test]
+fn ranks_of_problems_have_one_level_and_no_circle() {
+    let world = World::new();
+    world.problems.write(&[1, 2, 3, 4].map(|trigger| problem(trigger, 1, &[]))).unwrap();
+    let events = [1, 2, 3, 4].map(|trigger| world.open_events(trigger)[0]);
+    let place = |id: &str| events.iter().position(|event| event.to_string() == id);
+    // Which event becomes a symptom of which, and the causes of all afterwards (0 = none).
+    for (symptom, cause, expected) in [
+        (1, 2, [2, 0, 0, 0]),
+        (1, 1, [2, 0, 0, 0]),
+        // The other way round: they change places.
+        (2, 1, [0, 1, 0, 0]),
+        // A symptom is no cause: its own cause is taken.
+        (3, 2, [0, 1, 1, 0]),
+        (3, 2, [0, 1, 1, 0]),
+        // Symptoms go with their cause.
+        (1, 4, [4, 4, 4, 0]),
+        // A symptom takes the place of its cause, before all other symptoms.
+        (4, 2, [2, 0, 2, 2]),
+    ] {
+        let request = AckRequest {
+            events: vec![events[symptom - 1]],
+            actions: action::RANK_SYMPTOM,
+            cause: events[cause - 1],
+            ..AckRequest::default()
+        };
+        world.problems.acknowledge(&request).unwrap();
+        for table in ["events", "problems"] {
+            let sql = format!("SELECT cause_eventid FROM {table} ORDER BY eventid");
+            let causes: Vec<usize> =
+                world.rows(&sql).iter().map(|id| place(id).map_or(0, |n| n + 1)).collect();
+            assert_eq!(causes, expected, "{table}: {symptom} symptom of {cause}");
+        }
+    }
+    let missing = AckRequest {
+        events: vec![events[0]],
+        actions: action::RANK_SYMPTOM,
+        cause: EventId(999),
+        ..AckRequest::default()
+    };
+    assert!(matches!(world.problems.acknowledge(&missing), Err(AckError::NotFound(EventId(999)))));
+}
+
+#[test]
 fn symptoms_and_causes() {
     let world = World::new();
     world.problems.write(&[problem(1, 1, &[]), problem(4, 2, &[])]).unwrap();
@@ -372,9 +423,77 @@ fn the_thread_writes_in_batches_and_ends_with_its_queue() {
         tx.try_send(problem(2, clock, &[])).unwrap();
     }
     drop(tx);
-    world.problems.run(rx);
+    let stop = Stop::new(world.clock.clone());
+    world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent")));
     let stats = world.problems.stats();
     assert_eq!((stats.findings, stats.batches, stats.open, stats.failures), (2_500, 3, 2_500, 0));
     assert_eq!(world.open_events(2).len(), 2_500);
     world.clock.advance(Duration::from_secs(1));
+}
+
+#[test]
+fn unsent_findings_are_written_by_the_next_start() {
+    let world = World::new();
+    let unsent = Unsent::new(world.dir.path().join("unsent"));
+    world.problems.replay(&unsent).unwrap();
+    // The database takes no event; the server stops.
+    world.run("ALTER TABLE events RENAME TO away");
+    let (tx, rx) = bounded("findings", 5_000);
+    let error = TriggerFinding::State { trigger: TriggerId(3), error: "why\n\u{1}".to_owned() };
+    let found = [problem(1, 10, &[("a", "ö\"")]), problem(2, 11, &[]), recovery(2, 12, &[]), error];
+    (0..1_000).for_each(|_| tx.try_send(found[0].clone()).unwrap());
+    found.iter().for_each(|finding| tx.try_send(finding.clone()).unwrap());
+    drop(tx);
+    let stop = Stop::new(world.clock.clone());
+    stop.ask();
+    world.clock.advance(Duration::from_secs(3));
+    world.problems.run(rx, &stop, &unsent);
+    let mut lines = unsent.read().unwrap();
+    assert_eq!(lines.split_off(1_000), found);
+    assert!(world.problems.replay(&unsent).is_err(), "still down: the file stays");
+    assert_eq!(unsent.read().unwrap().len(), 1_004);
+    world.run("ALTER TABLE away RENAME TO events");
+    let world = world.restarted();
+    world.problems.replay(&unsent).unwrap();
+    assert_eq!(
+        world.rows("SELECT objectid, r_clock FROM problems ORDER BY eventid"),
+        ["1|0", "2|12"]
+    );
+    assert_eq!(world.rows("SELECT tag, value FROM event_tags"), ["a|ö\""]);
+    assert!(unsent.read().unwrap().is_empty());
+}
+
+#[test]
+fn refused_finding_does_not_hold_up_the_others() {
+    let world = World::new();
+    world.run(
+        "CREATE TRIGGER bad BEFORE INSERT ON events WHEN NEW.name = 'bad 7' \
+         BEGIN SELECT RAISE(ABORT, 'no such name'); END",
+    );
+    let (tx, rx) = bounded("findings", 5_000);
+    for clock in 1..=20 {
+        tx.try_send(problem(2, clock, &[])).unwrap();
+    }
+    drop(tx);
+    let stop = Stop::new(world.clock.clone());
+    world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent")));
+    let clocks = world.rows("SELECT clock FROM events ORDER BY eventid");
+    assert_eq!(clocks.len(), 19);
+    assert!(!clocks.contains(&"7".to_owned()), "{clocks:?}");
+    assert_eq!(world.problems.stats().open, 19);
+}
+
+#[test]
+fn failed_transaction_leaves_no_open_problem_in_memory_even_if_reading_back_fails() {
+    let world = World::new();
+    // Fails late, after the problem was added in memory; then nothing can be read either.
+    world.run("CREATE TRIGGER late BEFORE UPDATE ON triggers BEGIN SELECT RAISE(ABORT, ''); END");
+    assert!(world.problems.write(&[problem(1, 1, &[])]).is_err());
+    world.run("ALTER TABLE problems RENAME TO away");
+    assert!(world.problems.write(&[problem(1, 1, &[])]).is_err());
+    world.run("ALTER TABLE away RENAME TO problems");
+    world.run("DROP TRIGGER late");
+    world.problems.write(&[problem(1, 1, &[])]).unwrap();
+    assert_eq!(world.open_events(1).len(), 1);
+    assert_eq!(world.changes(), [(1, Bad)]);
 }

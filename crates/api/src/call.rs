@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use config::db::{Connection, Row, Value};
 use config::{Config, Edit};
 
+use crate::effect::Effect;
 use crate::error::ApiResult;
 use crate::{Api, ApiError};
 
@@ -122,13 +123,25 @@ impl Gone {
 pub(crate) trait Transaction {
     /// Runs `work` within it; `false` = it is in use further up, nothing was done.
     fn with(&self, work: &mut dyn FnMut(&mut Edit<'_>)) -> bool;
+    /// Keeps the effect until the commit.
+    fn after_commit(&self, effect: Effect);
 }
 
-impl Transaction for RefCell<&mut Edit<'_>> {
+/// The transaction of [`Call::together`], with the effects that wait for its commit.
+struct Together<'e, 'c> {
+    edit: RefCell<&'e mut Edit<'c>>,
+    effects: &'e RefCell<Vec<Effect>>,
+}
+
+impl Transaction for Together<'_, '_> {
     fn with(&self, work: &mut dyn FnMut(&mut Edit<'_>)) -> bool {
-        let Ok(mut edit) = self.try_borrow_mut() else { return false };
+        let Ok(mut edit) = self.edit.try_borrow_mut() else { return false };
         work(&mut edit);
         true
+    }
+
+    fn after_commit(&self, effect: Effect) {
+        self.effects.borrow_mut().push(effect);
     }
 }
 
@@ -161,10 +174,11 @@ impl std::fmt::Debug for Call<'_> {
 
 impl Call<'_> {
     /// Runs `work` with a call of the same user whose methods all share one transaction: all that
-    /// they change is kept, or nothing.
+    /// they change is kept, or nothing. Their effects outside the database follow the commit.
     pub(crate) fn together<T>(&self, work: impl FnOnce(&Call<'_>) -> ApiResult<T>) -> ApiResult<T> {
-        self.write(|edit| {
-            let shared = RefCell::new(edit);
+        let effects = RefCell::new(Vec::new());
+        let result = self.write(|edit| {
+            let shared = Together { edit: RefCell::new(edit), effects: &effects };
             work(&Call {
                 api: self.api,
                 user: self.user.clone(),
@@ -174,7 +188,26 @@ impl Call<'_> {
                 has_auth: self.has_auth,
                 transaction: Some(&shared),
             })
-        })
+        })?;
+        for effect in effects.into_inner() {
+            if let Err(error) = self.after_commit(effect) {
+                tracing::warn!(%error, "a change was committed, but not carried out in full");
+            }
+        }
+        Ok(result)
+    }
+
+    /// Does something outside the database that a rollback could not undo: at once after the
+    /// method's own [`Call::write`], and after the commit of the transaction that the call is a
+    /// part of.
+    pub(crate) fn after_commit(&self, effect: Effect) -> Result<(), String> {
+        match self.transaction {
+            Some(transaction) => {
+                transaction.after_commit(effect);
+                Ok(())
+            }
+            None => effect.run(self.api),
+        }
     }
 
     /// Who asks.
@@ -240,7 +273,7 @@ impl Call<'_> {
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let result = self.write(work);
-        self.api.sessions.forget();
+        self.after_commit(Effect::ForgetSessions).map_err(ApiError::application)?;
         result
     }
 

@@ -23,6 +23,7 @@ const STANDARD: &[&str] = &[
     "startSearch",
     "excludeSearch",
     "limit",
+    "offset",
     "sortfield",
     "sortorder",
     "countOutput",
@@ -90,6 +91,7 @@ pub(crate) struct Get<'c, 'a> {
     values: Vec<Value>,
     needed: Vec<&'static str>,
     extra: Vec<(&'static str, &'static str)>,
+    also_sort: &'static [&'static str],
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -117,6 +119,7 @@ impl<'c, 'a> Get<'c, 'a> {
             values: Vec::new(),
             needed: Vec::new(),
             extra: Vec::new(),
+            also_sort: &[],
         })
     }
 
@@ -165,6 +168,11 @@ impl<'c, 'a> Get<'c, 'a> {
         self.needed.extend_from_slice(columns);
     }
 
+    /// Columns to sort by that the reference does not have; errors do not list them.
+    pub(crate) fn also_sort(&mut self, columns: &'static [&'static str]) {
+        self.also_sort = columns;
+    }
+
     /// Runs the query.
     pub(crate) fn run(mut self) -> ApiResult<Found<'c, 'a>> {
         let output = self.output()?;
@@ -184,8 +192,13 @@ impl<'c, 'a> Get<'c, 'a> {
         }
         if !count {
             sql += &format!(" ORDER BY {order}");
-            if let Some(limit) = limit {
+            let offset = self.offset()?;
+            // SQLite takes an offset only behind a limit.
+            if let Some(limit) = limit.or((offset > 0).then_some(i64::MAX)) {
                 sql += &format!(" LIMIT {limit}");
+            }
+            if offset > 0 {
+                sql += &format!(" OFFSET {offset}");
             }
         }
         let rows = self.call.rows(&sql, &self.values)?;
@@ -375,6 +388,16 @@ impl<'c, 'a> Get<'c, 'a> {
         }
     }
 
+    /// Rows to skip: ours, for windows of long lists.
+    fn offset(&self) -> ApiResult<i64> {
+        let Some(value) = self.params.get("offset").filter(|v| !v.is_null()) else { return Ok(0) };
+        let offset = params::int(value, "/offset")?;
+        if offset < 0 {
+            return Err(ApiError::at("/offset", "value must be one of 0-2147483647"));
+        }
+        Ok(offset)
+    }
+
     fn check_sort_order(&self) -> ApiResult<()> {
         let given = self.params.get("sortorder").filter(|v| !v.is_null());
         for value in given.map(params::list).unwrap_or_default() {
@@ -403,7 +426,8 @@ impl<'c, 'a> Get<'c, 'a> {
         for (n, value) in params::list(fields).into_iter().enumerate() {
             let path = format!("/sortfield/{}", n + 1);
             let name = params::text(value, &path)?;
-            let Some(name) = self.object.sort.iter().find(|known| **known == name) else {
+            let mut sortable = self.object.sort.iter().chain(self.also_sort);
+            let Some(name) = sortable.find(|known| **known == name) else {
                 let list: Vec<String> =
                     self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
                 let one_of = if list.len() > 1 { "one of " } else { "" };

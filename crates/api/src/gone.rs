@@ -4,6 +4,7 @@ use config::objects::Deleted;
 use model::{ItemId, TriggerId};
 
 use crate::call::Call;
+use crate::effect::Effect;
 
 /// Adds what a further deletion took.
 pub(crate) fn add(all: &mut Deleted, more: Deleted) {
@@ -11,16 +12,17 @@ pub(crate) fn add(all: &mut Deleted, more: Deleted) {
     all.triggers.extend(more.triggers);
 }
 
-/// Closes the problems of deleted triggers and clears the history of deleted items. Call it when
-/// the deletion is committed.
+/// Closes the problems of deleted triggers and clears the history of deleted items, as soon as the
+/// deletion is committed.
 pub(crate) fn tell(call: &Call<'_>, deleted: &Deleted) {
-    if !deleted.triggers.is_empty() {
-        let triggers: Vec<TriggerId> = deleted.triggers.iter().map(|id| TriggerId(*id)).collect();
-        call.api.deps.live.triggers_gone(&triggers);
-    }
-    if !deleted.items.is_empty() {
-        let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
-        if let Err(error) = call.api.deps.live.clear_history(&items) {
+    let triggers: Vec<TriggerId> = deleted.triggers.iter().map(|id| TriggerId(*id)).collect();
+    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
+    let effects = [
+        (!triggers.is_empty()).then_some(Effect::TriggersGone(triggers)),
+        (!items.is_empty()).then_some(Effect::ClearHistory(items)),
+    ];
+    for effect in effects.into_iter().flatten() {
+        if let Err(error) = call.after_commit(effect) {
             // The items are gone all the same; retention takes their history in time.
             tracing::warn!(%error, "history of deleted items was not cleared");
         }

@@ -6,6 +6,7 @@
 //! on blocking threads.
 
 mod call;
+mod effect;
 mod error;
 mod exchange;
 mod expand;
@@ -62,6 +63,8 @@ pub struct Deps {
 pub struct Api {
     pub(crate) deps: Deps,
     pub(crate) sessions: session::Sessions,
+    pub(crate) imports: exchange::Places,
+    pub(crate) with_values: methods::host::WithValues,
 }
 
 impl std::fmt::Debug for Api {
@@ -73,7 +76,12 @@ impl std::fmt::Debug for Api {
 impl Api {
     /// The API over these parts.
     pub fn new(deps: Deps) -> Self {
-        Self { deps, sessions: session::Sessions::default() }
+        Self {
+            deps,
+            sessions: session::Sessions::default(),
+            imports: exchange::Places::default(),
+            with_values: methods::host::WithValues::default(),
+        }
     }
 
     /// Calls a method with a session id or token, as a client at `peer` would. Blocks.

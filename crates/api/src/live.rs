@@ -109,6 +109,11 @@ pub trait Live: Send + Sync {
     fn queue(&self, kind: &str, limit: Option<u64>) -> Result<Json, String>;
     /// How far each part is from its limit: the result of `capacity.get`.
     fn capacity(&self) -> Json;
+    /// Values of items that may be missing within the span, because files were damaged or lost.
+    fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
+        let (_, _) = (items, span);
+        Vec::new()
+    }
     /// Deletes history and trends of items.
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String>;
     /// Triggers were switched off or deleted: their problems close.

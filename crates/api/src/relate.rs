@@ -24,6 +24,8 @@ pub(crate) struct Relation {
     pub(crate) bare: bool,
     /// `limitSelects` cuts the list in the order of this field.
     pub(crate) sort: Option<&'static str>,
+    /// A flag of the other method that is set.
+    pub(crate) flag: Option<&'static str>,
 }
 
 impl Relation {
@@ -34,12 +36,17 @@ impl Relation {
         ids_option: &'static str,
         key: &'static str,
     ) -> Self {
-        Self { member, method, ids_option, key, bare: false, sort: None }
+        Self { member, method, ids_option, key, bare: false, sort: None, flag: None }
     }
 
     /// The id goes out only when asked for.
     pub(crate) const fn bare(self) -> Self {
         Self { bare: true, ..self }
+    }
+
+    /// The other method is called with this flag set.
+    pub(crate) const fn with(self, flag: &'static str) -> Self {
+        Self { flag: Some(flag), ..self }
     }
 
     /// `limitSelects` works, in the order of `field`.
@@ -128,8 +135,8 @@ impl Call<'_> {
         let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
         targets.sort_unstable();
         targets.dedup();
-        let Relation { method, ids_option, key, .. } = *relation;
-        let mut found = self.get_sorted(method, ids_option, key, &targets, wanted, sort)?;
+        let key = relation.key;
+        let mut found = self.get_sorted(relation, &targets, wanted, sort)?;
         if relation.bare && *wanted != Output::Count && !wanted.has(key) {
             for object in found.values_mut().filter_map(Json::as_object_mut) {
                 object.shift_remove(key);
@@ -139,28 +146,28 @@ impl Call<'_> {
     }
 
     /// Objects of another `get` by id, with this user's rights. A method that does not exist (yet)
-    /// gives nothing: what no method can read cannot be shown.
+    /// or that is not for this type of user gives nothing: what the user cannot read is not shown.
     pub(crate) fn get_keyed(
         &self,
-        method: &str,
-        ids_option: &str,
-        key: &str,
+        method: &'static str,
+        ids_option: &'static str,
+        key: &'static str,
         ids: &[u64],
         output: &Output,
     ) -> ApiResult<Map<String, Json>> {
-        self.get_sorted(method, ids_option, key, ids, output, None)
+        self.get_sorted(&Relation::new("", method, ids_option, key), ids, output, None)
     }
 
     fn get_sorted(
         &self,
-        method: &str,
-        ids_option: &str,
-        key: &str,
+        relation: &Relation,
         ids: &[u64],
         output: &Output,
         sort: Option<&str>,
     ) -> ApiResult<Map<String, Json>> {
-        if ids.is_empty() || !rpc::knows(method) {
+        let Relation { method, ids_option, key, .. } = *relation;
+        let admitted = rpc::lowest_type(method).is_none_or(|lowest| self.user().kind >= lowest);
+        if ids.is_empty() || !rpc::knows(method) || !admitted {
             return Ok(Map::new());
         }
         let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
@@ -168,9 +175,12 @@ impl Call<'_> {
             Output::Count => Json::Array(vec![key.into()]),
             other => other.to_json(),
         };
-        let params = serde_json::json!({
+        let mut params = serde_json::json!({
             ids_option: ids, "output": wanted, "preservekeys": true, "sortfield": sort,
         });
+        if let Some(flag) = relation.flag {
+            params[flag] = true.into();
+        }
         match rpc::run_inner(self, method, &params)? {
             Json::Object(found) => Ok(found),
             _ => Ok(Map::new()),

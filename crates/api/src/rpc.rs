@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, json};
 
-use crate::call::{Call, Gone, Json, Method};
+use crate::call::{Call, Gone, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::{Api, ApiError, methods, permission, session};
 
@@ -235,10 +235,20 @@ pub(crate) fn knows_pattern(pattern: &str) -> bool {
     registry().keys().any(|method| permission::matches(pattern, method))
 }
 
-/// Runs another method for a call in progress, with its user's rights on objects.
+/// Runs another method for a call in progress, with its user's rights on objects. Users whose type
+/// is too low for the method are refused here too: the outer method may admit more types.
 pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResult<Json> {
     let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));
+    if let Some(lowest) = method.lowest {
+        permission::check_type(call.user(), lowest, method.name)?;
+    }
     (method.run)(call, params)
+}
+
+/// Lowest user type that may call the method; `None` = there is no such method, or it needs no
+/// session.
+pub(crate) fn lowest_type(method: &str) -> Option<UserType> {
+    registry().get(method).and_then(|method| method.lowest)
 }
 
 /// A call from within the server with somebody's session.

@@ -180,7 +180,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
 
 /// Writes which sessions and tokens have been used, and when. Blocks; run it every few seconds.
 pub(crate) fn write_accesses(api: &Api) {
-    let write = |noted: &_| api.deps.config.write(|edit| accesses::write(edit, noted));
+    let write = |noted: &_| api.deps.config.write_state(|edit| accesses::write(edit, noted));
     if let Err(error) = api.sessions.accesses.settle(write) {
         tracing::warn!(%error, "last accesses could not be written; they are tried again");
     }

@@ -4,11 +4,12 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::sync::{Arc, Mutex};
 
 use config::db::Location;
-use model::{HostId, InterfaceId, ItemId, TriggerId};
+use model::{HostId, InterfaceId, ItemId, Sample, SampleValue, Timestamp, TriggerId};
 use serde_json::json;
 use stdx::clock::SimClock;
 use wire::history_service::Failure;
 
+use crate::call::{Call, User};
 use crate::live::{Acknowledge, Availability, ItemState, Push};
 use crate::{Api, Deps, Json, Live, LiveHub};
 
@@ -18,21 +19,33 @@ pub(crate) struct Server {
     pub(crate) clock: Arc<SimClock>,
     /// What methods asked the running parts to do.
     pub(crate) asked: Arc<Mutex<Vec<String>>>,
+    /// Items that have a newest value.
+    pub(crate) valued: Arc<Mutex<Vec<ItemId>>>,
     session: String,
     _dir: tempfile::TempDir,
 }
 
-struct Idle(Arc<Mutex<Vec<String>>>);
+struct Idle {
+    asked: Arc<Mutex<Vec<String>>>,
+    valued: Arc<Mutex<Vec<ItemId>>>,
+}
 
 impl Idle {
     fn note(&self, what: String) {
-        self.0.lock().unwrap().push(what);
+        self.asked.lock().unwrap().push(what);
     }
 }
 
 impl Live for Idle {
     fn item_states(&self, items: &[ItemId]) -> Vec<ItemState> {
-        vec![ItemState::default(); items.len()]
+        let valued = self.valued.lock().unwrap();
+        let value = |item: &ItemId| Sample {
+            item: *item,
+            at: Timestamp { clock: 1_800_000_000, ns: 0 },
+            value: SampleValue::Unsigned(1),
+        };
+        let last = |item: &ItemId| valued.contains(item).then(|| value(item));
+        items.iter().map(|item| ItemState { last: last(item), ..ItemState::default() }).collect()
     }
     fn interfaces(&self, interfaces: &[InterfaceId]) -> Vec<Availability> {
         vec![Availability::default(); interfaces.len()]
@@ -64,6 +77,12 @@ impl Live for Idle {
     fn capacity(&self) -> Json {
         serde_json::json!({ "resources": [] })
     }
+    fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
+        let reason = "1.wal: gone".to_owned();
+        let gap =
+            |&item| history::damage::Gap { item, span, is_of_item: true, reason: reason.clone() };
+        items.iter().map(gap).collect()
+    }
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {
         self.note(format!("clear {items:?}"));
         Ok(())
@@ -91,14 +110,16 @@ impl Server {
         assert!(seeded.unwrap());
         let clock = SimClock::at(std::time::Duration::from_secs(1_800_000_000));
         let asked = Arc::new(Mutex::new(Vec::new()));
+        let valued = Arc::new(Mutex::new(Vec::new()));
+        let live = Idle { asked: Arc::clone(&asked), valued: Arc::clone(&valued) };
         let api = Api::new(Deps {
             config: Arc::new(config),
             history,
-            live: Arc::new(Idle(Arc::clone(&asked))),
+            live: Arc::new(live),
             hub: LiveHub::default(),
             clock: clock.clone(),
         });
-        let mut server = Self { api, clock, asked, session: String::new(), _dir: dir };
+        let mut server = Self { api, clock, asked, valued, session: String::new(), _dir: dir };
         server.session = server.login("Admin", "zabbix");
         server
     }
@@ -112,6 +133,22 @@ impl Server {
     pub(crate) fn login(&self, username: &str, password: &str) -> String {
         let params = json!({ "username": username, "password": password });
         self.call_as(None, "user.login", &params).unwrap().as_str().unwrap().to_owned()
+    }
+
+    /// Makes a user with a role (1 user, 2 administrator, 3 super administrator, or one of the
+    /// test's own) and rights on groups; returns a session of that user.
+    pub(crate) fn user(&self, name: &str, role: &str, rights: &[(&str, i64)]) -> String {
+        let rights: Vec<Json> = rights
+            .iter()
+            .map(|(group, permission)| json!({ "id": group, "permission": permission }))
+            .collect();
+        let group = self.create("usergroup.create", &json!({ "name": name, "rights": rights }));
+        let user = json!({
+            "username": name, "passwd": "Pa55word-x", "roleid": role,
+            "usrgrps": { "usrgrpid": group },
+        });
+        self.create("user.create", &user);
+        self.login(name, "Pa55word-x")
     }
 
     /// A call as `Admin`: the result, or the error's code and data.
@@ -136,6 +173,19 @@ impl Server {
             )),
             None => Ok(answer["result"].take()),
         }
+    }
+
+    /// Gives a call in progress of this user to `work`.
+    pub(crate) fn with_call<T>(&self, user: User, work: impl FnOnce(&Call<'_>) -> T) -> T {
+        work(&Call {
+            api: &self.api,
+            user: Some(user),
+            peer: PEER,
+            gone: crate::call::Gone::default(),
+            has_header: false,
+            has_auth: false,
+            transaction: None,
+        })
     }
 
     /// Calls that must be refused: method, parameters, code, a part of the text.

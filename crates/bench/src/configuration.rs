@@ -8,7 +8,7 @@ use anyhow::{Context as _, bail};
 use serde_json::json;
 
 use crate::api::Api;
-use crate::payload::{Plan, Stream};
+use crate::payload::{Order, Plan, Stream};
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::Report;
@@ -108,8 +108,10 @@ fn measure(
 ) -> anyhow::Result<Measured> {
     // The last host's first item is the probe: made last, so all others are there too.
     let last = made.hosts.last().context("--hosts 0 makes nothing to measure")?.clone();
-    let mut probe =
-        Plan { hosts: vec![last], items: 1 }.streams(1, 1).pop().context("BUG: no stream")?;
+    let mut probe = Plan { hosts: vec![last], items: 1, order: Order::InTurn }
+        .streams(1, 1)
+        .pop()
+        .context("BUG: no stream")?;
     let live_s = wait(&mut probe, server, true, context)?.as_secs_f64();
     context.say(&format!("all items are live {live_s:.3} s after the last answer"));
     sleep(options.settle);

@@ -371,7 +371,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::payload::Plan;
+    use crate::payload::{Order, Plan};
 
     fn items(plan: &Plan) -> Items {
         let items = (0..plan.len()).map(|i| (1000 + i as u64, plan.kind(i).value_type())).collect();
@@ -380,7 +380,8 @@ mod tests {
 
     #[test]
     fn a_ledger_reads_back_what_was_sent_up_to_where_it_breaks_off() {
-        let plan = Plan { hosts: vec!["a".to_owned(), "b".to_owned()], items: 20 };
+        let plan =
+            Plan { hosts: vec!["a".to_owned(), "b".to_owned()], items: 20, order: Order::InTurn };
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("ledger");
         let writer = Writer::create(&path, &items(&plan)).unwrap();
@@ -410,7 +411,11 @@ mod tests {
 
     #[test]
     fn items_are_asked_for_by_type_and_in_bounds() {
-        let plan = Plan { hosts: (0..100).map(|n| n.to_string()).collect(), items: 20 };
+        let plan = Plan {
+            hosts: (0..100).map(|n| n.to_string()).collect(),
+            items: 20,
+            order: Order::InTurn,
+        };
         let mut ledger = Ledger::new(items(&plan));
         for item in 0..plan.len() {
             for second in 0..30 {

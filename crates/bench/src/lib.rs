@@ -48,6 +48,7 @@ use std::io::Write;
 
 use stdx::clock::SharedClock;
 
+pub use payload::Order;
 pub use register::{Through, clean};
 
 /// Where the JSON-RPC API answers, and as whom.

@@ -22,6 +22,31 @@ pub(crate) const fn moment(tick: u64) -> (u64, u64) {
     (tick / TICKS_PER_S, NS_MIN + tick % TICKS_PER_S)
 }
 
+/// The order in which a round over all items sends them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Order {
+    /// Host by host, item by item: each request has neighbours.
+    #[default]
+    InTurn,
+    /// One random order over all hosts, the same in each run: as requests of many senders arrive.
+    Random,
+}
+
+impl Order {
+    /// The positions of `items` items in this order.
+    fn positions(self, items: usize) -> Vec<u32> {
+        let mut all: Vec<u32> =
+            (0..u32::try_from(items).expect("BUG: more than 4 billion items")).collect();
+        if self == Self::Random {
+            let mut random = Random::new(items as u64);
+            for last in (1..all.len()).rev() {
+                all.swap(last, (random.next() % (last as u64 + 1)) as usize);
+            }
+        }
+        all
+    }
+}
+
 /// What is sent: hosts that all have the same items.
 #[derive(Debug, Clone)]
 pub(crate) struct Plan {
@@ -29,6 +54,8 @@ pub(crate) struct Plan {
     pub(crate) hosts: Vec<String>,
     /// Items per host.
     pub(crate) items: usize,
+    /// Order of the items in the requests.
+    pub(crate) order: Order,
 }
 
 impl Plan {
@@ -50,11 +77,12 @@ impl Plan {
     /// Cuts the items into `connections` streams that send `batch` values at a time.
     pub(crate) fn streams(&self, connections: usize, batch: usize) -> Vec<Stream> {
         let connections = connections.clamp(1, self.len().max(1));
+        let positions = self.order.positions(self.len());
         (0..connections)
             .map(|index| {
                 let from = self.len() * index / connections;
                 let till = self.len() * (index + 1) / connections;
-                Stream::new(self, from, till, batch.max(1), index as u64)
+                Stream::new(self, positions[from..till].to_vec(), batch.max(1), index as u64)
             })
             .collect()
     }
@@ -77,13 +105,15 @@ struct Payload {
 }
 
 impl Payload {
-    fn build(plan: &Plan, first: usize, items: impl Iterator<Item = usize>) -> Self {
+    /// A request with the items of a stream at these positions.
+    fn build(plan: &Plan, items: &[u32], positions: impl Iterator<Item = usize>) -> Self {
         let mut text = String::from(r#"{"request":"sender data","data":["#);
         let position = |text: &String| {
             u32::try_from(HEADER_BYTES + text.len()).expect("BUG: a request beyond 4 GiB")
         };
         let mut rows = Vec::new();
-        for item in items {
+        for position_in_stream in positions {
+            let item = items[position_in_stream] as usize;
             let number = item % plan.items;
             let value = Kind::of_item(number).template(number);
             if !rows.is_empty() {
@@ -97,7 +127,7 @@ impl Payload {
             let clock_at = position(&text);
             text += r#"1000000000,"ns":100000000}"#;
             rows.push(Row {
-                item: u32::try_from(item - first).expect("BUG: more than 4 billion items"),
+                item: u32::try_from(position_in_stream).expect("BUG: more than 4 billion items"),
                 clock_at,
                 value_at,
                 value_len: u32::try_from(value.len()).expect("BUG: values are short"),
@@ -137,24 +167,27 @@ pub(crate) struct Stream {
     payloads: Vec<Payload>,
     series: Vec<Series>,
     random: Random,
-    first_item: usize,
+    /// Positions of its items among all items of the plan.
+    items: Vec<u32>,
     turn: usize,
     last_tick: u64,
 }
 
 impl Stream {
-    fn new(plan: &Plan, from: usize, till: usize, batch: usize, seed: u64) -> Self {
-        let items = till - from;
+    fn new(plan: &Plan, items: Vec<u32>, batch: usize, seed: u64) -> Self {
         let mut random = Random::new(seed + 1);
-        let series = (from..till).map(|item| Series::new(item % plan.items, &mut random)).collect();
+        let series = items
+            .iter()
+            .map(|item| Series::new(*item as usize % plan.items, &mut random))
+            .collect();
         // The last request starts over with the first items: all have the same length.
-        let payloads = (0..items.div_ceil(batch))
+        let payloads = (0..items.len().div_ceil(batch))
             .map(|index| {
-                let rows = (0..batch).map(|row| from + (index * batch + row) % items);
-                Payload::build(plan, from, rows)
+                let rows = (0..batch).map(|row| (index * batch + row) % items.len());
+                Payload::build(plan, &items, rows)
             })
             .collect();
-        Self { payloads, series, random, first_item: from, turn: 0, last_tick: 0 }
+        Self { payloads, series, random, items, turn: 0, last_tick: 0 }
     }
 
     /// The next request, framed; valid until the next call.
@@ -176,7 +209,7 @@ impl Stream {
             let at = row.value_at as usize;
             let value = str::from_utf8(&payload.bytes[at..at + row.value_len as usize])
                 .expect("BUG: values are ASCII");
-            Sent { item: self.first_item + row.item as usize, tick, value }
+            Sent { item: self.items[row.item as usize] as usize, tick, value }
         })
     }
 
@@ -195,8 +228,8 @@ mod tests {
 
     use super::*;
 
-    fn plan(hosts: usize, items: usize) -> Plan {
-        Plan { hosts: (0..hosts).map(|n| format!("host-{n}")).collect(), items }
+    fn plan(hosts: usize, items: usize, order: Order) -> Plan {
+        Plan { hosts: (0..hosts).map(|n| format!("host-{n}")).collect(), items, order }
     }
 
     #[test]
@@ -212,8 +245,8 @@ mod tests {
     }
 
     /// Decodes as a server does and compares with what [`Stream::sent`] tells.
-    fn check(hosts: usize, items: usize, connections: usize, batch: usize) {
-        let plan = plan(hosts, items);
+    fn check(hosts: usize, items: usize, connections: usize, batch: usize, order: Order) {
+        let plan = plan(hosts, items, order);
         let mut streams = plan.streams(connections, batch);
         let mut seen = HashSet::new();
         let mut covered = HashSet::new();
@@ -259,7 +292,20 @@ mod tests {
             (100, 45, 4, 100),
             (2, 20, 3, 7),
         ] {
-            check(hosts, items, connections, batch);
+            check(hosts, items, connections, batch, Order::InTurn);
+            check(hosts, items, connections, batch, Order::Random);
         }
+    }
+
+    #[test]
+    fn random_order_mixes_the_hosts_of_a_request() {
+        let mut streams = plan(100, 45, Order::Random).streams(2, 250);
+        let hosts = |stream: &mut Stream| {
+            stream.next(Duration::from_secs(1_700_000_000));
+            stream.sent().map(|sent| sent.item / 45).collect::<HashSet<_>>().len()
+        };
+        assert!(streams.iter_mut().map(hosts).all(|hosts| hosts > 80));
+        let positions = Order::Random.positions(4500);
+        assert_eq!(positions.iter().collect::<HashSet<_>>().len(), 4500);
     }
 }

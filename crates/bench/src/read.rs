@@ -133,7 +133,8 @@ pub fn run(options: &ReadOptions, context: &mut Context<'_>) -> anyhow::Result<R
     let api = Api::login(&options.load.login)?;
     let made = register(&api, &trapper::wanted(&options.load), context)?;
     let ids = made.itemids(&api, &(0..options.load.items).map(Plan::key).collect::<Vec<_>>())?;
-    let plan = Plan { hosts: made.hosts.clone(), items: options.load.items };
+    let plan =
+        Plan { hosts: made.hosts.clone(), items: options.load.items, order: options.load.order };
     let of_type = |wanted: ValueType| {
         let is = |n: &usize| plan.kind(*n).value_type() == wanted;
         ids.iter().enumerate().filter(|(n, _)| is(n)).map(|(_, id)| *id).collect::<Vec<u64>>()

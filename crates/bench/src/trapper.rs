@@ -13,7 +13,7 @@ use stdx::sync::lock;
 
 use crate::api::Api;
 use crate::ledger::{Findings, Items, Ledger, Writer};
-use crate::payload::{Plan, Stream};
+use crate::payload::{Order, Plan, Stream};
 use crate::proc::{Meter, Usage};
 use crate::register::{ItemSpec, Registered, Through, Wanted, register};
 use crate::report::{Report, grouped};
@@ -41,6 +41,8 @@ pub struct TrapperOptions {
     pub hosts: usize,
     /// Items per host.
     pub items: usize,
+    /// Order in which the items are sent.
+    pub order: Order,
     /// Values per request.
     pub batch: usize,
     /// Senders at a time.
@@ -232,7 +234,7 @@ pub(crate) fn measure(
     made: &Registered,
     context: &mut Context<'_>,
 ) -> anyhow::Result<Measured> {
-    let plan = Plan { hosts: made.hosts.clone(), items: options.items };
+    let plan = Plan { hosts: made.hosts.clone(), items: options.items, order: options.order };
     let items = if options.verify || options.ledger.is_some() {
         Some(items(api, made, &plan)?)
     } else {
@@ -408,7 +410,7 @@ fn verify(
 fn report(options: &TrapperOptions, measured: &Measured, before: Option<Usage>) -> Report {
     let settings = json!({
         "server": options.server, "hosts": options.hosts, "items": options.items,
-        "batch": options.batch, "connections": options.connections, "seconds": options.seconds,
+        "random": options.order == Order::Random, "batch": options.batch, "connections": options.connections, "seconds": options.seconds,
         "rate": options.rate, "change_per_second": options.change_per_second,
         "trigger_every": options.trigger_every,
     });

@@ -1,7 +1,7 @@
 //! Start and stop.
 
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use stdx::kerberos::Tickets;
@@ -153,6 +153,7 @@ impl Collector {
             vmware,
             host_keys,
             pollers,
+            trap_position: Mutex::new(remembered.trap_file),
         });
         shared.active.restore(remembered.log_positions);
         shared.availability.restore(remembered.interfaces);
@@ -197,10 +198,8 @@ fn start_pollers(
     let sockets = Sockets { here: each(checks), wanted: each(checks.max(CHECKS_WANTED)), files };
     let start = |(number, commands)| {
         let shared = Arc::clone(shared);
-        std::thread::Builder::new()
-            .name(format!("poller-{number}"))
-            .spawn(move || poll::run(shared, number, sockets, commands))
-            .map_err(StartError::Thread)
+        let body = move || poll::run(shared, number, sockets, commands);
+        stdx::thread::permanent(&format!("poller-{number}"), body).map_err(StartError::Thread)
     };
     commands.into_iter().enumerate().map(start).collect()
 }
@@ -210,9 +209,7 @@ fn start_discovery(
     stop: watch::Receiver<bool>,
 ) -> Result<std::thread::JoinHandle<()>, StartError> {
     let shared = Arc::clone(shared);
-    std::thread::Builder::new()
-        .name(String::from("discoverer"))
-        .spawn(move || crate::discovery::run(shared, stop))
+    stdx::thread::permanent("discoverer", move || crate::discovery::run(shared, stop))
         .map_err(StartError::Thread)
 }
 

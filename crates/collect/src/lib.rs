@@ -52,3 +52,4 @@ pub use settings::{
 pub use status::{Push, PushError, PushValue, Status};
 pub use tls::TlsError;
 pub use trapper::active::LogPosition;
+pub use traps::TrapPosition;

@@ -8,6 +8,7 @@ use model::{InterfaceId, ItemId};
 
 use crate::availability::InterfaceState;
 use crate::trapper::active::LogPosition;
+use crate::traps::TrapPosition;
 
 /// Parameters of [`crate::Collector::start`]. The defaults suit a server on loopback.
 #[derive(Debug, Clone)]
@@ -58,6 +59,8 @@ pub struct Remembered {
     pub log_positions: Vec<(ItemId, LogPosition)>,
     /// Interfaces that were checked.
     pub interfaces: Vec<(InterfaceId, InterfaceState)>,
+    /// How far the traps of the trap file are kept.
+    pub trap_file: Option<TrapPosition>,
 }
 
 impl Default for CollectorConfig {

@@ -1,7 +1,7 @@
 //! What other layers read of collection and ask of it.
 
 use std::net::IpAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use config::Snapshot;
@@ -9,6 +9,7 @@ use config::snapshot::{Host, Interface, Item};
 use model::{HostId, ItemId, LogMeta, Payload, Timestamp, Value};
 use stdx::kerberos::Tickets;
 use stdx::queue;
+use stdx::sync::lock;
 use wire::Target;
 
 use crate::availability::{Availability, Available};
@@ -31,6 +32,7 @@ use crate::trapper::active::ActiveAgents;
 use crate::trapper::expected::ExpectedValues;
 use crate::trapper::matching::{KeyGuesses, Matcher, Peer, Source};
 use crate::trapper::sessions::Sessions;
+use crate::traps::TrapPosition;
 
 /// Everything that listener, pollers and [`Status`] share.
 pub(crate) struct Shared {
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) vmware: Services,
     pub(crate) host_keys: HostKeys,
     pub(crate) pollers: Vec<queue::Sender<Command>>,
+    /// How far the traps of the trap file are kept.
+    pub(crate) trap_position: Mutex<Option<TrapPosition>>,
 }
 
 impl Shared {
@@ -217,7 +221,8 @@ impl Status {
         log_positions.sort_unstable_by_key(|(item, _)| *item);
         let mut interfaces = self.0.availability.all();
         interfaces.sort_unstable_by_key(|(interface, _)| *interface);
-        Remembered { log_positions, interfaces }
+        let trap_file = *lock(&self.0.trap_position);
+        Remembered { log_positions, interfaces, trap_file }
     }
 
     /// Takes values that come through the API; `may` says whether the user may write to an item.

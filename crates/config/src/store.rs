@@ -1,7 +1,7 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, TryLockError};
 
 use arc_swap::ArcSwap;
 use model::{HostId, ItemId, TriggerId};
@@ -198,6 +198,9 @@ impl Edit<'_> {
     }
 }
 
+/// The setting that holds the random id of the configuration.
+const IDENTITY: &str = "configuration_id";
+
 /// Parameters in one statement: SQLite takes 32,766.
 const PARAMS_MAX: usize = 16_000;
 
@@ -211,8 +214,9 @@ pub type Listener = Box<dyn Fn(&Arc<Snapshot>, &Touched) + Send + Sync>;
 pub struct Config {
     db: Db,
     snapshot: ArcSwap<Snapshot>,
-    /// Held while the next snapshot is built, so that they follow one another.
-    build: Mutex<()>,
+    /// What was committed and is not in the snapshot yet. Held by a change of the configuration from
+    /// its start until its snapshot, so that they follow one another.
+    build: Mutex<Touched>,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,
 }
@@ -230,7 +234,7 @@ impl Config {
         let config = Self {
             db,
             snapshot: ArcSwap::default(),
-            build: Mutex::new(()),
+            build: Mutex::default(),
             listeners: Mutex::default(),
             lld: crate::lld::Memory::default(),
         };
@@ -269,38 +273,113 @@ impl Config {
     }
 
     /// Changes the configuration: everything that `work` does, or nothing. When this returns, the
-    /// change is live: the snapshot holds it and the listeners have been told.
+    /// change survives a power cut and is live: the snapshot holds it and the listeners have been
+    /// called. If the new snapshot cannot be read, the change is kept all the same, and
+    /// [`Config::catch_up`] makes it live.
     pub fn write<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let _following = lock(&self.build);
-        let (result, touched, objects) = self.db.write(|connection| {
-            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
-            let result = work(&mut edit)?;
-            Ok::<_, E>((result, edit.touched, edit.objects))
-        })?;
-        if objects {
-            self.lld.objects_changed();
+        let mut pending = lock(&self.build);
+        let result = self.transaction(&mut pending, work)?;
+        if let Err(error) = self.rebuild(&mut pending) {
+            tracing::error!(%error, "a change is stored but not live yet; retrying");
         }
-        if !touched.is_empty() {
-            self.rebuild(&touched)?;
-        }
+        drop(pending);
+        self.db.sync()?;
         Ok(result)
     }
 
-    fn rebuild(&self, touched: &Touched) -> DbResult<()> {
+    /// Changes what is no configuration: events, problems, states, sessions. It does not wait for
+    /// the snapshot of a change in progress, nor for the disk; [`Config::sync`] does that.
+    pub fn write_state<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut touched = Touched::default();
+        let result = self.transaction(&mut touched, work);
+        debug_assert!(touched.is_empty(), "BUG: a change of states touched {touched:?}");
+        result
+    }
+
+    /// No server has filled the database yet.
+    pub fn is_new(&self) -> DbResult<bool> {
+        self.read(|c| c.query("SELECT roleid FROM roles LIMIT 1", &[])).map(|rows| rows.is_empty())
+    }
+
+    /// The random id of this configuration, if it has one.
+    pub fn identity(&self) -> DbResult<Option<String>> {
+        let sql = "SELECT value FROM settings WHERE name = ?";
+        let rows = self.read(|c| c.query(sql, &[IDENTITY.into()]))?;
+        Ok(rows.first().map(|row| row.text("value").to_owned()))
+    }
+
+    /// Gives the configuration its random id.
+    pub fn make_identity(&self) -> DbResult<String> {
+        let id = crate::objects::new_uuid()?;
+        let row = [("name", Value::from(IDENTITY)), ("value", id.as_str().into())];
+        self.write(|edit| edit.insert("settings", &row))?;
+        Ok(id)
+    }
+
+    /// Returns when everything that was committed before the call survives a power cut.
+    pub fn sync(&self) -> DbResult<()> {
+        self.db.sync()
+    }
+
+    /// To be called at an orderly stop: leaves everything in SQLite's main file.
+    pub fn checkpoint(&self) -> DbResult<()> {
+        self.db.checkpoint()
+    }
+
+    /// Makes changes live that were committed while the snapshot could not be read. To be called
+    /// every second or so; costs nothing when there are none.
+    pub fn catch_up(&self) -> DbResult<()> {
+        // A change in progress catches up itself.
+        match self.build.try_lock() {
+            Ok(mut pending) => self.rebuild(&mut pending),
+            Err(TryLockError::Poisoned(pending)) => self.rebuild(&mut pending.into_inner()),
+            Err(TryLockError::WouldBlock) => Ok(()),
+        }
+    }
+
+    /// Runs `work` in a transaction and adds what it touched to `pending`, also when it is not known
+    /// whether the transaction was kept.
+    fn transaction<T, E: From<DbError>>(
+        &self,
+        pending: &mut Touched,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut changed = false;
+        let result = self.db.write(|connection| {
+            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
+            let result = work(&mut edit)?;
+            pending.extend(edit.touched);
+            changed = edit.objects;
+            Ok::<_, E>(result)
+        });
+        if changed {
+            self.lld.objects_changed();
+        }
+        result
+    }
+
+    fn rebuild(&self, pending: &mut Touched) -> DbResult<()> {
+        if pending.is_empty() {
+            return Ok(());
+        }
         let before = self.snapshot.load_full();
-        let mut next = if touched.global {
+        let mut next = if pending.global {
             crate::snapshot::load(&self.db)?
         } else {
-            self.db.read(|connection| crate::snapshot::apply(connection, &before, touched))?
+            self.db.read(|connection| crate::snapshot::apply(connection, &before, pending))?
         };
         next.revision = before.revision + 1;
         let next = Arc::new(next);
         self.snapshot.store(Arc::clone(&next));
+        let touched = std::mem::take(pending);
         for listener in lock(&self.listeners).iter() {
-            listener(&next, touched);
+            listener(&next, &touched);
         }
         Ok(())
     }

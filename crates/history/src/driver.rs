@@ -49,6 +49,11 @@ pub trait Driver: Send {
         Ok(())
     }
 
+    /// The orderly end: like [`Driver::sync`], and the next start can tell whether something is missing.
+    fn close(&mut self) -> Result<(), Error> {
+        self.sync()
+    }
+
     /// Background care (sealing, merging), if there is any; call about once a second. Cheap.
     fn maintain(&mut self) -> Result<(), Error> {
         Ok(())

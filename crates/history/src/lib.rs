@@ -13,6 +13,7 @@
 
 mod buckets;
 pub mod copy;
+pub mod damage;
 mod driver;
 mod drivers;
 mod embedded_days;
@@ -38,8 +39,9 @@ pub use driver::{Counters, Driver, DriverInfo, Durability, Newest, View};
 #[cfg(feature = "cassandra")]
 pub use drivers::cassandra::Cassandra;
 pub use drivers::clickhouse::ClickHouse;
-pub use drivers::embedded::{Embedded, open_shards, shards_below};
+pub use drivers::embedded::{Embedded, open_shards};
 pub use drivers::hbase::HBase;
+pub use drivers::layout::{damages, shards_below};
 pub use drivers::memory::Memory;
 #[cfg(feature = "sql")]
 pub use drivers::mysql::open_mysql;
@@ -58,5 +60,5 @@ pub use reader::{
 pub use store::{Extent, Store};
 pub use sums::Sums;
 pub use tiers::Tiers;
-pub use tsdb::{Class, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
+pub use tsdb::{Class, Damage, Day, Kind, Kinds, Options, Recovery, Retention, Span, TrendHour};
 pub use value_cache::ValueCache;

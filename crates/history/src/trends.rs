@@ -64,6 +64,8 @@ pub struct Folder {
     /// The hour of the last call of [`Self::take`]: older ones may have been handed out, and are
     /// not open.
     swept: u32,
+    /// Youngest hour that `swept` ever was. The clock may be set back; what was handed out stays.
+    swept_max: u32,
     /// So many hours may wait.
     room: usize,
     /// Items of which not all is folded: nothing of theirs is handed out. They leave the queue.
@@ -75,7 +77,7 @@ impl Folder {
     /// and those before are merged with what is stored.
     pub fn new(now_s: u32) -> Self {
         let now = hour_of(now_s);
-        Self { swept: now, ..Self::starting_at(now.saturating_add(HOUR_S)) }
+        Self { swept: now, swept_max: now, ..Self::starting_at(now.saturating_add(HOUR_S)) }
     }
 
     /// A folder that will be fed anew everything since `from_s`, a full hour: hours from there
@@ -89,6 +91,7 @@ impl Folder {
             written_until: from.saturating_sub(1),
             // Those before are not open.
             swept: from,
+            swept_max: from,
             room: WAITING_MAX,
             held: HashSet::new(),
         }
@@ -188,7 +191,7 @@ impl Folder {
 
     /// Was this hour of some item handed out before?
     fn may_be_stored(&self, hour: u32) -> bool {
-        hour <= self.written_until || hour < self.swept
+        hour <= self.written_until || hour < self.swept_max
     }
 
     /// A sample of an hour before the open one of its item; `acc` holds just the sample.
@@ -243,6 +246,7 @@ impl Folder {
         self.take_more_of(out);
         if hour != self.swept {
             self.swept = hour;
+            self.swept_max = self.swept_max.max(hour);
             let over: Vec<(ItemId, Acc)> = self.open.extract_if(|_, acc| acc.hour < hour).collect();
             self.room = WAITING_MAX + 2 * over.len();
             for (item, acc) in over {

@@ -366,3 +366,18 @@ fn what_could_not_be_written_goes_with_what_came_since() {
     write(&mut driver, &mut out).unwrap();
     assert_eq!(stored(&driver, 1).iter().map(|t| t.num).collect::<Vec<_>>(), [2]);
 }
+
+#[test]
+fn an_hour_that_was_written_before_the_clock_was_set_back_is_merged() {
+    let mut folder = Folder::starting_at(NOON);
+    let mut out = Vec::new();
+    folder.fold(&float(NOON + 1, 5.0));
+    folder.take(NOON + 3600 + WRITE_WITHIN_S, &mut out);
+    assert_eq!(out.iter().map(|f| (f.trend.num, f.merge)).collect::<Vec<_>>(), [(1, false)]);
+    out.clear();
+    folder.take(NOON + 100, &mut out);
+    folder.fold(&float(NOON + 101, 1.0));
+    folder.take(NOON + 3600 + WRITE_WITHIN_S, &mut out);
+    let kept: Vec<_> = out.iter().map(|f| (f.trend.hour, f.trend.num, f.merge)).collect();
+    assert_eq!(kept, [(NOON, 1, true)]);
+}

@@ -24,6 +24,9 @@ use crate::wheel::Wheel;
 /// waiting.
 const PER_TICK_MAX: usize = 2_000;
 
+/// Why a calculation has no value.
+const TOO_BUSY: &str = "another shard is too busy to send its values; try again later";
+
 /// A calculation that waits for other shards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct CalculationId(u64);
@@ -52,6 +55,12 @@ pub(crate) struct Calculated {
 }
 
 impl Calculated {
+    /// Every item is to be scheduled again.
+    pub(crate) fn stop_clocks(&mut self) {
+        self.due.clear();
+        self.wheel = Wheel::default();
+    }
+
     pub(crate) fn forget(&mut self, item: ItemId) {
         self.due.remove(&item);
     }
@@ -155,7 +164,12 @@ impl Core {
                 }
                 ScopeKey::All => Scope::Span(Span::ALL),
             };
-            missing += usize::from(self.ask(shard, items, scope, Purpose::Calculation(id)));
+            if !self.ask(shard, items, scope, Purpose::Calculation(id)) {
+                // Answers to what was asked already find no calculation.
+                tracing::warn!(item = %item.id, "calculation skipped: {TOO_BUSY}");
+                return reply.as_ref().and_then(|_| refused(TOO_BUSY.to_owned()));
+            }
+            missing += 1;
         }
         let calculation = Calculation {
             item: Arc::clone(item),
@@ -188,7 +202,10 @@ impl Core {
     /// Another shard is too busy to answer: this interval has no value, the item stays as it is.
     pub(crate) fn drop_calculation(&mut self, id: CalculationId) {
         if let Some(dropped) = self.calculated.waiting.remove(&id) {
-            tracing::warn!(item = %dropped.item.id, "calculation given up: a shard did not answer");
+            tracing::warn!(item = %dropped.item.id, "calculation given up: {TOO_BUSY}");
+            if let Some(reply) = dropped.reply {
+                drop(reply.send(Payload::NotSupported(TOO_BUSY.into())));
+            }
         }
     }
 

@@ -156,10 +156,25 @@ pub(crate) enum PeerMessage {
     ItemState { item: ItemId, at: Timestamp, supported: bool },
     /// Triggers that triggers of the receiver may depend on.
     TriggerState { trigger: TriggerId, state: TriggerState },
+    /// The receiver evaluates the trigger from now on; this is the error it had so far.
+    TriggerError { trigger: TriggerId, error: Box<str> },
     /// A request for history.
     Ask { from: usize, ticket: u64, items: Vec<ItemId>, scope: Scope },
     /// The answer: a view, and which of the items are unsupported.
     Answer { ticket: u64, view: Box<dyn View>, unsupported: Vec<ItemId> },
+}
+
+impl std::fmt::Debug for PeerMessage {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Samples(_) => "Samples",
+            Self::ItemState { .. } => "ItemState",
+            Self::TriggerState { .. } => "TriggerState",
+            Self::TriggerError { .. } => "TriggerError",
+            Self::Ask { .. } => "Ask",
+            Self::Answer { .. } => "Answer",
+        })
+    }
 }
 
 /// A new configuration and what changed since the one before that was put into the letter box;

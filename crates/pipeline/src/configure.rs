@@ -10,8 +10,8 @@ use history::value_cache::Need;
 use model::{ItemId, Timestamp, TriggerId};
 use stdx::sync::lock;
 
-use crate::command::{NewConfig, Scope, is_calculated};
-use crate::core::Core;
+use crate::command::{NewConfig, PeerMessage, Scope, is_calculated};
+use crate::core::{Core, send};
 use crate::foreign::POINTS_MAX;
 use crate::needs;
 
@@ -27,6 +27,7 @@ impl Core {
     pub(crate) fn configure(&mut self, letter: NewConfig) {
         let before = std::mem::replace(&mut self.snapshot, letter.snapshot);
         self.slots.next_revision();
+        self.triggers.forget_levels();
         self.env.update(&self.snapshot);
         match letter.touched {
             Some(touched) if !touched.global => self.configure_touched(&before, &touched),
@@ -113,8 +114,14 @@ impl Core {
             self.triggers.forget(id);
             return;
         };
+        let own = self.evaluates(&trigger);
+        if let Some(error) = self.triggers.move_to(id, own)
+            && let Some(shard) = self.place.evaluator(&self.snapshot, &trigger)
+        {
+            send(&mut self.peers, shard, PeerMessage::TriggerError { trigger: id, error });
+        }
         // A disabled trigger keeps its state: its problem is still open when it comes back.
-        if trigger.enabled && self.evaluates(&trigger) {
+        if trigger.enabled && own {
             let now = self.clock.unix_s();
             self.clock_trigger(&trigger, now);
         }
@@ -152,14 +159,42 @@ impl Core {
         if !self.foreign.watch(id, need) {
             return;
         }
-        let scope = if need.seconds > 0 {
+        if need.seconds > 0 {
             let from = self.now_s().saturating_sub(need.seconds);
-            Scope::Span(history::Span::new(from, u32::MAX))
+            let span = history::Span::new(from, u32::MAX);
+            // The newest values may be older than the period.
+            let then = (need.count > 0).then(|| newest_count(need));
+            self.ask_for_past(id, Scope::Span(span), then);
         } else {
-            let count = usize::try_from(need.count.max(2)).unwrap_or(POINTS_MAX);
-            Scope::Newest(count.min(POINTS_MAX))
-        };
-        self.ask_for_past(id, scope);
+            self.ask_for_past(id, Scope::Newest(newest_count(need)), None);
+        }
+    }
+
+    /// The clock was set back: what is due at a second is due at another one, and nothing starts
+    /// in the future.
+    pub(crate) fn clock_set_back(&mut self, now: u64) {
+        tracing::warn!(
+            seconds = self.second - now,
+            "the clock was set back; timed triggers and calculated items are scheduled again"
+        );
+        let now_s = u32::try_from(now).unwrap_or(u32::MAX);
+        self.started_s = self.started_s.min(now_s);
+        self.born.values_mut().for_each(|born| *born = (*born).min(now_s));
+        self.triggers.stop_clocks();
+        self.calculated.stop_clocks();
+        self.foreign.forget_trends();
+        self.tickets.clock_set_back(now);
+        let snapshot = Arc::clone(&self.snapshot);
+        for trigger in snapshot.triggers.values() {
+            if trigger.enabled && self.evaluates(trigger) {
+                self.clock_trigger(trigger, now);
+            }
+        }
+        for item in snapshot.items.values() {
+            if is_calculated(item) && self.place.owns(item) {
+                self.schedule_calculated(item);
+            }
+        }
     }
 
     fn forget_item(&mut self, id: ItemId) {
@@ -174,4 +209,9 @@ impl Core {
     pub(crate) fn now_s(&self) -> u32 {
         Timestamp::from_unix(self.clock.unix()).clock
     }
+}
+
+/// How many of the newest values of an item of another shard are fetched.
+fn newest_count(need: Need) -> usize {
+    usize::try_from(need.count.max(2)).unwrap_or(POINTS_MAX).min(POINTS_MAX)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use config::Snapshot;
+use eval::preproc;
 use eval::script::Scripts;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -35,6 +36,9 @@ use crate::triggers::Triggers;
 
 /// Messages that may wait in outboxes before the shard takes no more values.
 const OUTBOX_MAX: usize = 4_096;
+
+/// A clock that goes back by no more than this is slewed, seconds.
+const CLOCK_JITTER_S: u64 = 5;
 
 /// A shard without its thread.
 pub(crate) struct Core {
@@ -116,10 +120,17 @@ impl Core {
             (&self.gauges, preprocessed),
         );
         if kept {
+            self.slots.settle(&mut self.round.before);
+            self.desk.keep_round();
+            self.round.discovered.drain(..).for_each(|value| self.discovery.send(value));
             self.forward();
             self.recent.complete(&self.round, self.driver.as_ref());
             self.evaluate_round();
+        } else {
+            self.slots.restore(&mut self.round.before);
+            self.desk.refuse_round();
         }
+        self.scripts_returned(kept);
         self.end_round();
         if self.folder.too_many() > 0 {
             // Somebody sends values of many hours long over; these must not pile up.
@@ -143,7 +154,6 @@ impl Core {
             snapshot: &self.snapshot,
             slots: &mut self.slots,
             round: &mut self.round,
-            discovery: &mut self.discovery,
             live: listened.then_some(&mut self.live),
             scripts: &mut self.scripts,
             desk: &mut self.desk,
@@ -151,6 +161,20 @@ impl Core {
             ack: None,
         };
         work(&mut stage);
+    }
+
+    /// Items whose values came back from script workers go on with the state that the round left.
+    fn scripts_returned(&mut self, kept: bool) {
+        for returned in std::mem::take(&mut self.round.returned) {
+            let state = if kept { returned.after } else { returned.before };
+            let left = self.desk.back(returned.item, state);
+            if let Some(state) = left.filter(|state| *state != preproc::State::default())
+                && returned.is_current
+                && let Some(slot) = self.slots.take(&self.snapshot, returned.item)
+            {
+                self.slots.get_mut(slot).state = Some(Box::new(state));
+            }
+        }
     }
 
     /// Samples that triggers of other shards need.
@@ -257,6 +281,9 @@ impl Core {
         if second == self.second {
             return;
         }
+        if second + CLOCK_JITTER_S < self.second {
+            self.clock_set_back(second);
+        }
         self.second = second;
         self.open_letters();
         self.each_second(second, now);
@@ -318,7 +345,7 @@ impl Core {
         let refolded = self.refold.finish(self.driver.as_mut(), &mut self.folder);
         self.folder.drain(&mut self.folded);
         let written = self.write_folded();
-        refolded.and(written).and(self.driver.sync())
+        refolded.and(written).and(self.driver.close())
     }
 }
 

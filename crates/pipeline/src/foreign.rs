@@ -98,13 +98,31 @@ impl ForeignItems {
         }
     }
 
+    /// After the clock was set back.
+    pub(crate) fn forget_trends(&mut self) {
+        self.trends.clear();
+    }
+
+    /// Takes in a first part of the past, newest first; returns how many values are known now.
+    pub(crate) fn add_past(&mut self, item: ItemId, samples: Vec<Sample>) -> usize {
+        let Some(known) = self.items.get_mut(&item) else { return usize::MAX };
+        samples.into_iter().rev().for_each(|sample| put(&mut known.points, sample));
+        known.points.len()
+    }
+
     /// Takes in what its owner had before, newest first; returns whether triggers are to hear of it.
-    pub(crate) fn seed(&mut self, item: ItemId, past: Newest, unsupported: bool) -> bool {
+    pub(crate) fn seed(
+        &mut self,
+        item: ItemId,
+        past: Newest,
+        unsupported: bool,
+        now_s: u64,
+    ) -> bool {
         let Some(known) = self.items.get_mut(&item) else { return false };
         for sample in past.samples.into_iter().rev() {
             put(&mut known.points, sample);
         }
-        trim(known);
+        trim(known, now_s);
         let news = !known.ready || !past.partial;
         known.ready = true;
         known.whole = !past.partial;
@@ -113,11 +131,11 @@ impl ForeignItems {
     }
 
     /// Takes in a new sample; those of items that nobody watches are passed over.
-    pub(crate) fn feed(&mut self, sample: Sample) {
+    pub(crate) fn feed(&mut self, sample: Sample, now_s: u64) {
         if let Some(known) = self.items.get_mut(&sample.item) {
             known.unsupported = false;
             put(&mut known.points, sample);
-            trim(known);
+            trim(known, now_s);
         }
     }
 
@@ -134,6 +152,11 @@ impl ForeignItems {
     /// Whether triggers that name the item can be evaluated.
     pub(crate) fn is_ready(&self, item: ItemId) -> bool {
         self.items.get(&item).is_none_or(|known| known.ready)
+    }
+
+    /// Whether the past of the item is here as far back as triggers look.
+    pub(crate) fn is_whole(&self, item: ItemId) -> bool {
+        self.items.get(&item).is_none_or(|known| known.whole)
     }
 
     /// The newest `n` not after `till`, oldest first; `None` = no such item here.
@@ -166,10 +189,12 @@ fn put(points: &mut Vec<Point>, sample: Sample) {
     }
 }
 
-/// Lets go of what no trigger looks back at; in portions, since it moves what stays.
-fn trim(known: &mut ForeignItem) {
+/// Lets go of what no trigger looks back at; in portions, since it moves what stays. Triggers look
+/// back from now where values have a time in the future.
+fn trim(known: &mut ForeignItem, now_s: u64) {
     let Some(newest) = known.points.last() else { return };
-    let oldest = newest.at.clock.saturating_sub(known.need.seconds);
+    let now_s = u32::try_from(now_s).unwrap_or(u32::MAX);
+    let oldest = newest.at.clock.min(now_s).saturating_sub(known.need.seconds);
     let in_time = known.points.partition_point(|p| p.at.clock < oldest);
     let count = usize::try_from(known.need.count.max(2)).unwrap_or(POINTS_MAX);
     let gone = in_time.min(known.points.len().saturating_sub(count));
@@ -200,14 +225,14 @@ mod tests {
     #[test]
     fn past_and_present_meet() {
         let mut items = ForeignItems::default();
-        items.feed(sample(5));
+        items.feed(sample(5), 99_999);
         assert!(items.newest(ItemId(1), 1, Timestamp::from_s(9)).is_none());
         assert!(items.watch(ItemId(1), Need { count: 2, seconds: 0 }));
         assert!(!items.is_ready(ItemId(1)));
-        items.feed(sample(10));
-        assert!(items.seed(ItemId(1), newest([10, 9, 8], false), true));
+        items.feed(sample(10), 99_999);
+        assert!(items.seed(ItemId(1), newest([10, 9, 8], false), true, 99_999));
         assert!(items.is_ready(ItemId(1)) && items.is_unsupported(ItemId(1)));
-        items.feed(sample(11));
+        items.feed(sample(11), 99_999);
         assert!(!items.is_unsupported(ItemId(1)));
         let at = Timestamp::from_s;
         assert_eq!(clocks(items.newest(ItemId(1), 3, at(99))), [9, 10, 11]);
@@ -224,12 +249,12 @@ mod tests {
         let (mut items, item, at) = (ForeignItems::default(), ItemId(1), Timestamp::from_s(99));
         let need = Need { count: 4, seconds: 0 };
         assert!(items.watch(item, need));
-        assert!(items.seed(item, newest([10, 9], true), false));
+        assert!(items.seed(item, newest([10, 9], true), false, 99_999));
         assert!(items.is_ready(item), "triggers that count do not wait");
         assert!(items.watch(item, need));
-        assert!(!items.seed(item, newest([10, 9], true), false), "nothing new");
+        assert!(!items.seed(item, newest([10, 9], true), false, 99_999), "nothing new");
         assert!(items.watch(item, need));
-        assert!(items.seed(item, newest([10, 9, 8, 7], false), false));
+        assert!(items.seed(item, newest([10, 9, 8, 7], false), false, 99_999));
         assert_eq!(clocks(items.newest(item, 4, at)), [7, 8, 9, 10]);
         assert!(!items.watch(item, need));
         // What has been asked for and has not come is asked for again.
@@ -240,7 +265,7 @@ mod tests {
                 assert!(items.watch(item, need));
                 assert_eq!(items.is_ready(item), !waits, "{need:?}");
             }
-            assert!(items.seed(item, newest([11], false), false));
+            assert!(items.seed(item, newest([11], false), false, 99_999));
             assert!(!items.watch(item, need) && items.is_ready(item));
         }
     }
@@ -249,9 +274,19 @@ mod tests {
     fn memory_stays_bounded() {
         let mut items = ForeignItems::default();
         items.watch(ItemId(1), Need { count: 2, seconds: 10 });
-        (1..10_000).for_each(|clock| items.feed(sample(clock)));
+        (1..10_000).for_each(|clock| items.feed(sample(clock), 99_999));
         let kept = clocks(items.range(ItemId(1), Timestamp::from_s(0), Timestamp::from_s(99_999)));
         assert!(kept.len() < 40, "{}", kept.len());
         assert!(kept.contains(&9_989));
+    }
+
+    #[test]
+    fn a_value_from_the_future_leaves_the_period_of_now() {
+        let mut items = ForeignItems::default();
+        items.watch(ItemId(1), Need { count: 2, seconds: 300 });
+        (1..=300).for_each(|clock| items.feed(sample(clock), clock.into()));
+        items.feed(sample(4_000), 300);
+        let at = Timestamp::from_s;
+        assert_eq!(items.range(ItemId(1), at(0), at(300)).map(<[Point]>::len), Some(300));
     }
 }

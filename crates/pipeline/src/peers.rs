@@ -20,8 +20,9 @@ const ANSWER_WITHIN_S: u64 = 10;
 /// What an answer is for.
 #[derive(Debug)]
 pub(crate) enum Purpose {
-    /// The past of an item that triggers name.
-    Past(ItemId),
+    /// The past of an item that triggers name; then this many of its newest values are wanted, if
+    /// they are not among it.
+    Past { item: ItemId, then: Option<usize> },
     /// Trends from one hour to another that the evaluation of a trigger needs.
     Trends { item: ItemId, hours: (u32, u32), trigger: TriggerId, at: Timestamp, cause: Cause },
     /// Items of a formula.
@@ -40,8 +41,24 @@ struct Ticket {
 pub(crate) struct Tickets {
     next: u64,
     open: HashMap<u64, Ticket, FixedState>,
-    /// Items whose past could not be read, or not all of it: to be asked for again.
-    later: Vec<ItemId>,
+    /// What could not be asked for, or not all of it was readable: to be asked for again.
+    later: Vec<Later>,
+}
+
+/// What is tried again within a second.
+#[derive(Debug)]
+enum Later {
+    /// The past of an item.
+    Past(ItemId),
+    /// An evaluation that needs trends.
+    Evaluation { trigger: TriggerId, at: Timestamp, cause: Cause },
+}
+
+impl Tickets {
+    /// Answers are waited for from now on.
+    pub(crate) fn clock_set_back(&mut self, now: u64) {
+        self.open.values_mut().for_each(|ticket| ticket.expires = now + ANSWER_WITHIN_S);
+    }
 }
 
 impl Core {
@@ -61,16 +78,22 @@ impl Core {
             let (item, hours) = (*item, (*first, *last));
             let scope = Scope::Span(Span::new(hours.0, hours.1));
             let purpose = Purpose::Trends { item, hours, trigger, at, cause };
-            self.ask(owner, vec![item], scope, purpose);
+            if !self.ask(owner, vec![item], scope, purpose) {
+                self.tickets.later.push(Later::Evaluation { trigger, at, cause });
+                break;
+            }
         }
         !missing.is_empty()
     }
 
-    pub(crate) fn ask_for_past(&mut self, item: ItemId, scope: Scope) {
+    /// Asks for the past of an item; `then` = see [`Purpose::Past`].
+    pub(crate) fn ask_for_past(&mut self, item: ItemId, scope: Scope, then: Option<usize>) {
         let Some(owner) = self.snapshot.items.get(&item).map(|item| self.place.owner(item)) else {
             return;
         };
-        self.ask(owner, vec![item], scope, Purpose::Past(item));
+        if !self.ask(owner, vec![item], scope, Purpose::Past { item, then }) {
+            self.tickets.later.push(Later::Past(item));
+        }
     }
 
     /// Returns whether the question went out.
@@ -94,28 +117,40 @@ impl Core {
         true
     }
 
-    /// Gives up on answers that do not come.
+    /// Asks again for what is missing, and gives up on answers that nothing depends on later.
     pub(crate) fn expire_tickets(&mut self, now: u64) {
-        for item in std::mem::take(&mut self.tickets.later) {
-            self.configure_item(None, item);
+        for later in std::mem::take(&mut self.tickets.later) {
+            match later {
+                Later::Past(item) => self.configure_item(None, item),
+                Later::Evaluation { trigger, at, cause } => self.evaluate_again(trigger, at, cause),
+            }
         }
         if self.tickets.open.is_empty() {
             return;
         }
-        let late = self.tickets.open.extract_if(|_, ticket| ticket.expires <= now);
-        for (_, ticket) in late.collect::<Vec<_>>() {
-            match ticket.purpose {
-                Purpose::Past(item) => {
-                    tracing::warn!(%item, "another shard did not send the past of an item");
-                    // Better without it than never: the item's own values fill it up.
-                    self.foreign.seed(item, Newest { samples: Vec::new(), partial: false }, false);
-                }
-                Purpose::Trends { item, .. } => {
-                    tracing::warn!(%item, "another shard did not send the trends of an item");
-                }
-                Purpose::Calculation(id) => self.drop_calculation(id),
+        // A shard that is busy, or still starting, answers later: without its values triggers would
+        // be evaluated wrongly. A calculation belongs to its second and is given up.
+        let (mut late, mut gone) = (0_usize, Vec::new());
+        self.tickets.open.retain(|_, ticket| {
+            if ticket.expires > now {
+                return true;
             }
+            if let Purpose::Calculation(id) = ticket.purpose {
+                gone.push(id);
+                return false;
+            }
+            late += 1;
+            ticket.expires = now + ANSWER_WITHIN_S;
+            true
+        });
+        if late > 0 {
+            tracing::warn!(
+                questions = late,
+                "another shard has not sent values of its items for {ANSWER_WITHIN_S} s; the \
+                 triggers that name them wait"
+            );
         }
+        gone.into_iter().for_each(|id| self.drop_calculation(id));
     }
 
     /// A message of another shard.
@@ -124,7 +159,8 @@ impl Core {
             PeerMessage::Samples(samples) => {
                 let news: Vec<(ItemId, Timestamp)> =
                     samples.iter().map(|sample| (sample.item, sample.at)).collect();
-                samples.into_iter().for_each(|sample| self.foreign.feed(sample));
+                let now = self.second;
+                samples.into_iter().for_each(|sample| self.foreign.feed(sample, now));
                 self.evaluate_items(news.into_iter());
             }
             PeerMessage::ItemState { item, at, supported } => {
@@ -134,7 +170,14 @@ impl Core {
                 }
             }
             PeerMessage::TriggerState { trigger, state } => {
-                self.triggers.set_elsewhere(trigger, state);
+                // Its sender may not know yet that this shard evaluates it now.
+                self.set_trigger(trigger, state);
+            }
+            PeerMessage::TriggerError { trigger, error } => {
+                let own = self.snapshot.triggers.get(&trigger).is_some_and(|t| self.evaluates(t));
+                if own && self.triggers.error(trigger).is_empty() {
+                    self.triggers.set_error(trigger, &error);
+                }
             }
             PeerMessage::Ask { from, ticket, items, scope } => {
                 let reader = WithPast { driver: self.driver.as_ref(), past: self.past.as_ref() };
@@ -156,12 +199,12 @@ impl Core {
     fn answered(&mut self, ticket: u64, view: Box<dyn View>, unsupported: Vec<ItemId>) {
         let Some(ticket) = self.tickets.open.remove(&ticket) else { return };
         match ticket.purpose {
-            Purpose::Past(item) => {
+            Purpose::Past { item, then } => {
                 // A view of a span, or of the newest values: everything in it is wanted.
-                let past = match view.newest_so_far(item, Kinds::VALUES, usize::MAX >> 1) {
+                let mut past = match view.newest_so_far(item, Kinds::VALUES, usize::MAX >> 1) {
                     Ok(past) => past,
                     Err(error) if error.retry => {
-                        self.tickets.later.push(item);
+                        self.tickets.later.push(Later::Past(item));
                         return;
                     }
                     Err(error) => {
@@ -170,12 +213,16 @@ impl Core {
                     }
                 };
                 if past.partial {
-                    self.tickets.later.push(item);
+                    self.tickets.later.push(Later::Past(item));
+                } else if let Some(count) = then {
+                    if self.foreign.add_past(item, past.samples) < count {
+                        self.ask_for_past(item, Scope::Newest(count), None);
+                        return;
+                    }
+                    past.samples = Vec::new();
                 }
-                let last = past.samples.first().map(|sample| sample.at);
-                let news = self.foreign.seed(item, past, unsupported.contains(&item));
-                if let Some(at) = last.filter(|_| news) {
-                    self.evaluate_items(std::iter::once((item, at)));
+                if self.foreign.seed(item, past, unsupported.contains(&item), self.second) {
+                    self.evaluate_postponed(item);
                 }
             }
             Purpose::Trends { item, hours, trigger, at, cause } => {

@@ -10,8 +10,7 @@ use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, Valu
 use stdx::ack;
 
 use crate::live::Live;
-use crate::outbox::Outbox;
-use crate::round::{Forward, Job, Kept, Round};
+use crate::round::{Forward, Job, Kept, Returned, Round};
 use crate::scripts::{Desk, Done, Held, has_script};
 use crate::slots::{Place, SlotId, Slots};
 use crate::step_error;
@@ -28,7 +27,6 @@ pub(crate) struct Preprocess<'a> {
     pub(crate) snapshot: &'a Snapshot,
     pub(crate) slots: &'a mut Slots,
     pub(crate) round: &'a mut Round,
-    pub(crate) discovery: &'a mut Outbox<DiscoveryValue>,
     /// While somebody looks.
     pub(crate) live: Option<&'a mut Live>,
     pub(crate) scripts: &'a mut Scripts,
@@ -103,15 +101,17 @@ impl Preprocess<'_> {
             let ack = ack.map(ack::Part::fork);
             Held { item: Arc::clone(item), payload, at, depth, ack }
         };
-        let state = &mut self.slots.get_mut(slot).state;
         if self.desk.wants(item) {
+            self.journal(slot);
+            let state = &mut self.slots.get_mut(slot).state;
             let state = || state.take().map_or_else(preproc::State::default, |state| *state);
             return self.desk.take(held(payload, self.ack.as_ref()), state);
         }
-        let before = state.as_deref().cloned().unwrap_or_default();
+        let before = self.slots.get(slot).state.as_deref().cloned().unwrap_or_default();
         let outcome = self.steps(slot, item, payload.clone(), at);
         if self.scripts.ran_out() {
             // What the steps did so far does not count.
+            self.journal(slot);
             self.slots.get_mut(slot).state = None;
             self.desk.is_slow(item.id);
             return self.desk.take(held(payload, self.ack.as_ref()), || before);
@@ -127,19 +127,25 @@ impl Preprocess<'_> {
     }
 
     fn keep_done(&mut self, done: Done) {
-        let Done { item: then, at, depth, outcome, state, .. } = done;
-        let left = self.desk.back(then.id, state);
-        let Some(slot) = self.slots.take(self.snapshot, then.id) else { return };
-        let item = Arc::clone(&self.slots.get(slot).item);
-        if let Some(state) = left
-            && Arc::ptr_eq(&item.steps, &then.steps)
-            && state != preproc::State::default()
+        let Done { item: then, at, depth, outcome, before, state, .. } = done;
+        let slot = self.slots.take(self.snapshot, then.id);
+        let item = slot.map(|slot| Arc::clone(&self.slots.get(slot).item));
+        let is_current = item.as_ref().is_some_and(|item| Arc::ptr_eq(&item.steps, &then.steps));
+        // A value whose first round was refused does not count: its sender sends it again.
+        let void = self.desk.is_void(then.id);
+        let after = if void { before.clone() } else { state };
+        self.round.returned.push(Returned { item: then.id, before, after, is_current });
+        if let (Some(slot), Some(item)) = (slot, item)
+            && item.enabled
+            && !void
         {
-            self.slots.get_mut(slot).state = Some(Box::new(state));
-        }
-        if item.enabled {
             self.finish(slot, &item, at, outcome, depth);
         }
+    }
+
+    /// Keeps what the slot remembers until it is known whether the round is kept.
+    fn journal(&mut self, slot: SlotId) {
+        self.round.before.extend(self.slots.journal(slot));
     }
 
     fn steps(&mut self, slot: SlotId, item: &Item, payload: Payload, at: Timestamp) -> Outcome {
@@ -150,6 +156,9 @@ impl Preprocess<'_> {
             };
         }
         // Most steps remember nothing: an item gets a state when there is something in it.
+        if self.slots.get(slot).state.is_some() {
+            self.journal(slot);
+        }
         let state = &mut self.slots.get_mut(slot).state;
         let mut fresh = preproc::State::default();
         let used = state.as_deref_mut().unwrap_or(&mut fresh);
@@ -158,7 +167,8 @@ impl Preprocess<'_> {
         let input = payload.clone();
         let outcome = preproc::run(steps, used, payload, at, kind, self.scripts);
         if state.is_none() && fresh != preproc::State::default() {
-            *state = Some(Box::new(fresh));
+            self.journal(slot);
+            self.slots.get_mut(slot).state = Some(Box::new(fresh));
         }
         match outcome {
             Outcome::NotSupported(reason) => Outcome::NotSupported(
@@ -215,7 +225,7 @@ impl Preprocess<'_> {
         if item.discovery_rule {
             self.supported(slot, item, at);
             let rows = Ok(into_text(value).into());
-            self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
+            self.round.discovered.push(DiscoveryValue { rule: item.id, at, rows });
             return;
         }
         match convert(value, item.value_type) {
@@ -259,20 +269,22 @@ impl Preprocess<'_> {
     }
 
     fn supported(&mut self, slot: SlotId, item: &Item, at: Timestamp) {
-        if self.slots.get(slot).error.is_some()
-            && self.slots.set_error(slot, None)
-            && self.slots.get(slot).watch.peers
-        {
+        if self.slots.get(slot).error.is_none() {
+            return;
+        }
+        self.journal(slot);
+        if self.slots.set_error(slot, None) && self.slots.get(slot).watch.peers {
             self.forward(item, &Forward::State { item: item.id, at, supported: true });
         }
     }
 
     fn unsupported(&mut self, slot: SlotId, item: &Item, at: Timestamp, error: &str) {
         self.round.tally.unsupported += 1;
+        self.journal(slot);
         let changed = self.slots.set_error(slot, Some(error));
         if item.discovery_rule {
             let rows = Err(error.to_owned());
-            self.discovery.send(DiscoveryValue { rule: item.id, at, rows });
+            self.round.discovered.push(DiscoveryValue { rule: item.id, at, rows });
             return;
         }
         let watch = self.slots.get(slot).watch;

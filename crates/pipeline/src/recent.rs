@@ -1,6 +1,9 @@
 //! Items with several values in one round, and items with late values: triggers see values one
 //! after another, each with what was before it, which the value cache's two newest values do not
-//! tell. Their past is gathered once per round, at most by one read of the driver.
+//! tell. Their past is gathered once per round, by one read of the driver for items whose values
+//! lie in the same hours: a value of long ago makes no other item's history be read.
+
+use std::collections::BTreeMap;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -14,6 +17,9 @@ use crate::slots::Slots;
 /// How far before the oldest value of a round the ones before it are looked for, seconds. Where
 /// there is none the driver is asked when a function needs it.
 const BACK_S: u32 = 3_600;
+
+/// Items whose pasts begin and end in the same of these spans are read together, seconds.
+const TOGETHER_S: u32 = 3_600;
 
 /// What is known of an item, oldest first.
 #[derive(Debug)]
@@ -73,19 +79,26 @@ impl Recent {
                 put(&mut past.points, point(sample.clone()));
             }
         }
-        let late: Vec<ItemId> =
-            self.items.iter().filter(|(_, past)| past.late).map(|(id, _)| *id).collect();
-        let pasts = || late.iter().filter_map(|id| self.items.get(id));
-        let Some(from) = pasts().map(|past| past.from.clock).min() else { return };
-        let till = pasts().map(|past| past.till.clock).max().unwrap_or(from);
-        let from = from.saturating_sub(BACK_S);
-        let view = driver.view(&late, Span::new(from, till));
-        for id in late {
+        let mut groups: BTreeMap<(u32, u32), Vec<ItemId>> = BTreeMap::new();
+        for (id, past) in self.items.iter().filter(|(_, past)| past.late) {
+            let hours = (past.from.clock / TOGETHER_S, past.till.clock / TOGETHER_S);
+            groups.entry(hours).or_default().push(*id);
+        }
+        for ((first, last), items) in groups {
+            let from = first.saturating_mul(TOGETHER_S).saturating_sub(BACK_S);
+            let till = last.saturating_mul(TOGETHER_S).saturating_add(TOGETHER_S - 1);
+            self.read(items, Span::new(from, till), driver);
+        }
+    }
+
+    fn read(&mut self, items: Vec<ItemId>, span: Span, driver: &dyn Driver) {
+        let view = driver.view(&items, span);
+        for id in items {
             let Some(past) = self.items.get_mut(&id) else { continue };
             match view.samples(id, Kinds::VALUES) {
                 Ok(samples) => {
                     samples.into_iter().for_each(|sample| put(&mut past.points, point(sample)));
-                    past.from = Timestamp::from_s(from);
+                    past.from = Timestamp::from_s(span.from);
                 }
                 Err(error) => {
                     tracing::error!(%error, item = %id, "cannot read the past of late values");

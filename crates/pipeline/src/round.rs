@@ -1,12 +1,13 @@
 //! What one round of the syncer works on: buffers that live as long as the shard.
 
+use eval::preproc;
 use history::TrendHour;
 use history::trends::late_hour;
-use model::{ItemId, Sample, Timestamp};
+use model::{DiscoveryValue, ItemId, Sample, Timestamp};
 use stdx::ack;
 
 use crate::gauges::Tally;
-use crate::slots::SlotId;
+use crate::slots::{Remembered, SlotId};
 
 /// A value, or a change of state, that triggers of this shard are to be evaluated for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,6 +23,19 @@ pub(crate) struct Job {
 pub(crate) enum Forward {
     Sample(Sample),
     State { item: ItemId, at: Timestamp, supported: bool },
+}
+
+/// A value that came back from a script worker in this round. The state that its item goes on with
+/// depends on whether the round is kept.
+#[derive(Debug)]
+pub(crate) struct Returned {
+    pub(crate) item: ItemId,
+    /// What the steps remembered before the value.
+    pub(crate) before: preproc::State,
+    /// What they remember with it.
+    pub(crate) after: preproc::State,
+    /// Whether the item still has the steps that the states belong to.
+    pub(crate) is_current: bool,
 }
 
 /// Batches on their way through the stages.
@@ -40,6 +54,12 @@ pub(crate) struct Round {
     pub(crate) jobs: Vec<Job>,
     /// By the shard they go to.
     pub(crate) forwards: Vec<(usize, Forward)>,
+    /// Values of discovery rules, sent once the round is kept.
+    pub(crate) discovered: Vec<DiscoveryValue>,
+    /// What slots remembered before the round changed it, each once. A round that is not kept puts
+    /// it back, so that values sent again meet the state that they met the first time.
+    pub(crate) before: Vec<(SlotId, Remembered)>,
+    pub(crate) returned: Vec<Returned>,
     /// Slots whose `seen` counts in this round.
     pub(crate) counted: Vec<SlotId>,
     pub(crate) tally: Tally,
@@ -65,6 +85,9 @@ impl Round {
         empty(&mut self.acks);
         empty(&mut self.jobs);
         empty(&mut self.forwards);
+        empty(&mut self.discovered);
+        empty(&mut self.before);
+        empty(&mut self.returned);
         empty(&mut self.counted);
         self.tally = Tally::default();
     }

@@ -43,13 +43,14 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) -> bool {
     tick.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     let mut batches = Vec::new();
     let mut values_open = true;
+    let mut peers_open = true;
     loop {
         let takes = values_open && core.takes_values();
         let waiting = core.waiting() > 0;
         let woken = tokio::select! {
             batch = inbox.values.recv(), if takes => Woken::Values(batch),
             command = inbox.commands.recv() => Woken::Command(command),
-            message = inbox.peers.recv() => Woken::Peer(message),
+            message = inbox.peers.recv(), if peers_open => Woken::Peer(message),
             done = inbox.scripts.recv() => Woken::Script(done),
             _ = tick.tick() => Woken::Tick,
             () = tokio::time::sleep(SEND_AGAIN), if waiting => Woken::SendAgain,
@@ -65,8 +66,10 @@ pub(crate) async fn run(mut core: Core, mut inbox: Inbox) -> bool {
             Woken::Values(None) => values_open = false,
             Woken::Peer(Some(message)) => core.hear(message),
             Woken::Script(done) => scripts_done(&mut core, &mut inbox, done),
-            // Peers and the set hold the other ends as long as the shard lives.
-            Woken::Peer(None) | Woken::Command(None | Some(Command::Stop)) => break,
+            // The only shard has no peers; those of several may end before this one.
+            Woken::Peer(None) => peers_open = false,
+            // The set holds the other end until it ends the shard.
+            Woken::Command(None | Some(Command::Stop)) => break,
             Woken::Command(Some(command)) => obey(&mut core, command),
             Woken::Tick => core.tick(),
             Woken::SendAgain => core.send_waiting(),
@@ -196,7 +199,7 @@ impl Core {
         Ok(())
     }
 
-    fn set_trigger(&mut self, id: model::TriggerId, state: model::TriggerState) {
+    pub(crate) fn set_trigger(&mut self, id: model::TriggerId, state: model::TriggerState) {
         let own = self.snapshot.triggers.get(&id).is_some_and(|t| self.evaluates(t));
         if own {
             self.triggers.set_state(id, state);

@@ -36,8 +36,17 @@ pub(crate) struct Slot {
     batch: u16,
     moved: u16,
     last_ns: u64,
+    /// The current round has a copy of what the slot remembered before it.
+    journaled: bool,
     /// The item's values need nothing but the conversion to its type.
     pub(crate) plain: Option<Plain>,
+}
+
+/// What a round may change in a slot.
+#[derive(Debug, Default, Clone, PartialEq)]
+pub(crate) struct Remembered {
+    pub(crate) state: Option<Box<preproc::State>>,
+    pub(crate) error: Option<Box<Box<str>>>,
 }
 
 /// What is to be known of a numeric item without steps and dependents.
@@ -190,6 +199,7 @@ impl Slots {
             batch: self.batch,
             moved: 0,
             last_ns: 0,
+            journaled: false,
         };
         Some(self.add(slot))
     }
@@ -283,6 +293,28 @@ impl Slots {
             self.unsupported += 1;
         }
         changed
+    }
+
+    /// A copy of what a slot remembers, the first time in a round that it is to change.
+    pub(crate) fn journal(&mut self, at: SlotId) -> Option<(SlotId, Remembered)> {
+        let slot = self.get_mut(at);
+        let first = !std::mem::replace(&mut slot.journaled, true);
+        first.then(|| (at, Remembered { state: slot.state.clone(), error: slot.error.clone() }))
+    }
+
+    /// Puts back what slots remembered before a round that was not kept.
+    pub(crate) fn restore(&mut self, before: &mut Vec<(SlotId, Remembered)>) {
+        for (at, remembered) in before.drain(..) {
+            self.set_error(at, remembered.error.as_deref().map(|error| &**error));
+            let slot = self.get_mut(at);
+            slot.state = remembered.state;
+            slot.journaled = false;
+        }
+    }
+
+    /// The copies of a round are needed no more.
+    pub(crate) fn settle(&mut self, before: &mut Vec<(SlotId, Remembered)>) {
+        before.drain(..).for_each(|(at, _)| self.get_mut(at).journaled = false);
     }
 
     /// The unsupported items, and why they are.

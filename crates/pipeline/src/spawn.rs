@@ -113,9 +113,9 @@ impl ShardSet {
         for (core, inbox, mut handle) in make(config, deps) {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build()?;
             let name = format!("shard-{}", core.place.index);
-            let spawn = std::thread::Builder::new().name(name);
             // The core is made on the thread that owns it: script engines do not travel.
-            let thread = spawn.spawn(move || runtime.block_on(run(core.build(), inbox)))?;
+            let body = move || runtime.block_on(run(core.build(), inbox));
+            let thread = stdx::thread::permanent(&name, body)?;
             handle.thread = Mutex::new(Some(thread));
             handles.push(handle);
         }

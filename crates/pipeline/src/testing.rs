@@ -1,5 +1,7 @@
 //! Small configurations and shards without threads, for tests.
 
+mod disk;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ use crate::command::NewConfig;
 use crate::core::Core;
 use crate::shard::Inbox;
 use crate::spawn::{Deps, InitialTrigger, ShardsConfig, make};
+pub(crate) use disk::Disk;
 
 /// When tests start, seconds since 1970: a full hour.
 pub(crate) const START_S: u32 = 1_800_000_000;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use agent::{Agent, AgentConfig};
+use agent::{Agent, AgentConfig, KeyRules};
 use anyhow::{Context, bail};
 use stdx::clock::RealClock;
 use wire::peers::PeerList;
@@ -20,10 +20,11 @@ pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
         hostname,
         listen: values.address("listen")?,
         allowed: PeerList::parse(values.get("server")).context("parameter server")?,
+        rules: KeyRules::parse(values.get("keys")).context("parameter keys")?,
         ..AgentConfig::default()
     };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    runtime.block_on(async {
+    let ended = runtime.block_on(async {
         let agent = Agent::new(config, RealClock::shared())?;
         let listener = agent.bind().await.with_context(|| {
             format!("cannot listen on {}: is another agent running?", agent.config().listen)
@@ -34,7 +35,10 @@ pub(crate) fn run(values: &Values) -> anyhow::Result<()> {
             () = crate::run::stop_signal() => {}
         }
         Ok(())
-    })
+    });
+    // A check that hangs in the kernel does not keep the process.
+    runtime.shutdown_background();
+    ended
 }
 
 /// Asks an agent for one value.

@@ -3,15 +3,14 @@
 
 use std::io::Write;
 use std::net::SocketAddr;
-use std::sync::Arc;
 
-use agent::{Agent, AgentConfig};
 use anyhow::{Context, anyhow};
 use api::Api;
 use config::Config;
 use serde_json::{Value as Json, json};
 use stdx::clock::SharedClock;
 
+use crate::built_in_agent::BuiltIn;
 use crate::params::Values;
 
 /// Templates that come with Vedette.
@@ -67,13 +66,8 @@ pub(crate) async fn agent(
         }
     };
     let address = listener.local_addr()?;
-    let config = AgentConfig {
-        hostname: crate::agent_command::host_name(),
-        listen: address,
-        ..AgentConfig::default()
-    };
-    let agent = Agent::new(config, Arc::clone(clock))?;
-    Ok(Some((address, async move { agent.run(listener).await })))
+    let agent = BuiltIn::new(values, listener, clock)?;
+    Ok(Some((address, agent.run())))
 }
 
 /// At the first start makes the hosts; at every start keeps the interface of this machine's host

@@ -16,7 +16,7 @@ use model::{ItemId, shard_of};
 use stdx::clock::{RealClock, SharedClock};
 
 use crate::params::{self, Values};
-use crate::{folder, logging, run, store};
+use crate::{folder, logging, run, store, verify_command};
 
 /// How often one hears how far it is.
 const TELL_EVERY: Duration = Duration::from_secs(2);
@@ -57,28 +57,36 @@ pub(crate) fn command() -> Command {
             "Compare two sides, row by row and bit by bit, and tell what differs. {SIDES}"
         ))
         .args([side("from", "The first side"), side("to", "The second side"), days]);
+    let verify = Command::new("verify")
+        .about("Check the history files of a stopped server; fails when something is damaged")
+        .long_about(
+            "Read every file of the embedded history, check all checksums and compare the files with \
+             the manifests. Prints what is damaged or missing and which values are lost. Exit status: 0 = \
+             everything is whole, or was repaired; 1 = damage was found. The server must be stopped.",
+        )
+        .arg(flag("repair", "Rebuild damaged files from their whole blocks and record what is lost"));
     Command::new("history")
-        .about("Copy history between the data folder and stores, and compare them")
+        .about("Check history, copy it between the data folder and stores, and compare them")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(params::add(copy, places()))
         .subcommand(params::add(check, places()))
+        .subcommand(params::add(verify, places()))
 }
 
 /// Copies or compares.
 pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
     let Some((what, matches)) = matches.subcommand() else { bail!("see vedette history --help") };
+    if what == "verify" {
+        return verify_command::run(matches);
+    }
     let word = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);
     let (from, to) = (word("from"), word("to"));
     if from == to {
         bail!("both sides are the same: name two");
     }
     let values = Values::read(matches, params::SERVER)?;
-    let data = values.path("data").context("parameter data: a folder is needed")?;
-    if !data.is_dir() {
-        bail!("there is no folder {}: name the server's with --data", data.display());
-    }
-    logging::log(values.get("log"))?;
+    let data = data_folder(&values)?;
     // Held until the end: two programs would destroy the history.
     let _lock = [from, to].contains(&"embedded").then(|| folder::lock(&data)).transpose()?;
     let clock = RealClock::shared();
@@ -107,6 +115,16 @@ pub(crate) fn run(matches: &ArgMatches) -> anyhow::Result<()> {
         }
     }
     bench.copy((&first, &from), (&second, to), (&plan, &file, start, verify))
+}
+
+/// The folder that the parameters name, and the configuration that belongs to it.
+pub(crate) fn data_folder(values: &Values) -> anyhow::Result<PathBuf> {
+    let data = values.path("data").context("parameter data: a folder is needed")?;
+    if !data.is_dir() {
+        bail!("there is no folder {}: name the server's with --data", data.display());
+    }
+    logging::log(values.get("log"))?;
+    Ok(data)
 }
 
 /// What both commands work with.
@@ -265,7 +283,7 @@ fn tell_examples(totals: &Totals) -> anyhow::Result<()> {
     totals.differences.examples.iter().try_for_each(|line| say(line))
 }
 
-fn say(line: &str) -> anyhow::Result<()> {
+pub(crate) fn say(line: &str) -> anyhow::Result<()> {
     Ok(writeln!(std::io::stdout(), "{line}")?)
 }
 

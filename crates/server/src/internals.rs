@@ -66,6 +66,7 @@ impl Internals for ServerFigures {
             "vedette" => match param(1).as_str() {
                 "stores" => self.stores(&param(2), &param(3)),
                 "service" => self.service(&param(2)),
+                "history" if param(2) == "damaged" => unsigned(self.meter.damaged()),
                 _ => Err("Invalid second parameter.".to_owned()),
             },
             "tcache" => self.trend_cache(&param(1), &param(2)),

@@ -25,6 +25,8 @@ pub(crate) struct Running {
     pub(crate) config: Arc<Config>,
     pub(crate) clock: SharedClock,
     pub(crate) capacity: Capacity,
+    /// Damage of the embedded history.
+    pub(crate) damages: history::damage::Damages,
 }
 
 impl api::Live for Running {
@@ -132,6 +134,12 @@ impl api::Live for Running {
         if let Err(error) = self.shards.check_now(items) {
             tracing::warn!(%error, "calculated items could not be told to calculate now");
         }
+    }
+
+    fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
+        let (snapshot, shards) = (self.config.snapshot(), self.shards.shards().len());
+        let owner = |item: ItemId| Some(model::shard_of(snapshot.items.get(&item)?.host, shards));
+        self.damages.gaps(items, span, owner)
     }
 
     fn clear_history(&self, items: &[ItemId]) -> Result<(), String> {

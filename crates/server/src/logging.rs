@@ -8,8 +8,7 @@ use tracing_subscriber::util::SubscriberInitExt;
 
 /// Logs to standard error, where systemd and people look.
 pub(crate) fn log(level: &str) -> anyhow::Result<()> {
-    let level: LevelFilter =
-        level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))?;
+    let level = parse(level)?;
     // Four lines for each try while Cassandra is away, of which the feeder tells one now and then.
     let clients = if level >= LevelFilter::DEBUG { level } else { LevelFilter::OFF };
     let shown = Targets::new().with_default(level).with_target("scylla", clients);
@@ -17,4 +16,20 @@ pub(crate) fn log(level: &str) -> anyhow::Result<()> {
     let lines = tracing_subscriber::fmt::layer().with_ansi(colours).with_writer(std::io::stderr);
     tracing_subscriber::registry().with(lines).with(shown).init();
     Ok(())
+}
+
+/// Logs to standard error for the server, which adds the time.
+pub(crate) fn log_to_server(level: &str) -> anyhow::Result<()> {
+    let shown = Targets::new().with_default(parse(level)?);
+    let lines = tracing_subscriber::fmt::layer()
+        .without_time()
+        .with_target(false)
+        .with_ansi(false)
+        .with_writer(std::io::stderr);
+    tracing_subscriber::registry().with(lines).with(shown).init();
+    Ok(())
+}
+
+fn parse(level: &str) -> anyhow::Result<LevelFilter> {
+    level.parse().map_err(|_| anyhow::anyhow!("parameter log: \"{level}\" is no level"))
 }

@@ -2,9 +2,12 @@
 
 mod agent_command;
 mod backend;
+mod background;
 mod bench_command;
+mod built_in_agent;
 mod capacity;
 mod discovery;
+mod failure;
 mod first_start;
 mod folder;
 mod history_command;
@@ -14,12 +17,14 @@ mod listen;
 mod live;
 mod logging;
 mod meter;
+mod pairing;
 mod params;
 mod password_command;
 mod queue;
 mod remember;
 mod run;
 mod store;
+mod verify_command;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -44,6 +49,12 @@ fn command() -> Command {
         .about("Run only the agent, which answers metrics of this machine")
         .long_about(
             "Run only the agent: it answers the passive checks of any Zabbix-compatible server.",
+        )
+        .arg(
+            Arg::new(built_in_agent::FLAG)
+                .long(built_in_agent::FLAG)
+                .action(ArgAction::SetTrue)
+                .hide(true),
         );
     let get = Command::new("get")
         .about("Ask an agent for one value")
@@ -97,6 +108,7 @@ fn main() -> ExitCode {
 fn dispatch(matches: &ArgMatches) -> anyhow::Result<()> {
     match matches.subcommand() {
         Some(("server", matches)) => run::server(&Values::read(matches, params::SERVER)?),
+        Some(("agent", matches)) if matches.get_flag(built_in_agent::FLAG) => built_in_agent::run(),
         Some(("agent", matches)) => agent_command::run(&Values::read(matches, params::AGENT)?),
         Some(("get", matches)) => {
             let text = |name: &str| matches.get_one::<String>(name).map_or("", String::as_str);

@@ -40,6 +40,8 @@ pub(crate) struct Parts {
     pub(crate) config: Arc<Config>,
     /// The folder of the data.
     pub(crate) data: PathBuf,
+    /// Damage of the embedded history.
+    pub(crate) damages: history::damage::Damages,
     /// Stores beside the embedded history.
     pub(crate) stores: Vec<Arc<history::spool::Gauges>>,
     /// What other programs do with history.
@@ -213,6 +215,11 @@ impl Meter {
     /// Messages waiting for the shards, of how many that fit.
     pub(crate) fn value_queue(&self) -> (usize, usize) {
         self.parts.shards.queue_len()
+    }
+
+    /// Damaged or missing parts of history files that cost values.
+    pub(crate) fn damaged(&self) -> u64 {
+        u64::try_from(self.parts.damages.count()).unwrap_or(u64::MAX)
     }
 
     /// Figures of the stores beside the embedded history.

@@ -64,11 +64,33 @@ pub(crate) const SERVER: &[Param] = &[
          it is in use.",
     ),
     param(
+        "agent-keys",
+        "RULES",
+        "",
+        "Item keys that the built-in agent answers, as in zabbix_agentd.conf: \
+         AllowKey=vfs.file.*[/var/log/*]; DenyKey=vfs.file.*[*]. The first rule that matches decides; \
+         default: all keys.",
+    ),
+    param(
+        "agent-user",
+        "NAME",
+        "",
+        "User that the built-in agent runs as if the server is root; default: vedette-agent if there \
+         is such a user, or nobody.",
+    ),
+    param(
         "database",
         "URL|FILE",
         "",
         "Configuration database: postgresql://user:password@host/name, or a file for SQLite; \
          default: config.db in the data folder.",
+    ),
+    param(
+        "new-configuration",
+        "yes|no",
+        "no",
+        "For one start: accept a configuration that does not belong to the history in the data \
+         folder. The history folder is renamed, and history starts empty.",
     ),
     param(
         "history",
@@ -188,6 +210,13 @@ pub(crate) const SERVER: &[Param] = &[
 pub(crate) const AGENT: &[Param] = &[
     param("listen", "ADDR", "127.0.0.1:10050", "Address on which the agent answers."),
     param("server", "LIST", "127.0.0.1,::1", "Addresses and networks that may ask."),
+    param(
+        "keys",
+        "RULES",
+        "",
+        "Item keys that are answered, as in zabbix_agentd.conf: AllowKey=vfs.file.*[/var/log/*]; \
+         DenyKey=vfs.file.*[*]. The first rule that matches decides; default: all keys.",
+    ),
     param("hostname", "TEXT", "", "Name of this host; default: what the system calls itself."),
     param("log", "LEVEL", "info", "How much is logged: error, warn, info, debug or trace."),
 ];
@@ -237,19 +266,24 @@ pub(crate) fn add<'a>(command: Command, params: impl IntoIterator<Item = &'a Par
     })
 }
 
+/// File with parameters that is read without being named.
+const FILE: &str = "vedette.toml";
+
 /// The values in force.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Values(BTreeMap<&'static str, String>);
+pub(crate) struct Values {
+    all: BTreeMap<&'static str, String>,
+    file: Option<PathBuf>,
+}
 
 impl Values {
     /// Flags and environment from clap, then the file, then the defaults.
     pub(crate) fn read(matches: &ArgMatches, params: &[Param]) -> anyhow::Result<Self> {
         let named = matches.get_one::<String>("config").map(PathBuf::from);
-        let file = match named {
-            Some(path) => read_file(&path, params)?,
-            None if Path::new("vedette.toml").exists() => {
-                read_file(Path::new("vedette.toml"), params)?
-            }
+        let default = || Some(PathBuf::from(FILE)).filter(|path| path.exists());
+        let path = named.or_else(default);
+        let file = match &path {
+            Some(path) => read_file(path, params)?,
             None => BTreeMap::new(),
         };
         let values = params.iter().map(|param| {
@@ -261,12 +295,17 @@ impl Values {
                 .unwrap_or_else(|| param.default.to_owned());
             (param.name, value)
         });
-        Ok(Self(values.collect()))
+        Ok(Self { all: values.collect(), file: path })
     }
 
     /// The value of a parameter; empty = not given.
     pub(crate) fn get(&self, name: &str) -> &str {
-        self.0.get(name).unwrap_or_else(|| panic!("BUG: no parameter {name}"))
+        self.all.get(name).unwrap_or_else(|| panic!("BUG: no parameter {name}"))
+    }
+
+    /// The file that values were read from.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.file.as_deref()
     }
 
     /// The value of a parameter that names a file.

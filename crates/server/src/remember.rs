@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use collect::{Available, InterfaceState, LogPosition, Remembered, Status};
+use collect::{Available, InterfaceState, LogPosition, Remembered, Status, TrapPosition};
 use model::{InterfaceId, ItemId};
 use pipeline::ShardSet;
 use serde_json::{Value as Json, json};
@@ -125,7 +125,9 @@ fn encode(known: &Known) -> Json {
         .collect();
     let unsupported: Vec<Json> =
         known.unsupported.iter().map(|(item, why)| json!([item.0, why])).collect();
-    json!({ "log_positions": positions, "interfaces": interfaces, "unsupported": unsupported })
+    let trap_file = known.collection.trap_file.map(|at| json!([at.inode, at.offset]));
+    json!({ "log_positions": positions, "interfaces": interfaces, "unsupported": unsupported,
+        "trap_file": trap_file })
 }
 
 fn decode(json: &Json) -> Known {
@@ -151,8 +153,12 @@ fn decode(json: &Json) -> Known {
         Some((InterfaceId(number(row, 0)?), state))
     };
     let item = |row: &Json| Some((ItemId(number(row, 0)?), row.get(1)?.as_str()?.into()));
+    let trap_file = json
+        .get("trap_file")
+        .and_then(|row| Some(TrapPosition { inode: number(row, 0)?, offset: number(row, 1)? }));
     Known {
         collection: Remembered {
+            trap_file,
             log_positions: rows("log_positions").iter().filter_map(position).collect(),
             interfaces: rows("interfaces").iter().filter_map(interface).collect(),
         },
@@ -170,6 +176,7 @@ mod tests {
         let mut memory = Memory::open(folder.path());
         assert_eq!(memory.known(), Known::default());
         let collection = Remembered {
+            trap_file: Some(TrapPosition { inode: 12, offset: 34 }),
             log_positions: vec![(ItemId(7), LogPosition { lastlogsize: 1 << 40, mtime: 9 })],
             interfaces: vec![(
                 InterfaceId(3),

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-use alert::{Hooks, MaintenanceWatch, Problems, Sightings};
+use alert::{Hooks, MaintenanceWatch, Problems, Sightings, Stop, Unsent};
 use anyhow::Context;
 use api::{Api, Deps, HttpConfig, LiveHub, LiveNote};
 use collect::{Collector, CollectorConfig, HostKeyPolicy, TlsConfig, WebFiles};
@@ -19,6 +19,7 @@ use stdx::queue::{Receiver, Sender, bounded};
 use tokio::sync::broadcast;
 
 use crate::backend::Requests;
+use crate::background::{catch_up, housekeeping, maintenance};
 use crate::capacity::Capacity;
 use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
@@ -26,7 +27,7 @@ use crate::listen::{bind, web_certificate};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
-use crate::{discovery, first_start, remember, store};
+use crate::{discovery, failure, first_start, pairing, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
@@ -38,10 +39,8 @@ const SIGHTINGS_MAX: usize = 1_000;
 const NOTES_MAX: usize = 64;
 /// So long a feeder that is inside a call of its store is waited for in the end.
 const FEEDS_END: Duration = Duration::from_secs(2);
-/// How often old history is dropped.
-const HOUSEKEEPING: Duration = Duration::from_secs(3600);
-/// How long events of resolved problems are kept.
-const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
+/// Maximum time to wait at shutdown for threads that are blocked in calls of the system or of others.
+const BLOCKED_END: Duration = Duration::from_secs(2);
 
 /// Runs until SIGTERM or SIGINT.
 pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
@@ -49,12 +48,15 @@ pub(crate) fn server(values: &Values) -> anyhow::Result<()> {
     let data = values.path("data").context("parameter data: a folder is needed")?;
     folder::prepare(&data)?;
     let _lock = lock(&data)?;
+    stdx::thread::on_failure(failure::end);
     huge_pages(false);
     if let Err(error) = stdx::sys::raise_open_files_limit() {
         tracing::warn!(%error, "the limit of open files stays as it is");
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    runtime.block_on(async { Server::start(values, &data).await?.run().await })
+    let ended = runtime.block_on(async { Server::start(values, &data).await?.run().await });
+    runtime.shutdown_timeout(BLOCKED_END);
+    ended
 }
 
 /// Loading the configuration touches memory all over: in huge pages most of it would be air, and
@@ -91,6 +93,8 @@ struct Server {
     mark: RunningMark,
     threads: Vec<std::thread::JoinHandle<()>>,
     sightings: Sender<Sighting>,
+    /// Ends the tries of writers while the configuration database is down.
+    stop_writers: Stop,
     tasks: tokio::task::JoinSet<()>,
     /// Ends the task that keeps what collection knows, once collection stands still.
     remembering: (tokio::sync::oneshot::Sender<()>, tokio::task::JoinHandle<()>),
@@ -107,7 +111,14 @@ impl Server {
             _ => Some(bind(values, "history-service", tls.is_some()).await?),
         };
         let (mark, crashed) = RunningMark::set(data)?;
-        let config = Arc::new(Config::open(config_location(values, data))?);
+        let location = config_location(values, data);
+        let paired = data.join("history");
+        pairing::check_log(&location, &paired, crashed)?;
+        let config = Arc::new(Config::open(location)?);
+        if values.get("history") == "embedded" {
+            let renew = values.yes("new-configuration")?;
+            pairing::check(&config, &paired, renew, clock.unix_s())?;
+        }
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
@@ -123,6 +134,8 @@ impl Server {
             Arc::clone(&clock),
             hooks(hub.clone(), Arc::clone(&late_shards)),
         )?;
+        let unsent = Unsent::new(data.join("unsent-events"));
+        problems.replay(&unsent).context("cannot write the events that an earlier run left")?;
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let mut history = store::Wanted::read(values, &config, &clock)?.open(
             &data.join("history"),
@@ -159,10 +172,15 @@ impl Server {
             outcomes: Arc::clone(&outcomes),
             busy: Arc::clone(&busy),
         };
+        let stop_writers = Stop::new(Arc::clone(&clock));
         let threads = vec![
-            alert_thread(problems.clone(), findings_in)?,
+            alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?,
             discovery_thread(discoverer, discoveries_in)?,
-            sightings_thread(found(&config, &shards, &problems), sightings_in)?,
+            sightings_thread(
+                found(&config, &shards, &problems),
+                sightings_in,
+                stop_writers.clone(),
+            )?,
         ];
         let counters = Arc::<Counters>::default();
         let meter = Meter::new(Parts {
@@ -173,6 +191,7 @@ impl Server {
             discoveries: waiting,
             config: Arc::clone(&config),
             data: data.to_owned(),
+            damages: history.damages.clone(),
             stores: history.feeds.iter().map(|feed| Arc::clone(feed.gauges())).collect(),
             service: Arc::clone(&counters),
         });
@@ -210,6 +229,7 @@ impl Server {
                 config: Arc::clone(&config),
                 clock: Arc::clone(&clock),
                 capacity: Capacity { data: data.to_owned(), meter: Arc::clone(&meter) },
+                damages: history.damages.clone(),
             }),
             hub: hub.clone(),
             clock: Arc::clone(&clock),
@@ -252,6 +272,7 @@ impl Server {
             mark,
             threads,
             sightings,
+            stop_writers,
             tasks,
             remembering: (forget, remembering),
             clock,
@@ -266,6 +287,7 @@ impl Server {
         ));
         let watch = MaintenanceWatch::new(Arc::clone(&self.config));
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
+        self.tasks.spawn(catch_up(Arc::clone(&self.config)));
         if let Some(listener) = self.grpc {
             let tls = self.tls.as_ref();
             let (most, clock) = (grpc::CONNECTIONS_MAX, Arc::clone(&self.clock));
@@ -278,15 +300,23 @@ impl Server {
         }
         let (stop_http, http_stopped) = tokio::sync::oneshot::channel::<()>();
         let stopped = async move { drop(http_stopped.await) };
-        let http = tokio::spawn(api::serve(
+        let mut http = tokio::spawn(api::serve(
             Arc::clone(&self.api),
             self.gate,
             HttpConfig { tls: self.tls, ..HttpConfig::default() },
             self.http,
             stopped,
         ));
-        stop_signal().await;
+        stdx::thread::set_running(true);
+        tokio::select! {
+            () = stop_signal() => {}
+            error = failure::of_tasks(&mut http, &mut self.tasks) => {
+                stdx::thread::failed("tasks", &error);
+            }
+        }
+        stdx::thread::set_running(false);
         tracing::info!("stopping: waiting for values in hand");
+        self.stop_writers.ask();
         self.collector.stop().await;
         // Who asks collection for its state holds the queue open.
         let _ = self.sightings.send(Sighting::End).await;
@@ -305,6 +335,9 @@ impl Server {
         let orderly = tokio::task::spawn_blocking(end).await?;
         for thread in self.threads {
             drop(thread.join());
+        }
+        if let Err(error) = self.config.checkpoint() {
+            tracing::warn!(%error, "the write-ahead log of the configuration stays; the next start reads it");
         }
         drop(self.config);
         if orderly {
@@ -418,52 +451,13 @@ async fn tell_browsers(notes: broadcast::Sender<pipeline::LiveNote>, hub: LiveHu
     }
 }
 
-async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedClock) {
-    let mut hour = tokio::time::interval(HOUSEKEEPING);
-    loop {
-        hour.tick().await;
-        let (shards, problems) = (Arc::clone(&shards), problems.clone());
-        let before = clock.unix_s().saturating_sub(EVENTS_KEPT.as_secs());
-        let work = move || {
-            if let Err(error) = shards.housekeep() {
-                tracing::warn!(%error, "old history could not be dropped");
-            }
-            if let Err(error) = problems.housekeep(before) {
-                tracing::warn!(%error, "old events could not be deleted");
-            }
-        };
-        drop(tokio::task::spawn_blocking(work).await);
-    }
-}
-
-/// Hosts enter and leave maintenance within a second.
-async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
-    let mut second = tokio::time::interval(Duration::from_secs(1));
-    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
-    loop {
-        second.tick().await;
-        let now = i64::try_from(clock.unix_s()).unwrap_or(i64::MAX);
-        let look = tokio::task::spawn_blocking(move || {
-            if let Err(error) = watch.look(now) {
-                tracing::warn!(%error, "maintenance cannot be looked at; trying again in a second");
-            }
-            watch
-        });
-        match look.await {
-            Ok(back) => watch = back,
-            Err(error) => {
-                tracing::error!(%error, "maintenance is no longer looked at");
-                return;
-            }
-        }
-    }
-}
-
 fn alert_thread(
     problems: Problems,
     findings: Receiver<TriggerFinding>,
+    stop: Stop,
+    unsent: Unsent,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("problems".into()).spawn(move || problems.run(findings))
+    stdx::thread::permanent("problems", move || problems.run(findings, &stop, &unsent))
 }
 
 /// Who writes what network discovery found; what its actions delete takes history and problems
@@ -477,13 +471,14 @@ fn found(config: &Arc<Config>, shards: &Arc<ShardSet>, problems: &Problems) -> S
 fn sightings_thread(
     sightings: Sightings,
     queue: Receiver<Sighting>,
+    stop: Stop,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("sightings".into()).spawn(move || sightings.run(queue))
+    stdx::thread::permanent("sightings", move || sightings.run(queue, &stop))
 }
 
 fn discovery_thread(
     worker: discovery::Worker,
     values: Receiver<DiscoveryValue>,
 ) -> std::io::Result<std::thread::JoinHandle<()>> {
-    std::thread::Builder::new().name("discovery".into()).spawn(move || worker.run(values))
+    stdx::thread::permanent("discovery", move || worker.run(values))
 }

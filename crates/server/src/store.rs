@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, bail};
 use config::Config;
+use history::damage::Damages;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
@@ -69,6 +70,8 @@ pub(crate) struct Opened {
     pub(crate) drivers: Vec<Box<dyn Driver>>,
     /// Dropped, they end; to be kept until the shards have ended.
     pub(crate) feeds: Vec<Feeding>,
+    /// Damage of the embedded history.
+    pub(crate) damages: Damages,
     /// Asked for what the shards keep no longer.
     older: Option<(Vec<Arc<dyn Store>>, EmbeddedDays)>,
 }
@@ -155,7 +158,8 @@ impl Wanted {
             "null" => (0..shards).map(|_| Box::new(Null::default()) as Box<dyn Driver>).collect(),
             other => bail!("parameter history: \"{other}\" is none of embedded, memory, null"),
         };
-        Ok(Opened { drivers, feeds: Vec::new(), older: None })
+        let damages = Damages::default();
+        Ok(Opened { drivers, feeds: Vec::new(), damages, older: None })
     }
 
     fn embedded(
@@ -186,11 +190,13 @@ impl Wanted {
                 .with_context(|| format!("cannot open the history in {}", dir.display()))?;
         for recovery in recoveries {
             tracing::debug!(?recovery, "history opened");
+            recovery.damage.iter().for_each(history::damage::warn);
         }
+        let damages = history::damages(dir, &drivers)?;
         let feeds = spools.start(dir, &options.disk, Policy::default(), clock)?;
         let drivers =
             drivers.into_iter().map(|driver| Box::new(driver) as Box<dyn Driver>).collect();
-        Ok(Opened { drivers, feeds, older })
+        Ok(Opened { drivers, feeds, damages, older })
     }
 }
 

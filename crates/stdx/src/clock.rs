@@ -49,6 +49,8 @@ impl Clock for RealClock {
 #[derive(Debug, Default)]
 pub struct SimClock {
     now_ns: AtomicU64,
+    /// How far the unix time was set back.
+    back_ns: AtomicU64,
     /// Added by each look at the monotonic time.
     tick_ns: AtomicU64,
 }
@@ -68,6 +70,13 @@ impl SimClock {
         self.tick_ns.store(ns, Ordering::SeqCst);
     }
 
+    /// Sets the unix time back, as an administrator or a time service does; the monotonic time goes
+    /// on.
+    pub fn set_back(&self, by: Duration) {
+        let ns = u64::try_from(by.as_nanos()).expect("BUG: a clock set back beyond 584 years");
+        self.back_ns.fetch_add(ns, Ordering::SeqCst);
+    }
+
     /// Moves both the unix and the monotonic time forward.
     pub fn advance(&self, by: Duration) {
         let ns = u64::try_from(by.as_nanos()).expect("BUG: simulated time beyond 584 years");
@@ -77,7 +86,8 @@ impl SimClock {
 
 impl Clock for SimClock {
     fn unix(&self) -> Duration {
-        Duration::from_nanos(self.now_ns.load(Ordering::SeqCst))
+        let back_ns = self.back_ns.load(Ordering::SeqCst);
+        Duration::from_nanos(self.now_ns.load(Ordering::SeqCst).saturating_sub(back_ns))
     }
 
     fn monotonic(&self) -> Duration {
@@ -97,6 +107,9 @@ mod tests {
         clock.advance(Duration::from_millis(1500));
         assert_eq!(clock.unix(), Duration::from_millis(101_500));
         assert_eq!(clock.monotonic(), clock.unix());
+        clock.set_back(Duration::from_secs(7));
+        assert_eq!(clock.unix_s(), 94);
+        assert_eq!(clock.monotonic(), Duration::from_millis(101_500));
         clock.tick(Duration::from_secs(1));
         let before = clock.monotonic();
         assert_eq!(clock.monotonic(), before + Duration::from_secs(1));

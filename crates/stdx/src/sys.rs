@@ -1,6 +1,7 @@
 //! System calls that the standard library does not offer: the only `unsafe` of the product.
 #![allow(unsafe_code, reason = "this module exists to hold it")]
 
+pub mod confine;
 pub mod datagrams;
 pub mod gssapi;
 
@@ -57,6 +58,7 @@ pub fn spawn_with_own_files(
     body: impl FnOnce() + Send + 'static,
 ) -> io::Result<std::thread::JoinHandle<()>> {
     const FIRST: libc::c_uint = 3;
+    let watched = name.clone();
     std::thread::Builder::new().name(name).spawn(move || {
         // SAFETY: the thread leaves the shared table first and closes only in its own copy, where
         // nothing is in use: the thread has opened nothing yet, and others keep theirs.
@@ -70,7 +72,7 @@ pub fn spawn_with_own_files(
         };
         // Linux before 5.9: the table stays shared, and so does its limit.
         let _shared = result != 0;
-        body();
+        crate::thread::watch(&watched, body);
     })
 }
 

@@ -317,6 +317,16 @@ impl Block {
         self.item.len()
     }
 
+    /// Item and number of the kind of each run.
+    pub(crate) fn series(&self) -> impl Iterator<Item = (u64, u16)> {
+        self.item.iter().copied().zip(self.kind.iter().copied())
+    }
+
+    /// The same with the first second of each run.
+    pub(crate) fn starts(&self) -> impl Iterator<Item = (u64, u16, u32)> {
+        self.series().zip(&self.first_clock).map(|((item, kind), clock)| (item, kind, *clock))
+    }
+
     /// The place of a series' run.
     pub(crate) fn find(&self, item: u64, kind: Kind) -> Option<usize> {
         find(&self.item, &self.kind, item, kind)

@@ -8,12 +8,14 @@ use model::{ItemId, Sample, Timestamp, Trend};
 use stdx::clock::SharedClock;
 
 use crate::clears::Clears;
+use crate::damage::DamageLog;
 use crate::disk::DiskFile;
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::{Class, DAY_S, Day, Kind, Kinds, Span};
 use crate::late::Late;
-use crate::merge::merged;
+use crate::manifest::Manifest;
+use crate::merge::{OnDamage, merged};
 use crate::newest_cache::Cache;
 use crate::options::Options;
 use crate::recovery::{self, Recovery};
@@ -117,6 +119,7 @@ pub struct Engine {
     /// Segments of other engines that hold older values of our items.
     pub(crate) attached: Vec<Arc<Segment>>,
     pub(crate) newest_rows: Arc<Cache>,
+    pub(crate) manifest: Arc<Manifest>,
     /// Whose segments are being merged.
     pub(crate) merging: Option<(Class, Day)>,
     pub(crate) merge_not_before_s: u64,
@@ -346,7 +349,7 @@ impl Engine {
             self.all_segments().iter().filter(|s| s.overlaps(span)).cloned().collect();
         let frozen = self.frozen.iter().map(|frozen| (frozen.seq, frozen.head.as_ref()));
         let heads: Vec<(u64, &Head)> = frozen.chain([(self.seq, &self.head)]).collect();
-        merged(&segments, &heads, &self.clears, &mut |item, kind, run| {
+        merged(&segments, &heads, (&self.clears, OnDamage::LeaveOut), &mut |item, kind, run| {
             if kinds.has(kind) {
                 scan_run(ItemId(item), kind, run, span, each)?;
             }
@@ -413,6 +416,11 @@ impl Engine {
         Arc::make_mut(&mut self.clears).attach(&sealed.dir, &sealed.clears);
         self.attached.extend(sealed.segments.iter().cloned());
         sort(&mut self.attached);
+    }
+
+    /// The damage found in the directory, shared with the threads that read from it.
+    pub fn damage(&self) -> &Arc<DamageLog> {
+        &self.manifest.damage
     }
 
     /// Figures for self-monitoring.

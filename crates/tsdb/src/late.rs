@@ -14,7 +14,7 @@ use model::ItemId;
 
 use crate::disk::Disk;
 use crate::engine::Engine;
-use crate::error::{Damaged, Error};
+use crate::error::Error;
 use crate::kind::Kind;
 use crate::rows::{CLEAR, LATE, Rows};
 use crate::wal::{BLOCK_ROWS_MAX, Encoder, file_header, replay};
@@ -112,16 +112,18 @@ pub(crate) fn path(dir: &Path) -> PathBuf {
     dir.join("late")
 }
 
-/// Reads the file; none is none. Damage inside costs what is damaged.
-pub(crate) fn read(dir: &Path, disk: &dyn Disk) -> Result<Late, Error> {
+/// Reads the file; none is none. Damage inside costs what is damaged; false = there is some.
+pub(crate) fn read(dir: &Path, disk: &dyn Disk) -> Result<(Late, bool), Error> {
     let mut late = Late::default();
     match replay(disk, &path(dir), &mut |rows| late.take_in(rows, 0)) {
         Ok(found) => {
             late.in_file = true;
-            let whole = found.damaged_blocks == 0 && found.torn == 0;
-            if whole { Ok(late) } else { Err(Damaged("a block does not fit").of(&path(dir))) }
+            let whole = found.damaged_blocks == 0 && found.torn == 0 && !found.header_damaged;
+            Ok((late, whole))
         }
-        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => Ok(late),
+        Err(Error::Io { cause, .. }) if cause.kind() == std::io::ErrorKind::NotFound => {
+            Ok((late, true))
+        }
         Err(error) => Err(error),
     }
 }
@@ -197,7 +199,7 @@ mod tests {
         for (seq, left) in [(1, &all[..]), (2, &[all[0], all[2], all[3]]), (3, &[all[3]])] {
             let dir = tempfile::tempdir().unwrap();
             std::fs::write(path(dir.path()), late.to_write(seq).unwrap()).unwrap();
-            assert_eq!(noted(&read(dir.path(), &crate::OsDisk).unwrap()), left, "{seq}");
+            assert_eq!(noted(&read(dir.path(), &crate::OsDisk).unwrap().0), left, "{seq}");
         }
         late.sealed(3);
         assert_eq!(late.hours.len(), 1);

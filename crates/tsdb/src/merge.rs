@@ -23,10 +23,20 @@ trait Runs {
     fn next(&mut self, out: &mut Run) -> Result<(), Error>;
 }
 
+/// What becomes of blocks that cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OnDamage {
+    /// Rows are left out and the damage is recorded.
+    LeaveOut,
+    /// The damage is recorded and reading fails: a merge would lose the rows for good.
+    Fail,
+}
+
 /// All runs of a segment, each block decoded once.
 struct SegmentRuns {
     segment: Arc<Segment>,
-    entries: Vec<Entry>,
+    damage: OnDamage,
+    entries: Arc<Vec<Entry>>,
     page: usize,
     place: usize,
     /// Blocks with runs still to come, and how many.
@@ -34,24 +44,35 @@ struct SegmentRuns {
 }
 
 impl SegmentRuns {
-    fn open(segment: Arc<Segment>) -> Result<Self, Error> {
-        let mut runs =
-            Self { segment, entries: Vec::new(), page: 0, place: 0, blocks: HashMap::new() };
+    fn open(segment: Arc<Segment>, damage: OnDamage) -> Result<Self, Error> {
+        let (entries, blocks) = (Arc::default(), HashMap::new());
+        let mut runs = Self { segment, damage, entries, page: 0, place: 0, blocks };
         runs.next_page()?;
         Ok(runs)
     }
 
     fn next_page(&mut self) -> Result<(), Error> {
-        self.entries.clear();
+        self.entries = Arc::default();
         self.place = 0;
-        if self.page < self.segment.footer.pages as usize {
-            self.entries = self.segment.page(self.page)?;
+        while self.entries.is_empty() && self.page < self.segment.footer.pages as usize {
+            self.entries = self.segment.any_page(self.page)?;
             self.page += 1;
         }
         Ok(())
     }
 
+    /// Reads a run; the block of one that is damaged is recorded.
     fn read(&mut self, entry: Entry, out: &mut Run) -> Result<(), Error> {
+        match self.read_block(entry, out) {
+            Err(error) if self.segment.lose_block(entry.block, &error) => match self.damage {
+                OnDamage::LeaveOut => Ok(()),
+                OnDamage::Fail => Err(error),
+            },
+            read => read,
+        }
+    }
+
+    fn read_block(&mut self, entry: Entry, out: &mut Run) -> Result<(), Error> {
         if !self.blocks.contains_key(&entry.block) {
             let block = self.segment.block(entry.block)?;
             let runs = block.runs();
@@ -119,12 +140,12 @@ impl Runs for HeadRuns<'_> {
 pub(crate) fn merged(
     segments: &[Arc<Segment>],
     heads: &[(u64, &Head)],
-    clears: &Clears,
+    (clears, damage): (&Clears, OnDamage),
     each: &mut dyn FnMut(u64, Kind, &Run) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut sources: Vec<Box<dyn Runs + '_>> = Vec::new();
     for segment in segments {
-        sources.push(Box::new(SegmentRuns::open(Arc::clone(segment))?));
+        sources.push(Box::new(SegmentRuns::open(Arc::clone(segment), damage)?));
     }
     for &(seq, head) in heads {
         let by_series = BySeries::new(head);
@@ -165,7 +186,9 @@ pub(crate) fn merge(
     let id = SegmentId { last_seq: last.id.last_seq, ..first.id };
     let write = || {
         let mut writer = SegmentWriter::create(place.disk.as_ref(), &place.dir, &id)?;
-        merged(inputs, &[], clears, &mut |item, kind, run| writer.push(item, kind, run))?;
+        merged(inputs, &[], (clears, OnDamage::Fail), &mut |item, kind, run| {
+            writer.push(item, kind, run)
+        })?;
         writer.finish()
     };
     if let Err(error) = write() {
@@ -174,5 +197,10 @@ pub(crate) fn merge(
         return Err(error);
     }
     let mut segments = publish(place, &[id])?;
+    // Before any input is removed.
+    place.manifest.change(|files| {
+        files.segments.retain(|id, _| inputs.iter().all(|input| input.id != *id));
+        files.add_segments(&segments);
+    })?;
     Ok(segments.remove(0))
 }

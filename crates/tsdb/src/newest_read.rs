@@ -56,6 +56,11 @@ impl NewestPages {
         Ok(Self { pages, number: cache.register(), cache: Arc::clone(cache) })
     }
 
+    /// Number of pages.
+    pub(crate) fn len(&self) -> usize {
+        self.pages.len()
+    }
+
     /// The only page that may hold the item.
     fn page_of(&self, item: u64) -> Option<usize> {
         self.pages.partition_point(|&(first, _)| first <= item).checked_sub(1)
@@ -63,7 +68,7 @@ impl NewestPages {
 }
 
 impl Segment {
-    fn newest_page(&self, page: usize) -> Result<Arc<Page>, Error> {
+    pub(crate) fn newest_page(&self, page: usize) -> Result<Arc<Page>, Error> {
         let NewestPages { pages, number, cache } = &self.newest;
         if let Some(page) = cache.get((*number, page)) {
             return Ok(page);
@@ -95,6 +100,7 @@ impl Segment {
             return self.read_newest_blocks(items, kinds, n, sink);
         }
         let mut elsewhere = Vec::new();
+        let mut unreadable = Vec::new();
         let mut rest = items;
         while let Some(&item) = rest.first() {
             let Some(number) = self.newest.page_of(item) else {
@@ -109,7 +115,13 @@ impl Segment {
                 rest.split_at(rest.partition_point(|&item| item < next))
             };
             rest = others;
-            let page = self.newest_page(number)?;
+            let page = match self.newest_page(number) {
+                Err(error) if self.lose_newest_page(number, &error) => {
+                    unreadable.extend_from_slice(here);
+                    continue;
+                }
+                page => page?,
+            };
             let mut from = 0;
             for &item in here {
                 for found in page.find(item, kinds, &mut from) {
@@ -125,6 +137,7 @@ impl Segment {
                 }
             }
         }
+        self.read_newest_blocks(&unreadable, kinds, n, sink)?;
         elsewhere.chunk_by(|a, b| a.1 == b.1).try_for_each(|alike| {
             let items: Vec<u64> = alike.iter().map(|&(item, _)| item).collect();
             self.read_newest_blocks(&items, Kinds::from(alike[0].1), n, sink)
@@ -150,12 +163,16 @@ impl Segment {
         let mut run = Run::default();
         for of_block in wanted.chunk_by(|a, b| a.0 == b.0) {
             let block = match of_block {
-                [(block, item, kind)] => self.block_for(*block, *item, *kind)?,
-                _ => self.block(of_block[0].0)?,
+                [(block, item, kind)] => self.block_for(*block, *item, *kind),
+                _ => self.block(of_block[0].0),
             };
-            for &(_, item, kind) in of_block {
+            let block = match block {
+                Err(error) if self.lose_block(of_block[0].0, &error) => continue,
+                block => block?,
+            };
+            for &(number, item, kind) in of_block {
                 run.clear();
-                block
+                let read = block
                     .find(item, kind)
                     .ok_or(Damaged("a run is missing"))
                     .and_then(|at| block.read(at, kind, &mut run))
@@ -166,8 +183,11 @@ impl Segment {
                             row += 1;
                             if row > from { sink(item, kind, at, raw) } else { Ok(()) }
                         })
-                    })
-                    .map_err(|damaged| self.damaged(damaged))?;
+                    });
+                match read.map_err(|damaged| self.damaged(damaged)) {
+                    Err(error) if self.lose_block(number, &error) => {}
+                    read => read?,
+                }
             }
         }
         Ok(())

@@ -1,23 +1,29 @@
 //! Opening a directory: what a crash left is put right before anything is served.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use stdx::clock::SharedClock;
 
 use crate::clears::{self, Clears};
-use crate::disk::Watched;
+use crate::damage::{Damage, DamageLog};
+use crate::disk::{Disk, Watched};
 use crate::engine::{Engine, Frozen, Stats, today, wal_path};
 use crate::error::Error;
 use crate::head::Head;
+use crate::inventory;
 use crate::kind::Day;
 use crate::late::{self, Late};
+use crate::manifest::{Closed, Contents, Files, Manifest, WalFile};
 use crate::newest_cache::Cache;
 use crate::options::Options;
 use crate::rows::Rows;
+use crate::salvage::rebuild;
 use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
 use crate::spool::spool_path;
+use crate::unreadable::is_lost;
 use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
 use crate::worker::{Syncer, Worker};
@@ -44,13 +50,15 @@ pub struct Recovery {
     pub removed: usize,
     /// Files that are damaged as a whole; they were renamed and their values are missing.
     pub set_aside: Vec<PathBuf>,
+    /// Everything damaged or missing that this start found.
+    pub damage: Vec<Damage>,
     /// Closed after an orderly stop, as far as one can tell: nothing had to be put right.
     pub clean: bool,
 }
 
 /// What a directory holds.
 #[derive(Default)]
-struct Listing {
+pub(crate) struct Listing {
     wals: Vec<u64>,
     /// Files of the log whose heads are sealed.
     spools: Vec<u64>,
@@ -58,16 +66,16 @@ struct Listing {
     temporary: Vec<PathBuf>,
 }
 
-fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
+pub(crate) fn list(dir: &Path, disk: &dyn Disk) -> Result<Listing, Error> {
     let mut listing = Listing::default();
-    for name in options.disk.list(dir).map_err(Error::io("list", dir))? {
+    for name in disk.list(dir).map_err(Error::io("list", dir))? {
         if let Some(id) = SegmentId::parse(&name) {
             listing.segments.push(id);
         } else if let Some(seq) = name.strip_suffix(".wal").and_then(|seq| seq.parse().ok()) {
             listing.wals.push(seq);
         } else if let Some(seq) = name.strip_suffix(".spool").and_then(|seq| seq.parse().ok()) {
             listing.spools.push(seq);
-        } else if name.ends_with(".seg.tmp") || name == "cleared.tmp" || name == "late.tmp" {
+        } else if name.ends_with(".seg.tmp") || is_temporary(&name) {
             listing.temporary.push(dir.join(name));
         }
     }
@@ -76,12 +84,16 @@ fn list(dir: &Path, options: &Options) -> Result<Listing, Error> {
     Ok(listing)
 }
 
+fn is_temporary(name: &str) -> bool {
+    ["cleared.tmp", "late.tmp", "manifest.tmp"].contains(&name)
+}
+
 /// The files that count, and those that do not.
-struct Plan {
-    keep: Vec<SegmentId>,
-    replay: Vec<u64>,
+pub(crate) struct Plan {
+    pub(crate) keep: Vec<SegmentId>,
+    pub(crate) replay: Vec<u64>,
     /// WAL files that came back.
-    stale: Vec<u64>,
+    pub(crate) stale: Vec<u64>,
     /// Files of the log whose heads are sealed.
     spools: Vec<u64>,
     remove: Vec<PathBuf>,
@@ -92,7 +104,7 @@ struct Plan {
 /// Heads are sealed in the order of their numbers and merged only afterwards. So a WAL file
 /// with a younger or merged segment beside it came back from the dead (its removal had not
 /// reached the disk), while segments with the number of an existing WAL file are not finished.
-fn plan(dir: &Path, listing: Listing) -> Plan {
+pub(crate) fn plan(dir: &Path, listing: Listing) -> Plan {
     let Listing { wals, spools, segments, temporary: mut remove } = listing;
     let is_stale = |seq: u64| {
         segments.iter().any(|id| id.last_seq > seq || id.last_seq == seq && id.first_seq < seq)
@@ -118,28 +130,33 @@ pub(crate) fn open(
 ) -> Result<(Engine, Recovery), Error> {
     std::fs::create_dir_all(dir).map_err(Error::io("create", dir))?;
     let lock = lock(dir)?;
-    let plan = plan(dir, list(dir, &options)?);
+    let known = inventory::read(dir, options.disk.as_ref())?;
+    let plan = plan(dir, list(dir, options.disk.as_ref())?);
     let mut recovery = Recovery::default();
+    let mut found = Found::compare(known, &plan, &clock);
     for path in &plan.remove {
         options.disk.remove(path).map_err(Error::io("remove", path))?;
     }
     recovery.removed = plan.remove.len() + plan.stale.len();
     let spools = tidy_log(dir, &options, &plan)?;
     let newest_rows = Arc::new(Cache::new(options.newest_bytes));
-    let segments = open_segments((dir, &newest_rows), &options, &plan.keep, &mut recovery)?;
+    let segments =
+        open_segments((dir, &newest_rows), &options, &plan.keep, (&mut recovery, &found))?;
 
-    let mut clears = open_clears(dir, &options, &mut recovery)?;
+    let mut clears = open_clears(dir, &options, (&mut recovery, &found))?;
 
     let retention = Arc::clone(&options.retention);
     let (disk, newest_cache) = (Arc::clone(&options.disk), Arc::clone(&newest_rows));
-    let place = Place { dir: dir.to_owned(), disk, retention, newest: newest_cache };
+    let manifest = Manifest::new(dir, Arc::clone(&disk), Arc::clone(&found.log));
+    let (newest, manifest_too) = (newest_cache, Arc::clone(&manifest));
+    let place = Place { dir: dir.to_owned(), disk, retention, newest, manifest: manifest_too };
     let worker = Worker::start(place, options.background)?;
     let syncer = Syncer::start(options.sync_interval)?;
 
     let newest = segments.iter().map(|segment| segment.id.last_seq).max().unwrap_or(0);
     let newest = newest.max(clears.seq_max());
-    let mut late = open_late(dir, &options, &mut recovery)?;
-    let mut heads = read_wals(dir, &options, &plan.replay, (&mut recovery, &mut late))?;
+    let mut late = open_late(dir, &options, (&mut recovery, &found))?;
+    let mut heads = read_wals(dir, &options, &plan.replay, (&mut recovery, &mut late, &mut found))?;
     for read in &heads {
         read.head.cleared.iter().for_each(|&item| clears.insert(item, read.seq));
     }
@@ -162,6 +179,13 @@ pub(crate) fn open(
         // A full disk is no reason not to serve what there is: the first append tries again.
         None => (newest + 1, Head::with_capacity(options.head_rows), None, 0),
     };
+    let wals = heads.iter().map(|read| (read.seq, Some(Closed::of(read.valid_len, &read.head))));
+    let wals: Vec<_> = wals.chain(wal.is_some().then_some((seq, None))).collect();
+    // A full disk is no reason not to serve what there is: the next change writes it.
+    let listed = found.write(&manifest, &segments, &wals);
+    for path in found.empty.iter().filter(|_| listed.is_ok()) {
+        options.disk.remove(path).map_err(Error::io("remove", path))?;
+    }
     // What a crash left may be in the system's memory alone: names here, contents at the next sync.
     options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
     let mut files = Vec::new();
@@ -199,12 +223,13 @@ pub(crate) fn open(
         frozen: Vec::new(),
         sealing: false,
         seal_failure: None,
-        failure: None,
+        failure: listed.err(),
         clears: Arc::new(clears),
         late,
         segments: Arc::new(segments),
         attached: Vec::new(),
         newest_rows,
+        manifest,
         merging: None,
         merge_not_before_s: 0,
         rows: Rows::default(),
@@ -221,7 +246,9 @@ pub(crate) fn open(
         engine.failure = Some(error);
     }
     engine.load_newest();
+    recovery.damage = engine.damage().take_new();
     recovery.clean = recovery.torn_bytes == 0
+        && recovery.damage.is_empty()
         && recovery.damaged_blocks == 0
         && recovery.removed == 0
         && recovery.set_aside.is_empty();
@@ -254,7 +281,7 @@ fn tidy_log(dir: &Path, options: &Options, plan: &Plan) -> Result<Vec<(u64, u64,
     kept.into_iter().map(size).collect()
 }
 
-fn lock(dir: &Path) -> Result<std::fs::File, Error> {
+pub(crate) fn lock(dir: &Path) -> Result<std::fs::File, Error> {
     let path = dir.join("lock");
     let file = std::fs::File::create(&path).map_err(Error::io("create", &path))?;
     match file.try_lock() {
@@ -264,17 +291,72 @@ fn lock(dir: &Path) -> Result<std::fs::File, Error> {
     }
 }
 
+/// What a start finds in comparison with the manifest.
+struct Found {
+    files: Files,
+    log: Arc<DamageLog>,
+    now: u32,
+    /// WAL files without a block, to be removed once the manifest does not list them.
+    empty: Vec<PathBuf>,
+}
+
+impl Found {
+    fn compare(known: Option<Contents>, plan: &Plan, clock: &SharedClock) -> Self {
+        let (files, damage) = known.unwrap_or_default();
+        // A damaged manifest is a record of now.
+        let (earlier, new) = damage.into_iter().partition(|damage| damage.found_at > 0);
+        let log = DamageLog::new(SharedClock::clone(clock), earlier);
+        let now = u32::try_from(clock.unix_s()).unwrap_or(u32::MAX);
+        let new: Vec<Damage> = new;
+        let missing = inventory::missing(&files, plan, today(clock), now);
+        new.into_iter().chain(missing).for_each(|damage| log.add(damage));
+        Self { files, log, now, empty: Vec::new() }
+    }
+
+    /// Writes the list of the files as they are now.
+    fn write(
+        &self,
+        manifest: &Manifest,
+        segments: &[Arc<Segment>],
+        wals: &[(u64, Option<Closed>)],
+    ) -> Result<(), Error> {
+        manifest.change(|files| {
+            files.add_segments(segments);
+            for &(seq, closed) in wals {
+                let created = self.files.wals.get(&seq).map_or(self.now, |wal| wal.created);
+                files.wals.insert(seq, WalFile { created, closed });
+            }
+        })
+    }
+}
+
 fn open_segments(
     (dir, newest): (&Path, &Arc<Cache>),
     options: &Options,
     ids: &[SegmentId],
-    recovery: &mut Recovery,
+    (recovery, found): (&mut Recovery, &Found),
 ) -> Result<Vec<Arc<Segment>>, Error> {
-    let mut segments = Vec::new();
+    let (disk, mut segments) = (options.disk.as_ref(), Vec::new());
     for id in ids {
-        match Segment::open(options.disk.as_ref(), &dir.join(id.file_name()), *id, newest) {
-            Ok(segment) => segments.push(Arc::new(segment)),
-            Err(Error::Damaged { path, .. }) => set_aside(options, &path, recovery)?,
+        let path = dir.join(id.file_name());
+        let open = || Segment::open(disk, &path, *id, (newest, &found.log));
+        let known = found.files.segments.get(id).copied();
+        match open() {
+            Ok(segment) => {
+                let lost = known.and_then(|k| inventory::shorter(id, k, segment.footer.rows));
+                lost.into_iter().for_each(|damage| found.log.add(damage));
+                segments.push(Arc::new(segment));
+            }
+            Err(error) if is_lost(&error) => {
+                found.log.add(rebuild(disk, dir, id, known)?);
+                recovery.set_aside.push(aside(&path));
+                match open() {
+                    Ok(segment) => segments.push(Arc::new(segment)),
+                    // Not one block of it was whole.
+                    Err(Error::Io { cause, .. }) if cause.kind() == ErrorKind::NotFound => {}
+                    Err(error) => return Err(error),
+                }
+            }
             Err(error) => return Err(error),
         }
     }
@@ -299,9 +381,15 @@ pub(crate) fn aside(path: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-fn open_clears(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result<Clears, Error> {
+fn open_clears(
+    dir: &Path,
+    options: &Options,
+    (recovery, found): (&mut Recovery, &Found),
+) -> Result<Clears, Error> {
     match clears::read(dir, &options.disk) {
         Err(Error::Damaged { path, .. }) => {
+            let what = "the list of cleared items is damaged; deleted values may come back";
+            found.log.add(Damage::harmless("cleared", what));
             set_aside(options, &path, recovery)?;
             Ok(Clears::default())
         }
@@ -309,14 +397,18 @@ fn open_clears(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result
     }
 }
 
-fn open_late(dir: &Path, options: &Options, recovery: &mut Recovery) -> Result<Late, Error> {
-    match late::read(dir, options.disk.as_ref()) {
-        Err(Error::Damaged { path, .. }) => {
-            set_aside(options, &path, recovery)?;
-            Ok(Late::default())
-        }
-        read => read,
+fn open_late(
+    dir: &Path,
+    options: &Options,
+    (recovery, found): (&mut Recovery, &Found),
+) -> Result<Late, Error> {
+    let (late, whole) = late::read(dir, options.disk.as_ref())?;
+    if !whole {
+        let what = "the list of late hours is damaged; some trends may lack late values";
+        found.log.add(Damage::harmless("late", what));
+        set_aside(options, &late::path(dir), recovery)?;
     }
+    Ok(late)
 }
 
 /// A WAL file in memory.
@@ -333,7 +425,7 @@ fn read_wals(
     dir: &Path,
     options: &Options,
     seqs: &[u64],
-    (recovery, late): (&mut Recovery, &mut Late),
+    (recovery, late, known): (&mut Recovery, &mut Late, &mut Found),
 ) -> Result<Vec<Read>, Error> {
     let mut heads = Vec::new();
     for &seq in seqs {
@@ -343,24 +435,24 @@ fn read_wals(
             head.append(rows);
             late.take_in(rows, seq);
         };
-        let found = match replay(options.disk.as_ref(), &path, &mut take_in) {
-            Ok(found) => found,
-            Err(Error::Damaged { path, .. }) => {
-                set_aside(options, &path, recovery)?;
-                continue;
-            }
-            Err(error) => return Err(error),
-        };
+        let found = replay(options.disk.as_ref(), &path, &mut take_in)?;
         recovery.wal_files += 1;
         recovery.wal_rows += found.rows;
         recovery.torn_bytes += found.torn;
         recovery.damaged_blocks += found.damaged_blocks;
-        if found.valid_len == 0 {
-            // Not even its header is whole: nothing was ever acknowledged from it.
-            options.disk.remove(&path).map_err(Error::io("remove", &path))?;
+        let file = known.files.wals.get(&seq).copied();
+        let damage = inventory::of_wal(seq, &found, file, known.now);
+        let damaged = !damage.is_empty();
+        damage.into_iter().for_each(|damage| known.log.add(damage));
+        if found.rows == 0 && found.header_damaged && found.torn > 0 {
+            set_aside(options, &path, recovery)?;
             continue;
         }
-        let damaged = found.damaged_blocks > 0;
+        if found.valid_len == 0 {
+            // Not even its header is whole: nothing was ever acknowledged from it.
+            known.empty.push(path);
+            continue;
+        }
         let valid_len = found.valid_len;
         heads.push(Read { seq, head, valid_len, len: valid_len + found.torn, damaged });
     }

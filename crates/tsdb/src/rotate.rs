@@ -8,7 +8,6 @@
 //! - A head that cannot be sealed stays in memory, and its WAL on the disk; it is tried again
 //!   after a pause. When there is no room for more heads, appends are refused meanwhile.
 
-use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -16,7 +15,7 @@ use crate::disk::{DiskFile, Watched};
 use crate::engine::{Engine, FROZEN_MAX, Frozen, wal_path};
 use crate::error::Error;
 use crate::head::Head;
-use crate::options::Options;
+use crate::manifest::{Closed, WalFile};
 use crate::spool::spool_path;
 use crate::wal::{FILE_HEADER, file_header};
 use crate::worker::{Job, Seal};
@@ -33,7 +32,7 @@ impl Engine {
             self.failure = Some(error);
         }
         let Some(wal) = &self.wal else {
-            let wal = create_wal(&self.dir, &self.options, self.seq)?;
+            let wal = self.create_wal(self.seq, None)?;
             // What a start found is not synced either.
             self.syncer.rotate(Arc::clone(&wal));
             self.wal = Some(wal);
@@ -62,7 +61,7 @@ impl Engine {
             self.wait_for_sealing()?;
         }
         let seq = self.seq + 1;
-        let file = create_wal(&self.dir, &self.options, seq)?;
+        let file = self.create_wal(seq, Some((self.seq, Closed::of(self.wal_len, &self.head))))?;
         if suspect {
             self.syncer.start_anew(Arc::clone(&file));
             self.frozen.iter_mut().for_each(|frozen| frozen.suspect = true);
@@ -138,16 +137,44 @@ impl Engine {
     }
 }
 
-/// Creates the WAL file of a new head.
-pub(crate) fn create_wal(
-    dir: &Path,
-    options: &Options,
-    seq: u64,
-) -> Result<Arc<dyn DiskFile>, Error> {
-    let path = wal_path(dir, seq);
-    let file = options.disk.create(&path).map_err(Error::io("create", &path))?;
-    let file = Watched::over(file);
-    file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
-    options.disk.sync_dir(dir).map_err(Error::io("sync", dir))?;
-    Ok(file)
+impl Engine {
+    /// Creates the WAL file of a new head and lists it; the one before gets its final length.
+    fn create_wal(
+        &self,
+        seq: u64,
+        before: Option<(u64, Closed)>,
+    ) -> Result<Arc<dyn DiskFile>, Error> {
+        let path = wal_path(&self.dir, seq);
+        let file = self.options.disk.create(&path).map_err(Error::io("create", &path))?;
+        let file = Watched::over(file);
+        file.append(&file_header(seq)).map_err(Error::io("write", &path))?;
+        self.options.disk.sync_dir(&self.dir).map_err(Error::io("sync", &self.dir))?;
+        let created = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
+        self.manifest.change(|files| {
+            if let Some((seq, closed)) = before
+                && let Some(wal) = files.wals.get_mut(&seq)
+            {
+                wal.closed = Some(closed);
+            }
+            files.wals.insert(seq, WalFile { created, closed: None });
+        })?;
+        Ok(file)
+    }
+
+    /// Writes damage that was found outside of the engine into the manifest.
+    pub fn save_damage(&self) -> Result<(), Error> {
+        self.manifest.change(|_| ())
+    }
+
+    /// The orderly end: everything is on the disk, and the manifest has the length of the WAL, so that
+    /// the next start notices what is missing at its end.
+    pub fn close(&mut self) -> Result<(), Error> {
+        self.sync()?;
+        let (seq, closed) = (self.seq, Closed::of(self.wal_len, &self.head));
+        self.manifest.change(|files| {
+            if let Some(wal) = files.wals.get_mut(&seq) {
+                wal.closed = Some(closed);
+            }
+        })
+    }
 }

@@ -10,6 +10,7 @@ use crate::disk::Disk;
 use crate::error::Error;
 use crate::head::Head;
 use crate::kind::{Class, Day, Kind, Retention};
+use crate::manifest::Manifest;
 use crate::newest_cache::Cache;
 use crate::rows::Run;
 use crate::segment::{Segment, SegmentId};
@@ -26,6 +27,7 @@ pub(crate) struct Place {
     pub(crate) disk: Arc<dyn Disk>,
     pub(crate) retention: Arc<dyn Retention>,
     pub(crate) newest: Arc<Cache>,
+    pub(crate) manifest: Arc<Manifest>,
 }
 
 /// The rows of a head by series.
@@ -174,11 +176,11 @@ fn write_segment(
 /// Gives segments that are whole and on the disk their names, and opens them.
 pub(crate) fn publish(place: &Place, ids: &[SegmentId]) -> Result<Vec<Arc<Segment>>, Error> {
     let mut segments = Vec::new();
-    let asked_for = place.newest.age();
+    let (asked_for, damage) = (place.newest.age(), &place.manifest.damage);
     for id in ids {
         let path = place.dir.join(id.file_name());
         place.disk.rename(&temporary(&place.dir, id), &path).map_err(Error::io("rename", &path))?;
-        let segment = Segment::open(place.disk.as_ref(), &path, *id, &place.newest)?;
+        let segment = Segment::open(place.disk.as_ref(), &path, *id, (&place.newest, damage))?;
         if asked_for {
             // Whoever asks next need not wait. What cannot be read fails then, for those who ask.
             drop(segment.load_newest());

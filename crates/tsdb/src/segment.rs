@@ -1,8 +1,8 @@
 //! Segments: immutable files of sealed rows, and how they are read.
 //!
-//! File: magic, blocks, index pages, pages of newest rows, their directory, tables (one entry per
-//! block, one per page), footer. Files of older releases have no newest rows. All numbers that a reader needs to find a run are in the tables, which have a fixed width, so that
-//! opening reads the footer and the tables and a lookup decodes one page. Everything has
+//! File: magic, blocks with a mark in front of each (see `salvage`), index pages, pages of newest rows, their directory, tables (one entry per
+//! block, one per page), footer. Files of older releases have no newest rows and no marks. All numbers
+//! that a reader needs to find a run are in the tables, which have a fixed width, so that opening reads the footer and the tables and a lookup decodes one page. Everything has
 //! a checksum that is verified when it is read.
 
 use std::path::{Path, PathBuf};
@@ -10,12 +10,14 @@ use std::sync::Arc;
 
 use crate::block::Block;
 use crate::column::{Cursor, put_u32, put_u64, unpack};
+use crate::damage::DamageLog;
 use crate::disk::{Disk, DiskRead};
 use crate::error::{Damaged, Error};
 use crate::kind::{Class, Day, Kind, Kinds, Span, at};
 use crate::newest_cache::Cache;
 use crate::newest_read::NewestPages;
 use crate::rows::{Raw, Run, Sink};
+use crate::unreadable::Unreadable;
 
 /// Newest format of segments that this release reads, and the one it writes.
 pub(crate) const FORMAT: u16 = 1;
@@ -113,6 +115,11 @@ impl Footer {
         blocks.checked_add((self.pages as usize).checked_mul(PAGE_ENTRY)?)
     }
 
+    /// Of the bytes of a whole file, if it is not damaged.
+    pub(crate) fn of_file(bytes: &[u8], path: &Path) -> Option<Self> {
+        Self::decode(&bytes[bytes.len().checked_sub(FOOTER)?..], path).ok()
+    }
+
     fn decode(bytes: &[u8], path: &Path) -> Result<Self, Error> {
         let fail = |what: Damaged| what.of(path);
         if !bytes.ends_with(MAGIC) {
@@ -166,6 +173,7 @@ pub(crate) struct Segment {
     size: u64,
     tables: Vec<u8>,
     pub(crate) newest: NewestPages,
+    pub(crate) unreadable: Unreadable,
 }
 
 impl Segment {
@@ -174,7 +182,7 @@ impl Segment {
         disk: &dyn Disk,
         path: &Path,
         id: SegmentId,
-        cache: &Arc<Cache>,
+        (cache, log): (&Arc<Cache>, &Arc<DamageLog>),
     ) -> Result<Self, Error> {
         let fail = |what| Damaged(what).of(path);
         let file = disk.open(path).map_err(Error::io("open", path))?;
@@ -194,7 +202,8 @@ impl Segment {
             return Err(fail("the tables' checksum does not fit"));
         }
         let newest = NewestPages::open(file.as_ref(), path, &footer, cache)?;
-        Ok(Self { id, path: path.to_owned(), footer, file, size, tables, newest })
+        let (path, unreadable) = (path.to_owned(), Unreadable::new(log));
+        Ok(Self { id, path, footer, file, size, tables, newest, unreadable })
     }
 
     pub(crate) fn bytes(&self) -> u64 {
@@ -235,6 +244,12 @@ impl Segment {
         Some((first, place(&mut cursor).ok()?))
     }
 
+    /// The first item of a page, beyond the last page the largest id.
+    pub(crate) fn first_of(&self, page: usize) -> u64 {
+        let is_page = page < self.footer.pages as usize;
+        self.page_place(page).filter(|_| is_page).map_or(u64::MAX, |(first, _)| first)
+    }
+
     /// Reads a page of the index.
     pub(crate) fn page(&self, page: usize) -> Result<Vec<Entry>, Error> {
         let missing = || self.damaged(Damaged("a page is missing"));
@@ -268,32 +283,32 @@ impl Segment {
     pub(crate) fn lookup(
         &self,
         item: u64,
-        kept: &mut Option<(usize, Vec<Entry>)>,
+        kept: &mut Option<(usize, Arc<Vec<Entry>>)>,
     ) -> Result<Vec<Entry>, Error> {
         let pages = self.footer.pages as usize;
-        let first_of = |page| self.page_place(page).map_or(u64::MAX, |(first, _)| first);
         // Binary search for the first page that starts with this item or a later one.
         let (mut low, mut high) = (0, pages);
         while low < high {
             let middle = low.midpoint(high);
-            if first_of(middle) < item { low = middle + 1 } else { high = middle }
+            if self.first_of(middle) < item { low = middle + 1 } else { high = middle }
         }
         let mut found = Vec::new();
         for page in low.saturating_sub(1)..pages {
-            if first_of(page) > item {
+            if self.first_of(page) > item {
                 break;
             }
             if kept.as_ref().is_none_or(|(number, _)| *number != page) {
-                *kept = Some((page, self.page(page)?));
+                *kept = Some((page, self.any_page(page)?));
             }
-            let entries = kept.as_ref().map_or(&[][..], |(_, entries)| entries);
+            let entries = kept.as_ref().map_or(&[][..], |(_, entries)| entries.as_slice());
             let start = entries.partition_point(|entry| entry.item < item);
             found.extend(entries[start..].iter().take_while(|entry| entry.item == item));
         }
         Ok(found)
     }
 
-    /// Hands over the rows of an item, each kind in the order of times.
+    /// Hands over the rows of an item, each kind in the order of times; blocks that cannot be read are
+    /// left out and recorded.
     pub(crate) fn read(
         &self,
         item: u64,
@@ -313,20 +328,23 @@ impl Segment {
             if !kinds.has(entry.kind) || entry.start > span.till || ends_before {
                 continue;
             }
-            let block = self.block_for(entry.block, item, entry.kind)?;
             run.clear();
-            block
-                .find(item, entry.kind)
-                .ok_or(Damaged("a run is missing"))
-                .and_then(|at| block.read(at, entry.kind, &mut run))
-                .and_then(|()| hand_over(&run, entry.kind, span, sink))
-                .map_err(|damaged| self.damaged(damaged))?;
+            let read = self.block_for(entry.block, item, entry.kind).and_then(|block| {
+                let at = block.find(item, entry.kind).ok_or(Damaged("a run is missing"));
+                at.and_then(|at| block.read(at, entry.kind, &mut run))
+                    .and_then(|()| hand_over(&run, entry.kind, span, sink))
+                    .map_err(|damaged| self.damaged(damaged))
+            });
+            match read {
+                Err(error) if self.lose_block(entry.block, &error) => {}
+                read => read?,
+            }
         }
         Ok(())
     }
 }
 
-fn decode_page(bytes: &[u8], first: u64) -> Result<Vec<Entry>, Damaged> {
+pub(crate) fn decode_page(bytes: &[u8], first: u64) -> Result<Vec<Entry>, Damaged> {
     let mut cursor = Cursor::new(bytes);
     let len = cursor.u32()? as usize;
     let steps: Vec<u64> = unpack(&mut cursor, len)?;

@@ -39,6 +39,9 @@ impl Engine {
                 self.worker.submit(Job::Merge(candidates, Arc::clone(&self.clears)));
             }
         }
+        if self.manifest.damage.is_changed() && !self.sealing && self.merging.is_none() {
+            self.worker.submit(Job::NoteDamage);
+        }
         mended.and(self.failure.take().map_or(Ok(()), Err))
     }
 
@@ -151,7 +154,9 @@ fn merge_candidates(
         let mut picked: Vec<Arc<Segment>> = Vec::new();
         let mut rows = 0;
         for segment in group {
-            let fits = segment.footer.rows < options.merge_rows / 2
+            let damaged = segment.is_damaged();
+            let fits = !damaged
+                && segment.footer.rows < options.merge_rows / 2
                 && rows + segment.footer.rows <= options.merge_rows;
             if !fits {
                 if picked.len() >= fan {
@@ -159,7 +164,8 @@ fn merge_candidates(
                 }
                 picked.clear();
                 rows = 0;
-                if segment.footer.rows >= options.merge_rows / 2 {
+                // What is damaged stays as it is: merging would lose it for good.
+                if damaged || segment.footer.rows >= options.merge_rows / 2 {
                     continue;
                 }
             }

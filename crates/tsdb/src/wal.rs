@@ -146,8 +146,19 @@ fn decode_rows(raw: &[u8], count: usize, rows: &mut Rows) -> Result<(), Damaged>
     if bytes == rows.bytes.len() as u64 { Ok(()) } else { Err(Damaged("texts do not fit")) }
 }
 
+/// A part of a file whose acknowledged blocks do not decode.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Lost {
+    pub(crate) offset: u64,
+    pub(crate) len: u64,
+    /// First second of the block before; `None` = there is none.
+    pub(crate) from: Option<u32>,
+    /// Last second of the block that follows; `None` = there is none.
+    pub(crate) till: Option<u32>,
+}
+
 /// What reading a file found.
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub(crate) struct Replayed {
     pub(crate) rows: u64,
     /// Bytes that are whole; what follows was never acknowledged.
@@ -156,12 +167,18 @@ pub(crate) struct Replayed {
     pub(crate) torn: u64,
     /// Damaged blocks that are as long as they should be: these were acknowledged and are lost.
     pub(crate) damaged_blocks: u64,
+    /// The header of the file is damaged; its blocks were found without it.
+    pub(crate) header_damaged: bool,
+    /// Where damaged blocks are.
+    pub(crate) lost: Vec<Lost>,
+    /// Seconds of the last block that was read.
+    pub(crate) last_block: Option<(u32, u32)>,
 }
 
 /// Reads a file and hands over the rows of each block.
 ///
 /// A block that is not whole at the end is what a crash leaves; one in the middle is damage,
-/// is counted and passed over.
+/// is counted and passed over. A damaged file header costs no block.
 pub(crate) fn replay(
     disk: &dyn Disk,
     path: &Path,
@@ -173,26 +190,54 @@ pub(crate) fn replay(
         found.torn = bytes.len() as u64;
         return Ok(found);
     }
-    check_header(&bytes[..FILE_HEADER], path)?;
+    match check_header(&bytes[..FILE_HEADER], path) {
+        Err(Error::Damaged { .. }) => found.header_damaged = true,
+        checked => checked?,
+    }
     let mut offset = FILE_HEADER;
     let mut rows = Rows::default();
     while offset < bytes.len() {
         if let Ok(len) = decode_block(&bytes[offset..], &mut rows) {
             each(&rows);
             found.rows += rows.len() as u64;
+            found.take_span(&rows);
             offset += len;
         } else if let Some(next) = next_block(&bytes, offset, &mut rows) {
-            found.damaged_blocks += 1;
+            found.lose(offset, next - offset);
             offset = next;
         } else {
             // A crash leaves the beginning of a block; a whole one was acknowledged.
-            found.damaged_blocks += u64::from(is_whole(&bytes[offset..]));
+            if is_whole(&bytes[offset..]) {
+                found.lose(offset, bytes.len() - offset);
+            }
             break;
         }
     }
     found.valid_len = offset as u64;
     found.torn = (bytes.len() - offset) as u64;
     Ok(found)
+}
+
+impl Replayed {
+    fn take_span(&mut self, rows: &Rows) {
+        let rows = rows.kind.iter().zip(&rows.clock);
+        // Trends are of earlier hours.
+        let values =
+            rows.filter(|(kind, _)| Kind::from_number(**kind).is_some_and(|k| !k.is_trend()));
+        let clocks = || values.clone().map(|(_, clock)| *clock);
+        let span = clocks().min().zip(clocks().max());
+        if let Some((_, last)) = span {
+            let open = self.lost.iter_mut().rev().take_while(|lost| lost.till.is_none());
+            open.for_each(|lost| lost.till = Some(last));
+            self.last_block = span;
+        }
+    }
+
+    fn lose(&mut self, offset: usize, len: usize) {
+        self.damaged_blocks += 1;
+        let from = self.last_block.map(|(first, _)| first);
+        self.lost.push(Lost { offset: offset as u64, len: len as u64, from, till: None });
+    }
 }
 
 /// The length of the body, as the block's header says.
@@ -285,7 +330,9 @@ mod tests {
         let (all, found) = replayed(&bytes);
         assert_eq!(all, [rows(0, 10), rows(10, 10), rows(20, 10)]);
         let valid_len = bytes.len() as u64;
-        assert_eq!(found.unwrap(), Replayed { rows: 30, valid_len, ..Replayed::default() });
+        let last_block = Some((1_700_000_000, 1_700_000_006));
+        let expected = Replayed { rows: 30, valid_len, last_block, ..Replayed::default() };
+        assert_eq!(found.unwrap(), expected);
     }
 
     #[test]
@@ -308,11 +355,12 @@ mod tests {
             let mut bytes = bytes.clone();
             bytes[at] ^= 1 << (at % 8);
             let (all, found) = replayed(&bytes);
+            let found = found.unwrap();
+            assert_eq!(found.header_damaged, at < FILE_HEADER, "byte {at}");
             if at < FILE_HEADER {
-                assert!(found.is_err(), "header byte {at}");
+                assert_eq!((all.len(), found.damaged_blocks, found.torn), (3, 0, 0), "byte {at}");
                 continue;
             }
-            let found = found.unwrap();
             let hit = starts.iter().filter(|&&start| start <= at).count() - 1;
             let kept: Vec<Rows> =
                 (0..3).filter(|&b| b != hit).map(|b| rows(b as u64 * 10, 10)).collect();
@@ -323,6 +371,9 @@ mod tests {
             let damaged = u64::from(!unfinished);
             if !last || !unfinished {
                 assert_eq!((found.damaged_blocks, found.torn > 0), (damaged, last), "byte {at}");
+                let [lost] = found.lost[..] else { panic!("byte {at}: {found:?}") };
+                assert_eq!(lost.offset, starts[hit] as u64, "byte {at}");
+                assert_eq!((lost.from.is_some(), lost.till.is_some()), (hit > 0, !last));
             }
         }
     }

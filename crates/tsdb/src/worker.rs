@@ -53,6 +53,8 @@ pub(crate) enum Job {
     Unspool(Vec<PathBuf>),
     /// Reads the newest rows into memory: who starts asks for them soon.
     Load(Vec<Arc<Segment>>),
+    /// Writes new damage into the manifest.
+    NoteDamage,
 }
 
 /// What the worker has done.
@@ -80,8 +82,8 @@ pub(crate) fn spawn(
     name: &'static str,
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
-    let builder = std::thread::Builder::new().name(name.to_owned());
-    builder.spawn(body).map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
+    stdx::thread::critical(name, body)
+        .map_err(|cause| Error::Thread { name, cause: Arc::new(cause) })
 }
 
 impl Thread {
@@ -187,6 +189,11 @@ fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
             segments.iter().for_each(|segment| drop(segment.load_newest()));
             None
         }
+        Job::NoteDamage => {
+            // After a failure the next change of the manifest writes it.
+            drop(place.manifest.change(|_| ()));
+            None
+        }
         Job::Unspool(paths) => {
             // What stays is removed at the next start.
             paths.iter().for_each(|path| drop(place.disk.remove(path)));
@@ -214,6 +221,22 @@ fn drop_days(
     remover: &mut Option<Remover>,
 ) -> io::Result<()> {
     segments.sort_by_key(|segment| (segment.id.day, segment.id.last_seq));
+    let ids: Vec<SegmentId> = segments.iter().map(|segment| segment.id).collect();
+    let forget = || place.manifest.change(|files| files.segments.retain(|id, _| !ids.contains(id)));
+    // On a full disk there is room for a new list only when files have gone.
+    let listed = forget().is_err();
+    let removed = remove_days(place, segments, remover);
+    if listed {
+        drop(forget());
+    }
+    removed
+}
+
+fn remove_days(
+    place: &Place,
+    segments: Vec<Arc<Segment>>,
+    remover: &mut Option<Remover>,
+) -> io::Result<()> {
     let mut before = None;
     for segment in segments {
         let day = segment.id.day;
@@ -240,6 +263,10 @@ fn run_seal(place: &Place, job: &Seal) -> Result<Vec<Arc<Segment>>, Error> {
     if let Some(bytes) = &job.late {
         clears::replace(&place.dir, place.disk.as_ref(), &late::path(&place.dir), bytes)?;
     }
+    place.manifest.change(|files| {
+        files.add_segments(&segments);
+        files.wals.remove(&job.seq);
+    })?;
     let (wal, disk) = (&job.wal, place.disk.as_ref());
     let aside = job.keep_wal.then(|| crate::recovery::aside(wal));
     let gone = match aside.as_ref().or(job.spool.as_ref()) {
@@ -269,17 +296,21 @@ struct SyncShared {
 }
 
 impl SyncShared {
+    /// Files to be synced; `None` = nothing was written since the last time. What is written from now
+    /// on is for the next time. Under the lock of the files: a rotation in between would take "nothing
+    /// was written" for "everything is synced" and forget the file that was written until then.
+    fn take_dirty(&self) -> Option<Vec<Arc<dyn DiskFile>>> {
+        let files = lock(&self.files);
+        self.dirty.swap(false, Ordering::AcqRel).then(|| files.clone())
+    }
+
     fn sync(&self) -> Result<(), Error> {
         let _running = lock(&self.running);
         if let Some(error) = lock(&self.failed).clone() {
             // A later success would tell nothing.
             return Err(error);
         }
-        // Cleared first: what is written from now on is for the next time.
-        if !self.dirty.swap(false, Ordering::AcqRel) {
-            return Ok(());
-        }
-        let files = lock(&self.files).clone();
+        let Some(files) = self.take_dirty() else { return Ok(()) };
         for file in &files {
             if let Err(cause) = file.sync() {
                 let error = Error::io("sync", std::path::Path::new("the WAL"))(cause);
@@ -368,5 +399,46 @@ impl Drop for Syncer {
             thread.thread().unpark();
             drop(thread.join());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Nothing;
+
+    impl DiskFile for Nothing {
+        fn append(&self, _: &[u8]) -> io::Result<()> {
+            Ok(())
+        }
+        fn truncate(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+        fn sync(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    /// A rotation that sees "not dirty" forgets the file before: it must not see that before the sync
+    /// has taken the file.
+    #[test]
+    fn sync_takes_its_files_and_the_dirty_mark_in_one_step() {
+        let syncer = Syncer::start(None).unwrap();
+        syncer.rotate(Arc::new(Nothing));
+        syncer.touch();
+        let shared = Arc::clone(&syncer.shared);
+        let files = lock(&syncer.shared.files);
+        let thread = std::thread::spawn(move || shared.sync().is_ok());
+        while syncer.shared.running.try_lock().is_ok() {
+            std::thread::yield_now();
+        }
+        for _ in 0..100 {
+            std::thread::sleep(Duration::from_micros(200));
+            assert!(syncer.shared.dirty.load(Ordering::Acquire), "marked clean before the sync");
+        }
+        drop(files);
+        assert!(thread.join().unwrap());
+        assert!(!syncer.shared.dirty.load(Ordering::Acquire));
     }
 }

@@ -11,6 +11,7 @@ use crate::error::Error;
 use crate::kind::Kind;
 use crate::newest;
 use crate::rows::Run;
+use crate::salvage::mark;
 use crate::segment::{Entry, Footer, MAGIC, PAGE_ENTRIES, Place, SegmentId};
 
 /// Bytes gathered before they are written.
@@ -126,8 +127,22 @@ impl SegmentWriter {
         for entry in waiting.drain(..) {
             self.entries[entry].block = number;
         }
+        self.out.put(&mark(&self.block))?;
         self.blocks.push(self.out.put(&self.block)?);
         Ok(())
+    }
+
+    /// Adds a whole block as it is; [`SegmentWriter::set_index`] says what it holds. Returns its number.
+    pub(crate) fn put_block(&mut self, block: &[u8]) -> Result<u32, Error> {
+        self.out.put(&mark(block))?;
+        self.blocks.push(self.out.put(block)?);
+        Ok(len_u32(self.blocks.len() - 1))
+    }
+
+    /// The index of whole blocks, sorted, with the number of their rows and the first and last second.
+    pub(crate) fn set_index(&mut self, entries: Vec<Entry>, rows: u64, (first, last): (u32, u32)) {
+        self.entries = entries;
+        (self.footer.rows, self.footer.first, self.footer.last) = (rows, first, last);
     }
 
     /// Writes index and footer and waits for the disk. The file still has its temporary name.

@@ -80,6 +80,9 @@ fn check(dir: &Path, story: &Story, kept: usize, what: &str) {
     let (mut engine, recovery) = open(dir, small(), &clock);
     assert_eq!(recovery.damaged_blocks, 0, "{what}");
     assert_eq!(recovery.set_aside, [0; 0].map(|_: u8| std::path::PathBuf::new()), "{what}");
+    if kept == story.acknowledged.len() {
+        assert_eq!(recovery.damage, [], "{what}: nothing was lost");
+    }
     let sure = &story.acknowledged[..kept];
     let maybe: Vec<u32> =
         story.acknowledged[kept..].iter().copied().chain(story.uncertain).collect();
@@ -166,8 +169,8 @@ fn durable_appends_survive_a_power_cut() {
 #[test]
 fn a_dead_disk_takes_nothing_but_reading_goes_on() {
     let dir = tempfile::tempdir().unwrap();
-    // Directory, create, header, directory, then the third batch.
-    let disk = CrashDisk::new(7);
+    // Directory, create, header, directory, twice the manifest (five each), then the third batch.
+    let disk = CrashDisk::new(17);
     let clock = sim_clock();
     let options = Options { disk: Arc::new(disk), ..small() };
     let (mut engine, _) = open(dir.path(), options, &clock);

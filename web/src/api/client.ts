@@ -1,3 +1,4 @@
+import { answered, unanswered } from "./reach";
 import type { MethodName } from "./schema";
 import { endSession, sessionToken } from "./session-store";
 
@@ -33,17 +34,31 @@ const ANONYMOUS = new Set(["user.login", "user.checkAuthentication", "apiinfo.ve
 
 let lastId = 0;
 
-async function send(method: string, params: unknown, signal?: AbortSignal): Promise<Response> {
+async function send(
+  method: string,
+  params: unknown,
+  signal?: AbortSignal,
+  token = sessionToken(),
+): Promise<Response> {
   const headers: Record<string, string> = { "Content-Type": "application/json-rpc" };
-  const token = sessionToken();
   if (token && !ANONYMOUS.has(method)) headers.Authorization = `Bearer ${token}`;
   const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: ++lastId });
   try {
-    return await fetch(API_PATH, { method: "POST", headers, body, signal });
+    const answer = await fetch(API_PATH, { method: "POST", headers, body, signal });
+    // Gateways in front of a server that is down.
+    if (answer.status >= 502 && answer.status <= 504) unanswered();
+    else answered();
+    return answer;
   } catch (error) {
     if (signal?.aborted) throw error;
+    unanswered();
     throw new ApiError(0, "The server does not answer.", method);
   }
+}
+
+/** Keeps asking until the server answers again. */
+export function probe(): Promise<unknown> {
+  return rpc("apiinfo.version", []).catch(() => undefined);
 }
 
 function httpError(answer: Response, method: string): ApiError {
@@ -77,6 +92,11 @@ export async function rpc<T>(method: Method, params: unknown, signal?: AbortSign
   }
   if (envelope.result === undefined) throw httpError(answer, method);
   return envelope.result;
+}
+
+/** Ends a session that this page does not use. */
+export async function endOther(token: string): Promise<void> {
+  await send("user.logout", [], undefined, token).catch(() => undefined);
 }
 
 /** `countOutput` answers with a string. */

@@ -168,9 +168,62 @@ export function updateParams(eventids: string[], update: Update): object {
 
 const BATCH = 1000;
 
-/** Updates problems, in batches that keep each request small. */
-export async function updateProblems(eventids: string[], update: Update): Promise<void> {
+/** What an update did. */
+export interface UpdateResult {
+  updated: number;
+  /** Not closed, because their triggers do not allow it. */
+  notClosable: number;
+  /** Not updated: their number and the first error. */
+  failed: number;
+  error?: unknown;
+}
+
+/** Which of these problems have triggers that allow manual closing. */
+async function closable(eventids: string[]): Promise<Set<string>> {
+  const events = await rpc<{ eventid: string; objectid: string }[]>("event.get", {
+    output: ["eventid", "objectid"],
+    eventids,
+  });
+  const triggers = await rpc<{ triggerid: string }[]>("trigger.get", {
+    output: ["triggerid"],
+    triggerids: [...new Set(events.map((event) => event.objectid))],
+    filter: { manual_close: 1 },
+  });
+  const allowed = new Set(triggers.map((trigger) => trigger.triggerid));
+  return new Set(events.filter((e) => allowed.has(e.objectid)).map((e) => e.eventid));
+}
+
+/**
+ * Updates problems, in batches that keep each request small. "Close" is sent only where the trigger
+ * allows it; a batch that fails does not stop the others.
+ */
+export async function updateProblems(eventids: string[], update: Update): Promise<UpdateResult> {
+  const result: UpdateResult = { updated: 0, notClosable: 0, failed: 0 };
+  const send = async (ids: string[], change: Update) => {
+    const params = updateParams(ids, change) as { action: number };
+    if (ids.length === 0 || params.action === 0) return;
+    try {
+      await rpc("event.acknowledge", params);
+      result.updated += ids.length;
+    } catch (error) {
+      result.failed += ids.length;
+      result.error ??= error;
+    }
+  };
   for (let at = 0; at < eventids.length; at += BATCH) {
-    await rpc("event.acknowledge", updateParams(eventids.slice(at, at + BATCH), update));
+    const batch = eventids.slice(at, at + BATCH);
+    if (!update.close) {
+      await send(batch, update);
+      continue;
+    }
+    const may = await closable(batch);
+    const others = batch.filter((id) => !may.has(id));
+    result.notClosable += others.length;
+    await send(
+      batch.filter((id) => may.has(id)),
+      update,
+    );
+    await send(others, { ...update, close: false });
   }
+  return result;
 }

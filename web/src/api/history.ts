@@ -1,9 +1,11 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { isNumeric } from "~/util/format";
 import {
   bucketWidth,
   chooseSource,
   mergeBuckets,
   mergeTail,
+  nextSource,
   type Series,
   type SeriesItem,
 } from "~/util/points";
@@ -27,8 +29,8 @@ interface CoarsePoint {
   value_max: string;
 }
 
-/** More raw points than this for one line say no more than hourly trends do. */
-const RAW_POINTS_MAX = 20_000;
+/** Raw points of one line; an item with more values in the span is drawn from buckets. */
+export const RAW_POINTS_MAX = 5_000;
 const HOUR = 3600;
 async function rawPoints(
   item: SeriesItem,
@@ -64,6 +66,17 @@ async function fetchRaw(item: SeriesItem, span: Span, signal?: AbortSignal): Pro
   };
 }
 
+/** Raw values, or buckets where there are too many values: never only a part of the span. */
+export async function fetchHistory(
+  item: SeriesItem,
+  span: Span,
+  signal?: AbortSignal,
+): Promise<Series> {
+  const raw = await fetchRaw(item, span, signal);
+  if (raw.clocks.length < RAW_POINTS_MAX || !isNumeric(item.value_type)) return raw;
+  return fetchBuckets(item, span, bucketWidth(span), signal);
+}
+
 async function fetchTrends(item: SeriesItem, span: Span, signal?: AbortSignal): Promise<Series> {
   const points = await rpc<CoarsePoint[]>(
     "trend.get",
@@ -88,14 +101,11 @@ async function fetchTrends(item: SeriesItem, span: Span, signal?: AbortSignal): 
   // The running hour has no trend yet: its raw values finish the line.
   const lastHour = points.at(-1);
   const from = lastHour ? Number(lastHour.clock) + HOUR : span.from;
-  const tail = await rawPoints(item, { from, till: span.till }, signal);
-  for (const point of tail) {
-    const value = Number(point.value);
-    series.clocks.push(stamp(point));
-    series.values.push(value);
-    series.low.push(value);
-    series.high.push(value);
-  }
+  const tail = await fetchHistory(item, { from, till: span.till }, signal);
+  series.clocks.push(...tail.clocks);
+  series.values.push(...tail.values);
+  series.low.push(...(tail.low ?? tail.values));
+  series.high.push(...(tail.high ?? tail.values));
   return series;
 }
 
@@ -137,9 +147,9 @@ export const seriesQuery = (item: SeriesItem, range: TimeRange) =>
     queryFn: async ({ signal, client, queryKey }): Promise<Series> => {
       const span = resolveRange(range);
       if (!span) return { itemid: item.itemid, source: "history", clocks: [], values: [] };
-      const source = chooseSource(item, span, Date.now() / 1000);
-      if (source === "trends") return fetchTrends(item, span, signal);
       const before = client.getQueryData<Series>(queryKey);
+      const source = nextSource(chooseSource(item, span, Date.now() / 1000), before);
+      if (source === "trends") return fetchTrends(item, span, signal);
       const last = before?.source === source ? before.clocks.at(-1) : undefined;
       const goesOn = last !== undefined && last > span.from && range.from.startsWith("now");
       if (source === "buckets") {
@@ -152,9 +162,9 @@ export const seriesQuery = (item: SeriesItem, range: TimeRange) =>
       }
       if (before && goesOn) {
         const tail = await fetchRaw(item, { from: Math.floor(last), till: span.till }, signal);
-        return mergeTail(before, tail, span);
+        if (tail.clocks.length < RAW_POINTS_MAX) return mergeTail(before, tail, span);
       }
-      return fetchRaw(item, span, signal);
+      return fetchHistory(item, span, signal);
     },
     structuralSharing: false,
     refetchInterval: range.to === "now" ? pollInterval : false,
@@ -186,20 +196,20 @@ export const valuesQuery = (item: SeriesItem, limit: number) =>
 export type Sparks = Map<string, { clocks: number[]; values: number[] }>;
 
 export const SPARK_SECONDS = HOUR;
-const SPARK_POINTS_MAX = 20_000;
+/** Seconds of a bucket of a small line, which is about a hundred pixels wide. */
+const SPARK_WIDTH = 60;
 
 async function sparkPoints(valueType: number, itemids: string[], signal?: AbortSignal) {
   if (itemids.length === 0) return [];
-  return rpc<HistoryPoint[]>(
-    "history.get",
+  return rpc<CoarsePoint[]>(
+    "history.buckets",
     {
-      output: ["itemid", "clock", "ns", "value"],
+      output: ["itemid", "clock", "value_avg"],
       history: valueType,
       itemids,
       time_from: Math.floor(Date.now() / 1000) - SPARK_SECONDS,
-      sortfield: "clock",
-      sortorder: "DESC",
-      limit: SPARK_POINTS_MAX,
+      time_till: Math.floor(Date.now() / 1000),
+      width: SPARK_WIDTH,
     },
     signal,
   );
@@ -215,14 +225,14 @@ export async function fetchSparks(
     sparkPoints(3, ids("3"), signal),
   ]);
   const sparks: Sparks = new Map();
-  for (const point of [...floats, ...unsigned].reverse()) {
+  for (const point of [...floats, ...unsigned]) {
     let spark = sparks.get(point.itemid);
     if (!spark) {
       spark = { clocks: [], values: [] };
       sparks.set(point.itemid, spark);
     }
-    spark.clocks.push(stamp(point));
-    spark.values.push(Number(point.value));
+    spark.clocks.push(Number(point.clock) + SPARK_WIDTH / 2);
+    spark.values.push(Number(point.value_avg));
   }
   return sparks;
 }

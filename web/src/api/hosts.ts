@@ -1,6 +1,7 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { HostInterface } from "~/util/interfaces";
 import type { Tag, TagFilter } from "~/util/tags";
+import { wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
@@ -106,37 +107,36 @@ function narrowed(filter: HostFilter): object {
   };
 }
 
-/** Only the ids, in the order shown: the spine that the windows of the table hang on. */
-export const hostIdsQuery = (filter: HostFilter) =>
+/** How many hosts match. */
+export const hostTotalQuery = (filter: HostFilter) =>
   queryOptions({
-    queryKey: ["hosts", "ids", filter],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ hostid: string }[]>(
-        "host.get",
-        {
-          ...narrowed(filter),
-          output: ["hostid"],
-          sortfield: filter.sort ?? "name",
-          sortorder: filter.desc ? "DESC" : "ASC",
-        },
-        signal,
-      );
-      return rows.map((row) => row.hostid);
-    },
+    queryKey: ["hosts", "total", narrowed(filter)],
+    queryFn: ({ signal }) => rpcCount("host.get", narrowed(filter), signal),
     placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
     meta: { live: "config" },
   });
 
-export function fetchHostRows(hostids: string[], signal?: AbortSignal): Promise<HostRow[]> {
-  return rpc<HostRow[]>("host.get", { ...ROW, hostids }, signal);
+/** The rows of a window of the list; the server sorts and cuts. */
+export function hostWindow(
+  filter: HostFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<HostRow[]> {
+  return rpc<HostRow[]>(
+    "host.get",
+    {
+      ...ROW,
+      ...narrowed(filter),
+      sortfield: filter.sort ?? "name",
+      sortorder: filter.desc ? "DESC" : "ASC",
+      limit,
+      offset: offset || undefined,
+    },
+    signal,
+  );
 }
-
-export const hostCountQuery = () =>
-  queryOptions({
-    queryKey: ["hosts", "count"],
-    queryFn: ({ signal }) => rpcCount("host.get", {}, signal),
-    meta: { live: "config" },
-  });
 
 export const hostQuery = (hostid: string) =>
   queryOptions({
@@ -166,6 +166,13 @@ export interface NamedHost {
 }
 
 /** A handful of hosts by name, for pickers and the palette. */
+function hostSearch(text: string): object {
+  const words = wordsOf(text);
+  if (words.length > 1) return { search: { name: words } };
+  return text ? { search: { name: text, host: text }, searchByAny: true } : {};
+}
+
+/** A handful by name: one word also by the technical name, several by the visible name alone. */
 export const hostSearchQuery = (text: string, limit = 20) =>
   queryOptions({
     queryKey: ["hosts", "search", text, limit],
@@ -174,8 +181,7 @@ export const hostSearchQuery = (text: string, limit = 20) =>
         "host.get",
         {
           output: ["hostid", "name"],
-          search: text ? { name: text, host: text } : undefined,
-          searchByAny: true,
+          ...hostSearch(text),
           sortfield: "name",
           limit,
         },

@@ -1,7 +1,8 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Mapping } from "~/util/format";
 import type { Tag, TagFilter } from "~/util/tags";
-import { rpc } from "./client";
+import { includesAll, wordsOf } from "~/util/words";
+import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
 
 export interface ItemRow {
@@ -86,35 +87,48 @@ export interface ItemFilter {
   state?: string;
 }
 
-/** More rows than this nobody scrolls through: the page asks to narrow the search instead. */
-export const ITEM_IDS_MAX = 20_000;
+function narrowed(filter: ItemFilter): object {
+  return {
+    hostids: filter.hostids?.length ? filter.hostids : undefined,
+    groupids: filter.groupids?.length ? filter.groupids : undefined,
+    tags: filter.tags?.length ? filter.tags : undefined,
+    monitored: filter.monitored || undefined,
+    filter: filter.state ? { state: filter.state } : undefined,
+    search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
+    searchByAny: filter.text ? true : undefined,
+    webitems: true,
+  };
+}
 
-export const itemIdsQuery = (filter: ItemFilter) =>
+/** How many items match. */
+export const itemTotalQuery = (filter: ItemFilter) =>
   queryOptions({
-    queryKey: ["items", "ids", filter],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ itemid: string }[]>(
-        "item.get",
-        {
-          output: ["itemid"],
-          hostids: filter.hostids?.length ? filter.hostids : undefined,
-          groupids: filter.groupids?.length ? filter.groupids : undefined,
-          tags: filter.tags?.length ? filter.tags : undefined,
-          monitored: filter.monitored || undefined,
-          filter: filter.state ? { state: filter.state } : undefined,
-          search: filter.text ? { name: filter.text, key_: filter.text } : undefined,
-          searchByAny: filter.text ? true : undefined,
-          webitems: true,
-          sortfield: "name",
-          limit: ITEM_IDS_MAX,
-        },
-        signal,
-      );
-      return rows.map((row) => row.itemid);
-    },
+    queryKey: ["items", "total", filter],
+    queryFn: ({ signal }) => rpcCount("item.get", narrowed(filter), signal),
     placeholderData: keepPreviousData,
     meta: { live: "config" },
   });
+
+/** The ids of a window of the list; the server sorts and cuts. */
+export async function itemIds(
+  filter: ItemFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<string[]> {
+  const rows = await rpc<{ itemid: string }[]>(
+    "item.get",
+    {
+      ...narrowed(filter),
+      output: ["itemid"],
+      sortfield: "name",
+      limit,
+      offset: offset || undefined,
+    },
+    signal,
+  );
+  return rows.map((row) => row.itemid);
+}
 
 export function fetchItemRows(itemids: string[], signal?: AbortSignal): Promise<ItemRow[]> {
   return rpc<ItemRow[]>("item.get", { ...ROW, itemids }, signal);
@@ -192,6 +206,49 @@ export const itemSearchQuery = (
         filter: options.numeric ? { value_type: [0, 3] } : undefined,
       };
       return search("item", text, more, signal);
+    },
+    placeholderData: keepPreviousData,
+    staleTime: 10_000,
+  });
+
+/**
+ * Items of hosts whose host and item names together have all words of the text: `web-01 cpu`.
+ * Items of templates have no values and are left out.
+ */
+export const hostItemSearchQuery = (text: string) =>
+  queryOptions({
+    queryKey: ["items", "palette", text],
+    queryFn: async ({ signal }) => {
+      const words = wordsOf(text);
+      const own = { selectHosts: ["hostid", "name"], templated: false };
+      if (words.length < 2) return search("item", text, own, signal);
+      const hosts = await rpc<{ hostid: string }[]>(
+        "host.get",
+        { output: ["hostid"], search: { name: words }, searchByAny: true, limit: 50 },
+        signal,
+      );
+      const [named, ofHosts] = await Promise.all([
+        search("item", text, { ...own, search: { name: words }, searchByAny: false }, signal),
+        hosts.length === 0
+          ? []
+          : search(
+              "item",
+              text,
+              {
+                ...own,
+                hostids: hosts.map((host) => host.hostid),
+                search: { name: words },
+                limit: 200,
+              },
+              signal,
+            ),
+      ]);
+      const seen = new Set(named.map((item) => item.itemid));
+      const combined = ofHosts.filter(
+        (item) =>
+          !seen.has(item.itemid) && includesAll(`${item.hosts[0]?.name} ${item.name}`, text),
+      );
+      return [...combined, ...named];
     },
     placeholderData: keepPreviousData,
     staleTime: 10_000,

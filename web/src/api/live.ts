@@ -1,4 +1,9 @@
 import type { Query, QueryClient } from "@tanstack/react-query";
+import { probe } from "./client";
+import { FOLLOW_MS, type FromPage, LiveHub, type ToPage } from "./live-hub";
+import { openStream } from "./live-stream";
+import { isReachable, subscribeReach } from "./reach";
+import { Refresher } from "./refresh";
 import { sessionToken, subscribeSession } from "./session-store";
 
 /** What a query shows, so that the server's notices reach the right ones. */
@@ -19,22 +24,19 @@ export type LiveState = "live" | "polling" | "offline";
 const POLL_MS = 5_000;
 /** A slow heartbeat behind the stream, in case a notice was lost on the way. */
 const BACKUP_POLL_MS = 30_000;
-/** Values arrive all the time: gather their notices before asking again. */
-const GATHER_MS = 400;
-/** How long to wait before looking again for a server that has no stream. */
-const RETRY_MS = 60_000;
+/** How often a server that does not answer is asked again. */
+const PROBE_MS = 3_000;
 
-let state: LiveState = "polling";
+let streaming = false;
 const listeners = new Set<() => void>();
 
-function setState(next: LiveState): void {
-  if (state === next) return;
-  state = next;
+function notify(): void {
   for (const listener of listeners) listener();
 }
 
 export function liveState(): LiveState {
-  return state;
+  if (!isReachable()) return "offline";
+  return streaming ? "live" : "polling";
 }
 
 export function subscribeLive(listener: () => void): () => void {
@@ -44,7 +46,7 @@ export function subscribeLive(listener: () => void): () => void {
 
 /** For `refetchInterval`: quick while nothing tells us of changes, slow while the server does. */
 export function pollInterval(): number {
-  return state === "live" ? BACKUP_POLL_MS : POLL_MS;
+  return liveState() === "live" ? BACKUP_POLL_MS : POLL_MS;
 }
 
 function concerns(query: Query, itemids: ReadonlySet<string>): boolean {
@@ -53,84 +55,85 @@ function concerns(query: Query, itemids: ReadonlySet<string>): boolean {
   return !meta.itemids || meta.itemids.some((id) => itemids.has(id));
 }
 
-class Stream {
-  private source: EventSource | null = null;
-  private retry: ReturnType<typeof setTimeout> | undefined;
-  private gathered = new Set<string>();
-  private flush: ReturnType<typeof setTimeout> | undefined;
-
-  constructor(private readonly client: QueryClient) {}
-
-  open(): void {
-    this.close();
-    const token = sessionToken();
-    if (!token) return;
-    const source = new EventSource(`/api/live?token=${encodeURIComponent(token)}`);
-    this.source = source;
-    source.onopen = () => {
-      setState("live");
-      // What happened while there was no stream nobody has told us.
-      this.refreshAll();
-    };
-    source.onerror = () => {
-      setState("polling");
-      // CLOSED: the server has no stream (404) or refused it. Otherwise the browser reconnects itself.
-      if (source.readyState === EventSource.CLOSED) {
-        this.retry = setTimeout(() => this.open(), RETRY_MS);
-      }
-    };
-    source.addEventListener("values", (event) => this.values(event.data));
-    source.addEventListener("problems", () => this.refreshProblems());
-    // Also what the server says when this browser was too slow to hear everything.
-    source.addEventListener("config", () => this.refreshAll());
+/** The shared worker's port; where there are no shared workers, a hub of this page alone. */
+function connect(receive: (message: ToPage) => void): (message: FromPage) => void {
+  if ("SharedWorker" in globalThis) {
+    const worker = new SharedWorker(new URL("./live-worker.ts", import.meta.url), {
+      type: "module",
+      name: "vedette-live",
+    });
+    worker.port.onmessage = (event: MessageEvent<ToPage>) => receive(event.data);
+    return (message) => worker.port.postMessage(message);
   }
+  const hub = new LiveHub(openStream);
+  const port = { postMessage: receive };
+  return (message) => hub.receive(port, message);
+}
 
-  close(): void {
-    clearTimeout(this.retry);
-    clearTimeout(this.flush);
-    this.flush = undefined;
-    this.source?.close();
-    this.source = null;
-    setState("polling");
-  }
-
-  private refreshProblems(): void {
-    void this.client.invalidateQueries({ predicate: (query) => query.meta?.live === "problems" });
-  }
-
-  private refreshAll(): void {
-    void this.client.invalidateQueries({ predicate: (query) => query.meta?.live !== undefined });
-  }
-
-  private values(data: string): void {
-    try {
-      const { itemids } = JSON.parse(data) as { itemids: (string | number)[] };
-      for (const id of itemids) this.gathered.add(String(id));
-    } catch {
-      return;
-    }
-    this.flush ??= setTimeout(() => {
-      const itemids = this.gathered;
-      this.gathered = new Set();
-      this.flush = undefined;
-      void this.client.invalidateQueries(
-        { predicate: (query) => concerns(query, itemids) },
-        { cancelRefetch: false },
-      );
-    }, GATHER_MS);
+function itemsOf(data: string): ReadonlySet<string> {
+  try {
+    const { itemids } = JSON.parse(data) as { itemids: (string | number)[] };
+    return new Set(itemids.map(String));
+  } catch {
+    return new Set();
   }
 }
 
-/** Follows the session: a stream while somebody is signed in. Called once, at start. */
+/** Asks a server that does not answer until it does, then refreshes what is shown. */
+function watchReach(refreshAll: () => void): void {
+  let timer: ReturnType<typeof setInterval> | undefined;
+  subscribeReach(() => {
+    clearInterval(timer);
+    if (isReachable()) refreshAll();
+    else timer = setInterval(() => void probe(), PROBE_MS);
+    notify();
+  });
+}
+
+/** Follows the session while the page is visible. Called once, at start. */
 export function startLive(client: QueryClient): void {
-  const stream = new Stream(client);
-  let token: string | null = null;
-  const follow = () => {
-    if (sessionToken() === token) return;
-    token = sessionToken();
-    if (token) stream.open();
-    else stream.close();
+  const refresher = new Refresher(client);
+  const refreshAll = () => refresher.notice((query) => query.meta?.live !== undefined);
+  const setStreaming = (live: boolean) => {
+    if (streaming === live) return;
+    streaming = live;
+    notify();
   };
-  subscribeSession(follow);
+
+  const receive = (message: ToPage) => {
+    if (message.kind === "state") {
+      setStreaming(message.live);
+      // Notices sent while there was no stream are lost.
+      if (message.live) refreshAll();
+      else void probe();
+    } else if (message.name === "values") {
+      const itemids = itemsOf(message.data);
+      refresher.notice((query) => concerns(query, itemids));
+    } else if (message.name === "problems") {
+      refresher.notice((query) => query.meta?.live === "problems");
+    } else if (message.name === "config") {
+      // Also sent if this browser was too slow to read every notice.
+      refreshAll();
+    }
+  };
+
+  const send = connect(receive);
+  const follow = () => {
+    const token = sessionToken();
+    if (token && document.visibilityState === "visible") send({ kind: "follow", token });
+    else {
+      send({ kind: "leave" });
+      setStreaming(false);
+    }
+  };
+  subscribeSession(() => {
+    if (!sessionToken()) refresher.stop();
+    follow();
+  });
+  document.addEventListener("visibilitychange", follow);
+  addEventListener("pagehide", () => send({ kind: "leave" }));
+  addEventListener("pageshow", follow);
+  setInterval(follow, FOLLOW_MS);
+  watchReach(refreshAll);
   follow();
 }

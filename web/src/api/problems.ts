@@ -1,5 +1,5 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
-import { SEVERITIES, type Severity, toSeverity } from "~/util/severity";
+import { type Severity, toSeverity } from "~/util/severity";
 import type { Tag, TagFilter } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
@@ -27,6 +27,8 @@ export interface ProblemItem {
   itemid: string;
   name: string;
   lastvalue: string;
+  /** "0": the item has no value yet. */
+  lastclock: string;
   units: string;
   value_type: string;
 }
@@ -79,14 +81,8 @@ interface RawTrigger {
   items: ProblemItem[];
 }
 
-interface Spine {
-  eventid: string;
-  severity: string;
-}
-
-/** Rows that are asked for at once before the whole list of ids is known. */
-export const HEAD_ROWS = 200;
-const IDS_MAX = 200_000;
+/** Rows that can be selected and changed together. */
+export const SELECT_MAX = 1000;
 
 function narrowed(filter: ProblemFilter): object {
   return {
@@ -113,67 +109,51 @@ function getParams(filter: ProblemFilter): [method: string, params: object] {
   return ["problem.get", { ...narrowed(filter), recent: filter.mode === "recent" }];
 }
 
-/** Order of the ids: newest first, or the most severe first and newest within a severity. */
-export function sortSpine(rows: Spine[], sort: ProblemFilter["sort"]): string[] {
-  if (sort === "severity") {
-    const buckets: string[][] = [[], [], [], [], [], []];
-    for (const row of rows) buckets[toSeverity(row.severity)]?.push(row.eventid);
-    return buckets.reverse().flat();
-  }
-  return rows.map((row) => row.eventid);
-}
-
-/** The first ids by severity: one short question per severity instead of one over everything. */
-async function mostSevere(
+/** The ids of a window of the list; the server sorts and cuts. */
+export async function problemIds(
   filter: ProblemFilter,
+  offset: number,
   limit: number,
   signal?: AbortSignal,
 ): Promise<string[]> {
   const [method, params] = getParams(filter);
-  const ids: string[] = [];
-  for (const severity of SEVERITIES) {
-    if (ids.length >= limit) break;
-    if (filter.severities?.length && !filter.severities.includes(severity)) continue;
-    const rows = await rpc<Spine[]>(
-      method,
-      {
-        ...params,
-        severities: [severity],
-        output: ["eventid"],
-        sortfield: ["eventid"],
-        sortorder: "DESC",
-        limit: limit - ids.length,
-      },
-      signal,
-    );
-    ids.push(...rows.map((row) => row.eventid));
-  }
-  return ids;
-}
-
-/** The first ids in the order shown. */
-async function firstIds(filter: ProblemFilter, limit: number, signal?: AbortSignal) {
-  if (filter.sort === "severity" && limit < IDS_MAX) return mostSevere(filter, limit, signal);
-  const [method, params] = getParams(filter);
-  const rows = await rpc<Spine[]>(
+  const rows = await rpc<{ eventid: string }[]>(
     method,
     {
       ...params,
-      output: ["eventid", "severity"],
-      sortfield: ["eventid"],
+      output: ["eventid"],
+      sortfield: filter.sort === "severity" ? ["severity", "eventid"] : ["eventid"],
       sortorder: "DESC",
       limit,
+      offset: offset || undefined,
     },
     signal,
   );
-  return sortSpine(rows, filter.sort);
+  return rows.map((row) => row.eventid);
 }
 
-/** Ids of the problems that match, in the order shown. `limit` keeps the first answer small. */
-export const problemIdsQuery = (filter: ProblemFilter, limit = IDS_MAX) =>
+/** The rows of a window of the list, in order. */
+export async function problemWindow(
+  filter: ProblemFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<ProblemRow[]> {
+  const ids = await problemIds(filter, offset, limit, signal);
+  if (ids.length === 0) return [];
+  const rows = await fetchProblemRows(filter.mode, ids, signal);
+  const byId = new Map(rows.map((row) => [row.eventid, row]));
+  return ids.map((id) => byId.get(id)).filter((row): row is ProblemRow => row !== undefined);
+}
+
+/** How many problems match. */
+export const problemCountQuery = (filter: ProblemFilter) =>
   queryOptions({
-    queryKey: ["problems", "ids", filter, limit],
-    queryFn: ({ signal }) => firstIds(filter, limit, signal),
+    queryKey: ["problems", "count", { ...filter, sort: undefined }],
+    queryFn: ({ signal }) => {
+      const [method, params] = getParams(filter);
+      return rpcCount(method, params, signal);
+    },
     placeholderData: keepPreviousData,
     refetchInterval: pollInterval,
     meta: { live: "problems" },
@@ -220,7 +200,7 @@ export async function fetchProblemRows(
             output: ["triggerid", "manual_close"],
             triggerids,
             selectHosts: ["hostid", "name"],
-            selectItems: ["itemid", "name", "lastvalue", "units", "value_type"],
+            selectItems: ["itemid", "name", "lastvalue", "lastclock", "units", "value_type"],
           },
           signal,
         )
@@ -256,13 +236,7 @@ export async function fetchProblemRows(
 export const newestProblemsQuery = (filter: ProblemFilter, limit: number) =>
   queryOptions({
     queryKey: ["problems", "newest", filter, limit],
-    queryFn: async ({ signal }) => {
-      const ids = await firstIds(filter, limit, signal);
-      if (ids.length === 0) return [];
-      const rows = await fetchProblemRows(filter.mode, ids, signal);
-      const byId = new Map(rows.map((row) => [row.eventid, row]));
-      return ids.map((id) => byId.get(id)).filter((row): row is ProblemRow => row !== undefined);
-    },
+    queryFn: ({ signal }) => problemWindow(filter, 0, limit, signal),
     placeholderData: keepPreviousData,
     refetchInterval: pollInterval,
     meta: { live: "problems" },
@@ -285,16 +259,8 @@ export const hiddenCountQuery = (filter: ProblemFilter) =>
 export const severityCountsQuery = () =>
   queryOptions({
     queryKey: ["problems", "counts"],
-    queryFn: async ({ signal }) => {
-      const counts: number[] = [0, 0, 0, 0, 0, 0];
-      await Promise.all(
-        SEVERITIES.map(async (severity) => {
-          const params = { source: 0, object: 0, severities: [severity], suppressed: false };
-          counts[severity] = await rpcCount("problem.get", params, signal);
-        }),
-      );
-      return counts;
-    },
+    queryFn: async ({ signal }) =>
+      (await rpc<string[]>("problem.counts", { suppressed: false }, signal)).map(Number),
     refetchInterval: pollInterval,
     meta: { live: "problems" },
   });

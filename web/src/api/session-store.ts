@@ -39,6 +39,11 @@ export function sessionToken(): string | null {
   return current?.token ?? null;
 }
 
+/** Whether the user's type lets it configure hosts, templates and what belongs to them. */
+export function mayConfigure(): boolean {
+  return (current?.type ?? 0) >= 2;
+}
+
 /** Why the last session ended, for the sign-in page. */
 export function endReason(): EndReason | null {
   return reason;

@@ -1,7 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { type Severity, toSeverity } from "~/util/severity";
 import { rpc } from "./client";
-import { pollInterval } from "./live";
 
 export interface TriggerRow {
   triggerid: string;
@@ -74,58 +72,4 @@ export const triggerQuery = (triggerid: string) =>
       return rows[0] ?? null;
     },
     enabled: triggerid !== "",
-  });
-
-/** A host in trouble: its worst severity and how many triggers say so. */
-export interface HostState {
-  hostid: string;
-  name: string;
-  severity: Severity;
-  problems: number;
-}
-
-interface FiredTrigger {
-  priority: string;
-  hosts: { hostid: string; name: string }[];
-}
-
-export function worstPerHost(triggers: FiredTrigger[]): HostState[] {
-  const states = new Map<string, HostState>();
-  for (const trigger of triggers) {
-    const severity = toSeverity(trigger.priority);
-    for (const host of trigger.hosts) {
-      const state = states.get(host.hostid);
-      if (!state) states.set(host.hostid, { ...host, severity, problems: 1 });
-      else {
-        state.problems++;
-        if (severity > state.severity) state.severity = severity;
-      }
-    }
-  }
-  return [...states.values()].sort(
-    (a, b) => b.severity - a.severity || b.problems - a.problems || a.name.localeCompare(b.name),
-  );
-}
-
-const FIRED = {
-  output: ["triggerid", "priority"],
-  selectHosts: ["hostid", "name"],
-  filter: { value: 1 },
-  monitored: true,
-};
-
-/** Hosts with problems, the worst first. */
-export const hostStatesQuery = (hostids?: string[]) =>
-  queryOptions({
-    queryKey: ["problems", "hosts", hostids ?? "all"],
-    queryFn: async ({ signal }) =>
-      worstPerHost(
-        await rpc<FiredTrigger[]>(
-          "trigger.get",
-          { ...FIRED, hostids, sortfield: "priority", sortorder: "DESC", limit: 5000 },
-          signal,
-        ),
-      ),
-    refetchInterval: pollInterval,
-    meta: { live: "problems" },
   });

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { rpc } from "./client";
+import { endOther, rpc } from "./client";
 import { beginSession, endSession, type Session } from "./session-store";
 
 interface LoginAnswer {
@@ -9,6 +9,16 @@ interface LoginAnswer {
   name: string;
   surname: string;
   type: number;
+  /** "3": no access to user interfaces. */
+  gui_access?: string;
+}
+
+/** The account is valid, but its user group has no access to user interfaces. */
+export class NoInterfaceAccess extends Error {
+  constructor() {
+    super("This account has no access to the user interface.");
+    this.name = "NoInterfaceAccess";
+  }
 }
 
 export interface User {
@@ -84,6 +94,10 @@ export async function signIn(
   remember: boolean,
 ): Promise<Session> {
   const user = await rpc<LoginAnswer>("user.login", { username, password, userData: true });
+  if (user.gui_access === "3") {
+    await endOther(user.sessionid);
+    throw new NoInterfaceAccess();
+  }
   const session: Session = {
     token: user.sessionid,
     userid: user.userid,

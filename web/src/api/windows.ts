@@ -1,4 +1,4 @@
-import { useQueries } from "@tanstack/react-query";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { type LiveMeta, pollInterval } from "./live";
 
@@ -67,4 +67,51 @@ export function useVisible() {
     [],
   );
   return [visible, onVisible] as const;
+}
+
+/** Windows begin and end at multiples of this. */
+const WINDOW_STEP = 50;
+/** A window taller than any screen has a fault behind it. */
+const WINDOW_MAX = 250;
+
+/** The window of rows to fetch for the rows on screen. */
+export function windowOf(visible: readonly [number, number]): { offset: number; limit: number } {
+  const offset = Math.floor(visible[0] / WINDOW_STEP) * WINDOW_STEP;
+  const end = Math.ceil((visible[1] + 1) / WINDOW_STEP) * WINDOW_STEP;
+  return { offset, limit: Math.min(Math.max(end - offset, WINDOW_STEP), WINDOW_MAX) };
+}
+
+interface RowWindowOptions<T> {
+  /** First part of the query key: all that changes rows or their order. */
+  queryKey: readonly unknown[];
+  /** Indexes of the first and last row on screen. */
+  visible: readonly [number, number];
+  fetch: (offset: number, limit: number, signal: AbortSignal) => Promise<T[]>;
+  live?: LiveMeta["live"];
+}
+
+/**
+ * Rows of a list that the server sorts, counts and cuts: only those on screen are fetched, in one
+ * request, so that they belong to one state of the list.
+ */
+export function useRowWindow<T>({ queryKey, visible, fetch, live }: RowWindowOptions<T>) {
+  const { offset, limit } = windowOf(visible);
+  const query = useQuery({
+    queryKey: [...queryKey, offset, limit],
+    queryFn: ({ signal }) => fetch(offset, limit, signal),
+    refetchInterval: pollInterval,
+    meta: { live },
+    structuralSharing: false,
+  });
+  const list = JSON.stringify(queryKey);
+  // While the next window is fetched, rows that it shares with the last one stay.
+  const shown = useRef<{ list: string; offset: number; rows: T[] } | null>(null);
+  if (query.data) shown.current = { list, offset, rows: query.data };
+  const rows = shown.current?.list === list ? shown.current : null;
+  return {
+    rowAt: (index: number): T | undefined => rows?.rows[index - rows.offset],
+    ready: rows !== null,
+    error: query.error,
+    refetch: query.refetch,
+  };
 }

@@ -1,13 +1,15 @@
 import { memo } from "react";
 import type { Severity } from "~/util/severity";
-import { severityName } from "~/util/severity";
 
 export interface Cell {
   id: string;
   name: string;
   /** Null: no problem. */
   severity: Severity | null;
-  problems: number;
+  /** Without problems: whether the host is known to be well, or has no data. */
+  known: boolean;
+  /** The state in words. */
+  words: string;
 }
 
 interface HoneycombProps {
@@ -39,6 +41,11 @@ function hexagon(cx: number, cy: number, r: number): string {
   return points.join(" ");
 }
 
+function fillOf(cell: Cell): string {
+  if (cell.severity !== null) return `var(--sev-${cell.severity})`;
+  return cell.known ? "var(--good)" : "var(--faint)";
+}
+
 /** A cell per host, coloured by its worst problem. */
 export const Honeycomb = memo(function Honeycomb({ cells, width, onOpen }: HoneycombProps) {
   const { radius, perRow } = layout(cells.length, width);
@@ -57,23 +64,19 @@ export const Honeycomb = memo(function Honeycomb({ cells, width, onOpen }: Honey
         const row = Math.floor(i / perRow);
         const x = (i % perRow) * step + step / 2 + (row % 2 ? step / 2 : 0);
         const y = row * radius * 1.5 + radius;
-        const state =
-          cell.severity === null
-            ? "no problems"
-            : `${severityName(cell.severity)}, ${cell.problems} open`;
         return (
           <polygon
             key={cell.id}
             points={hexagon(x, y, radius - 1.2)}
             role="button"
             tabIndex={0}
-            aria-label={`${cell.name}: ${state}`}
+            aria-label={`${cell.name}: ${cell.words}`}
             onClick={() => onOpen(cell.id)}
             onKeyDown={(event) => event.key === "Enter" && onOpen(cell.id)}
-            style={{ fill: cell.severity === null ? "var(--good)" : `var(--sev-${cell.severity})` }}
+            style={{ fill: fillOf(cell) }}
             className={cell.severity === null ? "opacity-35 hover:opacity-100" : "hover:opacity-75"}
           >
-            <title>{`${cell.name}\n${state}`}</title>
+            <title>{`${cell.name}\n${cell.words}`}</title>
           </polygon>
         );
       })}

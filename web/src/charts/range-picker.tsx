@@ -62,7 +62,12 @@ export function RangePicker({ range, onChange }: RangePickerProps) {
         align="right"
         className="w-[28rem] max-w-[calc(100vw-1rem)]"
         trigger={({ open, toggle }) => (
-          <Button onClick={toggle} aria-expanded={open} aria-label="Time range" icon="clock">
+          <Button
+            onClick={toggle}
+            aria-expanded={open}
+            aria-label={`Time range: ${rangeLabel(range)}`}
+            icon="clock"
+          >
             {rangeLabel(range)}
             <Icon name="down" size={13} />
           </Button>

@@ -43,7 +43,8 @@ describe("valueRange", () => {
     [-5, -5, "", [-6, 0]],
     [0, 100, "", [0, 108]],
     [0, 100, "%", [0, 100]],
-    [90, 100, "%", [89.2, 100]],
+    [90, 100, "%", [0, 100]],
+    [null, null, "%", [0, 100]],
     [1000, 1100, "B", [992, 1108]],
     [-100, 100, "", [-116, 116]],
     [-10, -1, "", [-10.72, 0]],
@@ -53,6 +54,14 @@ describe("valueRange", () => {
     const range = valueRange(min, max, units);
     expect(range[0]).toBeCloseTo(low);
     expect(range[1]).toBeCloseTo(high);
+  });
+});
+
+describe("valueRange of a zoomed chart", () => {
+  it("fits percentages, within 0 and 100", () => {
+    const [low, high] = valueRange(90, 100, "%", true);
+    expect(low).toBeCloseTo(89.2);
+    expect(high).toBe(100);
   });
 });
 

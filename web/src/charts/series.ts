@@ -53,14 +53,16 @@ export function align(lines: readonly Line[]): Aligned {
 }
 
 /**
- * The lower and upper end of the value axis: from zero where that costs little height, never past
- * 0 and 100 for shares, and never without height.
+ * The lower and upper end of the value axis: 0 to 100 for percentages unless the chart is zoomed, else
+ * from zero where that costs little height, and never without height.
  */
 export function valueRange(
   min: number | null,
   max: number | null,
   units: string,
+  zoomed = false,
 ): [number, number] {
+  if (units === "%" && !zoomed && (min ?? 0) >= 0 && (max ?? 0) <= 100) return [0, 100];
   if (min === null || max === null) return [0, 1];
   const spread = max - min;
   if (spread === 0) return max === 0 ? [0, 1] : max > 0 ? [0, max * 1.2] : [max * 1.2, 0];

@@ -15,6 +15,8 @@ interface TimeChartProps {
   height: number;
   /** A span was dragged out, in Unix seconds. */
   onZoom?: (from: number, till: number) => void;
+  /** The span was chosen by hand: the value axis fits what it shows. */
+  zoomed?: boolean;
   /** Charts with the same key move their crosshairs together. */
   syncKey?: string;
   hidden?: ReadonlySet<string>;
@@ -107,6 +109,10 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
   };
 }
 
+function chartRange(min: number | null, max: number | null, props: TimeChartProps) {
+  return valueRange(min, max, props.lines[0]?.units ?? "", props.zoomed);
+}
+
 /** Points are drawn only where there is no line: for a single value. */
 function isLone(plot: uPlot, series: number): boolean {
   let known = 0;
@@ -170,7 +176,7 @@ export function TimeChart(props: TimeChartProps) {
     );
     options.scales = {
       x: { time: true, range: () => [latest.current.from, latest.current.till] },
-      y: { range: (_, min, max) => valueRange(min, max, latest.current.lines[0]?.units ?? "") },
+      y: { range: (_, min, max) => chartRange(min, max, latest.current) },
     };
     const built = new uPlot(options, toData(latest.current.lines), element);
     plot.current = built;

@@ -54,10 +54,21 @@ export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot
   return { hooks: { setCursor: move } };
 }
 
-function nearest(column: (number | null | undefined)[], idx: number): number | null {
-  for (let d = 0; d < 60; d++) {
-    const value = column[idx - d] ?? column[idx + d];
-    if (typeof value === "number") return value;
-  }
-  return null;
+/**
+ * The value of a line's point nearest to a position. Points of other lines (`undefined`) are passed,
+ * a gap of this line (`null`) is not: where nothing is drawn there is no value.
+ */
+export function nearest(
+  column: readonly (number | null | undefined)[],
+  idx: number,
+): number | null {
+  const walk = (step: 1 | -1): number | null => {
+    let i = idx;
+    while (column[i] === undefined && i >= 0 && i < column.length) i += step;
+    return typeof column[i] === "number" ? i : null;
+  };
+  const [left, right] = [walk(-1), walk(1)];
+  // A line is drawn between two points: with one alone the position is before its start or past its end.
+  if (left === null || right === null) return null;
+  return column[idx - left <= right - idx ? left : right] ?? null;
 }

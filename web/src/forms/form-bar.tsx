@@ -1,8 +1,10 @@
-import { useRouter } from "@tanstack/react-router";
-import type { ReactNode } from "react";
+import { useBlocker, useCanGoBack, useRouter } from "@tanstack/react-router";
+import { type ReactNode, useEffect } from "react";
 import { explain } from "~/api/errors";
 import { Button } from "~/ui/button";
+import { confirmed } from "~/ui/confirm";
 import { ErrorNote } from "~/ui/state";
+import { hasUnsaved, setSaving } from "./unsaved";
 
 interface FormBarProps {
   save: string;
@@ -17,9 +19,46 @@ interface FormBarProps {
   deleteLabel?: string;
 }
 
+const LISTS = [
+  ["/hosts", "/hosts"],
+  ["/maintenance", "/maintenance"],
+  ["/discovery-rules", "/discovery-rules"],
+  ["/actions", "/actions"],
+  ["/autoregistration", "/autoregistration"],
+  ["/templates", "/templates"],
+] as const;
+
+/** The list of the objects that the form at this address edits. */
+export function listOf(path: string): "/" | (typeof LISTS)[number][1] {
+  return LISTS.find(([start]) => path.startsWith(start))?.[1] ?? "/hosts";
+}
+
+/** Asks before a page with unsaved edits is left; `error` is that of the last attempt to save. */
+function useLeaveQuestion(error: unknown): void {
+  useEffect(() => {
+    if (error) setSaving(false);
+  }, [error]);
+  useBlocker({
+    shouldBlockFn: async ({ next }) => {
+      // An expired session leads to the sign-in page, and keeps the draft.
+      if (!hasUnsaved() || next.pathname === "/login") return false;
+      const body = <p>What you entered on this page is lost.</p>;
+      return !(await confirmed("Leave without saving?", body, "Discard changes"));
+    },
+    enableBeforeUnload: hasUnsaved,
+  });
+}
+
 /** The end of a form, always in sight: save, cancel, what went wrong, delete. */
 export function FormBar(props: FormBarProps) {
   const router = useRouter();
+  const canGoBack = useCanGoBack();
+  useLeaveQuestion(props.error);
+  // A form that was opened by its address has no page to go back to.
+  const cancel = () => {
+    if (canGoBack) router.history.back();
+    else void router.navigate({ to: listOf(location.pathname) });
+  };
   const problem = Object.values(props.problems)[0];
   return (
     <div className="sticky -bottom-8 z-10 max-sm:bottom-0 -mx-4 flex flex-wrap items-center gap-2 rounded-b-lg border-t bg-surface px-4 py-3 sm:-mx-6 sm:px-6">
@@ -27,7 +66,7 @@ export function FormBar(props: FormBarProps) {
         {props.save}
       </Button>
       {props.children}
-      <Button onClick={() => router.history.back()}>Cancel</Button>
+      <Button onClick={cancel}>Cancel</Button>
       {props.error ? <ErrorNote {...explain(props.error)} className="ml-2 flex-1" /> : null}
       {!props.error && problem && (
         <span role="alert" className="ml-2 text-sm text-bad-ink">

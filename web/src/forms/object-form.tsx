@@ -3,6 +3,8 @@ import type { ReactNode } from "react";
 import { confirmed } from "~/ui/confirm";
 import { toast } from "~/ui/toast";
 import { FormBar } from "./form-bar";
+import { mayOverwrite } from "./stale-save";
+import { setSaving } from "./unsaved";
 import type { Drafting } from "./use-draft";
 
 interface FormCardProps {
@@ -58,6 +60,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
   const remove = useMutation({
     mutationFn: props.remove,
     onSuccess: () => {
+      setSaving(true);
       toast(`${name} was deleted.`);
       props.onDeleted?.();
     },
@@ -66,8 +69,13 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     const body = <p>{props.loss} This cannot be undone.</p>;
     if (await confirmed(`Delete ${name}?`, body, `Delete ${word}`)) remove.mutate();
   };
+  const submit = async () => {
+    if (!drafting.check()) return;
+    if (await mayOverwrite().catch(() => true)) save.mutate();
+    else setSaving(false);
+  };
   return (
-    <FormCard onSubmit={() => drafting.check() && save.mutate()}>
+    <FormCard onSubmit={() => void submit()}>
       {props.inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
           This {word} comes from a template. {props.inherited}

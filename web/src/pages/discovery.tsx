@@ -15,6 +15,7 @@ import { Dot } from "~/ui/severity";
 import { type Column, VirtualTable } from "~/ui/table";
 import { useFilters, useNow } from "~/util/hooks";
 import { checkWords } from "~/util/network";
+import { parseSearch, replacesEntry } from "~/util/search";
 import { formatAgo, formatClock } from "~/util/time";
 
 const route = getRouteApi("/inside/discovery");
@@ -162,7 +163,10 @@ export function DiscoveryPage() {
   const { data: rules } = useQuery(networkRulesQuery());
   const { data, error, refetch } = useQuery(foundHostsQuery(search.rule));
   const change = (next: Partial<typeof search>) =>
-    void navigate({ search: (old) => ({ ...old, ...next }), replace: true });
+    void navigate({
+      search: (old) => ({ ...old, ...next }),
+      replace: replacesEntry(parseSearch(location.search), next),
+    });
   const rows = useMemo(() => {
     const needle = (search.text ?? "").toLowerCase();
     return data?.filter((host) => {

@@ -10,6 +10,7 @@ import { QueryError } from "~/shell/fallback";
 import { Page } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
+import { canCopy, copy } from "~/ui/copy";
 import { Pick } from "~/ui/pick";
 import { Segmented } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -167,14 +168,11 @@ export function GraphPage() {
             />
           )}
           {ids.length > 0 && <CheckNow itemids={ids} />}
-          {ids.length > 0 && (
+          {ids.length > 0 && canCopy && (
             <Button
               look="quiet"
               icon="link"
-              onClick={() => {
-                void navigator.clipboard?.writeText(location.href);
-                toast("The link to this graph is copied.");
-              }}
+              onClick={() => copy(location.href, "The link to this graph is copied.")}
             >
               Copy link
             </Button>

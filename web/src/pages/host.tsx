@@ -2,9 +2,11 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useState } from "react";
 import { discoveryRulesQuery } from "~/api/discovery";
+import { hostStatesQuery } from "~/api/host-states";
 import { type Host, hostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow } from "~/api/items";
-import { hostStatesQuery, triggersQuery } from "~/api/triggers";
+import { mayConfigure } from "~/api/session-store";
+import { triggersQuery } from "~/api/triggers";
 import { CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { ItemTable } from "~/parts/item-table";
 import { MacrosView } from "~/parts/macros-view";
@@ -14,6 +16,7 @@ import { WebScenarios } from "~/parts/web-scenarios";
 import { QueryError } from "~/shell/fallback";
 import { Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
+import { cx } from "~/ui/cx";
 import { SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Tabs } from "~/ui/segmented";
@@ -21,6 +24,7 @@ import { Dot, SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { formatCount, plural } from "~/util/format";
 import { useTyped } from "~/util/hooks";
+import { countsInWords, stateInWords, toneOf, totalOf, worstOf } from "~/util/host-state";
 import { DEFAULT_RANGE, type TimeRange } from "~/util/time";
 import { HostActions, HostFacts, InterfaceErrors } from "./host-parts/header";
 import { HostOverview } from "./host-parts/overview";
@@ -31,20 +35,28 @@ type Tab = (typeof TABS)[number];
 
 function StateMark({ host }: { host: Host }) {
   const { data } = useQuery(hostStatesQuery([host.hostid]));
-  const state = data?.[0];
-  if (host.status === "1")
-    return <span className="text-sm font-normal text-faint">Not monitored</span>;
-  if (!state) {
+  const state = data?.get(host.hostid);
+  const monitored = host.status === "0";
+  const worst = state && monitored ? worstOf(state.problems) : null;
+  if (!state || worst === null) {
+    const tone = toneOf(state, monitored);
     return (
-      <span className="inline-flex items-center gap-1.5 text-sm font-normal text-good-ink">
-        <Dot tone="good" /> {data ? "No problems" : ""}
+      <span
+        className={cx(
+          "inline-flex items-center gap-1.5 text-sm font-normal",
+          tone === "good" ? "text-good-ink" : "text-faint",
+        )}
+      >
+        <Dot tone={tone} /> {stateInWords(state, monitored)}
       </span>
     );
   }
   return (
     <span className="flex items-center gap-2 text-sm font-normal">
-      <SeverityBadge severity={state.severity} />
-      <span className="text-soft">{plural(state.problems, "problem")}</span>
+      <SeverityBadge severity={worst} />
+      <span className="text-soft" title={countsInWords(state.problems)}>
+        {plural(totalOf(state.problems), "problem")}
+      </span>
     </span>
   );
 }
@@ -88,7 +100,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
       </div>
       <Sheet>
         <ItemTable
-          ids={ids}
+          list={{ count: ids.length, idAt: (index) => ids[index] }}
           selected={selected}
           onSelect={setSelected}
           onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
@@ -173,7 +185,7 @@ export function HostPage() {
           {host && <HostMark host={host} maintenances={maintenances} />}
         </>
       }
-      actions={host && <HostActions host={host} />}
+      actions={host && mayConfigure() && <HostActions host={host} />}
       bar={
         host && (
           <div className="flex w-full flex-col gap-2">

@@ -1,10 +1,11 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { fetchHostRows, type HostFilter, type HostRow, hostIdsQuery } from "~/api/hosts";
+import { hostStatesQuery } from "~/api/host-states";
+import { type HostFilter, type HostRow, hostTotalQuery, hostWindow } from "~/api/hosts";
 import { maySilence } from "~/api/maintenance";
-import { hostStatesQuery } from "~/api/triggers";
-import { useVisible, useWindows } from "~/api/windows";
+import { mayConfigure } from "~/api/session-store";
+import { useRowWindow, useVisible, windowOf } from "~/api/windows";
 import { GroupPicker, TemplatePicker } from "~/parts/pickers";
 import { SilenceDialog, useMaintenances } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
@@ -14,7 +15,7 @@ import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
 import { VirtualTable } from "~/ui/table";
 import { useFilters } from "~/util/hooks";
-import { listOf, listTo } from "~/util/search";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, tagFilterText } from "~/util/tags";
 import { hostColumns } from "./hosts-parts/columns";
 
@@ -33,7 +34,10 @@ export function HostsPage() {
   const [visible, onVisible] = useVisible();
   const change = useCallback(
     (next: Partial<typeof search>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
   const filter: HostFilter = useMemo(
@@ -48,22 +52,26 @@ export function HostsPage() {
     }),
     [search],
   );
-  const { data: ids, error, refetch } = useQuery(hostIdsQuery(filter));
-  const { data: states } = useQuery(hostStatesQuery());
-  const maintenances = useMaintenances();
-  const [silencing, setSilencing] = useState<HostRow | null>(null);
-  const rowAt = useWindows<HostRow>({
-    queryKey: ["hosts", "rows"],
-    ids: ids ?? [],
+  const total = useQuery(hostTotalQuery(filter));
+  const rows = useRowWindow<HostRow>({
+    queryKey: ["hosts", "rows", filter],
     visible,
-    fetch: fetchHostRows,
-    idOf: (row) => row.hostid,
+    fetch: (offset, limit, signal) => hostWindow(filter, offset, limit, signal),
     live: "config",
   });
+  const { offset, limit } = windowOf(visible);
+  const shown: string[] = [];
+  for (let index = offset; index < offset + limit; index++) {
+    const row = rows.rowAt(index);
+    if (row) shown.push(row.hostid);
+  }
+  const { data: states } = useQuery(hostStatesQuery(shown));
+  const maintenances = useMaintenances();
+  const [silencing, setSilencing] = useState<HostRow | null>(null);
   const columns = useMemo(
     () =>
       hostColumns(
-        new Map((states ?? []).map((s) => [s.hostid, s])),
+        states ?? new Map(),
         maintenances,
         (tag) => change({ tags: tagFilterText(tag) }),
         setSilencing,
@@ -71,7 +79,7 @@ export function HostsPage() {
     [states, maintenances, change],
   );
   const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
-  const create = (
+  const create = mayConfigure() && (
     <Link to="/hosts/new" className={buttonClass("primary")}>
       <Icon name="plus" size={15} />
       Create host
@@ -81,7 +89,7 @@ export function HostsPage() {
   return (
     <ListPage
       title="Hosts"
-      count={ids?.length}
+      count={total.data}
       actions={create}
       filters={
         <>
@@ -115,7 +123,10 @@ export function HostsPage() {
         </>
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={{
+        error: rows.error ?? total.error,
+        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
+      }}
       beside={
         silencing && (
           <SilenceDialog
@@ -126,12 +137,12 @@ export function HostsPage() {
         )
       }
     >
-      {ids && (
+      {total.data !== undefined && (
         <VirtualTable
           label="Hosts"
           columns={columns}
-          count={ids.length}
-          rowAt={rowAt}
+          count={total.data}
+          rowAt={rows.rowAt}
           idOf={(row) => row.hostid}
           onVisible={onVisible}
           onOpen={(row) =>

@@ -1,7 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { ITEM_IDS_MAX, type ItemFilter, type ItemRow, itemIdsQuery } from "~/api/items";
+import { type ItemFilter, type ItemRow, itemIds, itemTotalQuery } from "~/api/items";
+import { useRowWindow, useVisible } from "~/api/windows";
 import { ItemTable } from "~/parts/item-table";
 import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
@@ -9,9 +10,9 @@ import { Button, buttonClass } from "~/ui/button";
 import { Input, SearchBox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { Segmented } from "~/ui/segmented";
-import { formatCount, plural } from "~/util/format";
+import { plural } from "~/util/format";
 import { useFilters } from "~/util/hooks";
-import { listOf, listTo } from "~/util/search";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { parseTagFilters, type Tag, tagFilterText } from "~/util/tags";
 
 const route = getRouteApi("/inside/latest");
@@ -31,7 +32,10 @@ export function LatestPage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const change = useCallback(
     (next: Partial<typeof search>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
   const filter: ItemFilter = useMemo(
@@ -45,20 +49,21 @@ export function LatestPage() {
     }),
     [search],
   );
-  const { data: ids, error, refetch } = useQuery(itemIdsQuery(filter));
+  const [visible, onVisible] = useVisible();
+  const total = useQuery(itemTotalQuery(filter));
+  const rows = useRowWindow<string>({
+    queryKey: ["items", "ids", filter],
+    visible,
+    fetch: (offset, limit, signal) => itemIds(filter, offset, limit, signal),
+    live: "config",
+  });
   const onTag = useCallback((tag: Tag) => change({ tags: tagFilterText(tag) }), [change]);
   const open = (item: ItemRow) => void navigate({ to: "/graph", search: { items: item.itemid } });
   const { text, setText, tags, setTags, onClear } = useFilters(search, change, NO_FILTERS);
-  const full = ids?.length === ITEM_IDS_MAX;
   return (
     <ListPage
       title="Latest data"
-      count={
-        ids &&
-        (full
-          ? `first ${formatCount(ids.length)}: narrow the search to see others`
-          : plural(ids.length, "item"))
-      }
+      count={total.data !== undefined && plural(total.data, "item")}
       actions={
         selected.size > 0 && (
           <>
@@ -111,11 +116,14 @@ export function LatestPage() {
         </>
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={{
+        error: rows.error ?? total.error,
+        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
+      }}
     >
-      {ids && (
+      {total.data !== undefined && (
         <ItemTable
-          ids={ids}
+          list={{ count: total.data, idAt: rows.rowAt, onVisible }}
           withHost
           selected={selected}
           onSelect={setSelected}

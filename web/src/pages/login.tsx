@@ -3,7 +3,7 @@ import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "~/api/client";
 import { explain } from "~/api/errors";
 import { endReason, session } from "~/api/session-store";
-import { signIn } from "~/api/users";
+import { NoInterfaceAccess, signIn } from "~/api/users";
 import { Button } from "~/ui/button";
 import { Checkbox, Field, Input } from "~/ui/field";
 import { Mark } from "~/ui/logo";
@@ -24,6 +24,9 @@ function loginError(error: unknown, attempts: number): { what: string; todo: str
           todo: "After several wrong passwords an account is blocked for a short time. Wait half a minute, then try once more.",
         };
   }
+  if (error instanceof NoInterfaceAccess) {
+    return { what: error.message, todo: "Use the API, or ask your administrator for access." };
+  }
   if (error instanceof ApiError && error.code !== 0) {
     return { what: error.data, todo: "If this is not expected, ask your administrator." };
   }
@@ -39,7 +42,7 @@ export function LoginPage() {
   const { next } = route.useSearch();
   const navigate = useNavigate();
   const router = useRouter();
-  const [username, setUsername] = useState("");
+  const [username, setUsername] = useState("Admin");
   const [password, setPassword] = useState("");
   const [remember, setRemember] = useState(true);
   const [busy, setBusy] = useState(false);

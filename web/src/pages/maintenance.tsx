@@ -23,7 +23,7 @@ import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
 import { useFilters, useNow } from "~/util/hooks";
 import { type State, stateAt } from "~/util/maintenance";
-import { listOf, listTo } from "~/util/search";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { maintenanceColumns } from "./maintenance-parts/columns";
 
 const route = getRouteApi("/inside/maintenance");
@@ -90,7 +90,10 @@ export function MaintenancePage() {
   const now = Math.floor(useNow() / STEP_S) * STEP_S;
   const change = useCallback(
     (next: Partial<typeof search>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
   const of = useMemo(

@@ -1,15 +1,18 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useCallback, useMemo, useState } from "react";
+import { useCallback, useMemo, useRef, useState } from "react";
+import { explain } from "~/api/errors";
 import { maySilence } from "~/api/maintenance";
 import {
-  fetchProblemRows,
-  HEAD_ROWS,
   hiddenCountQuery,
+  type ProblemFilter,
   type ProblemRow,
-  problemIdsQuery,
+  problemCountQuery,
+  problemIds,
+  problemWindow,
+  SELECT_MAX,
 } from "~/api/problems";
-import { useVisible, useWindows } from "~/api/windows";
+import { useRowWindow, useVisible } from "~/api/windows";
 import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { Count, Page, Sheet } from "~/shell/page";
@@ -19,7 +22,7 @@ import { Empty, SkeletonRows } from "~/ui/state";
 import { VirtualTable } from "~/ui/table";
 import { toast } from "~/ui/toast";
 import { formatCount, plural } from "~/util/format";
-import { isNarrowed } from "~/util/search";
+import { isNarrowed, parseSearch, replacesEntry } from "~/util/search";
 import { tagFilterText } from "~/util/tags";
 import { problemColumns, silencesOf, targetOf } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
@@ -34,23 +37,11 @@ interface Updating {
   initial: "acknowledge" | "message" | "close";
 }
 
-/** The ids of all rows: a short head at once, the rest as soon as it is there. */
-function useProblemIds(search: ProblemSearch) {
-  const key = JSON.stringify({ ...search, event: undefined });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the open event does not change the list
-  const filter = useMemo(() => toFilter(search), [key]);
-  const head = useQuery(problemIdsQuery(filter, HEAD_ROWS));
-  const more = (head.data?.length ?? 0) >= HEAD_ROWS;
-  const all = useQuery({ ...problemIdsQuery(filter), enabled: more });
-  const ids = (more ? all.data : undefined) ?? head.data;
-  const complete = !more || all.isSuccess;
-  return {
-    filter,
-    ids,
-    complete,
-    error: head.error ?? all.error,
-    refetch: more ? all.refetch : head.refetch,
-  };
+/** The filter of the address: the open event and the order of the rows do not change it. */
+function useFilter(search: ProblemSearch, leaveOut: Partial<ProblemSearch>): ProblemFilter {
+  const key = JSON.stringify({ ...search, ...leaveOut });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the key stands for the search
+  return useMemo(() => toFilter(search), [key]);
 }
 
 export function ProblemsPage() {
@@ -60,27 +51,54 @@ export function ProblemsPage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const [updating, setUpdating] = useState<Updating | null>(null);
   const [silencing, setSilencing] = useState<ProblemRow | null>(null);
-  const { filter, ids, complete, error, refetch } = useProblemIds(search);
+  const filter = useFilter(search, { event: undefined });
+  const count = useQuery(problemCountQuery(filter));
   const update = useUpdateProblems();
 
   const change = useCallback(
     (next: Partial<ProblemSearch>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
-  const rowAt = useWindows<ProblemRow>({
-    queryKey: ["problems", "rows", filter.mode],
-    ids: ids ?? [],
+  // Closing the details goes back to before they were opened, if that was the last step.
+  const opened = useRef(false);
+  const open = (row: ProblemRow) => {
+    if (!search.event) opened.current = true;
+    change({ event: row.eventid });
+  };
+  const close = () => {
+    if (opened.current) history.back();
+    else change({ event: undefined });
+    opened.current = false;
+  };
+  const narrow = (next: Partial<ProblemSearch>) => {
+    opened.current = false;
+    change(next);
+  };
+  const rows = useRowWindow<ProblemRow>({
+    queryKey: ["problems", "rows", filter],
     visible,
-    fetch: (window, signal) => fetchProblemRows(filter.mode, window, signal),
-    idOf: (row) => row.eventid,
+    fetch: (offset, limit, signal) => problemWindow(filter, offset, limit, signal),
     live: "problems",
   });
+  const error = rows.error ?? count.error;
+  const refetch = () => void Promise.all([rows.refetch(), count.refetch()]);
+  const total = count.data;
+  const selectAll = async () => {
+    try {
+      setSelected(new Set(await problemIds(filter, 0, SELECT_MAX)));
+    } catch (failure) {
+      toast(explain(failure).what, "bad");
+    }
+  };
   const columns = useMemo(
     () => problemColumns((tag) => change({ tags: tagFilterText(tag) }), setSilencing),
     [change],
   );
-  const chosen = [...selected].filter((id) => ids?.includes(id));
+  const chosen = useMemo(() => [...selected], [selected]);
   const targets = (row: ProblemRow) => (chosen.length ? chosen : [row.eventid]);
   const onKey = (key: string, row: ProblemRow): boolean => {
     if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
@@ -100,7 +118,7 @@ export function ProblemsPage() {
       heading={
         <>
           Problems
-          {ids && <Count>{complete ? formatCount(ids.length) : "counting…"}</Count>}
+          {total !== undefined && <Count>{formatCount(total)}</Count>}
           <Hidden search={search} onChange={change} />
         </>
       }
@@ -108,6 +126,7 @@ export function ProblemsPage() {
         chosen.length > 0 && (
           <BulkBar
             count={chosen.length}
+            total={total ?? 0}
             onAcknowledge={() => update.mutate({ eventids: chosen, update: { acknowledge: true } })}
             onUpdate={() => setUpdating({ eventids: chosen, initial: "acknowledge" })}
             onClear={() => setSelected(new Set())}
@@ -115,28 +134,30 @@ export function ProblemsPage() {
         )
       }
       filters
-      bar={<FilterBar search={search} onChange={change} />}
+      bar={<FilterBar search={search} onChange={narrow} />}
     >
-      {error ? (
-        <QueryError error={error} onRetry={() => void refetch()} />
+      {error && !rows.ready ? (
+        <QueryError error={error} onRetry={refetch} />
       ) : (
         <div className="relative flex min-h-0 flex-1 flex-col">
+          {error && <QueryError error={error} onRetry={refetch} className="mb-2" />}
           <Sheet>
-            {!ids ? (
+            {total === undefined ? (
               <SkeletonRows rows={12} />
             ) : (
               <VirtualTable
                 label="Problems"
                 columns={columns}
-                count={ids.length}
-                rowAt={rowAt}
+                count={total}
+                rowAt={rows.rowAt}
                 idOf={(row) => row.eventid}
                 onVisible={onVisible}
                 selected={selected}
                 onSelect={setSelected}
-                allIds={ids}
+                onSelectAll={selectAll}
+                allCount={Math.min(total, SELECT_MAX)}
                 openId={search.event}
-                onOpen={(row) => change({ event: row.eventid })}
+                onOpen={open}
                 onKey={onKey}
                 sort={{ id: filter.sort ?? "time", desc: true }}
                 onSort={({ id }) => change({ sort: id === "severity" ? "severity" : undefined })}
@@ -145,11 +166,7 @@ export function ProblemsPage() {
             )}
           </Sheet>
           {search.event && (
-            <EventDrawer
-              key={search.event}
-              eventid={search.event}
-              onClose={() => change({ event: undefined })}
-            />
+            <EventDrawer key={search.event} eventid={search.event} onClose={close} />
           )}
         </div>
       )}
@@ -173,9 +190,7 @@ interface HiddenProps {
 /** How many problems are hidden because they are silenced, and the way to them and back. */
 function Hidden({ search, onChange }: HiddenProps) {
   const shown = search.suppressed === "yes";
-  const key = JSON.stringify({ ...search, event: undefined, sort: undefined });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the open event does not change the count
-  const filter = useMemo(() => toFilter(search), [key]);
+  const filter = useFilter(search, { event: undefined, sort: undefined });
   const { data: count = 0 } = useQuery(hiddenCountQuery(filter));
   if (count === 0 && !shown) return null;
   return (
@@ -195,15 +210,21 @@ function Hidden({ search, onChange }: HiddenProps) {
 
 interface BulkBarProps {
   count: number;
+  /** Rows of the list, selected or not. */
+  total: number;
   onAcknowledge: () => void;
   onUpdate: () => void;
   onClear: () => void;
 }
 
-function BulkBar({ count, onAcknowledge, onUpdate, onClear }: BulkBarProps) {
+function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProps) {
   return (
     <>
-      <span className="tabular text-soft">{plural(count, "problem")} selected</span>
+      <span className="tabular text-soft">
+        {count >= SELECT_MAX && total > count
+          ? `first ${formatCount(count)} of ${formatCount(total)} selected`
+          : `${plural(count, "problem")} selected`}
+      </span>
       <Button look="primary" icon="check" onClick={onAcknowledge}>
         Acknowledge
       </Button>
@@ -234,9 +255,7 @@ function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () =>
       icon="check"
       title={search.show === "history" ? "Nothing happened in this span of time" : "No problems"}
     >
-      {search.show === "history"
-        ? "Choose a longer span."
-        : "Everything that is watched is as it should be. What happened before is in the history."}
+      {search.show === "history" ? "Choose a longer span." : "Past problems are in History."}
     </Empty>
   );
 }

@@ -12,7 +12,7 @@ import { type Column, VirtualTable } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
 import { useFilters } from "~/util/hooks";
-import { listOf, listTo } from "~/util/search";
+import { listOf, listTo, parseSearch, replacesEntry } from "~/util/search";
 import { ImportDialog } from "./templates-parts/import-dialog";
 import { TemplateDialog } from "./templates-parts/template-dialog";
 
@@ -86,7 +86,10 @@ export function TemplatesPage() {
   const [creating, setCreating] = useState(false);
   const change = useCallback(
     (next: Partial<typeof search>) =>
-      void navigate({ search: (old) => ({ ...old, ...next }), replace: true }),
+      void navigate({
+        search: (old) => ({ ...old, ...next }),
+        replace: replacesEntry(parseSearch(location.search), next),
+      }),
     [navigate],
   );
   const filter = useMemo(

@@ -4,6 +4,7 @@ import type { ReactNode } from "react";
 import type { DiscoveryRule } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import type { ConfiguredItem } from "~/api/item-config";
+import { mayConfigure } from "~/api/session-store";
 import { setTriggerStatus } from "~/api/trigger-config";
 import type { TriggerRow } from "~/api/triggers";
 import { QueryError } from "~/shell/fallback";
@@ -23,29 +24,34 @@ interface TableProps<T> {
   empty: ReactNode;
 }
 
+const SCROLLS = { role: "region", "aria-label": "Table", tabIndex: 0 };
+
 /** A plain table for the few dozen parts of one host or template. */
 export function PlainTable<T>({ query, head, row, empty }: TableProps<T>) {
   const { data, error, refetch } = query;
   if (error) return <QueryError error={error} onRetry={() => void refetch()} />;
   return (
-    <Card bodyClass="overflow-x-auto rounded-lg">
+    <Card bodyClass="rounded-lg">
       {!data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (
         empty
       ) : (
-        <table className="w-full table-fixed max-md:min-w-[56rem]">
-          <thead>
-            <tr className="bg-sunken text-xs text-soft">
-              {head.map(([title, className]) => (
-                <th key={title} className={`h-8 px-3 text-left font-medium ${className}`}>
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>{data.map(row)}</tbody>
-        </table>
+        // Scrolled by keyboard too, also without anything in it to focus.
+        <div {...SCROLLS} className="overflow-x-auto rounded-lg">
+          <table className="w-full table-fixed max-md:min-w-[56rem]">
+            <thead>
+              <tr className="bg-sunken text-xs text-soft">
+                {head.map(([title, className]) => (
+                  <th key={title} className={`h-8 px-3 text-left font-medium ${className}`}>
+                    {title}
+                  </th>
+                ))}
+              </tr>
+            </thead>
+            <tbody>{data.map(row)}</tbody>
+          </table>
+        </div>
       )}
     </Card>
   );
@@ -218,6 +224,7 @@ export function CreateLink({
   ownerid: string;
   children: ReactNode;
 }) {
+  if (!mayConfigure()) return null;
   return (
     <Link to={to} search={{ owner: ownerid }} className={`${buttonClass("plain")} self-start`}>
       <Icon name="plus" size={15} />

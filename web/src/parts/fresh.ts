@@ -1,4 +1,11 @@
-import { type QueryKey, type UseQueryOptions, useQuery } from "@tanstack/react-query";
+import {
+  type QueryKey,
+  type UseQueryOptions,
+  useQuery,
+  useQueryClient,
+} from "@tanstack/react-query";
+import { useEffect, useRef } from "react";
+import { watchFresh } from "~/forms/stale-save";
 
 /**
  * What a form starts from: as the server has it now. What was read for an earlier page would bring
@@ -10,5 +17,19 @@ export function useFresh<T, K extends QueryKey>(options: UseQueryOptions<T, Erro
     refetchOnMount: "always",
     refetchInterval: false,
   });
-  return { data: isFetchedAfterMount ? data : undefined, error, refetch };
+  const client = useQueryClient();
+  const fresh = isFetchedAfterMount ? data : undefined;
+  const start = useRef<T | undefined>(undefined);
+  start.current ??= fresh;
+  const latest = useRef(options);
+  latest.current = options;
+  const started = start.current !== undefined && start.current !== null;
+  useEffect(() => {
+    if (!started) return;
+    return watchFresh({
+      before: start.current,
+      now: () => client.fetchQuery({ ...latest.current, staleTime: 0 } as never),
+    });
+  }, [started, client]);
+  return { data: fresh, error, refetch };
 }

@@ -86,6 +86,7 @@ export function GraphPanel(props: GraphPanelProps) {
           lines={lines}
           from={span.from}
           till={span.till}
+          zoomed={!range.from.startsWith("now")}
           height={height}
           hidden={hidden}
           syncKey={syncKey}

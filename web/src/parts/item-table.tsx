@@ -1,9 +1,10 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { type ReactNode, useMemo } from "react";
+import { type ReactNode, useCallback, useMemo } from "react";
 import { SPARK_SECONDS, type Sparks, sparksQuery } from "~/api/history";
-import { fetchItemRows, type ItemRow } from "~/api/items";
-import { useVisible, useWindows } from "~/api/windows";
+import { type ItemRow, itemsQuery } from "~/api/items";
+import { mayConfigure } from "~/api/session-store";
+import { useVisible, windowOf } from "~/api/windows";
 import { Sparkline } from "~/charts/sparkline";
 import { Icon } from "~/ui/icon";
 import { type Column, VirtualTable } from "~/ui/table";
@@ -13,8 +14,15 @@ import { useNow } from "~/util/hooks";
 import type { Tag } from "~/util/tags";
 import { Ago, Change, LastValue } from "./value";
 
+/** A list of items, of which at least the ids on screen are known. */
+export interface ItemList {
+  count: number;
+  idAt: (index: number) => string | undefined;
+  onVisible?: (first: number, last: number) => void;
+}
+
 interface ItemTableProps {
-  ids: readonly string[];
+  list: ItemList;
   withHost?: boolean;
   selected: ReadonlySet<string>;
   onSelect: (selected: Set<string>) => void;
@@ -35,6 +43,25 @@ function Spark({ item, sparks }: { item: ItemRow; sparks: Sparks | undefined }) 
     />
   );
 }
+
+const EDIT: Column<ItemRow> = {
+  id: "edit",
+  on: "wide",
+  header: <span className="sr-only">Edit</span>,
+  width: "1.75rem",
+  cell: (item) => (
+    <Link
+      to="/items/$itemid/edit"
+      params={{ itemid: item.itemid }}
+      aria-label={`Edit ${item.name}`}
+      title="Edit item"
+      onClick={(event) => event.stopPropagation()}
+      className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
+    >
+      <Icon name="edit" size={14} />
+    </Link>
+  ),
+};
 
 function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<ItemRow>[] {
   const host: Column<ItemRow> = {
@@ -129,40 +156,32 @@ function itemColumns(props: ItemTableProps, sparks: Sparks | undefined): Column<
       width: "minmax(7rem, 0.8fr)",
       cell: (item) => <TagList tags={item.tags} max={4} onPick={props.onTag} />,
     },
-    {
-      id: "edit",
-      on: "wide",
-      header: <span className="sr-only">Edit</span>,
-      width: "1.75rem",
-      cell: (item) => (
-        <Link
-          to="/items/$itemid/edit"
-          params={{ itemid: item.itemid }}
-          aria-label={`Edit ${item.name}`}
-          title="Edit item"
-          onClick={(event) => event.stopPropagation()}
-          className="flex size-6 items-center justify-center rounded text-faint opacity-0 group-hover:opacity-100 hover:bg-hover hover:text-ink focus:opacity-100"
-        >
-          <Icon name="edit" size={14} />
-        </Link>
-      ),
-    },
+    ...(mayConfigure() ? [EDIT] : []),
   ];
 }
 
 /** Items with their newest values and a small line each; rows and lines are fetched as they come into sight. */
 export function ItemTable(props: ItemTableProps) {
-  const { ids, selected, onSelect, onOpen, empty } = props;
-  const [visible, onVisible] = useVisible();
-  const rowAt = useWindows<ItemRow>({
-    queryKey: ["items", "window"],
-    ids,
-    visible,
-    size: 60,
-    fetch: fetchItemRows,
-    idOf: (item) => item.itemid,
-    live: "values",
-  });
+  const { list, selected, onSelect, onOpen, empty } = props;
+  const { onVisible: tell } = list;
+  const [visible, setVisible] = useVisible();
+  const onVisible = useCallback(
+    (first: number, last: number) => {
+      setVisible(first, last);
+      tell?.(first, last);
+    },
+    [setVisible, tell],
+  );
+  const { offset, limit } = windowOf(visible);
+  const ids: string[] = [];
+  for (let index = offset; index < offset + limit; index++) {
+    const id = list.idAt(index);
+    if (id) ids.push(id);
+  }
+  const { data } = useQuery(itemsQuery(ids));
+  // Rows that leave the window stay until the next ones have arrived.
+  const byId = useMemo(() => new Map(data?.map((item) => [item.itemid, item])), [data]);
+  const rowAt = (index: number) => byId.get(list.idAt(index) ?? "");
   // Steps of twenty rows, so that scrolling does not ask anew for every row.
   const start = Math.floor(visible[0] / 20) * 20;
   const end = Math.ceil((visible[1] + 1) / 20) * 20;
@@ -178,7 +197,7 @@ export function ItemTable(props: ItemTableProps) {
     <VirtualTable
       label="Items"
       columns={columns}
-      count={ids.length}
+      count={list.count}
       rowAt={rowAt}
       idOf={(item) => item.itemid}
       onVisible={onVisible}

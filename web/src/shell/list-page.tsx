@@ -47,9 +47,14 @@ export function ListPage(props: ListPageProps) {
         </>
       }
     >
-      {query.error ? (
-        <QueryError error={query.error} onRetry={() => void query.refetch()} />
-      ) : (
+      {query.error && (
+        <QueryError
+          error={query.error}
+          onRetry={() => void query.refetch()}
+          className={props.children ? "mb-2" : undefined}
+        />
+      )}
+      {(props.children || !query.error) && (
         <Sheet>{props.children || <SkeletonRows rows={12} />}</Sheet>
       )}
       {props.beside}

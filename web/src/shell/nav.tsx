@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { severityCountsQuery } from "~/api/problems";
+import { session } from "~/api/session-store";
 import { cx } from "~/ui/cx";
 import { Icon, type IconName } from "~/ui/icon";
 import { Mark } from "~/ui/logo";
@@ -28,9 +29,11 @@ export interface Destination {
   icon: IconName;
   /** Second key of the shortcut "g …". */
   key: string;
+  /** Lowest user type that sees it: 1 user, 2 admin, 3 super admin. */
+  lowest?: 2 | 3;
 }
 
-export const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] = [
+const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] = [
   {
     title: "Monitoring",
     pages: [
@@ -39,29 +42,37 @@ export const DESTINATIONS: readonly { title: string; pages: readonly Destination
       { to: "/hosts", label: "Hosts", icon: "hosts", key: "h" },
       { to: "/latest", label: "Latest data", icon: "latest", key: "l" },
       { to: "/graph", label: "Graph", icon: "graph", key: "g" },
-      { to: "/discovery", label: "Discovery", icon: "search", key: "d" },
+      { to: "/discovery", label: "Discovery", icon: "search", key: "d", lowest: 2 },
     ],
   },
   {
     title: "Data collection",
     pages: [
-      { to: "/templates", label: "Templates", icon: "templates", key: "t" },
-      { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w" },
-      { to: "/discovery-rules", label: "Discovery rules", icon: "filter", key: "r" },
-      { to: "/actions", label: "Actions", icon: "play", key: "a" },
-      { to: "/autoregistration", label: "Autoregistration", icon: "key", key: "e" },
+      { to: "/templates", label: "Templates", icon: "templates", key: "t", lowest: 2 },
+      { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w", lowest: 2 },
+      { to: "/discovery-rules", label: "Discovery rules", icon: "filter", key: "r", lowest: 2 },
+      { to: "/actions", label: "Actions", icon: "play", key: "a", lowest: 2 },
+      { to: "/autoregistration", label: "Autoregistration", icon: "key", key: "e", lowest: 3 },
     ],
   },
   {
     title: "Administration",
     pages: [
-      { to: "/queue", label: "Queue", icon: "queue", key: "q" },
-      { to: "/health", label: "Vedette's health", icon: "health", key: "v" },
-      { to: "/capacity", label: "Capacity", icon: "gauge", key: "c" },
+      { to: "/queue", label: "Queue", icon: "queue", key: "q", lowest: 3 },
+      { to: "/health", label: "Vedette's health", icon: "health", key: "v", lowest: 3 },
+      { to: "/capacity", label: "Capacity", icon: "gauge", key: "c", lowest: 3 },
       { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
     ],
   },
 ];
+
+/** The pages that the user may open, by section. */
+export function destinations(type = session()?.type ?? 0) {
+  return DESTINATIONS.map((section) => ({
+    ...section,
+    pages: section.pages.filter((page) => type >= (page.lowest ?? 1)),
+  })).filter((section) => section.pages.length > 0);
+}
 
 function ProblemCount({ narrow }: { narrow: boolean }) {
   const { data } = useQuery(severityCountsQuery());
@@ -108,7 +119,7 @@ export function Nav({ narrow, onNarrow, className }: NavProps) {
         {!narrow && <span className="text-base font-semibold tracking-tight">Vedette</span>}
       </div>
       <div className="flex min-h-0 flex-1 flex-col gap-4 overflow-auto px-2 py-2">
-        {DESTINATIONS.map((section) => (
+        {destinations().map((section) => (
           <div key={section.title} className="flex flex-col gap-0.5">
             {!narrow && (
               <p className="px-2.5 pb-1 text-2xs font-medium text-faint">{section.title}</p>

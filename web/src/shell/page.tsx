@@ -55,8 +55,10 @@ export function Page(props: PageProps) {
         </div>
       )}
       <div
+        // Scrolled by keyboard too, also without anything in it to focus.
+        {...(scroll ? { role: "region", "aria-label": `${title} page`, tabIndex: 0 } : {})}
         className={cx(
-          "min-h-0 flex-1 px-4 max-sm:flex-none max-sm:overflow-visible sm:px-6",
+          "min-h-0 flex-1 px-4 outline-none max-sm:flex-none max-sm:overflow-visible sm:px-6",
           scroll ? "overflow-auto pt-1 pb-8" : "flex flex-col pb-4",
         )}
       >

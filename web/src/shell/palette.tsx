@@ -2,13 +2,14 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useRef, useState } from "react";
 import { hostSearchQuery } from "~/api/hosts";
-import { itemSearchQuery } from "~/api/items";
+import { hostItemSearchQuery } from "~/api/items";
 import { templateSearchQuery } from "~/api/templates";
 import { cx } from "~/ui/cx";
 import { Icon, type IconName } from "~/ui/icon";
 import { Kbd } from "~/ui/state";
 import { useSettled } from "~/util/hooks";
-import { DESTINATIONS } from "./nav";
+import { includesAll } from "~/util/words";
+import { destinations } from "./nav";
 
 interface Entry {
   id: string;
@@ -24,17 +25,19 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
   const needle = useSettled(text.trim(), 120);
   const wanted = needle.length > 0;
   const hosts = useQuery({ ...hostSearchQuery(needle, 8), enabled: wanted });
-  const items = useQuery({ ...itemSearchQuery(needle), enabled: needle.length > 1 });
+  const items = useQuery({ ...hostItemSearchQuery(needle), enabled: needle.length > 1 });
   const templates = useQuery({ ...templateSearchQuery(needle), enabled: needle.length > 1 });
-  const matches = (label: string) => label.toLowerCase().includes(text.trim().toLowerCase());
+  const matches = (label: string) => includesAll(label, text);
 
-  const pages: Entry[] = DESTINATIONS.flatMap((section) => section.pages).map((page) => ({
-    id: page.to,
-    kind: "Pages",
-    label: page.label,
-    icon: page.icon,
-    go: () => void navigate({ to: page.to }),
-  }));
+  const pages: Entry[] = destinations()
+    .flatMap((section) => section.pages)
+    .map((page) => ({
+      id: page.to,
+      kind: "Pages",
+      label: page.label,
+      icon: page.icon,
+      go: () => void navigate({ to: page.to }),
+    }));
   pages.push(
     {
       id: "new-host",

@@ -1,12 +1,15 @@
 import { Outlet, useNavigate } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { Questions } from "~/ui/confirm";
+import { lazyComponent } from "~/ui/lazy";
 import { Toasts } from "~/ui/toast";
-import { DESTINATIONS, Nav } from "./nav";
+import { destinations, Nav } from "./nav";
+import { StaleBanner } from "./stale-banner";
 import { Topbar } from "./topbar";
 
-const Palette = lazy(() => import("./palette"));
-const Shortcuts = lazy(() => import("./shortcuts"));
+const OVERLAY = { fallback: null, noteClass: "fixed inset-x-4 top-4 z-50 mx-auto max-w-md" };
+const Palette = lazyComponent(() => import("./palette").then((m) => m.default), OVERLAY);
+const Shortcuts = lazyComponent(() => import("./shortcuts").then((m) => m.default), OVERLAY);
 
 const NARROW_KEY = "vedette.nav";
 type Overlay = "palette" | "shortcuts" | "menu" | null;
@@ -45,7 +48,9 @@ function useGlobalKeys(setOverlay: (overlay: Overlay) => void) {
       if (document.querySelector("dialog[open]")) return;
       if (going) {
         going = false;
-        const page = DESTINATIONS.flatMap((s) => s.pages).find((p) => p.key === event.key);
+        const page = destinations()
+          .flatMap((s) => s.pages)
+          .find((p) => p.key === event.key);
         if (!page) return;
         event.preventDefault();
         event.stopPropagation();
@@ -118,15 +123,14 @@ export function Shell() {
           onSearch={() => setOverlay("palette")}
           onShortcuts={() => setOverlay("shortcuts")}
         />
+        <StaleBanner />
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
           <Outlet />
         </main>
       </div>
       {overlay === "menu" && <Menu onClose={close} />}
-      <Suspense>
-        {overlay === "palette" && <Palette onClose={close} />}
-        {overlay === "shortcuts" && <Shortcuts onClose={close} />}
-      </Suspense>
+      {overlay === "palette" && <Palette onClose={close} />}
+      {overlay === "shortcuts" && <Shortcuts onClose={close} />}
       <Questions />
       <Toasts />
     </div>

@@ -1,11 +1,19 @@
 import { Dialog } from "~/ui/dialog";
 import { Kbd } from "~/ui/state";
-import { DESTINATIONS } from "./nav";
+import { destinations } from "./nav";
 
-const GROUPS: readonly {
+interface Group {
   title: string;
   keys: readonly (readonly [keys: string, what: string])[];
-}[] = [
+}
+
+/** The pages that the user may open. */
+function goTo(): Group {
+  const pages = destinations().flatMap((section) => section.pages);
+  return { title: "Go to", keys: pages.map((page) => [`g ${page.key}`, page.label] as const) };
+}
+
+const GROUPS: readonly Group[] = [
   {
     title: "Everywhere",
     keys: [
@@ -35,19 +43,13 @@ const GROUPS: readonly {
       ["s", "Silence; also on hosts"],
     ],
   },
-  {
-    title: "Go to",
-    keys: DESTINATIONS.flatMap((section) => section.pages).map(
-      (page) => [`g ${page.key}`, page.label] as const,
-    ),
-  },
 ];
 
 export default function Shortcuts({ onClose }: { onClose: () => void }) {
   return (
     <Dialog title="Keyboard shortcuts" onClose={onClose} wide>
       <div className="grid gap-x-10 sm:grid-cols-2 gap-y-5">
-        {GROUPS.map((group) => (
+        {[...GROUPS, goTo()].map((group) => (
           <section key={group.title}>
             <h3 className="pb-1.5 text-xs font-semibold text-soft">{group.title}</h3>
             <dl className="flex flex-col">

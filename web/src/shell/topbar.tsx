@@ -16,10 +16,15 @@ const LIVE_WORDS: Record<LiveState, string> = {
   offline: "Offline",
 };
 
+const LIVE_HINTS: Record<LiveState, string> = {
+  live: "Changes arrive as they happen",
+  polling: "The page asks for changes every 5 seconds",
+  offline: "The server does not answer",
+};
+
 function LiveMark() {
   const state = useSyncExternalStore(subscribeLive, liveState);
-  const hint =
-    state === "live" ? "Changes arrive as they happen" : "Changes are asked for every 5 seconds";
+  const hint = LIVE_HINTS[state];
   return (
     <span
       className="flex items-center gap-1.5 px-2 text-xs whitespace-nowrap text-soft"
@@ -81,7 +86,7 @@ function UserMenu() {
       trigger={({ open, toggle }) => (
         <button
           type="button"
-          aria-label={`Signed in as ${user?.username}`}
+          aria-label={`${initials}: Signed in as ${user?.username}`}
           aria-expanded={open}
           onClick={toggle}
           className="ml-1 flex size-7 items-center justify-center rounded-full bg-accent-soft text-2xs font-semibold text-accent-ink hover:opacity-80"

@@ -54,8 +54,12 @@ function Row<T>(props: RowProps<T>) {
       )}
     >
       {selectable && (
-        // biome-ignore lint/a11y/noStaticElementInteractions: only keeps the click from opening the row
-        <span className="flex" onClick={(event) => event.stopPropagation()}>
+        <div
+          role="gridcell"
+          tabIndex={-1}
+          className="flex"
+          onClick={(event) => event.stopPropagation()}
+        >
           <input
             type="checkbox"
             tabIndex={-1}
@@ -64,10 +68,12 @@ function Row<T>(props: RowProps<T>) {
             onChange={() => row !== undefined && props.onToggle(row)}
             className="size-3.5 accent-accent"
           />
-        </span>
+        </div>
       )}
       {row === undefined ? (
-        <Skeleton className="col-span-3 w-2/3" />
+        <div role="gridcell" tabIndex={-1} className="col-span-3">
+          <Skeleton className="w-2/3" />
+        </div>
       ) : (
         columns.map((column) => (
           <div

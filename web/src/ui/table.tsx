@@ -5,6 +5,7 @@ import {
   useEffect,
   useMemo,
   useRef,
+  useState,
   useSyncExternalStore,
 } from "react";
 import { cx } from "./cx";
@@ -35,6 +36,9 @@ export interface TableProps<T> {
   selected?: ReadonlySet<string>;
   onSelect?: (selected: Set<string>) => void;
   allIds?: readonly string[];
+  /** Selects all rows where the ids are not in the browser; then `allCount` tells how many. */
+  onSelectAll?: () => Promise<void>;
+  allCount?: number;
   /** Keys on the active row beside the table's own (arrows, j, k, Enter, x). */
   onKey?: (key: string, row: T) => boolean;
   sort?: Sort;
@@ -113,7 +117,13 @@ export function VirtualTable<T>(props: TableProps<T>) {
       className="relative h-full min-h-0 overflow-auto outline-offset-[-2px]"
     >
       <HeaderRow {...props} columns={columns} template={template} />
-      {count === 0 && props.empty}
+      {count === 0 && (
+        <div role="row" aria-rowindex={2} tabIndex={-1}>
+          <div role="gridcell" tabIndex={-1}>
+            {props.empty}
+          </div>
+        </div>
+      )}
       <div className="relative min-w-fit" style={{ height: virtual.getTotalSize() }}>
         {shown.map(({ index, start }) => {
           const row = rowAt(index);
@@ -145,7 +155,10 @@ export function VirtualTable<T>(props: TableProps<T>) {
 
 function HeaderRow<T>(props: TableProps<T> & { template: string }) {
   const { columns, sort, onSort, selected, onSelect, allIds, template } = props;
-  const all = allIds !== undefined && allIds.length > 0 && selected?.size === allIds.length;
+  const allCount = props.allCount ?? allIds?.length ?? 0;
+  // Checked at once, also while the ids are on their way.
+  const [asked, setAsked] = useState(false);
+  const all = asked || (allCount > 0 && (selected?.size ?? 0) >= allCount);
   return (
     <div
       role="row"
@@ -155,16 +168,24 @@ function HeaderRow<T>(props: TableProps<T> & { template: string }) {
       className="sticky top-0 z-10 grid h-8 min-w-fit items-center gap-x-4 border-b bg-sunken px-3 text-xs font-medium text-soft"
     >
       {onSelect && (
-        <input
-          type="checkbox"
-          aria-label="Select all rows"
-          checked={all}
-          ref={(box) => {
-            if (box) box.indeterminate = !all && (selected?.size ?? 0) > 0;
-          }}
-          onChange={() => onSelect(all ? new Set() : new Set(allIds))}
-          className="size-3.5 accent-accent"
-        />
+        <div role="columnheader" tabIndex={-1} className="flex">
+          <input
+            type="checkbox"
+            aria-label="Select all rows"
+            checked={all}
+            ref={(box) => {
+              if (box) box.indeterminate = !all && (selected?.size ?? 0) > 0;
+            }}
+            onChange={() => {
+              if (all) onSelect(new Set());
+              else if (props.onSelectAll) {
+                setAsked(true);
+                void props.onSelectAll().finally(() => setAsked(false));
+              } else onSelect(new Set(allIds));
+            }}
+            className="size-3.5 accent-accent"
+          />
+        </div>
       )}
       {columns.map((column) => {
         const sorted = sort?.id === column.id;

@@ -3,7 +3,7 @@ import { type Tag, tagText } from "~/util/tags";
 import { cx } from "./cx";
 
 const CHIP =
-  "inline-flex h-5 max-w-full items-center rounded border border-line bg-sunken px-1.5 text-2xs text-soft";
+  "inline-flex h-5 min-w-8 max-w-full items-center rounded border border-line bg-sunken px-1.5 text-2xs text-soft";
 
 export function Chip({
   children,
@@ -28,14 +28,14 @@ interface TagListProps {
   onPick?: (tag: Tag) => void;
 }
 
-/** Tags on one line; what does not fit wraps out of sight and is told on hover. */
+/** Tags on one line: they are shortened to fit, "+n" counts the others, and a tooltip has all of them. */
 export function TagList({ tags, max = 3, onPick }: TagListProps) {
   const shown = tags.slice(0, max);
   const rest = tags.slice(max);
   return (
     <span
       title={tags.map(tagText).join("\n")}
-      className="flex h-5 min-w-0 flex-wrap items-center gap-1 overflow-hidden"
+      className="flex h-5 min-w-0 items-center gap-1 overflow-hidden"
     >
       {shown.map((tag) =>
         onPick ? (
@@ -57,7 +57,7 @@ export function TagList({ tags, max = 3, onPick }: TagListProps) {
           </Chip>
         ),
       )}
-      {rest.length > 0 && <span className="text-2xs text-faint">+{rest.length}</span>}
+      {rest.length > 0 && <span className="shrink-0 text-2xs text-faint">+{rest.length}</span>}
     </span>
   );
 }

@@ -72,6 +72,26 @@ describe("mapValue", () => {
   it.each(cases)("%s is %s", (value, word) => {
     expect(mapValue(map, value)).toBe(word);
   });
+  it("has no word for an empty text", () => {
+    const zero = [
+      { type: "0", value: "0", newvalue: "zero" },
+      { type: "2", value: "5", newvalue: "small" },
+    ];
+    expect(mapValue(zero, "")).toBeNull();
+    expect(mapValue(zero, "letters")).toBeNull();
+  });
+  it("compares 64-bit integers exactly", () => {
+    const large = [
+      { type: "0", value: "18446744073709551614", newvalue: "other" },
+      { type: "1", value: "18446744073709551615", newvalue: "largest" },
+    ];
+    expect(mapValue(large, "18446744073709551615")).toBe("largest");
+    expect(mapValue(large, "18446744073709551613")).toBeNull();
+  });
+  it("understands inline flags of PCRE", () => {
+    const map = [{ type: "4", value: "(?i)^down", newvalue: "Down" }];
+    expect(mapValue(map, "DOWN since 10:00")).toBe("Down");
+  });
   it("says nothing without a match", () => {
     expect(mapValue(map.slice(0, 1), "2")).toBeNull();
   });

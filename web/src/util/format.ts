@@ -58,31 +58,52 @@ export function formatUnits(value: number, units: string): string {
   return scaled(value, units);
 }
 
-function matches(mapping: Mapping, text: string): boolean {
-  const n = Number(text);
-  switch (mapping.type) {
-    case "0":
-      return mapping.value === text || (mapping.value !== "" && Number(mapping.value) === n);
-    case "1":
-      return n >= Number(mapping.value);
-    case "2":
-      return n <= Number(mapping.value);
-    case "3":
-      return mapping.value.split(",").some((part) => inRange(part.trim(), n));
-    case "4":
-      try {
-        return new RegExp(mapping.value).test(text);
-      } catch {
-        return false;
-      }
-    default:
-      return mapping.type === "5";
+/** A number as it is compared: integers whole, so that 64 bits do not round; null for other texts. */
+type Exact = bigint | number | null;
+
+function exact(text: string): Exact {
+  const trimmed = text.trim();
+  if (/^[+-]?\d+$/.test(trimmed)) return BigInt(trimmed.replace(/^\+/, ""));
+  if (trimmed === "") return null;
+  const value = Number(trimmed);
+  return Number.isNaN(value) ? null : value;
+}
+
+/** Inline flags of PCRE at the start of a pattern, which JavaScript takes beside it. */
+function pattern(text: string): RegExp | null {
+  const flags = /^\(\?([imsu]+)\)/.exec(text);
+  try {
+    return new RegExp(flags ? text.slice(flags[0].length) : text, flags?.[1] ?? "");
+  } catch {
+    return null;
   }
 }
 
-function inRange(part: string, n: number): boolean {
+function matches(mapping: Mapping, text: string): boolean {
+  const { type, value } = mapping;
+  if (type === "5") return true;
+  if (type === "4") return pattern(value)?.test(text) ?? false;
+  if (type === "0" && value === text) return true;
+  const n = exact(text);
+  if (n === null) return false;
+  if (type === "3") return value.split(",").some((part) => inRange(part.trim(), n));
+  const bound = exact(value);
+  if (bound === null) return false;
+  if (type === "0") return sameNumber(n, bound);
+  return type === "1" ? n >= bound : type === "2" && n <= bound;
+}
+
+function sameNumber(a: Exact, b: Exact): boolean {
+  // bigint and number are of unlike types: == compares their mathematical values.
+  // biome-ignore lint/suspicious/noDoubleEquals: see above
+  return a == b;
+}
+
+function inRange(part: string, n: bigint | number): boolean {
   const bounds = /^(-?[\d.]+)-(-?[\d.]+)$/.exec(part);
-  return bounds ? n >= Number(bounds[1]) && n <= Number(bounds[2]) : Number(part) === n;
+  if (!bounds) return sameNumber(exact(part), n);
+  const [low, high] = [exact(bounds[1] ?? ""), exact(bounds[2] ?? "")];
+  return low !== null && high !== null && n >= low && n <= high;
 }
 
 /** The word a value map has for a value, or null. */

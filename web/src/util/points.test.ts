@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { bucketWidth, chooseSource, mergeBuckets, type Series } from "./points";
+import { bucketWidth, chooseSource, mergeBuckets, nextSource, type Series } from "./points";
 
 const NOW = 1_700_000_000;
 const DAY = 86_400;
@@ -29,6 +29,19 @@ describe("chooseSource", () => {
   });
 });
 
+it("keeps buckets of an item that has too many raw values", () => {
+  const series = (source: Series["source"]): Series => ({
+    itemid: "1",
+    source,
+    clocks: [],
+    values: [],
+  });
+  expect(nextSource("history", series("buckets"))).toBe("buckets");
+  expect(nextSource("history", series("history"))).toBe("history");
+  expect(nextSource("history", undefined)).toBe("history");
+  expect(nextSource("trends", series("buckets"))).toBe("trends");
+});
+
 describe("bucketWidth", () => {
   it.each([
     [DAY, 300],
@@ -36,7 +49,8 @@ describe("bucketWidth", () => {
     [30 * DAY, 3600],
     [365 * DAY, 12 * 3600],
     [3650 * DAY, 4 * DAY],
-    [1, 60],
+    [3600, 5],
+    [1, 1],
   ])("%d seconds: %d", (length, width) => {
     expect(bucketWidth({ from: NOW, till: NOW + length })).toBe(width);
   });

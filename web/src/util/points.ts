@@ -27,7 +27,23 @@ const RAW_SPAN_SECONDS = 26 * HOUR;
 
 /** So many buckets are a line's points on the widest screen. */
 const BUCKETS_MAX = 1000;
-const BUCKET_SECONDS = [60, 300, 600, 1800, HOUR, 2 * HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR];
+const BUCKET_SECONDS = [
+  1,
+  2,
+  5,
+  10,
+  15,
+  30,
+  60,
+  300,
+  600,
+  1800,
+  HOUR,
+  2 * HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+];
 
 /** Raw values, hourly trends or buckets? By the span, the item's interval and what is kept. */
 export function chooseSource(item: SeriesItem, span: Span, now: number): Series["source"] {
@@ -43,6 +59,14 @@ export function chooseSource(item: SeriesItem, span: Span, now: number): Series[
   if (since > trends && kept > trends) return many ? "buckets" : "history";
   if (kept === 0 || since > kept) return "trends";
   return many ? "trends" : "history";
+}
+
+/**
+ * The source while a range goes on: an item that had too many values for raw points keeps its
+ * buckets, so that its values are not fetched in vain each time.
+ */
+export function nextSource(chosen: Series["source"], before: Series | undefined): Series["source"] {
+  return chosen === "history" && before?.source === "buckets" ? "buckets" : chosen;
 }
 
 /** Seconds of a bucket: round ones, so that buckets stay the same while the span moves. */

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { listOf, listTo, parseSearch, pickSearch, stringifySearch } from "./search";
+import { listOf, listTo, parseSearch, pickSearch, replacesEntry, stringifySearch } from "./search";
 
 const cases: [Record<string, unknown>, string][] = [
   [{}, ""],
@@ -26,4 +26,18 @@ it("keeps lists short", () => {
 
 it("picks known words only", () => {
   expect(pickSearch({ a: 1, b: "x", c: "" }, ["a", "c"])).toEqual({ a: "1" });
+});
+
+it.each<[Record<string, string>, object, boolean]>([
+  [{}, { text: "d" }, false],
+  [{ text: "d" }, { text: "di" }, true],
+  [{ text: "di" }, { text: undefined }, false],
+  [{}, { event: "5" }, false],
+  [{ event: "5" }, { event: "6" }, true],
+  [{}, { severity: "5" }, false],
+  [{ severity: "5" }, { severity: "5,4" }, false],
+  [{}, { sort: "severity" }, true],
+  [{ text: "d" }, { text: "d", tags: undefined }, true],
+])("%j then %j replaces the entry: %s", (old, next, replaces) => {
+  expect(replacesEntry(old, next)).toBe(replaces);
 });

@@ -38,6 +38,21 @@ export function isNarrowed(search: object, none: object): boolean {
   return Object.entries(search).some(([word, value]) => value && word in none);
 }
 
+/** Words whose next value takes the place of the last one: typing, sorting, moving between rows. */
+const REPLACED = new Set(["text", "tags", "event"]);
+const NEVER_ADDED = new Set(["sort", "desc"]);
+
+/**
+ * Whether a change of the address replaces its entry in the browser's history. What opens something
+ * (a filter, the details of a row) adds an entry, so that Back closes it before it leaves the page.
+ */
+export function replacesEntry(old: Search, next: object): boolean {
+  return Object.entries(next).every(([word, value]) => {
+    if (NEVER_ADDED.has(word) || (old[word] ?? "") === (value ?? "")) return true;
+    return REPLACED.has(word) && Boolean(old[word]) && Boolean(value);
+  });
+}
+
 /** Only the known words of a query, so that a stranger's address cannot put others in. */
 export function pickSearch<K extends string>(
   search: Record<string, unknown>,

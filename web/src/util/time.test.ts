@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
   formatAgo,
   formatDuration,
@@ -56,6 +56,30 @@ describe("parseTime", () => {
   ];
   it.each(cases)("%s as %s", (text, end, clock) => {
     expect(parseTime(text, end, now)).toBe(clock);
+  });
+});
+
+describe("parseTime on the days when clocks change", () => {
+  // Vitest runs in the zone of TZ; the zone is put back for other tests.
+  const zone = process.env.TZ;
+  beforeAll(() => {
+    process.env.TZ = "Europe/Berlin";
+  });
+  afterAll(() => {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  });
+  it("finds yesterday late on the long day of autumn", () => {
+    const late = new Date(2026, 9, 25, 23, 30);
+    const day = Math.floor(new Date(2026, 9, 24).getTime() / 1000);
+    expect(parseTime("now-1d/d", "from", late)).toBe(day);
+    expect(parseTime("now-1d/d", "to", late)).toBe(day + 86_400 - 1);
+    expect(parseTime("now-1d", "from", late)).toBe(day + 23.5 * 3600);
+  });
+  it("ends the long day of autumn after 25 hours", () => {
+    const noon = new Date(2026, 9, 25, 12);
+    const from = parseTime("now/d", "from", noon) ?? 0;
+    expect((parseTime("now/d", "to", noon) ?? 0) - from).toBe(25 * 3600 - 1);
   });
 });
 

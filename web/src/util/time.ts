@@ -1,4 +1,4 @@
-/** Seconds in each unit of the time syntax; months and years are calendar steps (see `shift`). */
+/** Seconds in each unit of the time syntax; days and longer units of a range are calendar steps (see `shift`). */
 const UNIT_SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
 /** A span as the address bar holds it: two expressions of the `now-1h` syntax or Unix seconds. */
@@ -40,7 +40,8 @@ const ABSOLUTE = /^(\d{4})-(\d{2})-(\d{2})(?:[ T](\d{2}):(\d{2})(?::(\d{2}))?)?$
 
 function shift(date: Date, amount: number, unit: string): Date {
   const next = new Date(date);
-  if (unit === "M") next.setMonth(next.getMonth() + amount);
+  if (unit === "d" || unit === "w") next.setDate(next.getDate() + amount * (unit === "w" ? 7 : 1));
+  else if (unit === "M") next.setMonth(next.getMonth() + amount);
   else if (unit === "y") next.setFullYear(next.getFullYear() + amount);
   else next.setTime(next.getTime() + amount * (UNIT_SECONDS[unit] ?? 0) * 1000);
   return next;
@@ -92,17 +93,11 @@ export function parseTime(text: string, end: "from" | "to", now = new Date()): n
     } else if (round) {
       const [whole, unit = "d"] = round;
       date = floor(date, unit);
-      if (end === "to") date = new Date(floor(shiftUnit(date, unit), unit).getTime() - 1000);
+      if (end === "to") date = new Date(floor(shift(date, 1, unit), unit).getTime() - 1000);
       rest = rest.slice(whole.length);
     } else return null;
   }
   return Math.floor(date.getTime() / 1000);
-}
-
-// A little more than a day, so that floor() lands on the next day also when the clocks change.
-function shiftUnit(date: Date, unit: string): Date {
-  if (unit === "d") return shift(date, 26, "h");
-  return shift(date, 1, unit);
 }
 
 /** The span of a range at this moment; an unreadable or empty one gives null. */

@@ -7,11 +7,15 @@ use std::path::{Path, PathBuf};
 
 use super::{Answer, Params, file, system_error};
 use crate::Agent;
+use crate::deadline::Deadline;
+use crate::guard::FileGuard;
 
 /// Most entries looked at: a tree of a million files takes seconds already.
 const ENTRIES_MAX: usize = 5_000_000;
 
 struct Walk<'a> {
+    files: &'a FileGuard,
+    deadline: &'a Deadline,
     include: &'a str,
     exclude: &'a str,
     exclude_dir: &'a str,
@@ -19,7 +23,12 @@ struct Walk<'a> {
 }
 
 impl<'a> Walk<'a> {
-    fn new(params: &'a Params, depth_at: usize, exclude_dir_at: usize) -> Result<Self, String> {
+    fn new(
+        agent: &'a Agent,
+        params: &'a Params,
+        depth_at: usize,
+        exclude_dir_at: usize,
+    ) -> Result<Self, String> {
         let depth_max = match params.get(depth_at) {
             "" | "-1" => None,
             text => match text.parse() {
@@ -28,6 +37,8 @@ impl<'a> Walk<'a> {
             },
         };
         Ok(Self {
+            files: &agent.config().files,
+            deadline: params.deadline(),
             include: params.regex(1)?,
             exclude: params.regex(2)?,
             exclude_dir: params.regex(exclude_dir_at)?,
@@ -51,15 +62,19 @@ impl<'a> Walk<'a> {
         let cannot = |error: &std::io::Error| {
             format!("Cannot obtain directory information: {}", system_error(error))
         };
-        if !std::fs::metadata(root).map_err(|error| cannot(&error))?.is_dir() {
+        let mut folder = self.files.find(root, true).map_err(|error| cannot(&error))?;
+        if !folder.metadata().is_dir() {
             return Err("First parameter is not a directory.".into());
         }
-        let mut stack: Vec<(PathBuf, usize)> = vec![(root.to_owned(), 0)];
+        let mut at = (root.to_owned(), 0);
+        let mut stack: Vec<(PathBuf, usize)> = Vec::new();
         let mut seen = 0;
-        while let Some((dir, depth)) = stack.pop() {
+        loop {
+            let (dir, depth) = &at;
             // A folder that may not be read counts, its contents do not.
-            let Ok(entries) = std::fs::read_dir(&dir) else { continue };
-            for entry in entries.flatten() {
+            let entries = folder.entries().ok();
+            for entry in entries.into_iter().flatten().flatten() {
+                self.deadline.check()?;
                 seen += 1;
                 if seen > ENTRIES_MAX {
                     return Err(format!("More than {ENTRIES_MAX} files: narrow the folder."));
@@ -73,18 +88,24 @@ impl<'a> Walk<'a> {
                 if self.wants(&name) {
                     visit(&metadata);
                 }
-                if metadata.is_dir() && self.depth_max.is_none_or(|max| depth < max) {
-                    stack.push((entry.path(), depth + 1));
+                if metadata.is_dir() && self.depth_max.is_none_or(|max| *depth < max) {
+                    stack.push((dir.join(entry.file_name()), depth + 1));
                 }
             }
+            // A folder that is gone or protected is left out.
+            let next = std::iter::from_fn(|| stack.pop())
+                .find_map(|next| Some((self.files.find(&next.0, false).ok()?, next)));
+            match next {
+                Some((found, next)) => (folder, at) = (found, next),
+                None => return Ok(()),
+            }
         }
-        Ok(())
     }
 }
 
 pub(super) fn count(agent: &Agent, params: &Params) -> Answer {
     let root = Path::new(params.required(0)?);
-    let walk = Walk::new(params, 5, 10)?;
+    let walk = Walk::new(agent, params, 5, 10)?;
     let all = file::parse_kinds("all", &[])?;
     let wanted = file::parse_kinds(params.get(3), &all)?;
     let excluded = file::parse_kinds(params.get(4), &[])?;
@@ -130,19 +151,19 @@ fn suffixed(params: &Params, index: usize, base: u64) -> Result<Option<u64>, Str
 }
 
 /// Sum of the sizes of files, links and folders; of files with several names once.
-pub(super) fn size(_: &Agent, params: &Params) -> Answer {
+pub(super) fn size(agent: &Agent, params: &Params) -> Answer {
     let root = Path::new(params.required(0)?);
     let disk = params.choose(3, &[("apparent", false), ("disk", true)])?;
-    let walk = Walk::new(params, 4, 5)?;
+    let walk = Walk::new(agent, params, 4, 5)?;
     let size = |metadata: &Metadata| if disk { metadata.blocks() * 512 } else { metadata.len() };
     let mut linked = HashSet::new();
     let mut sum = 0_u64;
     // The folder itself counts as du(1) counts it.
     let name = root.file_name().unwrap_or(root.as_os_str()).to_string_lossy();
     if walk.wants(&name)
-        && let Ok(metadata) = std::fs::metadata(root)
+        && let Ok(found) = agent.config().files.find(root, true)
     {
-        sum += size(&metadata);
+        sum += size(found.metadata());
     }
     walk.run(root, |metadata| {
         let counted = metadata.is_dir()
@@ -161,9 +182,13 @@ mod tests {
 
     use super::*;
 
+    fn far() -> Deadline {
+        Deadline::after(std::time::Duration::MAX / 2, &stdx::clock::RealClock::shared())
+    }
+
     #[test]
     fn suffixes_are_multiplied() {
-        let params = Params::new(&ItemKey::parse("k[5K,2h,7,x,]").unwrap());
+        let params = Params::new(&ItemKey::parse("k[5K,2h,7,x,]").unwrap(), far());
         assert_eq!(suffixed(&params, 0, 1024), Ok(Some(5120)));
         assert_eq!(suffixed(&params, 1, 0), Ok(Some(7200)));
         assert_eq!(suffixed(&params, 2, 0), Ok(Some(7)));

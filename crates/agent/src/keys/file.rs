@@ -11,21 +11,45 @@ use super::{Answer, Params, system_error, users};
 use crate::Agent;
 
 /// Largest file whose contents are told.
-const CONTENTS_BYTES_MAX: u64 = 16 << 20;
+const CONTENTS_BYTES_MAX: usize = 16 << 20;
 /// Longest line that is searched.
 const LINE_BYTES_MAX: u64 = 64 << 10;
+/// Bytes read at once.
+const CHUNK_BYTES: usize = 64 << 10;
 
 fn no_information(error: &std::io::Error) -> String {
     format!("Cannot obtain file information: {}", system_error(error))
 }
 
-fn metadata(params: &Params) -> Result<Metadata, String> {
-    std::fs::metadata(params.required(0)?).map_err(|error| no_information(&error))
+fn metadata(agent: &Agent, params: &Params) -> Result<Metadata, String> {
+    let found = agent.config().files.find(params.path(0)?, true);
+    found.map(|found| found.metadata().clone()).map_err(|error| no_information(&error))
 }
 
-fn open(params: &Params) -> Result<File, String> {
-    File::open(params.required(0)?)
+fn open(agent: &Agent, params: &Params) -> Result<File, String> {
+    let found = agent.config().files.find(params.path(0)?, true);
+    found
+        .and_then(|found| found.open())
         .map_err(|error| format!("Cannot open file: {}", system_error(&error)))
+}
+
+/// Reads a file to its end, piece by piece, while there is time.
+fn each_chunk(
+    agent: &Agent,
+    params: &Params,
+    mut take: impl FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(), String> {
+    let mut file = BufReader::with_capacity(CHUNK_BYTES, open(agent, params)?);
+    loop {
+        params.deadline().check()?;
+        let chunk = file.fill_buf().map_err(|_| "Cannot read from file.")?;
+        if chunk.is_empty() {
+            return Ok(());
+        }
+        take(chunk)?;
+        let n = chunk.len();
+        file.consume(n);
+    }
 }
 
 /// Kind of a file as parameters and JSON name it.
@@ -72,30 +96,31 @@ pub(super) fn parse_kinds(
     Ok(found)
 }
 
-pub(super) fn exists(_: &Agent, params: &Params) -> Answer {
-    let path = params.required(0)?;
+pub(super) fn exists(agent: &Agent, params: &Params) -> Answer {
+    let path = params.path(0)?;
     let default: &[&str] = if params.get(2).is_empty() { &["file"] } else { &KINDS };
     let wanted = parse_kinds(params.get(1), default)?;
     let excluded = parse_kinds(params.get(2), &[])?;
     // A symbolic link is one itself and what it points at.
-    let found: Vec<&str> = [std::fs::symlink_metadata(path), std::fs::metadata(path)]
+    let files = &agent.config().files;
+    let found: Vec<&str> = [files.find(path, false), files.find(path, true)]
         .iter()
-        .filter_map(|metadata| metadata.as_ref().ok().map(kind))
+        .filter_map(|found| found.as_ref().ok().map(|found| kind(found.metadata())))
         .collect();
     let exists = found.iter().any(|kind| wanted.contains(kind))
         && !found.iter().any(|kind| excluded.contains(kind));
     Ok(u8::from(exists).to_string())
 }
 
-pub(super) fn contents(_: &Agent, params: &Params) -> Answer {
+pub(super) fn contents(agent: &Agent, params: &Params) -> Answer {
     let mut bytes = Vec::new();
-    open(params)?
-        .take(CONTENTS_BYTES_MAX + 1)
-        .read_to_end(&mut bytes)
-        .map_err(|_| "Cannot read from file.")?;
-    if bytes.len() as u64 > CONTENTS_BYTES_MAX {
-        return Err("File is too large for this check.".into());
-    }
+    each_chunk(agent, params, |chunk| {
+        if bytes.len() + chunk.len() > CONTENTS_BYTES_MAX {
+            return Err("File is too large for this check.".into());
+        }
+        bytes.extend_from_slice(chunk);
+        Ok(())
+    })?;
     let text = decode(&bytes, params.get(1))?;
     // A NUL byte ends a text for everybody down the line.
     let text = text.split('\0').next().unwrap_or_default();
@@ -133,29 +158,22 @@ fn decode(bytes: &[u8], encoding: &str) -> Answer {
     }
 }
 
-pub(super) fn size(_: &Agent, params: &Params) -> Answer {
+pub(super) fn size(agent: &Agent, params: &Params) -> Answer {
     let lines = params.choose(1, &[("bytes", false), ("lines", true)])?;
     if !lines {
-        return Ok(metadata(params)?.len().to_string());
+        return Ok(metadata(agent, params)?.len().to_string());
     }
-    let mut file = BufReader::new(open(params)?);
-    let mut count = 0_u64;
-    loop {
-        let chunk = file
-            .fill_buf()
-            .map_err(|error| format!("Cannot read from file: {}", system_error(&error)))?;
-        if chunk.is_empty() {
-            return Ok(count.to_string());
-        }
-        count += chunk.iter().filter(|byte| **byte == b'\n').count() as u64;
-        let n = chunk.len();
-        file.consume(n);
-    }
+    let mut count = 0_usize;
+    each_chunk(agent, params, |chunk| {
+        count += chunk.iter().filter(|byte| **byte == b'\n').count();
+        Ok(())
+    })?;
+    Ok(count.to_string())
 }
 
-pub(super) fn time(_: &Agent, params: &Params) -> Answer {
+pub(super) fn time(agent: &Agent, params: &Params) -> Answer {
     let kind = params.choose(1, &[("modify", 'm'), ("access", 'a'), ("change", 'c')])?;
-    let metadata = metadata(params)?;
+    let metadata = metadata(agent, params)?;
     Ok(match kind {
         'm' => metadata.mtime(),
         'a' => metadata.atime(),
@@ -164,39 +182,32 @@ pub(super) fn time(_: &Agent, params: &Params) -> Answer {
     .to_string())
 }
 
-pub(super) fn cksum(_: &Agent, params: &Params) -> Answer {
+pub(super) fn cksum(agent: &Agent, params: &Params) -> Answer {
     match params.choose(1, &[("crc32", 'c'), ("md5", 'm'), ("sha256", 's')])? {
-        'm' => digest::<md5::Md5>(params),
-        's' => digest::<sha2::Sha256>(params),
+        'm' => digest::<md5::Md5>(agent, params),
+        's' => digest::<sha2::Sha256>(agent, params),
         _ => {
             let mut crc = Crc::default();
-            each_chunk(params, |chunk| crc.update(chunk))?;
+            each_chunk(agent, params, |chunk| {
+                crc.update(chunk);
+                Ok(())
+            })?;
             Ok(crc.finish().to_string())
         }
     }
 }
 
-pub(super) fn md5sum(_: &Agent, params: &Params) -> Answer {
-    digest::<md5::Md5>(params)
+pub(super) fn md5sum(agent: &Agent, params: &Params) -> Answer {
+    digest::<md5::Md5>(agent, params)
 }
 
-fn digest<D: md5::Digest>(params: &Params) -> Answer {
+fn digest<D: md5::Digest>(agent: &Agent, params: &Params) -> Answer {
     let mut digest = D::new();
-    each_chunk(params, |chunk| digest.update(chunk))?;
+    each_chunk(agent, params, |chunk| {
+        digest.update(chunk);
+        Ok(())
+    })?;
     Ok(digest.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
-}
-
-fn each_chunk(params: &Params, mut take: impl FnMut(&[u8])) -> Result<(), String> {
-    let mut file = BufReader::with_capacity(64 << 10, open(params)?);
-    loop {
-        let chunk = file.fill_buf().map_err(|_| "Cannot read from file.")?;
-        if chunk.is_empty() {
-            return Ok(());
-        }
-        take(chunk);
-        let n = chunk.len();
-        file.consume(n);
-    }
 }
 
 /// The checksum of cksum(1) in POSIX: polynomial 0x04c11db7, most significant bit first, followed
@@ -245,10 +256,10 @@ const fn crc_table() -> [u32; 256] {
     table
 }
 
-pub(super) fn owner(_: &Agent, params: &Params) -> Answer {
+pub(super) fn owner(agent: &Agent, params: &Params) -> Answer {
     let user = params.choose(1, &[("user", true), ("group", false)])?;
     let name = params.choose(2, &[("name", true), ("id", false)])?;
-    let metadata = metadata(params)?;
+    let metadata = metadata(agent, params)?;
     Ok(match (user, name) {
         (true, true) => users::user_name(metadata.uid()),
         (false, true) => users::group_name(metadata.gid()),
@@ -257,8 +268,8 @@ pub(super) fn owner(_: &Agent, params: &Params) -> Answer {
     })
 }
 
-pub(super) fn permissions(_: &Agent, params: &Params) -> Answer {
-    Ok(mode(&metadata(params)?))
+pub(super) fn permissions(agent: &Agent, params: &Params) -> Answer {
+    Ok(mode(&metadata(agent, params)?))
 }
 
 fn mode(metadata: &Metadata) -> String {
@@ -266,10 +277,10 @@ fn mode(metadata: &Metadata) -> String {
 }
 
 /// All about a file, links not followed.
-pub(super) fn get(_: &Agent, params: &Params) -> Answer {
-    let path = params.required(0)?;
-    let metadata = std::fs::symlink_metadata(path).map_err(|error| no_information(&error))?;
-    Ok(describe(Path::new(path), &metadata).to_string())
+pub(super) fn get(agent: &Agent, params: &Params) -> Answer {
+    let path = params.path(0)?;
+    let found = agent.config().files.find(path, false).map_err(|error| no_information(&error))?;
+    Ok(describe(path, found.metadata()).to_string())
 }
 
 fn describe(path: &Path, metadata: &Metadata) -> Value {
@@ -300,6 +311,7 @@ fn describe(path: &Path, metadata: &Metadata) -> Value {
 
 /// Lines between two line numbers, by the file's encoding; `found` ends the search.
 fn search(
+    agent: &Agent,
     params: &Params,
     mut found: impl FnMut(&str) -> Result<Option<String>, String>,
 ) -> Result<Option<String>, String> {
@@ -315,10 +327,11 @@ fn search(
     if first > last {
         return Err("Start line parameter must not exceed end line.".into());
     }
-    let mut file = BufReader::new(open(params)?);
+    let mut file = BufReader::new(open(agent, params)?);
     let mut number = 0;
     let mut line = Vec::new();
     while number < last {
+        params.deadline().check()?;
         line.clear();
         let n = (&mut file)
             .take(LINE_BYTES_MAX)
@@ -340,9 +353,9 @@ fn search(
 }
 
 /// The first line that matches, or what the output template makes of it; empty if none does.
-pub(super) fn regexp(_: &Agent, params: &Params) -> Answer {
+pub(super) fn regexp(agent: &Agent, params: &Params) -> Answer {
     let (pattern, template) = (params.get(1), params.get(5));
-    let found = search(params, |line| {
+    let found = search(agent, params, |line| {
         if template.is_empty() {
             let matched = eval::regex::is_match(pattern, line, false).map_err(|e| e.to_string())?;
             return Ok(matched.then(|| line.to_owned()));
@@ -353,9 +366,9 @@ pub(super) fn regexp(_: &Agent, params: &Params) -> Answer {
 }
 
 /// 1 if a line matches.
-pub(super) fn regmatch(_: &Agent, params: &Params) -> Answer {
+pub(super) fn regmatch(agent: &Agent, params: &Params) -> Answer {
     let pattern = params.get(1);
-    let found = search(params, |line| {
+    let found = search(agent, params, |line| {
         let matched = eval::regex::is_match(pattern, line, false).map_err(|e| e.to_string())?;
         Ok(matched.then(String::new))
     })?;

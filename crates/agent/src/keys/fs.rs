@@ -147,10 +147,11 @@ pub(super) fn discovery(_: &Agent, _: &Params) -> Answer {
     Ok(json!(rows).to_string())
 }
 
-pub(super) fn get(_: &Agent, _: &Params) -> Answer {
+pub(super) fn get(_: &Agent, params: &Params) -> Answer {
     let rows: Vec<String> = mounts()?
         .iter()
         .filter_map(|mount| {
+            params.deadline().check().ok()?;
             let space = fs_space(Path::new(&mount.name)).ok()?;
             let text = |text: &str| Value::from(text).to_string();
             Some(format!(
@@ -163,6 +164,7 @@ pub(super) fn get(_: &Agent, _: &Params) -> Answer {
             ))
         })
         .collect();
+    params.deadline().check()?;
     Ok(format!("[{}]", rows.join(",")))
 }
 

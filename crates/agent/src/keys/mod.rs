@@ -25,6 +25,7 @@ use std::io::Read;
 use eval::key::ItemKey;
 
 use crate::Agent;
+use crate::deadline::Deadline;
 pub(crate) use params::Params;
 
 /// A value, or why the item is not supported.
@@ -120,8 +121,16 @@ const ACTIVE_KEYS: &[&str] =
 pub static KEY_NAMES: std::sync::LazyLock<Vec<&'static str>> =
     std::sync::LazyLock::new(|| KEYS.iter().map(|key| key.name).collect());
 
-pub(crate) fn evaluate(agent: &Agent, text: &str) -> Answer {
+/// Whether a key is answered from memory at once, so that it needs no thread.
+pub(crate) fn is_instant(text: &str) -> bool {
+    ItemKey::parse(text).is_ok_and(|key| key.name.starts_with("agent."))
+}
+
+pub(crate) fn evaluate(agent: &Agent, text: &str, deadline: Deadline) -> Answer {
     let parsed = ItemKey::parse(text).map_err(|_| String::from("Invalid item key format."))?;
+    if !agent.config().rules.allows(&parsed) {
+        return Err(String::from(UNSUPPORTED));
+    }
     let Ok(at) = KEYS.binary_search_by(|key| key.name.cmp(&parsed.name)) else {
         let active = ACTIVE_KEYS.contains(&parsed.name.as_str());
         return Err(String::from(if active { ACTIVE_ONLY } else { UNSUPPORTED }));
@@ -133,7 +142,7 @@ pub(crate) fn evaluate(agent: &Agent, text: &str) -> Answer {
     if parsed.param_count() > key.params_max {
         return Err(String::from("Too many parameters."));
     }
-    (key.answer)(agent, &Params::new(&parsed))
+    (key.answer)(agent, &Params::new(&parsed, deadline))
 }
 
 /// Reads a text of `/proc` or `/sys`, bounded; what is not UTF-8 becomes U+FFFD.

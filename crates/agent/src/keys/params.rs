@@ -1,10 +1,17 @@
 //! Parameters of a key.
 
+use std::path::Path;
+
 use eval::key::ItemKey;
 
-/// Parameters as texts; an absent one is empty.
+use crate::deadline::Deadline;
+
+/// Parameters as texts, an absent one is empty; and the time that the check has.
 #[derive(Debug)]
-pub(crate) struct Params(Vec<String>);
+pub(crate) struct Params {
+    values: Vec<String>,
+    deadline: Deadline,
+}
 
 const ORDINALS: [&str; 11] = [
     "first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth",
@@ -12,17 +19,23 @@ const ORDINALS: [&str; 11] = [
 ];
 
 impl Params {
-    pub(crate) fn new(key: &ItemKey) -> Self {
-        Self((0..key.param_count()).map(|i| key.param(i).unwrap_or_default()).collect())
+    pub(crate) fn new(key: &ItemKey, deadline: Deadline) -> Self {
+        let values = (0..key.param_count()).map(|i| key.param(i).unwrap_or_default()).collect();
+        Self { values, deadline }
+    }
+
+    /// The time that the check has.
+    pub(crate) const fn deadline(&self) -> &Deadline {
+        &self.deadline
     }
 
     /// The parameter at `index` from 0; empty if absent.
     pub(crate) fn get(&self, index: usize) -> &str {
-        self.0.get(index).map_or("", String::as_str)
+        self.values.get(index).map_or("", String::as_str)
     }
 
     pub(crate) fn count(&self) -> usize {
-        self.0.len()
+        self.values.len()
     }
 
     /// `Invalid first parameter.`
@@ -36,6 +49,11 @@ impl Params {
             "" => Self::invalid(index),
             text => Ok(text),
         }
+    }
+
+    /// The parameter as the path of a file, which must not be empty.
+    pub(crate) fn path(&self, index: usize) -> Result<&Path, String> {
+        self.required(index).map(Path::new)
     }
 
     /// A regular expression that compiles, or nothing.

@@ -73,9 +73,10 @@ fn user_filter(name: &str) -> Option<Option<u32>> {
     (!name.is_empty()).then(|| users::uid(name))
 }
 
-fn matching(filter: &Filter<'_>) -> Result<Vec<Process>, String> {
+fn matching(filter: &Filter<'_>, params: &Params) -> Result<Vec<Process>, String> {
     let mut found = Vec::new();
     for process in processes()? {
+        params.deadline().check()?;
         if process.matches(filter)? {
             found.push(process);
         }
@@ -98,7 +99,7 @@ pub(super) fn num(_: &Agent, params: &Params) -> Answer {
         state: params.choose(2, states)?,
         cmdline: params.regex(3)?,
     };
-    Ok(matching(&filter)?.len().to_string())
+    Ok(matching(&filter, params)?.len().to_string())
 }
 
 /// Parameter names of memory kinds and the lines of `status` that they add up.
@@ -129,7 +130,7 @@ pub(super) fn mem(_: &Agent, params: &Params) -> Answer {
         state: None,
         cmdline: params.regex(3)?,
     };
-    let bytes: Vec<u64> = matching(&filter)?
+    let bytes: Vec<u64> = matching(&filter, params)?
         .iter()
         .filter_map(|process| lines.iter().map(|line| process.bytes(line)).sum())
         .collect();

@@ -36,7 +36,7 @@ fn is_listening(text: &str, port: u16, state: &str) -> bool {
     })
 }
 
-pub(super) fn tcp_port(agent: &Agent, params: &Params) -> Answer {
+pub(super) fn tcp_port(_: &Agent, params: &Params) -> Answer {
     let port = match params.get(1).parse::<u16>() {
         Ok(port) if port > 0 => port,
         _ => return Params::invalid(1),
@@ -46,7 +46,7 @@ pub(super) fn tcp_port(agent: &Agent, params: &Params) -> Answer {
         name => (name, port).to_socket_addrs().ok().and_then(|mut found| found.next()),
     };
     let open = address.is_some_and(|address| {
-        TcpStream::connect_timeout(&address, agent.config().timeout).is_ok()
+        TcpStream::connect_timeout(&address, params.deadline().left()).is_ok()
     });
     Ok(u8::from(open).to_string())
 }

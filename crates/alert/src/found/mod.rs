@@ -13,7 +13,6 @@ mod operations;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::Duration;
 
 use config::db::{DbResult, Value};
 use config::objects::Deleted;
@@ -24,13 +23,10 @@ use stdx::queue::Receiver;
 use actions::Actions;
 use network::Rules;
 
+use crate::retry::{Stop, Writing};
+
 /// Sightings per transaction.
 const BATCH_MAX: usize = 200;
-/// Pause before a failed transaction is tried again. Meanwhile the queue fills: who looks waits.
-const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// A transaction that fails so often is given up: something in it is wrong, not the database.
-const TRIES_MAX: usize = 60;
-
 /// The API's number of events of network discovery.
 const SOURCE_DISCOVERY: i64 = 1;
 /// The API's number of events of agents that announce themselves.
@@ -94,9 +90,11 @@ impl Sightings {
     }
 
     /// Writes sightings until [`Sighting::End`], or until all senders are gone. Blocks: give it a
-    /// thread of its own.
-    pub fn run(&self, mut sightings: Receiver<Sighting>) {
+    /// thread of its own. While the database is down, a batch is repeated each second and the queue
+    /// fills. When the server stops meanwhile, the rest is dropped: discovery finds it again.
+    pub fn run(&self, mut sightings: Receiver<Sighting>, stop: &Stop) {
         let mut batch = Vec::with_capacity(BATCH_MAX);
+        let mut dropped = 0;
         while let Some(first) = sightings.blocking_recv() {
             batch.push(first);
             while batch.len() < BATCH_MAX
@@ -104,19 +102,34 @@ impl Sightings {
             {
                 batch.push(next);
             }
-            for tries in 1.. {
-                let Err(error) = self.write(&batch) else { break };
-                tracing::error!(%error, sightings = batch.len(), "cannot write what was found");
-                if tries == TRIES_MAX {
-                    break;
-                }
-                std::thread::sleep(RETRY_AFTER);
-            }
+            let kept = if dropped > 0 { 0 } else { self.keep(&batch, stop) };
+            dropped += batch.len() - kept;
             if batch.contains(&Sighting::End) {
-                return;
+                break;
             }
             batch.clear();
         }
+        if dropped > 0 {
+            tracing::warn!(
+                dropped,
+                "the configuration database is down: dropped discovery results"
+            );
+        }
+    }
+
+    /// Returns how many are done with: written, or refused by the database and reported.
+    fn keep(&self, batch: &[Sighting], stop: &Stop) -> usize {
+        let writing = Writing {
+            stop,
+            write: &|sightings: &[Sighting]| self.write(sightings),
+            refused: &|sighting, error| {
+                tracing::error!(%error, ?sighting, "skipping a discovery result that cannot be written");
+            },
+            down: &|error| {
+                tracing::error!(%error, results = batch.len(), "cannot write discovery results; retrying");
+            },
+        };
+        writing.keep(batch)
     }
 
     /// Writes one batch in one transaction. After an error nothing of it is written.

@@ -12,6 +12,8 @@ mod import;
 mod tests;
 mod words;
 
+pub(crate) use import::Places;
+
 use std::collections::HashMap;
 
 use crate::call::{Call, Json, Method};

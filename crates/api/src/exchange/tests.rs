@@ -1,5 +1,9 @@
 //! Imports and exports through the methods, with the templates that come with Vedette.
 
+mod deletions;
+mod parity;
+mod rights;
+
 use serde_json::{Value as Json, json};
 
 use crate::testing::Server;

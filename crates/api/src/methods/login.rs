@@ -32,11 +32,16 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let userid = session::check_password(call, &username, password)?;
     let user = session::user(call.api, userid, "", session::NO_ACCESS)?;
     let id = session::open(call.api, user.id)?;
-    if params::flag(input.get("userData")) { user_data(call, userid, &id) } else { Ok(id.into()) }
+    if params::flag(input.get("userData")) {
+        user_data(call, userid, Some(&id))
+    } else {
+        Ok(id.into())
+    }
 }
 
 /// The user as `user.login` with `userData` and `user.checkAuthentication` show it.
-fn user_data(call: &Call<'_>, userid: u64, sessionid: &str) -> ApiResult<Json> {
+/// A token opens no session, so there is no `sessionid` to tell.
+fn user_data(call: &Call<'_>, userid: u64, sessionid: Option<&str>) -> ApiResult<Json> {
     let rows = call.rows(
         "SELECT u.*, r.type FROM users u JOIN roles r ON r.roleid = u.roleid WHERE u.userid = ?",
         &[userid.into()],
@@ -82,8 +87,10 @@ fn user_data(call: &Call<'_>, userid: u64, sessionid: &str) -> ApiResult<Json> {
     out.insert("mfaid".into(), json!(0));
     out.insert("deprovisioned".into(), json!(false));
     out.insert("auth_type".into(), json!(0));
-    out.insert("sessionid".into(), json!(sessionid));
-    out.insert("secret".into(), json!(session::digest(sessionid)[..32].to_owned()));
+    if let Some(id) = sessionid {
+        out.insert("sessionid".into(), json!(id));
+        out.insert("secret".into(), json!(session::digest(id)[..32].to_owned()));
+    }
     Ok(Json::Object(out))
 }
 
@@ -100,12 +107,21 @@ fn logout(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(true.into())
 }
 
+/// Characters of an API token; a session id has 32.
+const TOKEN_LENGTH: usize = 64;
+
 fn check_authentication(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     only(input, &["sessionid", "extend", "token"])?;
-    let given = (input.get("sessionid"), input.get("token"));
-    let ((Some(Json::String(secret)), None) | (None, Some(Json::String(secret)))) = given else {
-        return Err(ApiError::params("Session ID or token is expected."));
+    let (secret, is_session) = match (input.get("sessionid"), input.get("token")) {
+        (Some(Json::String(id)), None) => (id, true),
+        (None, Some(Json::String(token))) => (token, false),
+        _ => return Err(ApiError::params("Session ID or token is expected.")),
     };
+    if is_session == (secret.len() == TOKEN_LENGTH) {
+        let text =
+            if is_session { "Session terminated, re-login, please." } else { "Not authorized." };
+        return Err(ApiError::params(text));
+    }
     let user = session::authenticate(call.api, Some(secret))?;
-    user_data(call, user.id, secret)
+    user_data(call, user.id, is_session.then_some(secret.as_str()))
 }

@@ -8,6 +8,7 @@ use model::ItemId;
 use serde_json::json;
 
 use crate::call::{Call, Json, Method};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::params;
@@ -64,7 +65,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         ids.push(given.entry(item).or_insert_with(next).to_string());
     }
     let items: Vec<ItemId> = given.into_keys().collect();
-    call.api.deps.live.check_now(&items);
+    call.after_commit(Effect::CheckNow(items)).map_err(ApiError::application)?;
     Ok(json!({ "taskids": ids }))
 }
 

@@ -87,7 +87,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT usrgrpid, userid FROM user_groups WHERE usrgrpid IN ({ids}) ORDER BY userid",
             &found.ids(),
         )?;
-        let relation = Relation::new("users", "user.get", "userids", "userid");
+        let relation = Relation::new("users", "user.get", "userids", "userid").with("getAccess");
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     for (option, member, types) in [

@@ -8,7 +8,7 @@ use serde_json::Map;
 
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
-use crate::get::{Found, Get, like, texts_of};
+use crate::get::{Found, Get, Output, like, texts_of};
 use crate::params;
 
 /// Fields in the order in which items number them (`inventory_link` 1 is the first), with the
@@ -160,9 +160,18 @@ pub(crate) fn write(
     Ok(mode)
 }
 
-/// Answers `selectInventory`; hosts without inventory have an empty array.
+/// Answers `selectInventory`; hosts without inventory have an empty array. Clients ask for all fields
+/// with `true` as well, and any other value means no field.
 pub(crate) fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    let Some(wanted) = found.wants_list("selectInventory")? else { return Ok(()) };
+    let wanted = match found.option("selectInventory") {
+        None | Some(Json::Null) => return Ok(()),
+        Some(Json::Bool(true)) => Output::Extend,
+        Some(Json::String(text)) if text == "extend" => Output::Extend,
+        Some(Json::Array(names)) => {
+            Output::Fields(names.iter().filter_map(Json::as_str).map(str::to_owned).collect())
+        }
+        Some(_) => Output::Count,
+    };
     let ids = found.ids();
     let rows = found.call.read(|c| {
         let sql = "SELECT hostid, name, value FROM host_inventory WHERE hostid IN ({ids})";

@@ -1,7 +1,7 @@
 //! Links of hosts and templates to templates.
 
 use config::Edit;
-use config::link::{LinkError, link_templates, touch_hosts_below, unlink_templates};
+use config::link::{LinkError, check_unlink, link_templates, touch_hosts_below, unlink_templates};
 use config::objects::Deleted;
 
 use crate::call::Call;
@@ -36,19 +36,39 @@ pub(crate) fn hidden(call: &Call<'_>, edit: &mut Edit<'_>, hostid: u64) -> ApiRe
     Ok(now)
 }
 
+/// Refuses templates that the user may not read and that are linked to one of these hosts or
+/// templates.
+pub(crate) fn require_seen(
+    call: &Call<'_>,
+    edit: &mut Edit<'_>,
+    hosts: &[u64],
+    templates: &[u64],
+) -> ApiResult<()> {
+    for host in hosts.iter().filter(|_| !templates.is_empty()) {
+        if hidden(call, edit, *host)?.iter().any(|id| templates.contains(id)) {
+            return Err(ApiError::no_object());
+        }
+    }
+    Ok(())
+}
+
 /// Links further templates to hosts or templates; those linked already stay.
 pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiResult<()> {
     Ok(link_templates(edit, hosts, templates)?)
 }
 
-/// Unlinks templates; what came from them stays, or goes with `clear`: then it is returned.
+/// Unlinks templates: what came from those of `clear` goes and is returned, what came from `keep`
+/// stays as the host's own.
 pub(crate) fn remove(
     edit: &mut Edit<'_>,
     hosts: &[u64],
-    templates: &[u64],
-    clear: bool,
+    keep: &[u64],
+    clear: &[u64],
 ) -> ApiResult<Deleted> {
-    Ok(unlink_templates(edit, hosts, templates, clear)?)
+    check_unlink(edit, hosts, &[keep, clear].concat())?;
+    let deleted = unlink_templates(edit, hosts, clear, true)?;
+    unlink_templates(edit, hosts, keep, false)?;
+    Ok(deleted)
 }
 
 /// Makes `templates` the linked ones, beside those that discovery has linked and those that the
@@ -60,16 +80,16 @@ pub(crate) fn replace(
     templates: Option<&[u64]>,
     clear: &[u64],
 ) -> ApiResult<Deleted> {
-    let deleted = remove(edit, &[hostid], clear, true)?;
+    require_seen(call, edit, &[hostid], clear)?;
+    let mut gone = Vec::new();
     if let Some(templates) = templates {
         let sql = "SELECT templateid FROM host_templates WHERE link_type = 0 AND hostid = ?";
         let now = edit.query(sql, &[hostid.into()])?;
-        let now = now.iter().map(|row| row.id("templateid"));
-        let kept = [templates, &hidden(call, edit, hostid)?].concat();
-        let gone: Vec<u64> = now.filter(|id| !kept.contains(id)).collect();
-        remove(edit, &[hostid], &gone, false)?;
-        add(edit, &[hostid], templates)?;
+        let kept = [templates, clear, &hidden(call, edit, hostid)?].concat();
+        gone.extend(now.iter().map(|row| row.id("templateid")).filter(|id| !kept.contains(id)));
     }
+    let deleted = remove(edit, &[hostid], &gone, clear)?;
+    add(edit, &[hostid], templates.unwrap_or_default())?;
     Ok(deleted)
 }
 

@@ -7,7 +7,7 @@ use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{missing, taken};
 use crate::params;
-use crate::write::{nested, only};
+use crate::write::{names, nested, only};
 
 /// Type of a macro whose value nobody can read.
 pub(crate) const SECRET: i64 = 1;
@@ -255,6 +255,9 @@ pub(crate) fn parse(value: &Json, path: &str, update: bool) -> ApiResult<Vec<Mac
         if one.id.is_none() && one.name.is_none() {
             return Err(missing(&path, "macro"));
         }
+        if let Some(id) = one.id.filter(|id| macros.iter().any(|other| other.id == Some(*id))) {
+            return Err(taken(&path, "hostmacroid", id));
+        }
         if let Some(name) = &one.name {
             let same = |other: &MacroInput| {
                 other.name.as_deref().is_some_and(|other| canonical(other) == canonical(name))
@@ -275,10 +278,14 @@ pub(crate) fn parse(value: &Json, path: &str, update: bool) -> ApiResult<Vec<Mac
 /// given, so that secrets need not be sent again.
 pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -> ApiResult<()> {
     let now = of(edit, hostid)?;
+    check_distinct(edit, hostid, &now, macros)?;
+    // A row that is named by its id is no other macro's row, whatever it was called before.
+    let by_id = |row: &Row| macros.iter().any(|one| one.id == Some(row.id("hostmacroid")));
+    let (named, others): (Vec<Row>, Vec<Row>) = now.iter().cloned().partition(by_id);
     let mut kept = Vec::new();
     let mut added = Vec::new();
     for one in macros {
-        match find(&now, one)? {
+        match find(if one.id.is_some() { &named } else { &others }, one)? {
             Some(row) => {
                 let id = row.id("hostmacroid");
                 // Without its id it counts as a new one, which is the user's own.
@@ -294,6 +301,31 @@ pub(crate) fn replace(edit: &mut Edit<'_>, hostid: u64, macros: &[MacroInput]) -
     edit.delete("hostmacros", "hostmacroid", &gone.collect::<Vec<_>>())?;
     for one in added {
         insert(edit, hostid, one)?;
+    }
+    Ok(())
+}
+
+/// Refuses macros of which two would have one name: a macro that is given by its id alone keeps its
+/// name.
+fn check_distinct(
+    edit: &mut Edit<'_>,
+    hostid: u64,
+    now: &[Row],
+    macros: &[MacroInput],
+) -> ApiResult<()> {
+    let mut seen: Vec<String> = Vec::new();
+    for one in macros {
+        let stored = now.iter().find(|row| one.id == Some(row.id("hostmacroid")));
+        let name = one.name.as_deref().or_else(|| stored.map(|row| row.text("macro")));
+        let Some(name) = name else { continue };
+        if seen.contains(&canonical(name)) {
+            let host = names(edit, "hosts", "hostid", "name", &[hostid])?;
+            return Err(ApiError::params(format!(
+                "Macro \"{name}\" already exists on \"{}\".",
+                host.get(&hostid).map_or("", String::as_str),
+            )));
+        }
+        seen.push(canonical(name));
     }
     Ok(())
 }

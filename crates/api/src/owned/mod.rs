@@ -8,6 +8,7 @@ pub(crate) mod inventory;
 pub(crate) mod links;
 pub(crate) mod macros;
 pub(crate) mod names;
+pub(crate) mod secrets;
 pub(crate) mod shown;
 pub(crate) mod tags;
 pub(crate) mod tls;

@@ -7,9 +7,11 @@ use crate::error::{ApiError, ApiResult};
 /// Longest technical and visible name, in characters.
 pub(crate) const NAME_MAX: usize = 128;
 
-/// Letters, digits, `_`, `.`, `-` and spaces; not empty.
+/// Letters, digits, `_`, `.`, `-`, and spaces that are not at the ends; not empty.
 pub(crate) fn is_technical_name(name: &str) -> bool {
     !name.is_empty()
+        && !name.starts_with(' ')
+        && !name.ends_with(' ')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.' | '-' | ' '))
 }
 
@@ -43,4 +45,26 @@ pub(crate) fn check_free(
         return Err(ApiError::params(format!("{who} with {what} \"{value}\" already exists.")));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_technical_name;
+
+    #[test]
+    fn spaces_are_allowed_only_inside_of_names() {
+        for (name, good) in [
+            ("a", true),
+            ("a b", true),
+            ("a-b_c.d", true),
+            ("", false),
+            (" ", false),
+            ("   ", false),
+            (" a", false),
+            ("a ", false),
+            ("a\tb", false),
+        ] {
+            assert_eq!(is_technical_name(name), good, "{name:?}");
+        }
+    }
 }

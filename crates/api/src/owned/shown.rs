@@ -22,7 +22,9 @@ pub(crate) const TRIGGERS: Relation =
 
 /// Answers `selectItems`, `selectTriggers`, `selectDiscoveries`.
 pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
-    if let Some(wanted) = found.wants("selectItems")? {
+    if counts(found, "selectItems")? {
+        count(found, "items", "flags IN (0, 4) AND type <> 9")?;
+    } else if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
             "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND type <> 9 \
              AND hostid IN ({ids}) ORDER BY itemid",
@@ -30,7 +32,9 @@ pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
         )?;
         found.relate_as(&ITEMS, &wanted, &pairs)?;
     }
-    if let Some(wanted) = found.wants("selectDiscoveries")? {
+    if counts(found, "selectDiscoveries")? {
+        count(found, "discoveries", "flags = 1")?;
+    } else if let Some(wanted) = found.wants("selectDiscoveries")? {
         let pairs = found.call.pairs(
             "SELECT hostid, itemid FROM items WHERE flags = 1 AND hostid IN ({ids}) ORDER BY itemid",
             &found.ids(),
@@ -46,6 +50,27 @@ pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
             &found.ids(),
         )?;
         found.relate_as(&TRIGGERS, &wanted, &pairs)?;
+    }
+    Ok(())
+}
+
+/// Does the option ask for nothing but the number of items? Whoever sees a host or template sees its
+/// items, so they are counted where they are.
+fn counts(found: &Found<'_, '_>, option: &str) -> ApiResult<bool> {
+    let limited = found.option("limitSelects").is_some_and(|limit| !limit.is_null());
+    Ok(!limited && found.wants(option)? == Some(Output::Count))
+}
+
+/// Adds to each row how many of its items meet `condition`.
+fn count(found: &mut Found<'_, '_>, member: &str, condition: &str) -> ApiResult<()> {
+    let sql = format!(
+        "SELECT hostid, COUNT(*) AS n FROM items WHERE {condition} AND hostid IN ({{ids}}) \
+         GROUP BY hostid"
+    );
+    let counts: BTreeMap<u64, u64> = found.call.pairs(&sql, &found.ids())?.into_iter().collect();
+    for row in &mut found.rows {
+        let count = counts.get(&row.id).copied().unwrap_or(0);
+        row.out.insert(member.to_owned(), count.to_string().into());
     }
     Ok(())
 }

@@ -16,7 +16,7 @@ use super::Trapper;
 use super::active;
 use super::active::LogPosition;
 use super::matching::{Matcher, Peer, Source, value};
-use super::sessions::Session;
+use super::sessions::{Attempt, Session};
 use crate::Status;
 use crate::counters::Counters;
 use crate::peers::Verdict;
@@ -158,16 +158,18 @@ impl Trapper {
         Counters::add(&counters.values_repeated, repeated);
         Counters::add(&counters.values_refused, batch.failed as u64);
         let sink = &self.shared.sink;
-        let outcome = match &session {
-            Some(session) if session.in_doubt() => sink.send_doubtful(split).await,
+        // Dropped here or by a timeout, it puts the session in doubt.
+        let attempt = session.as_mut().map(|session| Attempt::of(session));
+        let outcome = match &attempt {
+            Some(attempt) if attempt.in_doubt() => sink.send_doubtful(split).await,
             _ => sink.send(split).await,
         };
         if outcome.lost {
             return lost();
         }
         Counters::add(&counters.values_repeated, outcome.repeated);
-        if let Some(session) = &mut session {
-            session.kept(newest, outcome.repeated, self.shared.deps.clock.monotonic());
+        if let Some(attempt) = attempt {
+            attempt.kept(newest, outcome.repeated, self.shared.deps.clock.monotonic());
         }
         for (item, position) in positions {
             self.shared.active.set_position(item, position);

@@ -58,6 +58,38 @@ impl Progress {
     }
 }
 
+/// Values of a session that are being stored. When it is dropped without [`Attempt::kept`], because the
+/// request timed out or a shard refused its part, some of the values may be kept all the same: the
+/// session is in doubt again, so that a resend is compared with history.
+pub(crate) struct Attempt<'a> {
+    progress: &'a mut Progress,
+    kept: bool,
+}
+
+impl<'a> Attempt<'a> {
+    pub(crate) fn of(progress: &'a mut Progress) -> Self {
+        Self { progress, kept: false }
+    }
+
+    pub(crate) fn in_doubt(&self) -> bool {
+        self.progress.in_doubt()
+    }
+
+    /// All values are kept: see [`Progress::kept`].
+    pub(crate) fn kept(mut self, last_id: u64, repeated: u64, now: Duration) {
+        self.kept = true;
+        self.progress.kept(last_id, repeated, now);
+    }
+}
+
+impl Drop for Attempt<'_> {
+    fn drop(&mut self) {
+        if !self.kept {
+            (self.progress.sure, self.progress.new_since) = (false, None);
+        }
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     session: Session,
@@ -145,6 +177,21 @@ mod tests {
         }
         progress.kept(300, 0, s(300));
         assert_eq!((progress.in_doubt(), progress.last_id), (false, 300));
+    }
+
+    #[test]
+    fn values_that_may_be_kept_in_part_put_their_session_in_doubt_again() {
+        let s = Duration::from_secs;
+        let mut progress = Progress::default();
+        progress.kept(1, 0, s(0));
+        Attempt::of(&mut progress).kept(2, 0, s(60));
+        assert!(!progress.in_doubt());
+        drop(Attempt::of(&mut progress));
+        assert_eq!((progress.in_doubt(), progress.last_id), (true, 2));
+        Attempt::of(&mut progress).kept(3, 0, s(61));
+        assert!(progress.in_doubt());
+        Attempt::of(&mut progress).kept(4, 0, s(121));
+        assert!(!progress.in_doubt());
     }
 
     #[tokio::test]

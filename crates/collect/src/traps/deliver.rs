@@ -56,8 +56,9 @@ impl Desk {
         self.by_address.get(address).cloned().unwrap_or_default()
     }
 
-    /// Gives a trap to the items that it matches, of each interface with this address.
-    pub(super) async fn deliver(&mut self, address: &str, text: &str, at: Timestamp) {
+    /// Gives a trap to the items that it matches, of each interface with this address. False = its values
+    /// could not be stored.
+    pub(super) async fn deliver(&mut self, address: &str, text: &str, at: Timestamp) -> bool {
         let places = self.places(address);
         let mut split = self.shared.sink.split();
         for place in &places {
@@ -71,12 +72,13 @@ impl Desk {
         }
         if split.len() == 0 {
             tracing::warn!("unmatched trap received from \"{address}\": {text}");
-            return;
+            return true;
         }
         let outcome = self.shared.sink.send(split).await;
         if outcome.lost {
-            tracing::error!("a trap from \"{address}\" could not be kept");
+            tracing::error!("a trap from \"{address}\" could not be stored");
         }
+        !outcome.lost
     }
 }
 

@@ -18,6 +18,17 @@ const TRAP_BYTES_MAX: usize = 1 << 20;
 pub(super) struct FileTrap {
     pub(super) address: String,
     pub(super) text: String,
+    /// Where the file is to be read from once this trap is kept.
+    pub(super) end: TrapPosition,
+}
+
+/// How far the traps of the file are kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TrapPosition {
+    /// Number of the file in its file system: another receiver may replace the file.
+    pub inode: u64,
+    /// Bytes of traps that are kept.
+    pub offset: u64,
 }
 
 /// Where the file has been read to.
@@ -27,18 +38,30 @@ pub(super) struct TrapFile {
     open: Option<(File, u64)>,
     read: u64,
     /// The begin of a trap that may go on.
-    rest: String,
+    rest: Vec<u8>,
+    /// Where an earlier run of the server stopped.
+    start: Option<TrapPosition>,
     /// The file has been there from the first look on.
     begun: bool,
     told: bool,
 }
 
 impl TrapFile {
-    pub(super) const fn new(path: PathBuf) -> Self {
-        Self { path, open: None, read: 0, rest: String::new(), begun: false, told: false }
+    /// `start` is where an earlier run stopped; without it, what is in the file already is old.
+    pub(super) const fn new(path: PathBuf, start: Option<TrapPosition>) -> Self {
+        Self { path, open: None, read: 0, rest: Vec::new(), start, begun: false, told: false }
     }
 
-    /// What has come since the last look. What was there before the first is old.
+    /// Where a trap begins that is not whole yet, or the end of what was read.
+    pub(super) fn position(&self) -> Option<TrapPosition> {
+        let (_, inode) = self.open.as_ref()?;
+        Some(TrapPosition {
+            inode: *inode,
+            offset: self.read.saturating_sub(self.rest.len() as u64),
+        })
+    }
+
+    /// What has come since the last look.
     pub(super) fn read(&mut self) -> Vec<FileTrap> {
         let mut traps = Vec::new();
         match self.look(&mut traps) {
@@ -57,7 +80,14 @@ impl TrapFile {
         if self.open.is_none() {
             let file = File::open(&self.path)?;
             let about = file.metadata()?;
-            self.read = if self.begun { 0 } else { about.len() };
+            self.read = match self.start.take() {
+                // The same file, and it was not emptied.
+                Some(start) if start.inode == about.ino() && start.offset <= about.len() => {
+                    start.offset
+                }
+                None if !self.begun => about.len(),
+                _ => 0,
+            };
             self.open = Some((file, about.ino()));
         }
         let came = self.take()?;
@@ -78,27 +108,27 @@ impl TrapFile {
         let mut bytes = Vec::new();
         let count = file.take(READ_BYTES_MAX).read_to_end(&mut bytes)? as u64;
         self.read += count;
-        self.rest.push_str(&String::from_utf8_lossy(&bytes));
+        self.rest.append(&mut bytes);
         Ok(count > 0)
     }
 
     /// Takes whole traps out of what was read. The last is whole when nothing more has come.
     fn cut(&mut self, came: bool, traps: &mut Vec<FileTrap>) {
-        let mut starts = starts(&self.rest);
-        if let Some(first) = starts.first()
-            && *first > 0
-        {
-            // What stands before the first belongs to no trap that we know.
-            self.rest.drain(..*first);
-            starts = self::starts(&self.rest);
-        }
+        let starts = starts(&self.rest);
+        // What stands before the first belongs to no trap that we know.
+        let mut from = starts.first().copied().unwrap_or(0);
         let mut ends: Vec<usize> = starts.iter().skip(1).copied().collect();
         if !came || self.rest.len() > TRAP_BYTES_MAX {
             ends.push(self.rest.len());
         }
-        let mut from = 0;
+        let inode = self.open.as_ref().map_or(0, |(_, inode)| *inode);
+        // What is left of a file that was replaced stands in front of the new one.
+        let (read, len) = (self.read, self.rest.len() as u64);
         for end in ends {
-            traps.extend(self.rest.get(from..end).and_then(trap));
+            let text = String::from_utf8_lossy(self.rest.get(from..end).unwrap_or_default());
+            let offset = (read + end as u64).saturating_sub(len);
+            let end_at = TrapPosition { inode, offset };
+            traps.extend(trap(&text, end_at));
             from = end;
         }
         self.rest.drain(..from);
@@ -106,17 +136,17 @@ impl TrapFile {
 }
 
 /// Where lines begin that begin a trap.
-fn starts(text: &str) -> Vec<usize> {
-    let words = text.match_indices(WORD).map(|(at, _)| at);
-    let mut starts: Vec<usize> = words
-        .map(|at| text.get(..at).and_then(|b| b.rfind('\n')).map_or(0, |line| line + 1))
-        .collect();
+fn starts(text: &[u8]) -> Vec<usize> {
+    let windows = text.windows(WORD.len()).enumerate();
+    let words = windows.filter(|(_, window)| *window == WORD.as_bytes()).map(|(at, _)| at);
+    let line = |at: usize| text[..at].iter().rposition(|&byte| byte == b'\n').map_or(0, |n| n + 1);
+    let mut starts: Vec<usize> = words.map(line).collect();
     starts.dedup();
     starts
 }
 
 /// The text of a trap is everything but the word and the address.
-fn trap(text: &str) -> Option<FileTrap> {
+fn trap(text: &str, end: TrapPosition) -> Option<FileTrap> {
     let (before, after) = text.split_once(WORD)?;
     let after = after.trim_start_matches(' ');
     let len = after.find(char::is_whitespace).unwrap_or(after.len());
@@ -125,7 +155,7 @@ fn trap(text: &str) -> Option<FileTrap> {
         "{before}{}",
         rest.trim_start_matches([' ', '\t', '\r']).strip_prefix('\n').unwrap_or(rest.trim_start())
     );
-    Some(FileTrap { address: address.to_owned(), text: text.trim_end().to_owned() })
+    Some(FileTrap { address: address.to_owned(), text: text.trim_end().to_owned(), end })
 }
 
 #[cfg(test)]
@@ -143,7 +173,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("traps");
         std::fs::write(&path, "old ZBXTRAP 10.0.0.9\nPDU INFO:\n").unwrap();
-        let mut traps = TrapFile::new(path.clone());
+        let mut traps = TrapFile::new(path.clone(), None);
         assert_eq!(traps.read(), []);
         let add = |text: &str| {
             let mut file = File::options().append(true).create(true).open(&path).unwrap();
@@ -171,5 +201,35 @@ mod tests {
             all.extend(traps.read());
         }
         assert_eq!(texts(&all), [("1.2.3.4", "x y")]);
+    }
+
+    #[test]
+    fn traps_that_came_while_the_server_was_stopped_are_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("traps");
+        let add = |text: &str| {
+            let mut file = File::options().append(true).create(true).open(&path).unwrap();
+            file.write_all(text.as_bytes()).unwrap();
+        };
+        let all =
+            |traps: &mut TrapFile| -> Vec<FileTrap> { (0..4).flat_map(|_| traps.read()).collect() };
+        add("ZBXTRAP 10.0.0.1\nbefore\n");
+        let mut traps = TrapFile::new(path.clone(), None);
+        assert_eq!(traps.read(), []);
+        let at_the_end = traps.position();
+        add("ZBXTRAP 10.0.0.1\none \u{e4}\nZBXTRAP 10.0.0.1\nrefused\n");
+        let read = all(&mut traps);
+        assert_eq!(texts(&read), [("10.0.0.1", "one \u{e4}"), ("10.0.0.1", "refused")]);
+        assert_eq!(all(&mut TrapFile::new(path.clone(), at_the_end)), read);
+        // Only the first is kept when the server stops.
+        let position = Some(read[0].end);
+        add("ZBXTRAP 10.0.0.1\ntwo\n");
+        let read = all(&mut TrapFile::new(path.clone(), position));
+        assert_eq!(texts(&read), [("10.0.0.1", "refused"), ("10.0.0.1", "two")]);
+        // A file that was replaced is read from its start.
+        std::fs::rename(&path, folder.path().join("traps.1")).unwrap();
+        add("ZBXTRAP 10.0.0.1\nthree\n");
+        let read = all(&mut TrapFile::new(path.clone(), Some(read[1].end)));
+        assert_eq!(texts(&read), [("10.0.0.1", "three")]);
     }
 }

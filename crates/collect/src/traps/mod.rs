@@ -8,15 +8,18 @@ mod deliver;
 mod file;
 mod receive;
 
+use std::collections::VecDeque;
 use std::net::IpAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use stdx::sync::lock;
 use tokio::net::UdpSocket;
 use tokio::sync::watch;
 
 use crate::status::Shared;
 use deliver::Desk;
+pub use file::TrapPosition;
 use receive::Receiver;
 
 /// Octets of the largest datagram.
@@ -63,7 +66,10 @@ pub(crate) async fn listen(
 
 /// Reads the file of another receiver until told to stop.
 pub(crate) async fn read(shared: Arc<Shared>, path: PathBuf, mut stop: watch::Receiver<bool>) {
-    let (mut desk, mut file) = (Desk::new(Arc::clone(&shared)), file::TrapFile::new(path));
+    let start = *lock(&shared.trap_position);
+    let (mut desk, mut file) = (Desk::new(Arc::clone(&shared)), file::TrapFile::new(path, start));
+    // Traps that could not be kept yet; nothing more is read meanwhile.
+    let mut waiting: VecDeque<file::FileTrap> = VecDeque::new();
     let mut look = tokio::time::interval(LOOK);
     look.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Delay);
     loop {
@@ -71,14 +77,27 @@ pub(crate) async fn read(shared: Arc<Shared>, path: PathBuf, mut stop: watch::Re
             _ = look.tick() => {}
             _ = stop.changed() => return,
         }
-        let read = tokio::task::spawn_blocking(move || {
-            let traps = file.read();
-            (file, traps)
-        });
-        let Ok((back, traps)) = read.await else { return };
-        file = back;
-        for trap in traps {
-            desk.deliver(&trap.address, &trap.text, shared.now()).await;
+        if waiting.is_empty() {
+            let read = tokio::task::spawn_blocking(move || {
+                let traps = file.read();
+                (file, traps)
+            });
+            let Ok((back, traps)) = read.await else { return };
+            file = back;
+            waiting.extend(traps);
+        }
+        while let Some(trap) = waiting.front() {
+            if !desk.deliver(&trap.address, &trap.text, shared.now()).await {
+                // Tried again at the next look: the file still has it.
+                break;
+            }
+            *lock(&shared.trap_position) = Some(trap.end);
+            waiting.pop_front();
+        }
+        if waiting.is_empty()
+            && let Some(position) = file.position()
+        {
+            *lock(&shared.trap_position) = Some(position);
         }
     }
 }

@@ -4,6 +4,7 @@
 //! `TEXT` columns without NULL (0 and the empty text mean "none", as in the API). Calls block:
 //! they belong on a blocking thread, never on the value path.
 
+mod durable;
 mod postgres;
 mod sqlite;
 mod value;
@@ -12,6 +13,8 @@ use std::path::PathBuf;
 use std::sync::{Condvar, Mutex};
 
 use stdx::sync::lock;
+
+use durable::Durable;
 
 pub use value::{Cells, Row, Value};
 
@@ -29,9 +32,18 @@ pub enum DbError {
     /// A unique or foreign key was violated.
     #[error("configuration database: conflicting change: {0}")]
     Constraint(String),
-    /// The database refused a statement.
+    /// The database refused a statement for what it says: repeating it does not help.
     #[error("configuration database: {reason} (statement: {sql})")]
     Statement {
+        /// The statement, cut to 200 characters.
+        sql: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The database cannot work now: the connection was lost, the disk is full, it is read-only or
+    /// locked. The same statement may succeed later.
+    #[error("configuration database unavailable: {reason} (statement: {sql})")]
+    Unavailable {
         /// The statement, cut to 200 characters.
         sql: String,
         /// The driver's words.
@@ -52,9 +64,23 @@ pub enum DbError {
 
 impl DbError {
     pub(crate) fn statement(sql: &str, reason: impl std::fmt::Display) -> Self {
-        let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
-        Self::Statement { sql: sql.chars().take(200).collect(), reason: reason.to_string() }
+        Self::Statement { sql: shortened(sql), reason: reason.to_string() }
     }
+
+    pub(crate) fn unavailable(sql: &str, reason: impl std::fmt::Display) -> Self {
+        Self::Unavailable { sql: shortened(sql), reason: reason.to_string() }
+    }
+
+    /// Whether the values are at fault and not the state of the database: the same change fails
+    /// again, while others succeed.
+    pub fn is_of_values(&self) -> bool {
+        matches!(self, Self::Constraint(_) | Self::Statement { .. })
+    }
+}
+
+fn shortened(sql: &str) -> String {
+    let sql = sql.split_whitespace().collect::<Vec<_>>().join(" ");
+    sql.chars().take(200).collect()
 }
 
 /// Result of database calls.
@@ -80,6 +106,20 @@ pub trait Connection: Send {
     fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64>;
     /// Runs several statements without parameters.
     fn batch(&mut self, sql: &str) -> DbResult<()>;
+    /// Starts a transaction; ends one that a panic left open.
+    fn begin(&mut self) -> DbResult<()> {
+        drop(self.batch("ROLLBACK"));
+        self.batch("BEGIN")
+    }
+    /// Ends the transaction. After an error nothing of it is kept, unless the error says that this
+    /// is not known.
+    fn commit(&mut self) -> DbResult<()> {
+        self.batch("COMMIT").inspect_err(|_| self.rollback())
+    }
+    /// Ends the transaction and undoes it. What fails here is undone when the connection ends.
+    fn rollback(&mut self) {
+        drop(self.batch("ROLLBACK"));
+    }
     /// A statement that creates tables, in the words of this database.
     fn dialect(&self, sql: &str) -> String {
         sql.to_owned()
@@ -120,6 +160,8 @@ const READERS_MAX: usize = 8;
 pub struct Db {
     location: Location,
     writer: Mutex<Box<dyn Connection>>,
+    /// `None`: the database syncs each commit itself.
+    durable: Option<Durable>,
     readers: Mutex<Readers>,
     returned: Condvar,
 }
@@ -141,9 +183,19 @@ impl Db {
     pub fn open(location: Location) -> DbResult<Self> {
         let mut writer = location.connect()?;
         crate::schema::migrate(writer.as_mut())?;
+        let durable = match &location {
+            Location::Sqlite(path) => Some(Durable::of_sqlite(path).map_err(|error| {
+                DbError::Connect { url: path.display().to_string(), reason: error.to_string() }
+            })?),
+            Location::Postgres(_) => None,
+        };
+        if let Some(durable) = &durable {
+            durable.committed();
+        }
         Ok(Self {
             location,
             writer: Mutex::new(writer),
+            durable,
             readers: Mutex::default(),
             returned: Condvar::new(),
         })
@@ -161,22 +213,46 @@ impl Db {
         result
     }
 
-    /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing.
+    /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing. It survives the
+    /// end of the process, and a power cut after the next [`Db::sync`].
     pub fn write<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut guard = lock(&self.writer);
         let connection = guard.as_mut();
-        // A panic in an earlier transaction may have left it open.
-        drop(connection.batch("ROLLBACK"));
-        connection.batch("BEGIN")?;
+        connection.begin()?;
         let result = work(connection);
         match &result {
-            Ok(_) => connection.batch("COMMIT")?,
-            Err(_) => connection.batch("ROLLBACK")?,
+            Ok(_) => {
+                connection.commit()?;
+                // Counted while the writer is held: a sync that sees it sees the commit.
+                if let Some(durable) = &self.durable {
+                    durable.committed();
+                }
+            }
+            Err(_) => connection.rollback(),
         }
         result
+    }
+
+    /// Returns when all transactions that ended before the call survive a power cut.
+    pub fn sync(&self) -> DbResult<()> {
+        let Some(durable) = &self.durable else { return Ok(()) };
+        durable.wait(|| self.checkpoint())
+    }
+
+    /// Writes everything into SQLite's main file, synced, and empties its write-ahead log.
+    pub fn checkpoint(&self) -> DbResult<()> {
+        const SQL: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
+        if self.durable.is_none() {
+            return Ok(());
+        }
+        let rows = lock(&self.writer).query(SQL, &[])?;
+        match rows.first().map(|row| row.int("busy")) {
+            Some(0) => Ok(()),
+            _ => Err(DbError::unavailable(SQL, "a reader still uses the write-ahead log")),
+        }
     }
 
     fn borrow_reader(&self) -> DbResult<Box<dyn Connection>> {

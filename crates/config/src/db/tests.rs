@@ -99,3 +99,44 @@ fn an_older_database_tells_what_discovery_has_linked() {
     let rows = db.read(|c| c.query(sql, &[])).unwrap();
     assert_eq!(rows.iter().map(|row| row.int("link_type")).collect::<Vec<_>>(), [1, 0]);
 }
+
+#[test]
+fn error_says_whether_the_values_or_the_database_are_at_fault() {
+    let (_dir, db) = sqlite();
+    let insert = "INSERT INTO settings (name, value) VALUES ('x', '1')";
+    for (sql, of_values) in [
+        (vec![insert, insert], true),
+        (vec!["INSERT INTO nowhere (a) VALUES (1)"], false),
+        (vec!["PRAGMA query_only = 1", insert], false),
+        (
+            vec![
+                "PRAGMA query_only = 0",
+                "PRAGMA max_page_count = 1",
+                "INSERT INTO settings (name, value) VALUES ('y', HEX(ZEROBLOB(10000000)))",
+            ],
+            false,
+        ),
+    ] {
+        let run = |c: &mut dyn Connection| sql.iter().try_for_each(|sql| c.batch(sql));
+        let error: DbError = db.write(run).unwrap_err();
+        assert_eq!(error.is_of_values(), of_values, "{error}");
+    }
+}
+
+#[test]
+fn checkpoint_leaves_everything_in_the_main_file_and_the_log_stays() {
+    let (dir, db) = sqlite();
+    let insert = "INSERT INTO settings (name, value) VALUES ('x', '1')";
+    let written: DbResult<()> = db.write(|c| c.batch(insert));
+    written.unwrap();
+    db.sync().unwrap();
+    db.checkpoint().unwrap();
+    let log = dir.path().join("config.db-wal");
+    assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
+    drop(db);
+    assert!(log.exists(), "a start that finds no log knows that it was lost");
+    std::fs::remove_file(log).unwrap();
+    let db = Db::open(Location::Sqlite(dir.path().join("config.db"))).unwrap();
+    let rows: DbResult<_> = db.read(|c| c.query("SELECT value FROM settings", &[]));
+    assert_eq!(rows.unwrap().len(), 1);
+}

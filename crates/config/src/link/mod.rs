@@ -27,7 +27,7 @@ pub(crate) use items::inherit_items;
 pub(crate) use triggers::{
     inherit_dependencies, inherit_triggers, item_children, related_children,
 };
-pub use unlink::unlink_templates;
+pub use unlink::{check_unlink, unlink_templates};
 
 /// Why a linkage is refused.
 #[derive(Debug, thiserror::Error)]

@@ -7,6 +7,45 @@ use crate::Edit;
 use crate::db::{DbResult, Value, id_params, placeholders, query_by_ids};
 use crate::objects::{Deleted, delete_items, delete_triggers, new_uuid};
 
+/// Refuses to unlink templates while the host or template keeps another template of the same
+/// trigger: the trigger would be neither inherited nor the host's own.
+pub fn check_unlink(
+    edit: &mut Edit<'_>,
+    hosts: &[u64],
+    templates: &[u64],
+) -> Result<(), LinkError> {
+    if hosts.is_empty() || templates.is_empty() {
+        return Ok(());
+    }
+    let marks = placeholders(templates.len());
+    let sql = format!(
+        "SELECT DISTINCT p.hostid AS gone, q.hostid AS kept, c.hostid AS host, t.description \
+         FROM items c JOIN functions f ON f.itemid = c.itemid \
+         JOIN triggers t ON t.triggerid = f.triggerid AND t.templateid > 0 \
+         JOIN functions pf ON pf.triggerid = +t.templateid JOIN items p ON p.itemid = pf.itemid \
+         JOIN functions qf ON qf.triggerid = +t.templateid JOIN items q ON q.itemid = qf.itemid \
+         WHERE p.hostid IN ({marks}) AND q.hostid NOT IN ({marks}) AND c.hostid IN ({{ids}})"
+    );
+    let mut params = id_params(templates.iter().copied());
+    params.extend(id_params(templates.iter().copied()));
+    let rows = query_by_ids(edit.connection(), &sql, &params, hosts)?;
+    let Some(row) = rows.first() else { return Ok(()) };
+    let ids = ["gone", "kept", "host"].map(|name| row.id(name));
+    let sql = "SELECT hostid, host, kind FROM hosts WHERE hostid IN ({ids})";
+    let found = query_by_ids(edit.connection(), sql, &[], &ids)?;
+    let of = |id: u64| found.iter().find(|row| row.id("hostid") == id);
+    let name = |id: u64| of(id).map_or("", |row| row.text("host"));
+    let what = if of(ids[2]).is_some_and(|row| row.int("kind") == 1) { "template" } else { "host" };
+    Err(LinkError::conflict(format!(
+        "Cannot unlink template \"{}\" without template \"{}\" from {what} \"{}\" due to expression \
+         of trigger \"{}\".",
+        name(ids[0]),
+        name(ids[1]),
+        name(ids[2]),
+        row.text("description")
+    )))
+}
+
 /// Unlinks templates: what was inherited stays as the host's own, or with `clear` is deleted
 /// (history of deleted items and problems of deleted triggers are the caller's business).
 pub fn unlink_templates(

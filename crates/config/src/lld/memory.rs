@@ -84,13 +84,31 @@ impl Memory {
     }
 }
 
-/// Tables that no discovery looks at, and that change all the time.
-const LIVELY: &[&str] = &[
+/// Tables that no discovery rule reads: states, events, people, maintenance, network discovery,
+/// actions. A change of them alone leaves what discovery made as it is.
+const APART: &[&str] = &[
     "ids",
     "events",
     "event_tags",
+    "event_suppress",
     "problems",
     "acknowledges",
+    "maintenances",
+    "maintenance_hosts",
+    "maintenance_groups",
+    "maintenance_periods",
+    "maintenance_tags",
+    "drules",
+    "dchecks",
+    "dhosts",
+    "dservices",
+    "autoreg_hosts",
+    "actions",
+    "action_conditions",
+    "operations",
+    "operation_groups",
+    "operation_templates",
+    "operation_tags",
     "sessions",
     "tokens",
     "users",
@@ -101,24 +119,30 @@ const LIVELY: &[&str] = &[
     "roles",
 ];
 
-/// Does the statement change configured objects? States of triggers do not count.
+/// Columns of configured objects that hold states; statements that write states name one first.
+const STATES: &[(&str, &[&str])] =
+    &[("triggers", &["value", "state"]), ("hosts", &["maintenanceid"])];
+
+/// Does the statement change what discovery rules read? States of triggers and hosts do not count.
 pub(crate) fn changes_objects(sql: &str) -> bool {
     let mut words = sql.split_whitespace();
     let table = match words.next() {
         Some("INSERT" | "DELETE") => words.nth(1),
         Some("UPDATE") => words.next(),
+        Some("SELECT" | "SAVEPOINT" | "RELEASE" | "ROLLBACK") => return false,
         _ => None,
     };
     let Some(table) = table else { return true };
-    let state = table == "triggers"
-        && words.next() == Some("SET")
-        && matches!(words.next(), Some("value" | "state"));
-    !state && !LIVELY.contains(&table)
+    let column = words.next().filter(|word| *word == "SET").and_then(|_| words.next());
+    let is_state =
+        |column: &str| STATES.iter().any(|(of, columns)| *of == table && columns.contains(&column));
+    !APART.contains(&table) && !column.is_some_and(is_state)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::changes_objects;
+    use super::{APART, STATES, changes_objects};
+    use crate::schema::{Table, tables};
 
     #[test]
     fn which_statements_count() {
@@ -131,9 +155,59 @@ mod tests {
             ("INSERT INTO events (eventid) VALUES (?)", false),
             ("UPDATE ids SET next = ? WHERE name = ?", false),
             ("  UPDATE\n sessions SET lastaccess = ?", false),
+            ("INSERT INTO event_suppress (eventid) VALUES (?)", false),
+            ("DELETE FROM event_suppress WHERE maintenanceid IN (?)", false),
+            ("UPDATE hosts SET maintenanceid = ?, maintenance_status = ? WHERE hostid = ?", false),
+            ("UPDATE hosts SET name = ? WHERE hostid = ?", true),
+            ("UPDATE dservices SET lastup = ? WHERE dserviceid = ?", false),
+            ("UPDATE maintenances SET value = ? WHERE maintenanceid = ?", false),
             ("VACUUM", true),
         ] {
             assert_eq!(changes_objects(sql), counts, "{sql}");
+        }
+    }
+
+    /// A new table has to be put into one of the two lists: whether discovery reads it is a decision.
+    #[test]
+    fn each_table_is_read_by_discovery_or_kept_apart() {
+        const READ: &[&str] = &[
+            "settings",
+            "regexps",
+            "regexp_expressions",
+            "groups_",
+            "hosts",
+            "host_groups",
+            "host_tags",
+            "host_templates",
+            "host_inventory",
+            "hostmacros",
+            "globalmacros",
+            "interfaces",
+            "valuemaps",
+            "valuemap_mappings",
+            "parts",
+            "items",
+            "item_preprocessing",
+            "item_tags",
+            "item_discovery",
+            "triggers",
+            "functions",
+            "trigger_tags",
+            "trigger_depends",
+            "trigger_discovery",
+            "host_discovery",
+            "group_prototypes",
+            "group_discovery",
+        ];
+        for table in tables() {
+            let (read, apart) = (READ.contains(&table.name), APART.contains(&table.name));
+            assert!(read != apart, "{}: read {read}, apart {apart}", table.name);
+        }
+        for name in READ.iter().chain(APART) {
+            Table::named(name);
+        }
+        for (table, columns) in STATES {
+            columns.iter().for_each(|c| assert!(Table::named(table).column(c).is_some()));
         }
     }
 }

@@ -197,13 +197,13 @@ fn hosts_of_items(
     items: &BTreeSet<u64>,
 ) -> DbResult<HashMap<u64, (u64, i64, String)>> {
     let items: Vec<u64> = items.iter().copied().collect();
-    let sql = "SELECT i.itemid, h.hostid, h.kind, h.host FROM items i \
+    let sql = "SELECT i.itemid, h.hostid, h.kind, h.name FROM items i \
                JOIN hosts h ON h.hostid = i.hostid WHERE i.itemid IN ({ids})";
     let rows = query_by_ids(edit.connection(), sql, &[], &items)?;
     Ok(rows
         .iter()
         .map(|row| {
-            (row.id("itemid"), (row.id("hostid"), row.int("kind"), row.text("host").to_owned()))
+            (row.id("itemid"), (row.id("hostid"), row.int("kind"), row.text("name").to_owned()))
         })
         .collect())
 }

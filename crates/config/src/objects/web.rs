@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{ItemChange, NewItem, Tag, create_items, delete_items, update_items};
+use super::{Deleted, ItemChange, NewItem, Tag, create_items, delete_items, update_items};
 use crate::Edit;
 use crate::db::{Value, query_by_ids};
 use crate::link::LinkError;
@@ -57,7 +57,7 @@ pub fn write_web_scenario(
     hostid: u64,
     before: Option<(u64, &str)>,
     scenario: &WebScenario,
-) -> Result<u64, LinkError> {
+) -> Result<(u64, Deleted), LinkError> {
     let mut known = Vec::new();
     let (mut same_delay, mut same_status) = (false, false);
     if let Some((item, name)) = before {
@@ -116,11 +116,11 @@ pub fn write_web_scenario(
         new.push(NewItem { columns, preprocessing: Vec::new(), tags: scenario.tags.clone() });
     }
     let gone: Vec<u64> = known.iter().map(|(_, id)| *id).filter(|id| !used.contains(id)).collect();
-    delete_items(edit, &gone)?;
+    let deleted = delete_items(edit, &gone)?;
     update_items(edit, &changes)?;
     let made = if new.is_empty() { Vec::new() } else { create_items(edit, &new)? };
     let item = before.map(|(item, _)| item).or(made.first().copied());
-    Ok(item.expect("BUG: a scenario has an item"))
+    Ok((item.expect("BUG: a scenario has an item"), deleted))
 }
 
 /// The key that an item had while the scenario was called `before`.
@@ -139,7 +139,7 @@ fn belongs(key: &str, name: &str) -> bool {
 pub fn delete_web_scenarios(
     edit: &mut Edit<'_>,
     scenarios: &[(u64, u64, String)],
-) -> Result<(), LinkError> {
+) -> Result<Deleted, LinkError> {
     let mut all = Vec::new();
     for (hostid, item, name) in scenarios {
         let sql = "SELECT itemid, key_ FROM items WHERE type = 9 AND hostid IN ({ids})";
@@ -150,8 +150,7 @@ pub fn delete_web_scenarios(
     }
     all.sort_unstable();
     all.dedup();
-    delete_items(edit, &all)?;
-    Ok(())
+    Ok(delete_items(edit, &all)?)
 }
 
 #[cfg(test)]

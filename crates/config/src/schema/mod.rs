@@ -118,9 +118,11 @@ const MIGRATIONS: &[&str] = &[
     "",
     "UPDATE host_templates SET link_type = 1 \
      WHERE hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND flags = 4)",
+    // Indexes on `uuid` of items and triggers, which are made as what is missing.
+    "",
 ];
 
-const VERSION: i64 = 4;
+const VERSION: i64 = 5;
 
 const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
 

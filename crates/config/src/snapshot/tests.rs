@@ -236,3 +236,57 @@ fn macros_of_templates_come_with_the_hosts_they_are_linked_to() {
     });
     assert_eq!(value(&config), ["new"]);
 }
+
+#[test]
+fn committed_change_becomes_live_when_the_database_can_be_read_again() {
+    let (_dir, config) = open();
+    let heard = Arc::new(std::sync::Mutex::new(Vec::new()));
+    let hears = Arc::clone(&heard);
+    config.subscribe(Box::new(move |_, touched| {
+        hears.lock().unwrap().push(touched.hosts.iter().map(|id| id.0).collect::<Vec<_>>());
+    }));
+    // The last statement of the change takes a table away that the snapshot is read from.
+    let first = write(&config, |edit| {
+        let id = host(edit, "first")?;
+        edit.connection().batch("ALTER TABLE interfaces RENAME TO away")?;
+        Ok(id)
+    });
+    assert!(config.snapshot().hosts.get(&HostId(first)).is_none());
+    assert!(config.catch_up().is_err());
+    assert!(heard.lock().unwrap().is_empty());
+    let restored: DbResult<()> =
+        config.write_state(|edit| edit.connection().batch("ALTER TABLE away RENAME TO interfaces"));
+    restored.unwrap();
+    config.catch_up().unwrap();
+    assert!(config.snapshot().hosts.get(&HostId(first)).is_some());
+    let second = write(&config, |edit| host(edit, "second"));
+    config.catch_up().unwrap();
+    assert_eq!(*heard.lock().unwrap(), [vec![first], vec![second]]);
+}
+
+#[test]
+fn problems_do_not_wait_for_the_snapshot_of_a_change() {
+    let (_dir, config) = open();
+    let (entered, entries) = std::sync::mpsc::sync_channel(0);
+    let (proceed, may) = std::sync::mpsc::sync_channel::<()>(0);
+    let may = std::sync::Mutex::new(may);
+    config.subscribe(Box::new(move |_, _| {
+        entered.send(()).unwrap();
+        may.lock().unwrap().recv().unwrap();
+    }));
+    std::thread::scope(|scope| {
+        scope.spawn(|| write(&config, |edit| host(edit, "h")));
+        // The change is committed and its snapshot is not finished.
+        entries.recv().unwrap();
+        let (done, dones) = std::sync::mpsc::sync_channel(1);
+        let config = &config;
+        scope.spawn(move || {
+            let sql = "INSERT INTO events (eventid) VALUES (1)";
+            let written: DbResult<u64> = config.write_state(|edit| edit.execute(sql, &[]));
+            done.send(written.unwrap()).unwrap();
+        });
+        let waited = dones.recv_timeout(std::time::Duration::from_secs(60));
+        proceed.send(()).unwrap();
+        assert_eq!(waited, Ok(1));
+    });
+}

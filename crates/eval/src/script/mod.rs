@@ -11,6 +11,7 @@
 
 mod browser;
 mod functions;
+mod guards;
 mod http;
 mod outside;
 
@@ -342,6 +343,7 @@ fn install(
     outside: Option<&Arc<dyn Outside>>,
 ) -> Result<(), rquickjs::Error> {
     functions::install(ctx)?;
+    guards::install(ctx)?;
     http::install(ctx, budget, clock, outside)?;
     let globals = ctx.globals();
     let outside = outside.cloned();

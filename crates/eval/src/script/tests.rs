@@ -204,3 +204,41 @@ fn a_new_engine_follows_an_exhausted_one() {
     assert!(scripts.engine().unwrap().call(hog, "").is_err());
     assert_eq!(scripts.engine().unwrap().call("return 1", ""), Ok(Some("1".to_owned())));
 }
+
+#[test]
+fn no_method_of_the_engine_loops_for_longer_than_a_script_may() {
+    let clock = stdx::clock::RealClock::shared();
+    let mut engine = Engine::new(Arc::clone(&clock)).unwrap();
+    for source in [
+        "return Array(1e9).join('x').length",
+        "return String(Array(1e9)).length",
+        "return '' + Array(1e9)",
+        "return Array(1e9).indexOf(1)",
+        "return Array.prototype.join.call({length: 1e9}, 'x')",
+        "return [].concat(Array(1e9), 1).length",
+        "var a = []; a.length = 4e9; a.forEach(function () {}); return 1",
+        "return new Uint8Array(5e7).sort().length",
+        "var a = [1]; Object.defineProperty(a, 'x', {}); a[2e9] = 1; return a.reverse().length",
+        "var n = 0; var o = {get length() { return n++ ? 1e9 : 1 }};\
+         return Array.prototype.lastIndexOf.call(o, 1)",
+    ] {
+        let start = clock.monotonic();
+        let result = engine.call(source, "");
+        let took = clock.monotonic() - start;
+        assert!(result.is_err(), "{source}: {result:?}");
+        assert!(took < Duration::from_secs(5), "{source}: {took:?}");
+    }
+    for (source, expected) in [
+        ("return [3, 1, 2].sort().join('-')", "1-2-3"),
+        ("return String([1, [2, 3]])", "1,2,3"),
+        ("return Array(4).join('x')", "xxx"),
+        ("return [1].concat([2], 3).map(function (n) { return n * 2 })", "2,4,6"),
+        ("return Array.prototype.slice.call({length: 2, 0: 'a', 1: 'b'}).join('')", "ab"),
+        ("return (function () { return [].slice.call(arguments, 1) })(1, 2, 3)", "2,3"),
+        ("return [].join.name + [].join.length + Object.keys([7])", "join10"),
+        ("return Array.from('abc').reverse().join('')", "cba"),
+        ("return Array.prototype.map.call('ab', function (c) { return c + c }).join()", "aa,bb"),
+    ] {
+        assert_eq!(engine.call(source, "").unwrap().as_deref(), Some(expected), "{source}");
+    }
+}

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
-use tsdb::{Engine, Options, Recovery};
+use tsdb::{DamageLog, Engine, Options, Recovery};
 
+use super::layout::{self, Layout, config_error, read_layout, write_layout};
 use crate::spool::{Left, Spools};
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kinds, Span, TrendHour, View,
@@ -74,6 +75,27 @@ impl Embedded {
         self.engine.stats()
     }
 
+    /// The damage of this shard's directory and those of retired shards.
+    pub fn damage(&self) -> Vec<Arc<DamageLog>> {
+        let engines = [&self.engine].into_iter().chain(&self.retired);
+        engines.map(|engine| Arc::clone(engine.damage())).collect()
+    }
+
+    /// Logs damage that readers found since the last call.
+    fn report_damage(&self) {
+        for damage in self.damage().iter().flat_map(|log| log.take_new()) {
+            crate::damage::warn(&damage);
+        }
+    }
+
+    /// Does the same with all engines, the living one first. A failure of one holds up no other.
+    fn each(&mut self, work: fn(&mut Engine) -> Result<(), tsdb::Error>) -> Result<(), Error> {
+        let live = work(&mut self.engine);
+        let live = self.counted(live);
+        let retired = self.retired.iter_mut().map(work);
+        live.and(retired.fold(Ok(()), Result::and).map_err(Error::from))
+    }
+
     fn counted<T>(&mut self, result: Result<T, tsdb::Error>) -> Result<T, Error> {
         self.failures += u64::from(result.is_err());
         result.map_err(Error::from)
@@ -117,16 +139,18 @@ impl Driver for Embedded {
     }
 
     fn sync(&mut self) -> Result<(), Error> {
-        let result = self.engine.sync();
-        self.counted(result)
+        self.each(Engine::sync)
+    }
+
+    fn close(&mut self) -> Result<(), Error> {
+        self.each(Engine::close)
     }
 
     fn maintain(&mut self) -> Result<(), Error> {
-        for retired in &mut self.retired {
-            retired.maintain()?;
-        }
-        let result = self.engine.maintain();
-        self.counted(result)
+        self.report_damage();
+        // Retired engines have no thread that syncs what was cleared there.
+        let synced = self.retired.iter_mut().fold(Ok(()), |all, e| all.and(e.sync()));
+        self.each(Engine::maintain).and(synced.map_err(Error::from))
     }
 
     fn view(&self, items: &[ItemId], span: Span) -> Box<dyn View> {
@@ -211,64 +235,6 @@ impl View for tsdb::View {
     }
 }
 
-/// What `shards` in the data directory says.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Layout {
-    /// Shards that wrote last.
-    shards: usize,
-    /// Their number changed before: items may have values in several directories.
-    mixed: bool,
-}
-
-fn config_error(what: &str, path: &Path, cause: &dyn std::fmt::Display) -> Error {
-    Error::config(format!(
-        "cannot {what} {path:?}: {cause}; check that the data directory belongs to the server's user"
-    ))
-}
-
-fn read_layout(path: &Path) -> Result<Option<Layout>, Error> {
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(error) => return Err(config_error("read", path, &error)),
-    };
-    let mut words = text.split_whitespace();
-    let shards = words.next().and_then(|word| word.parse().ok());
-    let mixed = words.next() == Some("mixed");
-    // Unreadable means unknown: treat all directories as mixed.
-    Ok(Some(Layout { shards: shards.unwrap_or(0), mixed: mixed || shards.is_none() }))
-}
-
-/// How many shards wrote last below `root`; `None` = nobody has, or the file is damaged.
-pub fn shards_below(root: &Path) -> Result<Option<usize>, Error> {
-    let layout = read_layout(&root.join("shards"))?;
-    Ok(layout.map(|layout| layout.shards).filter(|&shards| shards > 0))
-}
-
-fn write_layout(path: &Path, layout: Layout) -> Result<(), Error> {
-    let mixed = if layout.mixed { " mixed" } else { "" };
-    let temporary = path.with_extension("tmp");
-    let write = || {
-        std::fs::write(&temporary, format!("{}{mixed}\n", layout.shards))?;
-        std::fs::File::open(&temporary)?.sync_all()?;
-        std::fs::rename(&temporary, path)
-    };
-    write().map_err(|error| config_error("write", path, &error))
-}
-
-/// Directories `shard-<n>` with n at least `from`.
-fn retired_dirs(root: &Path, from: usize) -> Result<Vec<PathBuf>, Error> {
-    let fail = |error: &std::io::Error| config_error("list", root, error);
-    let mut numbers = Vec::new();
-    for entry in std::fs::read_dir(root).map_err(|error| fail(&error))? {
-        let name = entry.map_err(|error| fail(&error))?.file_name();
-        let number = name.to_str().and_then(|n| n.strip_prefix("shard-")?.parse::<usize>().ok());
-        numbers.extend(number.filter(|&number| number >= from));
-    }
-    numbers.sort_unstable();
-    Ok(numbers.into_iter().map(|number| root.join(format!("shard-{number}"))).collect())
-}
-
 /// Opens the stores of all shards below `root`, in the order of the shards, each in `shard-<n>`.
 ///
 /// Their number may differ from the last start. Items that move to another shard keep their
@@ -284,8 +250,9 @@ pub fn open_shards(
     std::fs::create_dir_all(root).map_err(|error| config_error("create", root, &error))?;
     let layout_path = root.join("shards");
     let before = read_layout(&layout_path)?;
-    let changed = before.is_some_and(|layout| layout.shards != shards);
-    let mixed = changed || before.is_some_and(|layout| layout.mixed);
+    let changed = before.as_ref().is_some_and(|layout| layout.shards != shards);
+    let mixed = changed || before.as_ref().is_some_and(|layout| layout.mixed);
+    let missing = before.as_ref().map(|layout| layout::missing(root, layout)).unwrap_or_default();
     let (mut drivers, mut recoveries) = (Vec::new(), Vec::new());
     for opened in open_in_parallel(root, shards, options, clock, spools) {
         let (mut driver, recovery) = opened?;
@@ -294,7 +261,8 @@ pub fn open_shards(
         recoveries.push(recovery);
     }
     let mut retired = Vec::new();
-    for dir in retired_dirs(root, shards)? {
+    let retired_numbers = layout::retired(root, shards)?;
+    for dir in retired_numbers.iter().map(|&number| layout::folder(root, number)) {
         let options = Options {
             sync_interval: None,
             head_rows: 1,
@@ -304,6 +272,15 @@ pub fn open_shards(
         let (engine, recovery) = Engine::open(&dir, options, SharedClock::clone(clock))?;
         retired.push(engine);
         recoveries.push(recovery);
+    }
+    for (number, damage) in missing {
+        // A folder that is no shard's any more has no engine when it is missing.
+        let place = if number < shards { number } else { 0 };
+        let driver: &mut Embedded = &mut drivers[place];
+        driver.engine.damage().add(damage);
+        driver.engine.save_damage()?;
+        recoveries[place].damage.append(&mut driver.engine.damage().take_new());
+        recoveries[place].clean = false;
     }
     if changed {
         // What is in memory belongs to items that may live elsewhere from now on.
@@ -318,8 +295,10 @@ pub fn open_shards(
     for (place, engine) in retired.into_iter().enumerate() {
         drivers[place % shards].retired.push(engine);
     }
-    if before != Some(Layout { shards, mixed }) {
-        write_layout(&layout_path, Layout { shards, mixed })?;
+    let folders = (0..shards).chain(retired_numbers).collect();
+    let layout = Layout { shards, mixed, folders };
+    if before.as_ref() != Some(&layout) {
+        write_layout(&layout_path, &layout)?;
     }
     Ok((drivers, recoveries))
 }
@@ -340,7 +319,7 @@ fn open_in_parallel(
     spools: Option<&Spools>,
 ) -> Vec<Opened> {
     let open = |shard: usize| {
-        let dir = root.join(format!("shard-{shard}"));
+        let dir = layout::folder(root, shard);
         let options = Options { spool: spool_of(&dir, spools), ..options.clone() };
         Embedded::open(&dir, options, SharedClock::clone(clock))
     };
@@ -449,5 +428,56 @@ mod tests {
         let error = open_shards(dir.path(), 1, &options, &clock, None).unwrap_err();
         assert_eq!((error.fault, error.retry), (Fault::Config, false));
         assert!(error.message.contains("in use by another process"), "{error}");
+    }
+
+    /// A disk on which no file of one folder can be created.
+    struct OneBadFolder(&'static str);
+
+    impl tsdb::Disk for OneBadFolder {
+        fn create(&self, path: &Path) -> std::io::Result<Arc<dyn tsdb::DiskFile>> {
+            if path.parent().is_some_and(|folder| folder.ends_with(self.0)) {
+                return Err(std::io::Error::other("a bad folder"));
+            }
+            tsdb::OsDisk.create(path)
+        }
+        fn reopen(&self, path: &Path, len: u64) -> std::io::Result<Arc<dyn tsdb::DiskFile>> {
+            tsdb::OsDisk.reopen(path, len)
+        }
+        fn rename(&self, from: &Path, to: &Path) -> std::io::Result<()> {
+            tsdb::OsDisk.rename(from, to)
+        }
+        fn remove(&self, path: &Path) -> std::io::Result<()> {
+            tsdb::OsDisk.remove(path)
+        }
+        fn sync_dir(&self, path: &Path) -> std::io::Result<()> {
+            tsdb::OsDisk.sync_dir(path)
+        }
+        fn list(&self, path: &Path) -> std::io::Result<Vec<String>> {
+            tsdb::OsDisk.list(path)
+        }
+        fn read(&self, path: &Path) -> std::io::Result<Vec<u8>> {
+            tsdb::OsDisk.read(path)
+        }
+        fn open(&self, path: &Path) -> std::io::Result<Arc<dyn tsdb::DiskRead>> {
+            tsdb::OsDisk.open(path)
+        }
+    }
+
+    #[test]
+    fn failing_retired_folder_does_not_hold_up_the_living_one() {
+        let dir = tempfile::tempdir().unwrap();
+        let sim = SimClock::at(std::time::Duration::from_secs(NOW.into()));
+        let clock: SharedClock = Arc::clone(&sim) as SharedClock;
+        let options = Options { sync_interval: None, background: false, ..Options::default() };
+        drop(open_shards(dir.path(), 2, &options, &clock, None).unwrap());
+        drop(open_shards(dir.path(), 1, &options, &clock, None).unwrap());
+        std::fs::remove_file(dir.path().join("shard-1/1.wal")).unwrap();
+        let options = Options { disk: Arc::new(OneBadFolder("shard-1")), ..options };
+        let (mut drivers, _) = open_shards(dir.path(), 1, &options, &clock, None).unwrap();
+        drivers[0].write(&[sample(1, NOW)]).unwrap();
+        sim.advance(std::time::Duration::from_secs(2 * 86_400));
+        assert!(drivers[0].maintain().is_err(), "the retired folder fails");
+        while drivers[0].work() {}
+        assert_eq!(drivers[0].stats().seals, 1, "the head of a day that is over is sealed");
     }
 }

@@ -7,6 +7,7 @@ pub(crate) mod clickhouse;
 pub(crate) mod embedded;
 pub(crate) mod hbase;
 pub(crate) mod http;
+pub(crate) mod layout;
 pub(crate) mod memory;
 pub(crate) mod moments;
 #[cfg(feature = "sql")]

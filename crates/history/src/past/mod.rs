@@ -70,8 +70,8 @@ impl Past {
         let (asks, asked) = sync_channel(ASKS_MAX);
         let known: Arc<Mutex<AllKnown>> = Arc::default();
         let reader = (older.clone(), Arc::clone(&known));
-        let thread = std::thread::Builder::new().name("history-past".to_owned());
-        thread.spawn(move || read_all(&reader.0, &asked, &reader.1)).map_err(|cause| {
+        let body = move || read_all(&reader.0, &asked, &reader.1);
+        stdx::thread::critical("history-past", body).map_err(|cause| {
             Error::config(format!(
                 "cannot start the thread history-past: {cause}; raise the user's limit"
             ))

@@ -299,7 +299,7 @@ fn spawn(
     name: &'static str,
     body: impl FnOnce() + Send + 'static,
 ) -> Result<JoinHandle<()>, Error> {
-    std::thread::Builder::new().name(name.to_owned()).spawn(body).map_err(|cause| {
+    stdx::thread::critical(name, body).map_err(|cause| {
         Error::config(format!("cannot start the thread {name}: {cause}; raise the user's limit"))
     })
 }

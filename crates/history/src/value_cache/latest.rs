@@ -87,7 +87,7 @@ impl Latest {
             }
             for (sample, found) in samples.iter().zip(found) {
                 match found {
-                    Some(at) => self.put_at(at, sample),
+                    Some(at) => self.put_at(at, sample, false),
                     // Perhaps the second of a new item.
                     None => self.put(sample),
                 }
@@ -97,17 +97,25 @@ impl Latest {
 
     pub(super) fn put(&mut self, sample: &Sample) {
         let at = self.find(sample.item).unwrap_or_else(|| self.add(sample.item));
-        self.put_at(at, sample);
+        self.put_at(at, sample, false);
     }
 
-    fn put_at(&mut self, at: u32, sample: &Sample) {
+    /// Takes in the newest two values of history, the older one first.
+    pub(super) fn warm(&mut self, sample: &Sample) {
+        let at = self.find(sample.item).unwrap_or_else(|| self.add(sample.item));
+        self.put_at(at, sample, true);
+    }
+
+    /// A late value of an item with one value is only known to be the one before it if it comes
+    /// from history, which may have others in between.
+    fn put_at(&mut self, at: u32, sample: &Sample, from_history: bool) {
         let (page, row) = place(at);
         let mut entry = self.pages[page][row];
         // Which of the two it becomes: newest, the one before, or neither.
         let taken = |slot: usize| entry.form[slot] != Form::Empty;
         let slot = if !taken(0) || sample.at >= entry.at[0] {
             0
-        } else if !taken(1) || sample.at >= entry.at[1] {
+        } else if (!taken(1) && from_history) || (taken(1) && sample.at >= entry.at[1]) {
             1
         } else {
             return;

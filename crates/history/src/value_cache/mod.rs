@@ -159,7 +159,7 @@ impl ValueCache {
 
     /// Takes in newest values that the driver has, newest first, after a start.
     pub fn warm(&mut self, newest: &[Sample]) {
-        newest.iter().rev().for_each(|sample| self.latest.put(sample));
+        newest.iter().rev().for_each(|sample| self.latest.warm(sample));
     }
 
     /// The newest value and the one before, as far as they came since the start of the process.

@@ -141,3 +141,15 @@ proptest::proptest! {
         }
     }
 }
+
+#[test]
+fn a_late_value_after_a_start_does_not_hide_what_history_has() {
+    let mut both = Both::new(1 << 20);
+    both.driver.write(&[sample(1, 5, 5)]).unwrap();
+    both.put(&[sample(1, 10, 10)]);
+    both.put(&[sample(1, 3, 3)]);
+    assert_eq!(both.cache.last_two(ItemId(1))[1], None, "3 may not be the one before");
+    assert_eq!(both.newest(1, 2, 99), [5, 10]);
+    both.cache.warm(&[sample(1, 10, 10), sample(1, 5, 5)]);
+    assert_eq!(both.cache.last_two(ItemId(1)).map(|p| p.map(|p| p.at.clock)), [Some(10), Some(5)]);
+}

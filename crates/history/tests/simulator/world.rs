@@ -131,7 +131,9 @@ impl World {
             eprintln!("open {orderly} {:?} {recovery:?}", self.disk.names());
         }
         self.reported += u64::from(!recovery.clean);
-        let damaged = recovery.damaged_blocks > 0 || !recovery.set_aside.is_empty();
+        let damaged = recovery.damaged_blocks > 0
+            || !recovery.set_aside.is_empty()
+            || !recovery.damage.is_empty();
         if damaged && self.tally.flips == 0 && !self.plan.power_cuts {
             return Err(format!("damage out of nothing: {recovery:?}"));
         }

@@ -68,6 +68,8 @@ pub(crate) struct Done {
     pub(crate) at: Timestamp,
     pub(crate) depth: usize,
     pub(crate) outcome: Outcome,
+    /// What the steps remembered before the value, and what they remember with it.
+    pub(crate) before: State,
     pub(crate) state: State,
     pub(crate) ack: Option<ack::Part>,
 }
@@ -78,16 +80,33 @@ pub(crate) struct Desk {
     pool: Arc<Pool>,
     reply: Sender<Done>,
     /// Items with a value away, and the values behind it.
-    away: HashMap<ItemId, VecDeque<Held>, FixedState>,
+    away: HashMap<ItemId, Away, FixedState>,
+    /// Items of the values taken in the current round, one entry a value.
+    taken: Vec<ItemId>,
     /// Jobs that found the pool's queue full.
     ready: VecDeque<Job>,
     slow: HashSet<ItemId>,
     held: usize,
 }
 
+/// An item with a value at a worker.
+#[derive(Debug, Default)]
+struct Away {
+    /// The round that the value came with was refused: its result does not count.
+    void: bool,
+    behind: VecDeque<Held>,
+}
+
 /// One of the steps is a script.
 pub(crate) fn has_script(steps: &[Step]) -> bool {
     steps.iter().any(|step| step.kind == StepKind::JavaScript)
+}
+
+impl Away {
+    fn next(&mut self) -> Option<Held> {
+        self.void = false;
+        self.behind.pop_front()
+    }
 }
 
 impl Desk {
@@ -96,6 +115,7 @@ impl Desk {
             pool,
             reply,
             away: HashMap::default(),
+            taken: Vec::new(),
             ready: VecDeque::new(),
             slow: HashSet::new(),
             held: 0,
@@ -122,11 +142,12 @@ impl Desk {
     pub(crate) fn take(&mut self, value: Held, state: impl FnOnce() -> State) {
         self.held += 1;
         let id = value.item.id;
-        if let Some(behind) = self.away.get_mut(&id) {
-            behind.push_back(value);
+        self.taken.push(id);
+        if let Some(away) = self.away.get_mut(&id) {
+            away.behind.push_back(value);
             return;
         }
-        self.away.insert(id, VecDeque::new());
+        self.away.insert(id, Away::default());
         self.send(value, state());
     }
 
@@ -149,7 +170,7 @@ impl Desk {
     /// the state if nothing took it along.
     pub(crate) fn back(&mut self, item: ItemId, state: State) -> Option<State> {
         self.held = self.held.saturating_sub(1);
-        let left = match self.away.get_mut(&item).and_then(VecDeque::pop_front) {
+        let left = match self.away.get_mut(&item).and_then(Away::next) {
             Some(next) => {
                 self.send(next, state);
                 None
@@ -161,6 +182,27 @@ impl Desk {
         };
         self.flush();
         left
+    }
+
+    /// Forgets which values the round brought: they count.
+    pub(crate) fn keep_round(&mut self) {
+        self.taken.clear();
+    }
+
+    /// The values that the round brought do not count: their senders send them again.
+    pub(crate) fn refuse_round(&mut self) {
+        for item in std::mem::take(&mut self.taken) {
+            let Some(away) = self.away.get_mut(&item) else { continue };
+            match away.behind.pop_back() {
+                Some(_) => self.held = self.held.saturating_sub(1),
+                None => away.void = true,
+            }
+        }
+    }
+
+    /// Whether the result of the item's value that is away does not count.
+    pub(crate) fn is_void(&self, item: ItemId) -> bool {
+        self.away.get(&item).is_some_and(|away| away.void)
     }
 
     /// Values that are away or wait.

@@ -102,8 +102,9 @@ impl<W: Work> Pool<W> {
             return;
         };
         let worker = Arc::clone(shared);
-        let thread = std::thread::Builder::new().name(format!("script-{number}"));
-        if let Err(error) = thread.spawn(move || worker.work()) {
+        // Values wait for their scripts, so a worker that is lost would be missed for ever.
+        let thread = stdx::thread::critical(&format!("script-{number}"), move || worker.work());
+        if let Err(error) = thread {
             shared.workers.fetch_sub(1, Ordering::AcqRel);
             tracing::error!(%error, "cannot start a thread for scripts");
         }
@@ -133,6 +134,7 @@ impl Work for Job {
         let Self { value: Held { item, payload, at, depth, ack }, mut state, reply } = self;
         let (steps, kind) = (&item.steps, item.value_type);
         let input = payload.clone();
+        let before = state.clone();
         let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
             Outcome::NotSupported(reason) => {
                 let text = step_error::explain(&item, input, at, &reason, scripts);
@@ -141,6 +143,6 @@ impl Work for Job {
             outcome => outcome,
         };
         // A shard that ended wants no results.
-        let _ = reply.blocking_send(Done { item, at, depth, outcome, state, ack });
+        let _ = reply.blocking_send(Done { item, at, depth, outcome, before, state, ack });
     }
 }

@@ -105,3 +105,22 @@ fn keys_are_named_as_configured_and_secrets_have_no_value() {
         assert!(!error.contains("hidden"), "{formula}: {error}");
     }
 }
+
+#[test]
+fn a_clock_that_is_set_back_stops_neither_calculated_items_nor_timed_triggers() {
+    let mut nodata = crate::testing::trigger(1, "{1}=1", &[1]);
+    nodata.functions = Box::from([crate::testing::function(1, 1, "nodata", "30s")]);
+    let items =
+        vec![item(1, 1, "k", ValueType::Float), calculated(100, 1, "c", "count(//k,1h)+1", "5s")];
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, vec![nodata]));
+    rig.send(1, &[("1", 1)]);
+    rig.pass(20);
+    let before = rig.stored(100).len();
+    assert_eq!(rig.found(), [""; 0]);
+    rig.clock.set_back(std::time::Duration::from_secs(600));
+    rig.pass(75);
+    assert!(rig.stored(100).len() >= before + 14, "{before}, {}", rig.stored(100).len());
+    let found = rig.found();
+    let problems = found.iter().filter(|found| found.starts_with("1 problem ")).count();
+    assert_eq!(problems, 1, "{found:?}");
+}

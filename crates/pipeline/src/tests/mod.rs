@@ -3,8 +3,10 @@
 mod calculated;
 mod configuration;
 mod preprocessing;
+mod refused;
 mod repeats;
 mod scripts;
 mod shards;
+mod simulated;
 mod texts;
 mod triggers;

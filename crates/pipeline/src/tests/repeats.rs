@@ -275,3 +275,29 @@ fn late_values_are_seen_in_their_own_time() {
     assert_eq!(rig.found(), expected);
     assert_eq!(rig.cores[0].cache.counters().misses, misses, "one read tells all");
 }
+
+#[test]
+fn a_value_of_long_ago_makes_no_other_items_history_be_read() {
+    let disk = crate::testing::Disk::default();
+    let items =
+        vec![item(1, 1, "old", ValueType::Unsigned), item(2, 1, "new", ValueType::Unsigned)];
+    let config = || {
+        snapshot(
+            vec![host(1)],
+            items.clone(),
+            vec![trigger(1, "{1}>5", &[1]), trigger(2, "{1}>5", &[2])],
+        )
+    };
+    let mut rig = Rig::with(config(), vec![Box::new(disk.clone())], Vec::new());
+    let past = (0..2_000).map(|n| value(2, "1", n, 0));
+    rig.take(past.collect());
+    let mut rig = Rig::with(config(), vec![Box::new(disk.clone())], Vec::new());
+    let before = disk.read.load(Ordering::Relaxed);
+    let at = Timestamp::from_s(1);
+    let ancient = Value { item: ItemId(1), at, payload: Payload::Text("1".into()) };
+    let mut values = vec![ancient.clone(), Value { at: Timestamp::from_s(2), ..ancient }];
+    values.extend([value(2, "1", 90_000, 0), value(2, "1", 90_001, 0)]);
+    rig.take(values);
+    let read = disk.read.load(Ordering::Relaxed) - before;
+    assert!(read < 100, "{read} samples were read");
+}

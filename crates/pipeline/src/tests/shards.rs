@@ -5,14 +5,15 @@ use std::time::Duration;
 
 use history::{Reader, Span};
 use model::{
-    ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, Value, ValueBatch, ValueType,
+    ItemId, Payload, Timestamp, Trend, TrendValues, TriggerFinding, TriggerId, TriggerState, Value,
+    ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
 use stdx::queue::bounded;
 
-use crate::testing::{Rig, START_S, function, host, item, memory, snapshot, trigger};
-use crate::{Deps, ShardSet, ShardsConfig};
+use crate::testing::{Disk, Rig, START_S, function, host, item, memory, snapshot, trigger};
+use crate::{Deps, InitialTrigger, ShardSet, ShardsConfig};
 
 /// Two hosts that lie on different shards of two.
 fn two_hosts() -> (u64, u64) {
@@ -32,7 +33,7 @@ fn a_trigger_over_hosts_of_two_shards() {
     // The other shard has a past before the trigger exists.
     rig.send_many(&[(2, "1", 1), (2, "2", 2)]);
     let config = snapshot(vec![host(a), host(b)], items, vec![sum]);
-    let touched = config::Touched { triggers: [model::TriggerId(1)].into(), ..Default::default() };
+    let touched = config::Touched { triggers: [TriggerId(1)].into(), ..Default::default() };
     rig.configure(config, Some(touched));
     rig.found();
     rig.send(1, &[("7", 3)]);
@@ -83,7 +84,7 @@ fn trends_of_another_shard() {
 fn dependencies_reach_over_shards() {
     let (a, b) = two_hosts();
     let mut dependent = trigger(2, "{1}>5", &[2]);
-    dependent.depends_on = Box::from([model::TriggerId(1)]);
+    dependent.depends_on = Box::from([TriggerId(1)]);
     let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
     let triggers = vec![trigger(1, "{1}>5", &[1]), dependent];
     let config = snapshot(vec![host(a), host(b)], items, triggers);
@@ -191,12 +192,12 @@ fn threads_take_values_answer_and_stop() {
     assert_eq!(running.send(1, 6, 9.0).processed, 1);
     assert!(matches!(
         running.findings.blocking_recv(),
-        Some(TriggerFinding::Problem { trigger: model::TriggerId(1), .. })
+        Some(TriggerFinding::Problem { trigger: TriggerId(1), .. })
     ));
-    let state = |set: &ShardSet| set.triggers(&[model::TriggerId(1)]).unwrap()[0].state;
-    assert_eq!(state(set), model::TriggerState::Problem);
-    set.set_trigger(model::TriggerId(1), model::TriggerState::Ok);
-    assert_eq!(state(set), model::TriggerState::Ok);
+    let state = |set: &ShardSet| set.triggers(&[TriggerId(1)]).unwrap()[0].state;
+    assert_eq!(state(set), TriggerState::Problem);
+    set.set_trigger(TriggerId(1), TriggerState::Ok);
+    assert_eq!(state(set), TriggerState::Ok);
     assert!(set.flush().is_ok());
     assert_eq!(set.gauges().values, 11);
     let note = running.live.blocking_recv().unwrap();
@@ -250,4 +251,156 @@ fn values_meet_the_configuration_that_came_before_them() {
         assert_eq!(waiter.blocking_wait().processed, 1, "item {id}");
     }
     running.set.stop();
+}
+
+#[test]
+fn an_only_shard_on_its_thread_takes_values() {
+    let config = snapshot(vec![host(1)], vec![item(1, 1, "k", ValueType::Unsigned)], Vec::new());
+    let clock = SimClock::at(Duration::from_secs(START_S.into()));
+    let (findings, _kept) = bounded("findings", 10);
+    let (discovery, _kept_too) = bounded("discovery", 10);
+    let deps = Deps {
+        clock,
+        snapshot: Arc::new(config),
+        drivers: vec![memory()],
+        past: None,
+        findings,
+        discovery,
+        live: None,
+        triggers: Vec::new(),
+        unsupported: Vec::new(),
+    };
+    let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();
+    for clock in 1..=3 {
+        let (mut parts, waiter) = ack::split(1);
+        let values = vec![Value {
+            item: ItemId(1),
+            at: Timestamp::from_s(START_S + clock),
+            payload: Payload::Unsigned(clock.into()),
+        }];
+        let batch = ValueBatch { values, ack: parts.pop() };
+        assert!(set.values()[0].blocking_send(batch).is_ok(), "the shard has ended");
+        assert_eq!(waiter.blocking_wait().processed, 1);
+    }
+    assert!(set.stop());
+}
+
+/// Two items on two shards, and a trigger over both.
+fn over_two_shards(disks: &[Disk; 2], state: TriggerState) -> Rig {
+    let (a, b) = two_hosts();
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let both = trigger(1, "{1}>5 and {2}=1", &[1, 2]);
+    let config = snapshot(vec![host(a), host(b)], items, vec![both]);
+    let drivers = disks.iter().map(|disk| Box::new(disk.clone()) as _).collect();
+    let initial = InitialTrigger { trigger: TriggerId(1), state, error: String::new() };
+    let mut rig = Rig::with(config, drivers, vec![initial]);
+    rig.settle();
+    rig
+}
+
+/// Problems and recoveries found, without errors.
+fn events(rig: &mut Rig) -> Vec<String> {
+    rig.found().into_iter().filter(|found| !found.contains(" error ")).collect()
+}
+
+#[test]
+fn a_restart_evaluates_no_trigger_over_two_shards() {
+    let disks = [Disk::default(), Disk::default()];
+    let mut rig = over_two_shards(&disks, TriggerState::Ok);
+    rig.send(1, &[("10", 1)]);
+    rig.send(2, &[("1", 2)]);
+    rig.send(1, &[("1", 3)]);
+    assert_eq!(events(&mut rig), ["1 problem @2 trigger 1", "1 ok @3 trigger 1"]);
+    let mut rig = over_two_shards(&disks, TriggerState::Ok);
+    rig.pass(2);
+    assert_eq!(rig.found(), [""; 0]);
+    rig.send(1, &[("7", 4)]);
+    assert_eq!(rig.found(), ["1 problem @4 trigger 1"]);
+}
+
+#[test]
+fn values_that_come_before_the_past_of_another_shard_are_evaluated_with_it() {
+    let disks = [Disk::default(), Disk::default()];
+    over_two_shards(&disks, TriggerState::Ok).send(2, &[("1", 1)]);
+    let (a, b) = two_hosts();
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let config =
+        snapshot(vec![host(a), host(b)], items, vec![trigger(1, "{1}>5 and {2}=1", &[1, 2])]);
+    let drivers = disks.iter().map(|disk| Box::new(disk.clone()) as _).collect();
+    // The first batch comes before any message between shards.
+    let mut rig = Rig::with(config, drivers, Vec::new());
+    rig.send(1, &[("9", 2), ("1", 3)]);
+    assert_eq!(rig.found(), ["1 problem @2 trigger 1", "1 ok @3 trigger 1"]);
+}
+
+#[test]
+fn an_edited_trigger_takes_its_state_and_error_to_its_new_shard() {
+    let disks = [Disk::default(), Disk::default()];
+    let mut rig = over_two_shards(&disks, TriggerState::Ok);
+    rig.send(2, &[("1", 1)]);
+    rig.send(1, &[("9", 2)]);
+    assert_eq!(events(&mut rig), ["1 problem @2 trigger 1"]);
+    let (a, b) = two_hosts();
+    let edited = |id| {
+        let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+        let mut turned = trigger(1, "{1}=7 or {2}>50", &[2, 1]);
+        turned.description = format!("revision {id}").into();
+        snapshot(vec![host(a), host(b)], items, vec![turned])
+    };
+    let touched = config::Touched { triggers: [TriggerId(1)].into(), ..Default::default() };
+    rig.configure(edited(1), Some(touched.clone()));
+    rig.send(1, &[("8", 3)]);
+    assert_eq!(rig.found(), ["1 ok @3 revision 1"]);
+    rig.send(2, &[("!broken", 4)]);
+    let error = format!("Cannot evaluate function last(/h{b}/k): item is not supported.");
+    assert_eq!(rig.found(), [format!("1 error {error}")]);
+    // Back to the shard of the first host: it clears the error that the other one found.
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let back = snapshot(vec![host(a), host(b)], items, vec![trigger(1, "{1}>5", &[1])]);
+    rig.configure(back, Some(touched));
+    rig.send(1, &[("1", 5)]);
+    assert_eq!(rig.found(), ["1 error "]);
+}
+
+#[test]
+fn the_newest_value_of_another_shard_counts_however_old_it_is() {
+    let (a, b) = two_hosts();
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let mut both = trigger(1, "{1}>5 and {2}=1 and {3}>=0", &[1, 2]);
+    both.functions = Box::from([
+        function(1, 1, "last", ""),
+        function(2, 2, "last", ""),
+        function(3, 2, "count", "1m"),
+    ]);
+    let disks = [Disk::default(), Disk::default()];
+    let drivers = || disks.iter().map(|disk| Box::new(disk.clone()) as _).collect();
+    let config = snapshot(vec![host(a), host(b)], items, vec![both]);
+    Rig::with(config.clone(), drivers(), Vec::new()).send(2, &[("1", 1)]);
+    let mut rig = Rig::with(config, drivers(), Vec::new());
+    rig.pass(600);
+    rig.send(1, &[("9", 600)]);
+    assert_eq!(rig.found(), ["1 problem @600 trigger 1"]);
+}
+
+#[test]
+fn a_late_answer_of_another_shard_is_waited_for() {
+    let disks = [Disk::default(), Disk::default()];
+    over_two_shards(&disks, TriggerState::Ok).send(2, &[("1", 1)]);
+    let mut rig = over_two_shards(&disks, TriggerState::Ok);
+    let (a, b) = two_hosts();
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let mut longer = trigger(1, "{1}>5 and {2}=1", &[1, 2]);
+    longer.functions = Box::from([function(1, 1, "last", ""), function(2, 2, "last", "#9")]);
+    let config = Arc::new(snapshot(vec![host(a), host(b)], items, vec![longer]));
+    let shard = model::shard_of(model::HostId(a), 2);
+    // The other shard is busy: nothing moves between them for a minute.
+    rig.cores[shard].foreign.forget(ItemId(2));
+    rig.cores[shard].configure(crate::command::NewConfig { snapshot: config, touched: None });
+    for _ in 0..60 {
+        rig.clock.advance(Duration::from_secs(1));
+        rig.cores[shard].tick();
+    }
+    assert!(!rig.cores[shard].foreign.is_ready(ItemId(2)), "no answer is not an empty answer");
+    rig.settle();
+    assert!(rig.cores[shard].foreign.is_ready(ItemId(2)));
 }

@@ -2,6 +2,8 @@
 
 use config::Snapshot;
 use config::snapshot::Trigger;
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
 use model::TriggerId;
 
 /// Longest chain of dependencies that is followed; the API refuses loops.
@@ -13,37 +15,63 @@ pub(crate) fn silenced(
     trigger: &Trigger,
     in_problem: &dyn Fn(TriggerId) -> bool,
 ) -> bool {
-    silenced_at(snapshot, trigger, in_problem, 0)
-}
-
-fn silenced_at(
-    snapshot: &Snapshot,
-    trigger: &Trigger,
-    in_problem: &dyn Fn(TriggerId) -> bool,
-    depth: usize,
-) -> bool {
-    if depth == DEPTH_MAX {
+    if trigger.depends_on.is_empty() {
         return false;
     }
-    trigger.depends_on.iter().any(|id| {
-        let Some(master) = snapshot.triggers.get(id).filter(|master| master.enabled) else {
-            return false;
-        };
-        in_problem(*id) || silenced_at(snapshot, master, in_problem, depth + 1)
-    })
-}
-
-/// Length of the chain of triggers that this one depends on: masters are evaluated first.
-pub(crate) fn level(snapshot: &Snapshot, trigger: &Trigger) -> usize {
-    level_at(snapshot, trigger, 0)
-}
-
-fn level_at(snapshot: &Snapshot, trigger: &Trigger, depth: usize) -> usize {
-    if depth == DEPTH_MAX {
-        return 0;
+    // Each master once, whatever the number of ways to it.
+    let mut seen: HashSet<TriggerId, FixedState> = HashSet::default();
+    let mut level: Vec<TriggerId> = trigger.depends_on.to_vec();
+    for _ in 0..DEPTH_MAX {
+        let mut next = Vec::new();
+        for id in level {
+            if !seen.insert(id) {
+                continue;
+            }
+            let Some(master) = snapshot.triggers.get(&id).filter(|master| master.enabled) else {
+                continue;
+            };
+            if in_problem(id) {
+                return true;
+            }
+            next.extend(master.depends_on.iter().copied());
+        }
+        level = next;
     }
-    let masters = trigger.depends_on.iter().filter_map(|id| snapshot.triggers.get(id));
-    masters.map(|master| 1 + level_at(snapshot, master, depth + 1)).max().unwrap_or(0)
+    false
+}
+
+/// Lengths of the chains of triggers that triggers depend on, of one configuration: masters are
+/// evaluated first.
+#[derive(Debug, Default)]
+pub(crate) struct Levels {
+    known: HashMap<TriggerId, usize, FixedState>,
+}
+
+impl Levels {
+    /// For a new configuration.
+    pub(crate) fn clear(&mut self) {
+        self.known = HashMap::default();
+    }
+
+    pub(crate) fn of(&mut self, snapshot: &Snapshot, trigger: &Trigger) -> usize {
+        self.at(snapshot, trigger, 0)
+    }
+
+    fn at(&mut self, snapshot: &Snapshot, trigger: &Trigger, depth: usize) -> usize {
+        if trigger.depends_on.is_empty() || depth == DEPTH_MAX {
+            return 0;
+        }
+        if let Some(level) = self.known.get(&trigger.id) {
+            return *level;
+        }
+        // The API refuses loops; one that is there all the same ends here.
+        self.known.insert(trigger.id, 0);
+        let masters = trigger.depends_on.iter().filter_map(|id| snapshot.triggers.get(id));
+        let level =
+            masters.map(|master| 1 + self.at(snapshot, master, depth + 1)).max().unwrap_or(0);
+        self.known.insert(trigger.id, level);
+        level
+    }
 }
 
 #[cfg(test)]
@@ -85,10 +113,37 @@ mod tests {
             let in_problem = |id: TriggerId| problems.contains(&id.0);
             assert_eq!(silenced(&snapshot, trigger, &in_problem), expected, "{problems:?} {id}");
         }
+        let mut levels = Levels::default();
         let levels: Vec<usize> = [1, 2, 3]
             .iter()
-            .map(|id| level(&snapshot, snapshot.triggers.get(&TriggerId(*id)).unwrap()))
+            .map(|id| levels.of(&snapshot, snapshot.triggers.get(&TriggerId(*id)).unwrap()))
             .collect();
         assert_eq!(levels, [0, 1, 2]);
+    }
+    #[test]
+    fn each_trigger_of_a_wide_graph_is_visited_once() {
+        const LEVELS: u64 = 20;
+        const WIDTH: u64 = 10;
+        let mut snapshot = Snapshot::default();
+        for level in 0..LEVELS {
+            for n in 0..WIDTH {
+                let id = TriggerId(level * WIDTH + n);
+                let mut trigger = testing::trigger(id.0, "1=1", &[]);
+                if level > 0 {
+                    trigger.depends_on =
+                        (0..WIDTH).map(|n| TriggerId((level - 1) * WIDTH + n)).collect();
+                }
+                snapshot.triggers.insert(id, Arc::new(trigger));
+            }
+        }
+        let top = snapshot.triggers.get(&TriggerId(LEVELS * WIDTH - 1)).unwrap();
+        let asked = std::cell::Cell::new(0);
+        let in_problem = |_: TriggerId| {
+            asked.set(asked.get() + 1);
+            false
+        };
+        assert!(!silenced(&snapshot, top, &in_problem));
+        assert_eq!(asked.get(), (LEVELS - 1) * WIDTH);
+        assert_eq!(Levels::default().of(&snapshot, top), 19);
     }
 }

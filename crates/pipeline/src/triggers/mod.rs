@@ -6,7 +6,7 @@ mod verdict;
 
 use std::sync::Arc;
 
-use config::snapshot::Trigger;
+use config::snapshot::{Function, Trigger};
 use eval::func::{Timer, is_date_function};
 use foldhash::fast::FixedState;
 use hashbrown::{HashMap, HashSet};
@@ -19,6 +19,8 @@ use crate::wheel::{Wheel, next_spread};
 pub(crate) use verdict::Cause;
 use verdict::Verdict;
 
+/// Evaluations of one trigger that wait for another shard; of more the newest stays.
+const POSTPONED_MAX: usize = 64;
 /// Triggers that change with time are evaluated this often.
 const TIMER_S: u64 = 30;
 /// Trend functions see an hour when all its trends are written: that long after its end, spread
@@ -42,6 +44,9 @@ pub(crate) struct Triggers {
     wheel: Wheel<TriggerId>,
     /// The second at which each timed trigger is due; other entries of the wheel are stale.
     due: HashMap<TriggerId, u64, FixedState>,
+    /// Evaluations that wait for values of other shards, in the order in which they were due.
+    postponed: HashMap<TriggerId, Vec<(Timestamp, Cause)>, FixedState>,
+    levels: dependencies::Levels,
     /// Buffer of a round.
     queue: Vec<Due>,
 }
@@ -104,8 +109,47 @@ impl Triggers {
         };
     }
 
+    /// This shard evaluates the trigger from now on, or another does. Returns the error of one that
+    /// leaves: its new shard has to know it.
+    pub(crate) fn move_to(&mut self, trigger: TriggerId, own: bool) -> Option<Box<str>> {
+        if own {
+            if self.elsewhere.remove(&trigger) {
+                self.set_state(trigger, TriggerState::Problem);
+            }
+            return None;
+        }
+        self.due.remove(&trigger);
+        self.postponed.remove(&trigger);
+        let known = self.known.remove(&trigger)?;
+        if known.problem {
+            self.elsewhere.insert(trigger);
+        }
+        Some(known.error).filter(|error| !error.is_empty())
+    }
+
+    /// Evaluations that waited.
+    fn postpone(&mut self, trigger: TriggerId, at: Timestamp, cause: Cause) {
+        let waiting = self.postponed.entry(trigger).or_default();
+        if waiting.len() == POSTPONED_MAX {
+            waiting.pop();
+        }
+        waiting.push((at, cause));
+    }
+
+    /// Every timed trigger is to be clocked again.
+    pub(crate) fn stop_clocks(&mut self) {
+        self.due.clear();
+        self.wheel = Wheel::default();
+    }
+
+    /// For a new configuration.
+    pub(crate) fn forget_levels(&mut self) {
+        self.levels.clear();
+    }
+
     pub(crate) fn forget(&mut self, trigger: TriggerId) {
         self.known.remove(&trigger);
+        self.postponed.remove(&trigger);
         self.elsewhere.remove(&trigger);
         self.due.remove(&trigger);
     }
@@ -115,6 +159,7 @@ impl Triggers {
         self.known.retain(|id, _| exists(*id));
         self.elsewhere.retain(|id| exists(*id));
         self.due.retain(|id, _| exists(*id));
+        self.postponed.retain(|id, _| exists(*id));
     }
 }
 
@@ -167,6 +212,17 @@ impl Core {
         }
     }
 
+    /// Values of an item of another shard have come: evaluates the triggers that waited for them, and
+    /// no others. What was evaluated before a restart is not evaluated again.
+    pub(crate) fn evaluate_postponed(&mut self, item: ItemId) {
+        let Some(facts) = self.snapshot.items.get(&item).cloned() else { return };
+        for id in &facts.triggers {
+            for (at, cause) in self.triggers.postponed.remove(id).unwrap_or_default() {
+                self.evaluate_again(*id, at, cause);
+            }
+        }
+    }
+
     /// Evaluates what the round's values ask for, turn by turn.
     pub(crate) fn evaluate_round(&mut self) {
         let mut queue = std::mem::take(&mut self.triggers.queue);
@@ -211,7 +267,7 @@ impl Core {
                 if !trigger.enabled || !self.evaluates(trigger) {
                     continue;
                 }
-                let level = dependencies::level(&self.snapshot, trigger);
+                let level = self.triggers.levels.of(&self.snapshot, trigger);
                 by_level |= level > 0;
                 ready.push((level, Arc::clone(trigger), last.at, cause_of(trigger, dues)));
             }
@@ -249,7 +305,7 @@ impl Core {
     fn evaluate(&mut self, trigger: &Trigger, at: Timestamp, cause: Cause) {
         let waits = |core: &Self, item: ItemId| !core.foreign.is_ready(item);
         if trigger.functions.iter().any(|function| waits(self, function.item)) {
-            // Evaluated when the values of the other shard are here.
+            self.triggers.postpone(trigger.id, at, cause);
             return;
         }
         self.evaluations += 1;
@@ -266,6 +322,10 @@ impl Core {
         if self.ask_for_trends(trigger.id, at, cause) {
             // Evaluated again when the trends are here.
             return;
+        }
+        let partial = |function: &Function| !self.foreign.is_whole(function.item);
+        if matches!(verdict, Verdict::Unknown(_)) && trigger.functions.iter().any(partial) {
+            self.triggers.postpone(trigger.id, at, cause);
         }
         let error = match &verdict {
             Verdict::Unknown(reason) => reason.as_str(),

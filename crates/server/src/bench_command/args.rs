@@ -174,6 +174,10 @@ pub(super) struct Load {
     /// Items per host.
     #[arg(long, default_value_t = 45)]
     pub(super) items: usize,
+    /// Send the items in one random order over all hosts, as requests of many senders arrive.
+    /// Without it requests hold neighbouring items.
+    #[arg(long)]
+    pub(super) random: bool,
     /// Values per request.
     #[arg(long, default_value_t = 1000)]
     pub(super) batch: usize,

@@ -11,7 +11,7 @@ use anyhow::{Context as _, bail};
 use bench::agents::{AgentOptions, Asked};
 use bench::report::Report;
 use bench::trapper::TrapperOptions;
-use bench::{Context, Login};
+use bench::{Context, Login, Order};
 
 use super::args::Capacity;
 use super::say;
@@ -119,6 +119,7 @@ impl Scratch {
             login: self.login(),
             hosts,
             items,
+            order: Order::InTurn,
             batch,
             connections,
             seconds,

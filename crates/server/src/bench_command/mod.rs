@@ -20,7 +20,7 @@ use bench::read::ReadOptions;
 use bench::report::Report;
 use bench::steps::StepsOptions;
 use bench::trapper::TrapperOptions;
-use bench::{Context, Login, Through};
+use bench::{Context, Login, Order, Through};
 use clap::{Args as _, FromArgMatches};
 use history::{Class, Kinds, Span};
 use model::ItemId;
@@ -48,6 +48,7 @@ impl Load {
             login: self.common.access.login(),
             hosts: self.hosts,
             items: self.items,
+            order: if self.random { Order::Random } else { Order::InTurn },
             batch: self.batch,
             connections: self.connections,
             seconds: self.seconds,

@@ -1,6 +1,8 @@
 //! What the tests of the engine share: a model that is obviously right, and disks that fail.
-#![allow(dead_code, reason = "each test binary uses a part")]
+#![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "a module of test binaries")]
+
+mod filled;
 
 use std::collections::BTreeMap;
 use std::io;
@@ -14,6 +16,8 @@ use stdx::clock::{SharedClock, SimClock};
 use tsdb::{
     Class, Day, Disk, DiskFile, DiskRead, Engine, Kind, Kinds, Options, OsDisk, Retention, Span,
 };
+
+pub use filled::{assert_reported, files, fill, missing, reopened, sample};
 
 pub const DAY: u32 = 86_400;
 pub const TODAY: u32 = 19_675;

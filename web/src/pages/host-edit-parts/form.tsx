@@ -7,7 +7,9 @@ import { InterfacesEditor, newInterface } from "~/forms/interfaces-editor";
 import { MacrosEditor } from "~/forms/macros-editor";
 import { FormCard } from "~/forms/object-form";
 import { FormSection } from "~/forms/section";
+import { mayOverwrite } from "~/forms/stale-save";
 import { TagsEditor } from "~/forms/tags-editor";
+import { setSaving } from "~/forms/unsaved";
 import { useDraft } from "~/forms/use-draft";
 import { OwnerFields } from "~/parts/owner-fields";
 import { askUnlinked } from "~/parts/unlink";
@@ -45,7 +47,8 @@ export function HostForm({ host }: { host: Host | null }) {
         <b>Unlink and clear</b> deletes them.
       </p>,
     );
-    if (clear !== null) save.mutate(clear);
+    if (clear !== null && (await mayOverwrite().catch(() => true))) save.mutate(clear);
+    else setSaving(false);
   };
 
   return (

@@ -13,9 +13,8 @@ import { Icon } from "~/ui/icon";
 import { MenuItem, Popover } from "~/ui/popover";
 import { Dot } from "~/ui/severity";
 import { ErrorNote } from "~/ui/state";
-import { Chip } from "~/ui/tag";
+import { TagList } from "~/ui/tag";
 import { toast } from "~/ui/toast";
-import { tagText } from "~/util/tags";
 
 const AVAILABILITY = ["Unknown", "Available", "Not available"];
 const TONES = ["off", "good", "bad"] as const;
@@ -49,13 +48,7 @@ export function HostFacts({ host }: { host: Host }) {
         </span>
       )}
       <span className="text-soft">{host.hostgroups.map((group) => group.name).join(", ")}</span>
-      <span className="flex flex-wrap gap-1">
-        {[...host.tags, ...(host.inheritedTags ?? [])].slice(0, 8).map((tag) => (
-          <Chip key={tagText(tag)} title={tagText(tag)}>
-            {tagText(tag)}
-          </Chip>
-        ))}
-      </span>
+      <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={8} />
     </div>
   );
 }

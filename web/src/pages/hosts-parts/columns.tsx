@@ -1,7 +1,6 @@
 import { Link } from "@tanstack/react-router";
 import type { HostRow } from "~/api/hosts";
 import { type Maintenance, maySilence } from "~/api/maintenance";
-import type { HostState } from "~/api/triggers";
 import { Availability } from "~/parts/availability";
 import { HostMark } from "~/parts/silence";
 import { IconButton } from "~/ui/button";
@@ -9,28 +8,42 @@ import { Dot, SeverityMark } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
 import { formatCount } from "~/util/format";
-import { severityName } from "~/util/severity";
+import { countsInWords, type HostState, stateInWords, toneOf, worstOf } from "~/util/host-state";
+import { SEVERITIES, severityName } from "~/util/severity";
 import type { Tag } from "~/util/tags";
 
-function ProblemCell({ state }: { state: HostState | undefined }) {
-  if (!state) return <span className="text-faint">None</span>;
+/** Open problems, each severity with its own number. */
+function ProblemCell({ row, state }: { row: HostRow; state: HostState | undefined }) {
+  const worst = state ? worstOf(state.problems) : null;
+  if (!state || worst === null) {
+    return <span className="text-faint">{stateInWords(state, row.status === "0")}</span>;
+  }
+  const words = countsInWords(state.problems);
   return (
     <Link
       to="/problems"
-      search={{ host: state.hostid }}
+      search={{ host: row.hostid }}
       onClick={(event) => event.stopPropagation()}
-      className="inline-flex items-center gap-1.5 font-medium hover:underline"
-      style={{ color: `var(--sev-${state.severity}-ink)` }}
-      title={`Worst: ${severityName(state.severity)}`}
+      className="inline-flex items-center gap-2 font-medium hover:underline"
+      title={words}
     >
-      <SeverityMark severity={state.severity} size={12} />
-      {state.problems} {severityName(state.severity).toLowerCase()}
+      {SEVERITIES.filter((severity) => (state.problems[severity] ?? 0) > 0).map((severity) => (
+        <span
+          key={severity}
+          className="tabular inline-flex items-center gap-1"
+          style={{ color: `var(--sev-${severity}-ink)` }}
+        >
+          <SeverityMark severity={severity} size={12} />
+          {formatCount(state.problems[severity] ?? 0)}
+          <span className="sr-only">{severityName(severity).toLowerCase()}</span>
+        </span>
+      ))}
     </Link>
   );
 }
 
 export function hostColumns(
-  states: Map<string, HostState>,
+  states: ReadonlyMap<string, HostState>,
   maintenances: ReadonlyMap<string, Maintenance>,
   onTag: (tag: Tag) => void,
   onSilence: (row: HostRow) => void,
@@ -43,7 +56,10 @@ export function hostColumns(
       sortable: true,
       cell: (row) => (
         <span className="flex items-center gap-2">
-          <Dot tone={row.status === "1" ? "off" : states.has(row.hostid) ? "bad" : "good"} />
+          <Dot tone={toneOf(states.get(row.hostid), row.status === "0")} />
+          <span className="sr-only">
+            {stateInWords(states.get(row.hostid), row.status === "0")}
+          </span>
           <span className="flex min-w-0 flex-1 items-center gap-2 max-sm:flex-col max-sm:items-start max-sm:gap-0.5">
             <Link
               to="/hosts/$hostid"
@@ -75,8 +91,8 @@ export function hostColumns(
     {
       id: "problems",
       header: "Problems",
-      width: "8.5rem",
-      cell: (row) => <ProblemCell state={states.get(row.hostid)} />,
+      width: "12.5rem",
+      cell: (row) => <ProblemCell row={row} state={states.get(row.hostid)} />,
     },
     {
       id: "tags",

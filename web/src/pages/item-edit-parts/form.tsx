@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import {
   type ConfigItem,
   deleteConfigItem,
@@ -16,6 +16,7 @@ import { useDraft } from "~/forms/use-draft";
 import { onOwner } from "~/parts/owner";
 import { Button } from "~/ui/button";
 import { Checkbox, SelectField, Textarea, TextField } from "~/ui/field";
+import { lazyComponent } from "~/ui/lazy";
 import { ITEM_TYPES, VALUE_TYPES } from "~/util/item-types";
 import { RULE_STEPS } from "~/util/preprocessing";
 import { draftOf, hasTrends, type ItemDraft, itemParams, problemsOf } from "./draft";
@@ -23,7 +24,9 @@ import { RuleFields } from "./rule-fields";
 import { SourceFields } from "./source-fields";
 import { StepsEditor } from "./steps";
 
-const TestDialog = lazy(() => import("./test-dialog"));
+const TestDialog = lazyComponent(() => import("./test-dialog").then((m) => m.default), {
+  fallback: null,
+});
 
 const WORDS: Record<ItemKind, string> = {
   item: "item",
@@ -252,9 +255,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
         </FormSection>
       )}
       {testing && (
-        <Suspense>
-          <TestDialog draft={draft} kind={kind} owner={owner} onClose={() => setTesting(false)} />
-        </Suspense>
+        <TestDialog draft={draft} kind={kind} owner={owner} onClose={() => setTesting(false)} />
       )}
     </ObjectForm>
   );

@@ -1,16 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
 import { selfHostQuery } from "~/api/hosts";
 import { hostItemsQuery, type ItemRow } from "~/api/items";
 import { Card } from "~/ui/card";
+import { lazyComponent } from "~/ui/lazy";
 import { Empty } from "~/ui/state";
 import { formatUnits } from "~/util/format";
 import { DEFAULT_RANGE } from "~/util/time";
 
-const GraphPanel = lazy(() =>
-  import("~/parts/graph-panel").then((m) => ({ default: m.GraphPanel })),
-);
+const GraphPanel = lazyComponent(() => import("~/parts/graph-panel").then((m) => m.GraphPanel), {
+  fallback: <div className="h-[246px]" />,
+});
 
 const NVPS = ["zabbix[wcache,values]", "zabbix[wcache,values,all]"];
 const QUEUE = ["zabbix[queue,10m]", "zabbix[queue]"];
@@ -34,9 +34,7 @@ function Figure({ title, item, unit }: { title: string; item: ItemRow | undefine
           {known ? formatUnits(Number(item.lastvalue), item.units || unit) : "–"}
         </span>
       </div>
-      <Suspense fallback={<div className="h-[246px]" />}>
-        <GraphPanel label={title} items={[item]} range={DEFAULT_RANGE} height={246} legend="none" />
-      </Suspense>
+      <GraphPanel label={title} items={[item]} range={DEFAULT_RANGE} height={246} legend="none" />
     </div>
   );
 }

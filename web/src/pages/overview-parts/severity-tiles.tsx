@@ -23,7 +23,7 @@ export function SeverityTiles() {
             key={severity}
             to="/problems"
             search={{ severity: String(severity) }}
-            aria-label={`${severityName(severity)}: ${count ?? "loading"}`}
+            aria-label={`${severityName(severity)} ${count === undefined ? "–" : formatCount(count)}`}
             className="relative flex flex-col overflow-hidden rounded-lg border bg-surface px-4 py-3 shadow-card hover:border-line-strong max-sm:px-3"
             style={
               some
@@ -41,7 +41,7 @@ export function SeverityTiles() {
             <span className="flex items-center gap-1.5 text-xs text-soft">
               <SeverityMark severity={severity} size={12} />
               <span className="truncate">{severityName(severity)}</span>
-            </span>
+            </span>{" "}
             <span
               className="tabular text-2xl/8 font-semibold tracking-tight"
               style={{ color: some ? `var(--sev-${severity}-ink)` : "var(--faint)" }}

@@ -32,10 +32,11 @@ function Duration({ row }: { row: ProblemRow }) {
   return <span title={`Resolved ${formatClock(row.r_clock)}`}>{text}</span>;
 }
 
-/** Operational data; where the trigger has none, the newest values of its items. */
+/** Operational data; without any, the newest values of the trigger's items that have one. */
 export function opData(row: ProblemRow): string {
   if (row.opdata) return row.opdata;
   return row.items
+    .filter((item) => item.lastclock !== "0")
     .slice(0, 3)
     .map((item) => formatValue(item.lastvalue, item))
     .join(", ");

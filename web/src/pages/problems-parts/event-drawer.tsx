@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router";
 import { eventQuery, triggerEventsQuery } from "~/api/events";
 import { itemsQuery } from "~/api/items";
 import { fetchProblemRows, type ProblemRow } from "~/api/problems";
+import { mayConfigure } from "~/api/session-store";
 import { triggerQuery } from "~/api/triggers";
 import { GraphPanel } from "~/parts/graph-panel";
 import { RunningNotes, SilencedMark } from "~/parts/silence";
@@ -181,13 +182,15 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
                 <code className="block rounded-md bg-sunken px-2.5 py-2 font-mono text-xs break-all">
                   {trigger.expression}
                 </code>
-                <Link
-                  to="/triggers/$triggerid/edit"
-                  params={{ triggerid: trigger.triggerid }}
-                  className="mt-1.5 inline-block text-xs text-accent-ink hover:underline"
-                >
-                  Edit trigger
-                </Link>
+                {mayConfigure() && (
+                  <Link
+                    to="/triggers/$triggerid/edit"
+                    params={{ triggerid: trigger.triggerid }}
+                    className="mt-1.5 inline-block text-xs text-accent-ink hover:underline"
+                  >
+                    Edit trigger
+                  </Link>
+                )}
                 {/^https?:/.test(trigger.url) && (
                   <a
                     href={trigger.url.replaceAll("{EVENT.ID}", eventid)}

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
-import { type Update, updateProblems } from "~/api/events";
+import { type Update, type UpdateResult, updateProblems } from "~/api/events";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Checkbox, Field, SelectField, Textarea } from "~/ui/field";
@@ -10,21 +10,40 @@ import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
 import { SEVERITIES, severityName, toSeverity } from "~/util/severity";
 
+/** What an update did, in words. */
+export function outcome(result: UpdateResult, update: Update): { text: string; bad: boolean } {
+  const { updated, notClosable, failed } = result;
+  const what = update.close
+    ? "closed"
+    : update.acknowledge
+      ? "acknowledged"
+      : update.unacknowledge
+        ? "unacknowledged"
+        : "updated";
+  const others = update.acknowledge || update.message || update.severity !== undefined;
+  const parts: string[] = [];
+  if (update.close && notClosable > 0) {
+    // Those that could not be closed got the rest of the update.
+    const closed = Math.max(0, others ? updated - notClosable : updated);
+    parts.push(`${plural(closed, "problem")} closed.`);
+    parts.push(`${plural(notClosable, "problem")} not closed: the trigger does not allow it.`);
+  } else if (updated > 0 || failed === 0) parts.push(`${plural(updated, "problem")} ${what}.`);
+  if (failed > 0) {
+    const { what: why } = explain(result.error);
+    parts.push(`${plural(failed, "problem")} not updated: ${why}`);
+  }
+  return { text: parts.join(" "), bad: failed > 0 || notClosable > 0 };
+}
+
 /** Sends an update and refreshes whatever shows problems. */
 export function useUpdateProblems() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: ({ eventids, update }: { eventids: string[]; update: Update }) =>
       updateProblems(eventids, update),
-    onSuccess: (_, { eventids, update }) => {
-      const what = update.close
-        ? "closed"
-        : update.acknowledge
-          ? "acknowledged"
-          : update.unacknowledge
-            ? "unacknowledged"
-            : "updated";
-      toast(`${plural(eventids.length, "problem")} ${what}.`);
+    onSuccess: (result, { update }) => {
+      const { text, bad } = outcome(result, update);
+      toast(text, bad ? "bad" : undefined);
     },
     onError: (error) => {
       const { what, todo } = explain(error);
@@ -63,7 +82,10 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
       message: message.trim() || undefined,
       severity: severity === "" ? undefined : toSeverity(severity),
     };
-    mutation.mutate({ eventids, update }, { onSuccess: onClose });
+    mutation.mutate(
+      { eventids, update },
+      { onSuccess: (result) => result.failed === 0 && onClose() },
+    );
   };
   return (
     <Dialog

@@ -16,6 +16,7 @@ import { useDelete } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
+import { canCopy, copy } from "~/ui/copy";
 import { Dialog } from "~/ui/dialog";
 import { SelectField, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
@@ -39,14 +40,13 @@ function Secret({ secret }: { secret: string }) {
         <code className="flex-1 rounded-md bg-sunken px-3 py-2 font-mono text-xs break-all">
           {secret}
         </code>
-        <IconButton
-          icon="copy"
-          label="Copy token"
-          onClick={() => {
-            void navigator.clipboard?.writeText(secret);
-            toast("The token is copied.");
-          }}
-        />
+        {canCopy && (
+          <IconButton
+            icon="copy"
+            label="Copy token"
+            onClick={() => copy(secret, "The token is copied.")}
+          />
+        )}
       </div>
       <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each call.</p>
     </div>

@@ -1,5 +1,5 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { useState } from "react";
 import type { Owner } from "~/api/owners";
 import { deleteWebScenario, saveWebScenario, type WebScenarioDetail } from "~/api/web-scenarios";
 import { ObjectForm } from "~/forms/object-form";
@@ -9,10 +9,13 @@ import { useDraft } from "~/forms/use-draft";
 import { onOwner, useLeave } from "~/parts/owner";
 import { Button } from "~/ui/button";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
+import { lazyComponent } from "~/ui/lazy";
 import { draftOf, paramsOf, problemsOf, type WebDraft } from "./draft";
 import { WebStepsEditor } from "./steps-editor";
 
-const WebTestDialog = lazy(() => import("./test-dialog"));
+const WebTestDialog = lazyComponent(() => import("./test-dialog").then((m) => m.default), {
+  fallback: null,
+});
 
 const PROOFS: readonly (readonly [string, string])[] = [
   ["0", "None"],
@@ -214,11 +217,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       </fieldset>
-      {testing && (
-        <Suspense>
-          <WebTestDialog draft={draft} owner={owner} onClose={() => setTesting(false)} />
-        </Suspense>
-      )}
+      {testing && <WebTestDialog draft={draft} owner={owner} onClose={() => setTesting(false)} />}
     </ObjectForm>
   );
 }

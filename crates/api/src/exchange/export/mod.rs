@@ -21,6 +21,7 @@ use super::format::Format;
 use super::words::{GROUP, HOST, INVENTORY_MODE, MACRO, TEMPLATE, Word, to_export};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
+use crate::owned::secrets;
 use crate::params;
 use crate::permission::{Need, on_groups, on_hosts};
 
@@ -141,6 +142,12 @@ impl Export<'_, '_> {
         let templates = self.readable(1, &wanted.templates)?;
         let hosts = self.readable(0, &wanted.hosts)?;
         let owners: Vec<u64> = templates.iter().chain(&hosts).map(|row| row.id("hostid")).collect();
+        let open = self.call.secrets_of(&owners)?;
+        let hide = |row: &Row, node: &mut Json| {
+            if open.as_ref().is_some_and(|open| !open.contains(&row.id("hostid"))) {
+                secrets::hide_in(node);
+            }
+        };
         put_list(&mut tree, "template_groups", self.groups(1, &wanted.template_groups, &owners)?);
         put_list(&mut tree, "host_groups", self.groups(0, &wanted.host_groups, &owners)?);
         let mut triggers = Triggers::load(self, &owners)?;
@@ -148,12 +155,16 @@ impl Export<'_, '_> {
         let mut shared = Shared::load(self, &owners)?;
         let mut list = Vec::new();
         for row in &templates {
-            list.push(self.template(row, &mut shared, &mut triggers, &parts)?);
+            let mut node = self.template(row, &mut shared, &mut triggers, &parts)?;
+            hide(row, &mut node);
+            list.push(node);
         }
         put_list(&mut tree, "templates", list);
         let mut list = Vec::new();
         for row in &hosts {
-            list.push(self.host(row, &mut shared, &mut triggers, &parts)?);
+            let mut node = self.host(row, &mut shared, &mut triggers, &parts)?;
+            hide(row, &mut node);
+            list.push(node);
         }
         put_list(&mut tree, "hosts", list);
         put_list(&mut tree, "triggers", triggers.rest());
@@ -229,6 +240,8 @@ impl Export<'_, '_> {
     ) -> ApiResult<Json> {
         let id = row.id("hostid");
         let mut out = to_export(HOST, &object(row));
+        // A secret never leaves.
+        out.shift_remove("ipmi_password");
         put_list(&mut out, "templates", shared.templates.remove(&id).unwrap_or_default());
         put_list(&mut out, "groups", shared.groups.remove(&id).unwrap_or_default());
         put_list(&mut out, "interfaces", shared.interfaces.remove(&id).unwrap_or_default());

@@ -169,15 +169,53 @@ pub(super) const OPERATIONS: &[&str] = &[
     "operationobject",
     "operator",
     "value",
-    "status",
     "discover",
+    "status",
     "delay",
     "history",
     "trends",
     "severity",
-    "inventory_mode",
     "tags",
     "templates",
+    "inventory_mode",
+];
+
+/// Members of web scenarios.
+pub(super) const SCENARIOS: &[&str] = &[
+    "uuid",
+    "name",
+    "delay",
+    "attempts",
+    "agent",
+    "http_proxy",
+    "variables",
+    "headers",
+    "status",
+    "authentication",
+    "http_user",
+    "http_password",
+    "verify_peer",
+    "verify_host",
+    "ssl_cert_file",
+    "ssl_key_file",
+    "ssl_key_password",
+    "steps",
+    "tags",
+];
+
+/// Members of their steps.
+pub(super) const WEB_STEPS: &[&str] = &[
+    "name",
+    "url",
+    "query_fields",
+    "posts",
+    "variables",
+    "headers",
+    "follow_redirects",
+    "retrieve_mode",
+    "timeout",
+    "required",
+    "status_codes",
 ];
 
 /// The object with its members in this order; others come last.

@@ -2,10 +2,12 @@
 
 use serde_json::Map;
 
+use super::order::{SCENARIOS, WEB_STEPS, arrange};
 use super::{Export, put_list};
 use crate::call::Json;
 use crate::error::ApiResult;
 use crate::exchange::words::{SCENARIO, TAG, WEB_STEP, to_export};
+use crate::methods::httptest::SECRETS;
 
 impl Export<'_, '_> {
     /// Scenarios that are the owner's own, not inherited.
@@ -29,13 +31,17 @@ impl Export<'_, '_> {
 
 fn scenario(doc: &Json) -> Json {
     let mut out = to_export(SCENARIO, doc);
+    // Secrets never leave.
+    for name in SECRETS {
+        out.shift_remove(*name);
+    }
     put_list(&mut out, "variables", members(doc, "variables"));
     put_list(&mut out, "headers", members(doc, "headers"));
     let steps = members(doc, "steps");
     put_list(&mut out, "steps", steps.iter().map(step).collect());
     let tags = members(doc, "tags");
     put_list(&mut out, "tags", tags.iter().map(|tag| to_export(TAG, tag).into()).collect());
-    out.into()
+    arrange(out, SCENARIOS).into()
 }
 
 fn step(doc: &Json) -> Json {
@@ -49,7 +55,7 @@ fn step(doc: &Json) -> Json {
     }
     put_list(&mut out, "variables", members(doc, "variables"));
     put_list(&mut out, "headers", members(doc, "headers"));
-    out.into()
+    arrange(out, WEB_STEPS).into()
 }
 
 fn members(doc: &Json, name: &str) -> Vec<Json> {

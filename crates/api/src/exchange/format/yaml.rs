@@ -28,7 +28,11 @@ pub(super) fn parse(source: &str) -> Result<Json, String> {
         })?;
         let line = span.start.line();
         let done = match event {
-            Event::Scalar(text, ..) => Json::String(text.into_owned()),
+            // As in the field: an export's block has a line end more than the text.
+            Event::Scalar(text, ..) => {
+                let text = text.strip_suffix('\n').unwrap_or(&text);
+                Json::String(text.to_owned())
+            }
             Event::SequenceStart(..) | Event::MappingStart(..) => {
                 if open.len() >= DEPTH_MAX {
                     return Err(format!(
@@ -147,11 +151,7 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
     let text = value.as_str().unwrap_or("");
     if literal(text) {
         let body = text.trim_end_matches('\n');
-        let keep = match text.len() - body.len() {
-            0 => "-",
-            1 => "",
-            _ => "+",
-        };
+        let keep = if text.len() == body.len() { "" } else { "+" };
         let _ = writeln!(out, "|{keep}");
         for line in body.split('\n') {
             // Empty lines too, as the reference writes them.
@@ -159,7 +159,7 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
             out.push_str(line);
             out.push('\n');
         }
-        for _ in 1..text.len() - body.len() {
+        for _ in body.len()..text.len() {
             pad(level + 1, out);
             out.push('\n');
         }
@@ -167,8 +167,10 @@ fn scalar(value: &Json, level: usize, out: &mut String) {
         out.push_str(text);
         out.push('\n');
     } else if text.chars().any(|c| c.is_control()) {
-        // JSON's escapes are YAML's in double quotes.
-        let _ = writeln!(out, "{}", Json::String(text.to_owned()));
+        // JSON's escapes are YAML's in double quotes. A reader takes one line end off, and other
+        // readers find the line end that a block of several lines would have.
+        let end = if text.contains('\n') { "\n" } else { "" };
+        let _ = writeln!(out, "{}", Json::String(format!("{text}{end}")));
     } else {
         let _ = writeln!(out, "'{}'", text.replace('\'', "''"));
     }

@@ -31,7 +31,7 @@ pub(super) fn compare(call: &Call<'_>, rules: &Rules, tree: &Json) -> ApiResult<
     let done = call.together(|call| {
         let before = export::templates(call, &templates(call, tree)?)?;
         // Deletions reach beyond the database; what would go is seen without them.
-        Import { call, rules: rules.without_deletions() }.tree(tree)?;
+        Import::new(call, rules.without_deletions()).tree(tree)?;
         let after = export::templates(call, &templates(call, tree)?)?;
         found = Some((before, after));
         // An error takes everything back.
@@ -77,16 +77,16 @@ fn members(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Map<Str
 fn list(rules: &Rules, name: &str, rule: &str, nodes: [&Json; 3]) -> Option<Json> {
     let [before, after, wanted] = nodes.map(|node| elements(node, name));
     // What links to another template is a member of the template, no object.
-    let own = |node: &&Json| !(name == "templates" && node.get("template").is_none());
+    let object_of = |node: &&Json| !(name == "templates" && node.get("template").is_none());
     let mut changes: Map<String, Json> = Map::new();
     let mut put = |kind: &str, change: Json| {
         if let Json::Array(list) = changes.entry(kind).or_insert_with(|| json!([])) {
             list.push(change);
         }
     };
-    for one in after.iter().filter(own) {
+    for one in after.iter().filter(object_of) {
         match before.iter().find(|other| same(one, other)) {
-            None => put("added", json!({ "after": one })),
+            None => put("added", added(rules, one)),
             Some(other) => {
                 let empty = Json::Null;
                 let wanted = wanted.iter().find(|wanted| same(one, wanted)).unwrap_or(&empty);
@@ -104,6 +104,23 @@ fn list(rules: &Rules, name: &str, rule: &str, nodes: [&Json; 3]) -> Option<Json
     (!changes.is_empty()).then_some(Json::Object(changes))
 }
 
+/// A new object: its own members, and below them the lists of others.
+fn added(rules: &Rules, after: &Json) -> Json {
+    let mut change = Map::new();
+    change.insert("after".into(), Json::Object(own(after)));
+    change.extend(members(rules, &Json::Null, after, after));
+    Json::Object(change)
+}
+
+/// Members of an object that are no lists of other objects.
+fn own(node: &Json) -> Map<String, Json> {
+    // Of a template `templates` is its linkage.
+    let is_list = |name: &str| name != "templates" && LISTS.iter().any(|(list, _)| *list == name);
+    let members = node.as_object().into_iter().flatten();
+    let members = members.filter(|(name, _)| !is_list(name));
+    members.map(|(name, value)| (name.clone(), value.clone())).collect()
+}
+
 fn same(one: &Json, other: &Json) -> bool {
     let uuid = text(one, "uuid");
     (!uuid.is_empty() && uuid == text(other, "uuid")) || name(one) == name(other)
@@ -117,15 +134,6 @@ fn name(node: &Json) -> [&str; 6] {
 
 /// The difference of one object: its own members, and below them the lists of others.
 fn object(rules: &Rules, before: &Json, after: &Json, wanted: &Json) -> Option<Json> {
-    let own = |node: &Json| -> Map<String, Json> {
-        let is_list = |name: &str| {
-            // Of a template this is its linkage.
-            name != "templates" && LISTS.iter().any(|(list, _)| *list == name)
-        };
-        let members = node.as_object().into_iter().flatten();
-        let members = members.filter(|(name, _)| !is_list(name));
-        members.map(|(name, value)| (name.clone(), value.clone())).collect()
-    };
     let (mut one, mut other) = (own(before), own(after));
     as_written(&mut one, &mut other, wanted);
     let below = members(rules, before, after, wanted);

@@ -1,8 +1,10 @@
 //! Host prototypes of discovery rules.
 
+use config::db::Row;
 use serde_json::{Map, json};
 
-use super::owners::{Owner, each, interfaces};
+use super::interfaces::interfaces;
+use super::owners::{Owner, each};
 use super::{Import, list, text};
 use crate::call::Json;
 use crate::error::{ApiError, ApiResult};
@@ -47,10 +49,15 @@ impl Import<'_, '_> {
             &[rule.into()],
         )?;
         let (mut created, mut changed, mut seen) = (Vec::new(), Vec::new(), Vec::new());
+        let uuids: Vec<&str> = nodes.iter().map(|(_, node)| text(node, "uuid")).collect();
         for (path, node) in nodes {
             let (host, uuid) = (text(node, "host"), text(node, "uuid"));
             let by_uuid = known.iter().find(|row| !uuid.is_empty() && row.text("uuid") == uuid);
-            let same = by_uuid.or_else(|| known.iter().find(|row| row.text("host") == host));
+            let same = by_uuid.or_else(|| {
+                let foreign =
+                    |row: &Row| !row.text("uuid").is_empty() && uuids.contains(&row.text("uuid"));
+                known.iter().find(|row| row.text("host") == host && !foreign(row))
+            });
             let id = same.map(|row| row.id("hostid"));
             seen.extend(id);
             if !(if id.is_some() { allowed.update } else { allowed.create }) {
@@ -76,7 +83,7 @@ impl Import<'_, '_> {
         }
         if allowed.delete && owner.existed {
             let gone = known.iter().map(|row| row.id("hostid")).filter(|id| !seen.contains(id));
-            self.change("hostprototype.delete", gone.map(|id| id.to_string().into()).collect())?;
+            self.delete_later("hostprototype.delete", gone);
         }
         self.change("hostprototype.update", changed)?;
         self.create("hostprototype.create", created).map(drop)

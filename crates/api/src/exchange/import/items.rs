@@ -1,13 +1,13 @@
 //! Items, discovery rules and item prototypes: masters before what depends on them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, json};
 
 use super::owners::{Owner, each};
 use super::{Import, list, text};
 use crate::call::Json;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::exchange::words::{
     DISCOVERED, ITEM, RULE, STEP, TAG, VALUES, Word, check_members, invalid, to_api,
 };
@@ -76,6 +76,14 @@ impl Kind {
         }
     }
 
+    fn delete_method(self) -> &'static str {
+        match self {
+            Self::Item => "item.delete",
+            Self::Rule => "discoveryrule.delete",
+            Self::Prototype(_) => "itemprototype.delete",
+        }
+    }
+
     /// What its methods take.
     fn fields(self) -> &'static [Field] {
         let kind = match self {
@@ -129,6 +137,8 @@ impl Import<'_, '_> {
     ) -> ApiResult<()> {
         let rule = self.rules.of(if kind == Kind::Item { "items" } else { "discoveryRules" });
         let before = self.known(owner.id, kind)?;
+        let mut seen = BTreeSet::new();
+        let uuids: BTreeSet<&str> = nodes.iter().map(|(_, node)| text(node, "uuid")).collect();
         let maps = self.value_map_ids(owner.id)?;
         let mut waiting: Vec<&(String, &Json)> = nodes.iter().collect();
         while !waiting.is_empty() {
@@ -148,8 +158,8 @@ impl Import<'_, '_> {
             let (mut created, mut changed) = (Vec::new(), Vec::new());
             for (path, node) in now {
                 let mut object = object(owner, kind, node, path, &masters, &maps)?;
-                let id =
-                    before.by_uuid.get(text(node, "uuid")).or(before.by_key.get(text(node, "key")));
+                let id = before.find(node, &uuids);
+                seen.extend(id);
                 match id {
                     Some(id) if rule.update => {
                         object.remove("uuid");
@@ -172,10 +182,9 @@ impl Import<'_, '_> {
             waiting = later;
         }
         if rule.delete && owner.existed {
-            let kept: Vec<&str> = nodes.iter().map(|(_, node)| text(node, "key")).collect();
-            let gone = before.by_key.iter().filter(|(key, _)| !kept.contains(&key.as_str()));
-            let gone: Vec<Json> = gone.map(|(_, id)| id.to_string().into()).collect();
-            self.change(&format!("{}.delete", kind.method()), gone)?;
+            seen.extend(waiting.iter().filter_map(|(_, node)| before.find(node, &uuids)));
+            let gone = before.by_key.values().map(|(id, _)| *id).filter(|id| !seen.contains(id));
+            self.delete_later(kind.delete_method(), gone);
         }
         Ok(())
     }
@@ -192,7 +201,8 @@ impl Import<'_, '_> {
         }
         let mut known = Known::default();
         for row in self.call.rows(&sql, &[owner.into()])? {
-            known.by_key.insert(row.text("key_").to_owned(), row.id("itemid"));
+            let (id, uuid) = (row.id("itemid"), row.text("uuid").to_owned());
+            known.by_key.insert(row.text("key_").to_owned(), (id, uuid));
             if !row.text("uuid").is_empty() {
                 known.by_uuid.insert(row.text("uuid").to_owned(), row.id("itemid"));
             }
@@ -209,8 +219,21 @@ impl Import<'_, '_> {
 
 #[derive(Default)]
 struct Known {
-    by_key: BTreeMap<String, u64>,
+    /// Ids with universal ids.
+    by_key: BTreeMap<String, (u64, String)>,
     by_uuid: BTreeMap<String, u64>,
+}
+
+impl Known {
+    /// What the node of the file means: by its universal id, or else by its key, unless another
+    /// node has the universal id of what has that key now. `uuids` are all those of the file.
+    fn find(&self, node: &Json, uuids: &BTreeSet<&str>) -> Option<u64> {
+        if let Some(id) = self.by_uuid.get(text(node, "uuid")) {
+            return Some(*id);
+        }
+        let (id, uuid) = self.by_key.get(text(node, "key"))?;
+        (uuid.is_empty() || !uuids.contains(uuid.as_str())).then_some(*id)
+    }
 }
 
 /// An item of an export as its create method takes it.
@@ -259,8 +282,17 @@ fn object(
         })?;
         object.insert("valuemapid".into(), id.to_string().into());
     }
-    if let Some(id) = owner.interfaces.get(text(node, "interface_ref")) {
-        object.insert("interfaceid".into(), id.clone());
+    let reference = text(node, "interface_ref");
+    match owner.interfaces.get(reference) {
+        Some(id) => drop(object.insert("interfaceid".into(), id.clone())),
+        None if reference.is_empty() || owner.is_template => {}
+        None => {
+            return Err(ApiError::application(format!(
+                "Cannot find interface \"{reference}\" used for item \"{}\" on \"{}\".",
+                text(node, "name"),
+                owner.name
+            )));
+        }
     }
     for name in ["query_fields", "headers", "parameters"] {
         if let Some(Json::Array(values)) = node.get(name) {

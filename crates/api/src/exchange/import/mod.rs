@@ -1,44 +1,36 @@
 //! The import: options, then the tree from groups to triggers.
 
 mod difference;
+mod gate;
 mod hosts;
+mod interfaces;
 mod items;
+mod links;
 mod lld;
 mod older;
 mod owners;
 mod parts;
+mod room;
 mod triggers;
 mod web;
 
+use std::borrow::Cow;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use serde_json::Map;
+
+pub(crate) use room::Places;
 
 use super::format::Format;
 use super::words::invalid;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::{params, rpc};
+use gate::KINDS;
 
 /// Versions whose exports are understood.
 const VERSIONS: &[&str] = &["6.0", "6.2", "6.4", "7.0"];
-
-/// Kinds of objects that the option `rules` names.
-const RULES: &[&str] = &[
-    "discoveryRules",
-    "graphs",
-    "host_groups",
-    "hosts",
-    "httptests",
-    "images",
-    "items",
-    "maps",
-    "mediaTypes",
-    "template_groups",
-    "templateDashboards",
-    "templateLinkage",
-    "templates",
-    "triggers",
-    "valueMaps",
-];
 
 /// What may be done with one kind of object.
 #[derive(Debug, Clone, Copy, Default)]
@@ -52,6 +44,13 @@ pub(super) struct Rule {
 #[derive(Debug, Clone)]
 pub(super) struct Rules(Map<String, Json>);
 
+impl Rule {
+    /// Anything may be done.
+    pub(super) fn any(self) -> bool {
+        self.create || self.update || self.delete
+    }
+}
+
 impl Rules {
     fn read(input: &Json) -> ApiResult<Self> {
         let rules = input
@@ -61,7 +60,8 @@ impl Rules {
             return Err(ApiError::at("/rules", "an array is expected"));
         };
         // The name of 6.0 for both kinds of groups.
-        if let Some(name) = rules.keys().find(|k| !RULES.contains(&k.as_str()) && *k != "groups") {
+        let known = |name: &str| KINDS.iter().any(|kind| kind.name == name) || name == "groups";
+        if let Some(name) = rules.keys().find(|name| !known(name)) {
             return Err(ApiError::at("/rules", format_args!("unexpected parameter \"{name}\"")));
         }
         Ok(Self(rules.clone()))
@@ -96,11 +96,49 @@ impl Rules {
 pub(super) struct Import<'c, 'a> {
     pub(super) call: &'c Call<'a>,
     pub(super) rules: Rules,
+    /// Ids that go at the end, by the method that deletes them.
+    gone: RefCell<BTreeMap<&'static str, Vec<u64>>>,
 }
 
-impl Import<'_, '_> {
+/// Deletions in their order: what is made of others goes before these.
+const DELETIONS: &[&str] = &[
+    "trigger.delete",
+    "triggerprototype.delete",
+    "hostprototype.delete",
+    "itemprototype.delete",
+    "discoveryrule.delete",
+    "httptest.delete",
+    "item.delete",
+    "valuemap.delete",
+];
+
+impl<'c, 'a> Import<'c, 'a> {
+    pub(super) fn new(call: &'c Call<'a>, rules: Rules) -> Self {
+        Self { call, rules, gone: RefCell::default() }
+    }
+
+    /// Deletes objects when everything else of the import is done: what an update has renamed or
+    /// given another master does not go with what it belonged to before.
+    pub(super) fn delete_later(&self, method: &'static str, ids: impl IntoIterator<Item = u64>) {
+        debug_assert!(DELETIONS.contains(&method), "{method}");
+        self.gone.borrow_mut().entry(method).or_default().extend(ids);
+    }
+
+    fn delete_missing(&self) -> ApiResult<()> {
+        for method in DELETIONS {
+            let mut ids = self.gone.borrow_mut().remove(method).unwrap_or_default();
+            ids.sort_unstable();
+            ids.dedup();
+            self.change(method, ids.iter().map(|id| id.to_string().into()).collect())?;
+        }
+        Ok(())
+    }
+
     /// Calls a method of an object.
     pub(super) fn api(&self, method: &str, params: &Json) -> ApiResult<Json> {
+        if !method.ends_with(".get") {
+            self.may(method)?;
+        }
         rpc::run_inner(self.call, method, params)
     }
 
@@ -150,7 +188,7 @@ pub(super) fn text<'t>(node: &'t Json, name: &str) -> &'t str {
 const PATH: &str = "/zabbix_export";
 
 /// Options of both methods and the tree below `zabbix_export`.
-fn read(input: &Json) -> ApiResult<(Rules, Json)> {
+fn read(call: &Call<'_>, input: &Json) -> ApiResult<(Rules, Json)> {
     if let Some(name) = input
         .as_object()
         .and_then(|m| m.keys().find(|k| !["format", "source", "rules"].contains(&k.as_str())))
@@ -159,13 +197,18 @@ fn read(input: &Json) -> ApiResult<(Rules, Json)> {
     }
     let format = Format::read(input, false)?;
     let rules = Rules::read(input)?;
+    gate::check_types(call.user(), &rules)?;
     let source = input
         .get("source")
         .ok_or_else(|| ApiError::at("/", "the parameter \"source\" is missing"))?;
-    let source = params::text(source, "/source")?;
+    let source = match source {
+        Json::String(text) => Cow::from(text),
+        other => Cow::from(params::text(other, "/source")?),
+    };
     if source.is_empty() {
         return Err(ApiError::at("/source", "cannot be empty"));
     }
+    room::check_source(call.user(), format, &source)?;
     Ok((rules, tree_of(format, &source)?))
 }
 
@@ -185,14 +228,16 @@ pub(super) fn tree_of(format: Format, source: &str) -> ApiResult<Json> {
 
 /// `configuration.import`: all of it, or nothing.
 pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let (rules, tree) = read(input)?;
-    call.together(|call| Import { call, rules: rules.clone() }.tree(&tree))?;
+    let _place = call.api.imports.enter()?;
+    let (rules, tree) = read(call, input)?;
+    call.together(|call| Import::new(call, rules.clone()).tree(&tree))?;
     Ok(true.into())
 }
 
 /// `configuration.importcompare`: what an import would change.
 pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let (rules, tree) = read(input)?;
+    let _place = call.api.imports.enter()?;
+    let (rules, tree) = read(call, input)?;
     difference::compare(call, &rules, &tree)
 }
 
@@ -220,14 +265,15 @@ impl Import<'_, '_> {
             return Err(invalid(PATH, &format!("unexpected tag \"{name}\"")));
         }
         self.groups(tree, PATH)?;
-        let owners = self.owners(tree, PATH)?;
+        let owners = links::sorted(self.owners(tree, PATH)?)?;
+        self.require_owners(&owners)?;
+        // First, because own objects may refer to inherited ones.
+        self.link(&owners)?;
         for owner in &owners {
             self.value_maps(owner)?;
         }
         for owner in &owners {
             self.items(owner)?;
-        }
-        for owner in &owners {
             self.web_scenarios(owner)?;
             self.discovery_rules(owner)?;
         }
@@ -236,7 +282,6 @@ impl Import<'_, '_> {
         for owner in &owners {
             self.host_prototypes(owner)?;
         }
-        self.link(&owners)?;
-        Ok(())
+        self.delete_missing()
     }
 }

@@ -1,16 +1,17 @@
-//! Groups, templates, hosts, value maps, linkage.
+//! Groups, templates, hosts, value maps.
 
-use config::db::Value;
+use config::db::Row;
 use serde_json::{Map, json};
 
+use super::interfaces::interfaces;
 use super::{Import, list, text};
 use crate::call::Json;
-use crate::error::ApiResult;
+use crate::error::{ApiError, ApiResult};
 use crate::exchange::words::{
-    GROUP, HOST, INTERFACE, INVENTORY_MODE, MACRO, MAPPING, SNMP_DETAILS, TAG, TEMPLATE,
-    check_members, invalid, to_api,
+    GROUP, HOST, INVENTORY_MODE, MACRO, MAPPING, TAG, TEMPLATE, check_members, to_api,
 };
 use crate::owned::macros;
+use crate::permission::{Need, and, on_groups, on_hosts};
 
 /// A template or host of the import that exists by now.
 pub(super) struct Owner<'t> {
@@ -57,7 +58,7 @@ const HOST_MEMBERS: &[&str] = &[
     "valuemaps",
 ];
 
-impl<'c, 'a> Import<'c, 'a> {
+impl Import<'_, '_> {
     pub(super) fn groups(&self, tree: &Json, path: &str) -> ApiResult<()> {
         for (member, child, method) in [
             ("template_groups", "template_group", "templategroup"),
@@ -71,10 +72,10 @@ impl<'c, 'a> Import<'c, 'a> {
                 let kind = i64::from(method == "templategroup");
                 let uuid = text(node, "uuid");
                 let known = self.call.rows(
-                    "SELECT groupid, name FROM groups_ WHERE type = ? AND (name = ? OR (uuid = ? AND uuid <> ''))",
+                    "SELECT groupid, name, uuid FROM groups_ WHERE type = ? AND (name = ? OR (uuid = ? AND uuid <> ''))",
                     &[kind.into(), text(node, "name").into(), uuid.into()],
                 )?;
-                match known.first() {
+                match same(&known, node, "name", text(node, "name")) {
                     None if rule.create => {
                         self.create(&format!("{method}.create"), vec![Json::Object(group)])?;
                     }
@@ -104,98 +105,112 @@ impl<'c, 'a> Import<'c, 'a> {
     }
 
     fn template<'t>(&self, node: &'t Json, path: String) -> ApiResult<Option<Owner<'t>>> {
-        let mut object = to_api(TEMPLATE, node, &path)?;
-        object.entry("description").or_insert_with(|| "".into());
         let name = text(node, "template").to_owned();
-        if !object.contains_key("name") {
-            object.insert("name".into(), name.as_str().into());
-        }
-        let vendor = node.get("vendor").unwrap_or(&Json::Null);
-        object.insert("vendor_name".into(), text(vendor, "name").into());
-        object.insert("vendor_version".into(), text(vendor, "version").into());
+        // A template that the user may not write to is as good as absent.
+        let right = and(on_hosts(self.call.user(), Need::Write, "hostid"));
         let known = self.call.rows(
-            "SELECT hostid FROM hosts WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> ''))",
+            &format!(
+                "SELECT hostid, host, uuid FROM hosts \
+                 WHERE kind = 1 AND (host = ? OR (uuid = ? AND uuid <> '')){right}"
+            ),
             &[name.as_str().into(), text(node, "uuid").into()],
         )?;
+        let existed = same(&known, node, "host", &name).map(|row| row.id("hostid"));
         let rule = self.rules.of("templates");
-        let existed = known.first().map(|row| row.id("hostid"));
-        self.common(node, &path, 1, existed, &mut object)?;
-        let id = match existed {
-            Some(id) => {
-                if rule.update {
-                    object.remove("uuid");
-                    object.insert("templateid".into(), id.to_string().into());
-                    self.change("template.update", vec![Json::Object(object)])?;
-                }
-                id
+        let write = if existed.is_some() { rule.update } else { rule.create };
+        if !write && existed.is_none() {
+            return Ok(None);
+        }
+        let mut id = existed;
+        if write {
+            let mut object = self.template_object(node, &path, existed)?;
+            if let Some(id) = existed {
+                object.remove("uuid");
+                object.insert("templateid".into(), id.to_string().into());
+                self.change("template.update", vec![Json::Object(object)])?;
+            } else {
+                id = self.create("template.create", vec![Json::Object(object)])?.first().copied();
             }
-            None if rule.create => self
-                .create("template.create", vec![Json::Object(object)])?
-                .first()
-                .copied()
-                .unwrap_or(0),
-            None => return Ok(None),
-        };
-        Ok(Some(Owner {
+        }
+        let existed = existed.is_some();
+        Ok(id.map(|id| Owner {
             id,
             name,
             is_template: true,
             node,
             path,
-            existed: existed.is_some(),
+            existed,
             interfaces: Map::new(),
         }))
     }
 
+    fn template_object(
+        &self,
+        node: &Json,
+        path: &str,
+        existed: Option<u64>,
+    ) -> ApiResult<Map<String, Json>> {
+        let mut object = to_api(TEMPLATE, node, path)?;
+        object.entry("description").or_insert_with(|| "".into());
+        object.entry("name").or_insert_with(|| text(node, "template").into());
+        let vendor = node.get("vendor").unwrap_or(&Json::Null);
+        object.insert("vendor_name".into(), text(vendor, "name").into());
+        object.insert("vendor_version".into(), text(vendor, "version").into());
+        self.common(node, path, 1, existed, &mut object)?;
+        Ok(object)
+    }
+
     fn host<'t>(&self, node: &'t Json, path: String) -> ApiResult<Option<Owner<'t>>> {
-        let mut object = to_api(HOST, node, &path)?;
         let name = text(node, "host").to_owned();
-        object.extend(to_api(&[INVENTORY_MODE], node, &path)?);
-        if !object.contains_key("inventory_mode") {
-            object.insert("inventory_mode".into(), "0".into());
+        let user = self.call.user();
+        let find = |need: Need| {
+            let right = and(on_hosts(user, need, "hostid"));
+            let sql = format!("SELECT hostid FROM hosts WHERE kind = 0 AND host = ?{right}");
+            self.call.rows(&sql, &[name.as_str().into()])
+        };
+        let existed = find(Need::Read)?.first().map(|row| row.id("hostid"));
+        if existed.is_some() && find(Need::Write)?.is_empty() {
+            return if self.writes_hosts() { Err(ApiError::no_object()) } else { Ok(None) };
         }
+        let rule = self.rules.of("hosts");
+        let write = if existed.is_some() { rule.update } else { rule.create };
+        if !write && existed.is_none() {
+            return Ok(None);
+        }
+        let (interfaces, refs) = interfaces(node, &path)?;
+        let mut id = existed;
+        if write {
+            let mut object = self.host_object(node, &path, existed)?;
+            if let Some(id) = existed {
+                object.insert("hostid".into(), id.to_string().into());
+                let kept = self.with_ids(id, &interfaces)?;
+                object.insert("interfaces".into(), Json::Array(kept));
+                self.change("host.update", vec![Json::Object(object)])?;
+            } else {
+                object.insert("interfaces".into(), Json::Array(interfaces.clone()));
+                id = self.create("host.create", vec![Json::Object(object)])?.first().copied();
+            }
+        }
+        let Some(id) = id else { return Ok(None) };
+        let interfaces = self.by_reference(id, &interfaces, &refs)?;
+        let existed = existed.is_some();
+        Ok(Some(Owner { id, name, is_template: false, node, path, existed, interfaces }))
+    }
+
+    fn host_object(
+        &self,
+        node: &Json,
+        path: &str,
+        existed: Option<u64>,
+    ) -> ApiResult<Map<String, Json>> {
+        let mut object = to_api(HOST, node, path)?;
+        object.extend(to_api(&[INVENTORY_MODE], node, path)?);
+        object.entry("inventory_mode").or_insert_with(|| "0".into());
         if let Some(inventory @ Json::Object(_)) = node.get("inventory") {
             object.insert("inventory".into(), inventory.clone());
         }
-        let (interfaces, refs) = interfaces(node, &path)?;
-        let known = self.call.rows(
-            "SELECT hostid FROM hosts WHERE kind = 0 AND host = ?",
-            &[name.as_str().into()],
-        )?;
-        let rule = self.rules.of("hosts");
-        let existed = known.first().map(|row| row.id("hostid"));
-        self.common(node, &path, 0, existed, &mut object)?;
-        let id = match existed {
-            Some(id) => {
-                if rule.update {
-                    object.insert("hostid".into(), id.to_string().into());
-                    self.change("host.update", vec![Json::Object(object)])?;
-                }
-                id
-            }
-            None if rule.create => {
-                object.insert("interfaces".into(), Json::Array(interfaces));
-                self.create("host.create", vec![Json::Object(object)])?
-                    .first()
-                    .copied()
-                    .unwrap_or(0)
-            }
-            None => return Ok(None),
-        };
-        let rows = self.call.rows(
-            "SELECT interfaceid FROM interfaces WHERE hostid = ? ORDER BY interfaceid",
-            &[Value::from(id)],
-        )?;
-        let ids = rows.iter().map(|row| Json::String(row.id("interfaceid").to_string()));
-        Ok(Some(Owner {
-            id,
-            name,
-            is_template: false,
-            node,
-            path,
-            existed: existed.is_some(),
-            interfaces: refs.into_iter().zip(ids).collect(),
-        }))
+        self.common(node, path, 0, existed, &mut object)?;
+        Ok(object)
     }
 
     /// Groups, tags and macros, which templates and hosts have alike.
@@ -208,15 +223,19 @@ impl<'c, 'a> Import<'c, 'a> {
         object: &mut Map<String, Json>,
     ) -> ApiResult<()> {
         let mut groups = Vec::new();
-        for (path, group) in list(node, "groups", "group", path)? {
+        for (_, group) in list(node, "groups", "group", path)? {
             let name = text(group, "name");
-            let rows = self.call.rows(
-                "SELECT groupid FROM groups_ WHERE type = ? AND name = ?",
-                &[group_type.into(), name.into()],
-            )?;
-            let row = rows
-                .first()
-                .ok_or_else(|| invalid(&path, &format!("the group \"{name}\" does not exist")))?;
+            let right = and(on_groups(self.call.user(), Need::Read, "groupid"));
+            let sql = format!("SELECT groupid FROM groups_ WHERE type = ? AND name = ?{right}");
+            let rows = self.call.rows(&sql, &[group_type.into(), name.into()])?;
+            let Some(row) = rows.first() else {
+                let owner = match group_type {
+                    0 => format!(" for host \"{}\"", text(node, "host")),
+                    _ => String::new(),
+                };
+                let text = format!("Group \"{name}\"{owner} does not exist.");
+                return Err(ApiError::application(text));
+            };
             groups.push(json!({ "groupid": row.id("groupid").to_string() }));
         }
         object.insert("groups".into(), Json::Array(groups));
@@ -253,10 +272,10 @@ impl<'c, 'a> Import<'c, 'a> {
             let name = text(node, "name");
             let mappings = each(node, "mappings", "mapping", &path, MAPPING)?;
             let known = self.call.rows(
-                "SELECT valuemapid FROM valuemaps WHERE hostid = ? AND (name = ? OR (uuid = ? AND uuid <> ''))",
+                "SELECT valuemapid, name, uuid FROM valuemaps WHERE hostid = ? AND (name = ? OR (uuid = ? AND uuid <> ''))",
                 &[owner.id.into(), name.into(), text(node, "uuid").into()],
             )?;
-            match known.first().map(|row| row.id("valuemapid")) {
+            match same(&known, node, "name", name).map(|row| row.id("valuemapid")) {
                 Some(id) => {
                     seen.push(id);
                     if rule.update {
@@ -279,46 +298,7 @@ impl<'c, 'a> Import<'c, 'a> {
                 .call
                 .rows("SELECT valuemapid FROM valuemaps WHERE hostid = ?", &[owner.id.into()])?;
             let gone = all.iter().map(|row| row.id("valuemapid")).filter(|id| !seen.contains(id));
-            self.change("valuemap.delete", gone.map(|id| id.to_string().into()).collect())?;
-        }
-        Ok(())
-    }
-
-    /// Links the templates that the import names.
-    pub(super) fn link(&self, owners: &[Owner<'_>]) -> ApiResult<()> {
-        let rule = self.rules.of("templateLinkage");
-        for owner in owners {
-            let mut wanted = Vec::new();
-            for (path, node) in list(owner.node, "templates", "template", &owner.path)? {
-                let name = text(node, "name");
-                let rows = self
-                    .call
-                    .rows("SELECT hostid FROM hosts WHERE kind = 1 AND host = ?", &[name.into()])?;
-                let row = rows.first().ok_or_else(|| {
-                    invalid(&path, &format!("the template \"{name}\" does not exist"))
-                })?;
-                wanted.push(row.id("hostid"));
-            }
-            let linked = self.call.rows(
-                "SELECT templateid FROM host_templates WHERE hostid = ?",
-                &[owner.id.into()],
-            )?;
-            let linked: Vec<u64> = linked.iter().map(|row| row.id("templateid")).collect();
-            let mut all: Vec<u64> = if rule.delete { Vec::new() } else { linked.clone() };
-            all.extend(wanted.iter().filter(|id| rule.create || linked.contains(id)));
-            all.sort_unstable();
-            all.dedup();
-            if all.iter().any(|id| !linked.contains(id)) || all.len() < linked.len() {
-                let templates: Json =
-                    all.iter().map(|id| json!({ "templateid": id.to_string() })).collect();
-                let (method, key) = if owner.is_template {
-                    ("template.update", "templateid")
-                } else {
-                    ("host.update", "hostid")
-                };
-                let change = json!({ key: owner.id.to_string(), "templates": templates });
-                self.change(method, vec![change])?;
-            }
+            self.delete_later("valuemap.delete", gone);
         }
         Ok(())
     }
@@ -339,25 +319,10 @@ pub(super) fn each(
     values.collect()
 }
 
-/// Interfaces as the API takes them, and their references.
-pub(super) fn interfaces(node: &Json, path: &str) -> ApiResult<(Vec<Json>, Vec<String>)> {
-    let (mut interfaces, mut refs) = (Vec::new(), Vec::new());
-    for (path, node) in list(node, "interfaces", "interface", path)? {
-        check_members(node, &[INTERFACE], &["details", "interface_ref"], &path)?;
-        let mut interface: Map<String, Json> =
-            INTERFACE.iter().map(|w| (w.api.to_owned(), w.default.unwrap_or("").into())).collect();
-        interface.extend(to_api(INTERFACE, node, &path)?);
-        if interface.get("type").and_then(Json::as_str) == Some("2") {
-            let empty = json!({});
-            let details = node.get("details").unwrap_or(&empty);
-            let mut full: Map<String, Json> = Map::new();
-            full.insert("version".into(), "2".into());
-            full.insert("bulk".into(), "1".into());
-            full.extend(to_api(SNMP_DETAILS, details, &format!("{path}/details"))?);
-            interface.insert("details".into(), Json::Object(full));
-        }
-        interfaces.push(Json::Object(interface));
-        refs.push(text(node, "interface_ref").to_owned());
-    }
-    Ok((interfaces, refs))
+/// The row with the node's universal id, or else the one with this name.
+pub(super) fn same<'r>(rows: &'r [Row], node: &Json, column: &str, name: &str) -> Option<&'r Row> {
+    let uuid = text(node, "uuid");
+    rows.iter()
+        .find(|row| !uuid.is_empty() && row.text("uuid") == uuid)
+        .or_else(|| rows.iter().find(|row| row.text(column) == name))
 }

@@ -3,7 +3,7 @@
 
 use config::db::Value;
 
-use super::owners::Owner;
+use super::owners::{Owner, same};
 use super::{Import, list, text};
 use crate::call::Json;
 use crate::error::ApiResult;
@@ -51,23 +51,24 @@ impl Import<'_, '_> {
             "SELECT partid, name, uuid FROM parts WHERE hostid = ? AND ruleid = ? AND kind = ?",
             &[owner.id.into(), rule.into(), kind.into()],
         )?;
+        let method = kind.replace('_', "");
         let mut seen = Vec::new();
         for (_, node) in nodes {
             let name = text(node, "name");
             let uuid = text(node, "uuid");
-            let same = known.iter().find(|row| {
-                row.text("name") == name || (!uuid.is_empty() && row.text("uuid") == uuid)
-            });
+            let same = same(&known, node, "name", name);
             let columns: [(&str, Value); 3] =
                 [("name", name.into()), ("uuid", uuid.into()), ("doc", node.to_string().into())];
             match same.map(|row| row.id("partid")) {
                 Some(id) => {
                     seen.push(id);
                     if allowed.update {
+                        self.may(&format!("{method}.update"))?;
                         self.call.write(|edit| Ok(edit.update("parts", id, &columns)?))?;
                     }
                 }
                 None if allowed.create => {
+                    self.may(&format!("{method}.create"))?;
                     let mut row = vec![
                         ("hostid", Value::from(owner.id)),
                         ("ruleid", rule.into()),
@@ -82,7 +83,10 @@ impl Import<'_, '_> {
         if allowed.delete && owner.existed {
             let gone: Vec<u64> =
                 known.iter().map(|row| row.id("partid")).filter(|id| !seen.contains(id)).collect();
-            self.call.write(|edit| Ok(edit.delete("parts", "partid", &gone)?))?;
+            if !gone.is_empty() {
+                self.may(&format!("{method}.delete"))?;
+                self.call.write(|edit| Ok(edit.delete("parts", "partid", &gone)?))?;
+            }
         }
         Ok(())
     }

@@ -1,5 +1,8 @@
 //! Triggers and trigger prototypes: all first, then their dependencies, which may lead anywhere.
 
+use std::collections::BTreeSet;
+
+use eval::expr::Expression;
 use serde_json::{Map, json};
 
 use super::owners::{Owner, each};
@@ -23,47 +26,77 @@ impl Import<'_, '_> {
             collect(owner, &mut plain, &mut prototypes)?;
         }
         for (path, node) in list(tree, "triggers", "trigger", path)? {
-            plain.push(Node { path, node, prototype: false });
+            // One over hosts that are not imported is none of this import's.
+            if reads_one_of(text(node, "expression"), owners) {
+                plain.push(Node { path, node, prototype: false });
+            }
         }
-        let rule = self.rules.of("triggers");
-        if rule.create || rule.update {
-            self.write(&plain, rule)?;
-        }
-        if rule.delete {
-            self.delete_missing(owners, &plain)?;
-        }
-        let rule = self.rules.of("discoveryRules");
-        if rule.create || rule.update {
-            self.write(&prototypes, rule)?;
+        for (nodes, kind, prototype) in
+            [(plain, "triggers", false), (prototypes, "discoveryRules", true)]
+        {
+            let rule = self.rules.of(kind);
+            if !rule.any() {
+                continue;
+            }
+            let before = if rule.delete { self.own(owners, prototype)? } else { Vec::new() };
+            let seen = self.write(&nodes, prototype, rule)?;
+            let gone = before.into_iter().filter(|id| !seen.contains(id));
+            let method = if prototype { "triggerprototype.delete" } else { "trigger.delete" };
+            self.delete_later(method, gone);
         }
         Ok(())
     }
 
-    fn write(&self, nodes: &[Node<'_>], rule: super::Rule) -> ApiResult<()> {
-        let Some(first) = nodes.first() else { return Ok(()) };
-        let method = if first.prototype { "triggerprototype" } else { "trigger" };
+    /// Triggers or prototypes of these owners that were there before and are not inherited.
+    fn own(&self, owners: &[Owner<'_>], prototype: bool) -> ApiResult<Vec<u64>> {
+        let existed = owners.iter().filter(|owner| owner.existed);
+        let ids: Vec<u64> = existed.map(|owner| owner.id).collect();
+        let sql = format!(
+            "SELECT DISTINCT t.triggerid FROM triggers t \
+             JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
+             WHERE t.flags = {} AND t.templateid = 0 AND i.hostid IN ({{ids}})",
+            if prototype { 2 } else { 0 }
+        );
+        let rows = self.call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
+        Ok(rows.iter().map(|row| row.id("triggerid")).collect())
+    }
+
+    /// Creates and updates; returns the ids of all that the file names.
+    fn write(
+        &self,
+        nodes: &[Node<'_>],
+        prototype: bool,
+        rule: super::Rule,
+    ) -> ApiResult<BTreeSet<u64>> {
+        let method = if prototype { "triggerprototype" } else { "trigger" };
         let (mut created, mut changed) = (Vec::new(), Vec::new());
+        let (mut new, mut written, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
         for node in nodes {
-            let mut object = self.object(node)?;
-            let known = self.find_by_uuid(node)?.or(self.find(
-                node.prototype,
-                text(node.node, "name"),
-                text(node.node, "expression"),
-                text(node.node, "recovery_expression"),
-            )?);
+            let known = match self.find_by_uuid(node)? {
+                Some(id) => Some(id),
+                None => self.find(prototype, node.node)?,
+            };
+            seen.extend(known);
             match known {
                 Some(id) if rule.update => {
+                    let mut object = self.object(node)?;
                     object.remove("uuid");
                     object.insert("triggerid".into(), id.to_string().into());
                     changed.push(Json::Object(object));
+                    written.push((node, id));
                 }
-                None if rule.create => created.push(Json::Object(object)),
+                None if rule.create => {
+                    created.push(Json::Object(self.object(node)?));
+                    new.push(node);
+                }
                 _ => {}
             }
         }
         self.change(&format!("{method}.update"), changed)?;
-        self.create(&format!("{method}.create"), created)?;
-        self.dependencies(nodes, method)
+        let ids = self.create(&format!("{method}.create"), created)?;
+        written.extend(new.into_iter().zip(ids));
+        self.dependencies(&written, method)?;
+        Ok(seen)
     }
 
     fn object(&self, node: &Node<'_>) -> ApiResult<Map<String, Json>> {
@@ -111,14 +144,10 @@ impl Import<'_, '_> {
         Ok(rows.first().map(|row| row.id("triggerid")))
     }
 
-    /// The trigger with this name and these expressions.
-    fn find(
-        &self,
-        prototype: bool,
-        name: &str,
-        expression: &str,
-        recovery: &str,
-    ) -> ApiResult<Option<u64>> {
+    /// The trigger with the node's name and expressions.
+    fn find(&self, prototype: bool, node: &Json) -> ApiResult<Option<u64>> {
+        let (name, expression) = (text(node, "name"), text(node, "expression"));
+        let recovery = text(node, "recovery_expression");
         let flags = if prototype { "2" } else { "0, 4" };
         let sql =
             format!("SELECT triggerid FROM triggers WHERE description = ? AND flags IN ({flags})");
@@ -157,67 +186,40 @@ impl Import<'_, '_> {
             .collect())
     }
 
-    fn dependencies(&self, nodes: &[Node<'_>], method: &str) -> ApiResult<()> {
+    /// Gives the written triggers the dependencies of the file, and takes away others.
+    fn dependencies(&self, written: &[(&Node<'_>, u64)], method: &str) -> ApiResult<()> {
+        let ids: Vec<u64> = written.iter().map(|(_, id)| *id).collect();
+        let sql = "SELECT DISTINCT triggerid FROM trigger_depends WHERE triggerid IN ({ids})";
+        let rows = self.call.read(|c| Ok(config::db::query_by_ids(c, sql, &[], &ids)?))?;
+        let dependent: BTreeSet<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
         let mut changed = Vec::new();
-        for node in nodes {
-            let wanted = list(node.node, "dependencies", "dependency", &node.path)?;
-            if wanted.is_empty() {
-                continue;
-            }
+        for (node, own) in written {
             let mut on = Vec::new();
-            for (path, dependency) in wanted {
-                let (name, expression, recovery) = (
-                    text(dependency, "name"),
-                    text(dependency, "expression"),
-                    text(dependency, "recovery_expression"),
-                );
-                let mut id = self.find(node.prototype, name, expression, recovery)?;
+            for (path, dependency) in list(node.node, "dependencies", "dependency", &node.path)? {
+                let mut id = self.find(node.prototype, dependency)?;
                 if id.is_none() && node.prototype {
-                    id = self.find(false, name, expression, recovery)?;
+                    id = self.find(false, dependency)?;
                 }
                 let id = id.ok_or_else(|| {
+                    let name = text(dependency, "name");
                     invalid(&path, &format!("the trigger \"{name}\" does not exist"))
                 })?;
                 on.push(json!({ "triggerid": id.to_string() }));
             }
-            let own = self.find(
-                node.prototype,
-                text(node.node, "name"),
-                text(node.node, "expression"),
-                text(node.node, "recovery_expression"),
-            )?;
-            if let Some(own) = own {
+            if !on.is_empty() || dependent.contains(own) {
                 changed.push(json!({ "triggerid": own.to_string(), "dependencies": on }));
             }
         }
         self.change(&format!("{method}.update"), changed)
     }
+}
 
-    fn delete_missing(&self, owners: &[Owner<'_>], nodes: &[Node<'_>]) -> ApiResult<()> {
-        let mut gone = Vec::new();
-        for owner in owners.iter().filter(|owner| owner.existed) {
-            let rows = self.call.rows(
-                "SELECT DISTINCT t.triggerid FROM triggers t \
-                 JOIN functions f ON f.triggerid = t.triggerid JOIN items i ON i.itemid = f.itemid \
-                 WHERE i.hostid = ? AND t.flags = 0 AND t.templateid = 0",
-                &[owner.id.into()],
-            )?;
-            let ids: Vec<u64> = rows.iter().map(|row| row.id("triggerid")).collect();
-            if ids.is_empty() {
-                continue;
-            }
-            for (id, expression, recovery) in self.expressions(false, &ids)? {
-                let kept = nodes.iter().any(|node| {
-                    text(node.node, "expression") == expression
-                        && text(node.node, "recovery_expression") == recovery
-                });
-                if !kept {
-                    gone.push(Json::String(id.to_string()));
-                }
-            }
-        }
-        self.change("trigger.delete", gone)
-    }
+/// Does the expression name one of the owners? One that cannot be read is refused later.
+fn reads_one_of(expression: &str, owners: &[Owner<'_>]) -> bool {
+    let Ok(parsed) = Expression::parse(expression) else { return true };
+    let calls = parsed.item_calls();
+    calls.is_empty()
+        || calls.iter().any(|call| owners.iter().any(|owner| owner.name == call.query.host))
 }
 
 /// Triggers that stand below items and discovery rules.

@@ -32,22 +32,20 @@ impl Import<'_, '_> {
             let (name, uuid) = (text(node, "name"), text(node, "uuid"));
             let same = known
                 .iter()
-                .find(|(_, known, id)| known == name || (!uuid.is_empty() && id == uuid));
+                .find(|(_, _, id)| !uuid.is_empty() && id == uuid)
+                .or_else(|| known.iter().find(|(_, known, _)| known == name));
             seen.extend(same.map(|(id, ..)| *id));
             if if same.is_some() { !rules.update } else { !rules.create } {
                 continue;
             }
             let doc = scenario(node, &path)?;
             let before = same.map(|(id, name, _)| (*id, name.as_str()));
-            self.call.write(|edit| httptest::write(edit, owner.id, before, (&doc, &path)))?;
+            self.may(if before.is_some() { "httptest.update" } else { "httptest.create" })?;
+            httptest::import(self.call, owner.id, before, (&doc, &path))?;
         }
         if rules.delete && owner.existed {
-            let gone: Vec<(u64, u64, String)> = known
-                .into_iter()
-                .filter(|(id, ..)| !seen.contains(id))
-                .map(|(id, name, _)| (owner.id, id, name))
-                .collect();
-            self.call.write(|edit| Ok(config::objects::delete_web_scenarios(edit, &gone)?))?;
+            let gone = known.iter().map(|(id, ..)| *id).filter(|id| !seen.contains(id));
+            self.delete_later("httptest.delete", gone);
         }
         Ok(())
     }

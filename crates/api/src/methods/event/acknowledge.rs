@@ -4,11 +4,12 @@ use config::db::query_by_ids;
 use model::{EventId, Severity, UserId};
 use serde_json::json;
 
-use crate::call::{Call, Json, User, UserType};
+use crate::call::{Call, Json, User};
 use crate::error::{ApiError, ApiResult};
 use crate::live::Acknowledge;
+use crate::object::missing;
 use crate::params;
-use crate::permission::{Need, on_triggers};
+use crate::permission::{Need, action_allowed, and, by_tag_filters, on_triggers};
 
 const CLOSE: u32 = 1;
 const ACKNOWLEDGE: u32 = 2;
@@ -27,21 +28,36 @@ const MESSAGE_MAX: usize = 2048;
 const MEMBERS: &[&str] =
     &["eventids", "action", "message", "severity", "suppress_until", "cause_eventid"];
 
+/// Bits, the action of a role that allows them, and what the bits do.
+const RULES: &[(u32, &str, &str)] = &[
+    (CLOSE, "close_problems", "close problems"),
+    (ACKNOWLEDGE, "acknowledge_problems", "acknowledge problems"),
+    (MESSAGE, "add_problem_comments", "add problem comments"),
+    (SEVERITY, "change_severity", "change problem severity"),
+    (UNACKNOWLEDGE, "acknowledge_problems", "unacknowledge problems"),
+    (SUPPRESS, "suppress_problems", "suppress problems"),
+    (UNSUPPRESS, "suppress_problems", "unsuppress problems"),
+    (TO_CAUSE, "change_problem_ranking", "convert symptom problems to cause problems"),
+    (TO_SYMPTOM, "change_problem_ranking", "convert cause problems to symptom problems"),
+];
+
+/// Bits that contradict each other.
+const OPPOSITE: &[(u32, u32)] =
+    &[(ACKNOWLEDGE, UNACKNOWLEDGE), (SUPPRESS, UNSUPPRESS), (TO_CAUSE, TO_SYMPTOM)];
+
 pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
-    let request = read(input)?;
-    let events = params::ids(input, "eventids")?
-        .ok_or_else(|| ApiError::at("/", "the parameter \"eventids\" is missing"))?;
+    let request = read(call, input)?;
+    let events = params::ids(input, "eventids")?.ok_or_else(|| missing("/", "eventids"))?;
     if events.is_empty() {
         return Err(ApiError::at("/eventids", "cannot be empty"));
     }
-    allowed_by_role(call.user(), request.action)?;
     let mut seen: Vec<u64> = events.clone();
     seen.sort_unstable();
     seen.dedup();
     if seen.len() != events.len() {
         return Err(ApiError::at("/eventids", "event ids must differ"));
     }
-    check_events(call, &events, request.action)?;
+    check_events(call, &events, &request)?;
     let requests = events
         .iter()
         .map(|id| Acknowledge {
@@ -55,34 +71,29 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     Ok(json!({ "eventids": events }))
 }
 
-fn read(input: &Json) -> ApiResult<Acknowledge> {
+/// A value of a member that is none of those allowed.
+fn wrong(member: &str, why: impl std::fmt::Display) -> ApiError {
+    ApiError::params(format!("Incorrect value for field \"{member}\": {why}."))
+}
+
+fn read(call: &Call<'_>, input: &Json) -> ApiResult<Acknowledge> {
     if let Some(name) = input
         .as_object()
         .and_then(|members| members.keys().find(|name| !MEMBERS.contains(&name.as_str())))
     {
         return Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\"")));
     }
-    let action = input
-        .get("action")
-        .ok_or_else(|| ApiError::at("/", "the parameter \"action\" is missing"))?;
-    let action = u32::try_from(params::int(action, "/action")?)
-        .ok()
-        .filter(|action| *action <= ALL)
-        .ok_or_else(|| ApiError::at("/action", format_args!("value must be one of 0-{ALL}")))?;
-    let opposite = [(ACKNOWLEDGE, UNACKNOWLEDGE), (SUPPRESS, UNSUPPRESS), (TO_CAUSE, TO_SYMPTOM)];
-    if opposite.iter().any(|(one, other)| action & one != 0 && action & other != 0) {
-        return Err(ApiError::params(
-            "Incorrect value for field \"action\": the bits contradict each other.",
-        ));
+    let action = input.get("action").ok_or_else(|| missing("/", "action"))?;
+    let action = action_of(call.user(), params::int(action, "/action")?)?;
+    if action & TO_SYMPTOM == 0 && input.get("cause_eventid").is_some() {
+        return Err(ApiError::at("/", "unexpected parameter \"cause_eventid\""));
     }
     let mut request = Acknowledge { action, ..Acknowledge::default() };
     if action & MESSAGE != 0 {
         let message =
             input.get("message").map_or(Ok(String::new()), |v| params::text(v, "/message"))?;
         if message.is_empty() {
-            return Err(ApiError::params(
-                "Incorrect value for field \"message\": cannot be empty.",
-            ));
+            return Err(wrong("message", "cannot be empty"));
         }
         if message.chars().count() > MESSAGE_MAX {
             return Err(ApiError::at("/message", "value is too long"));
@@ -92,76 +103,72 @@ fn read(input: &Json) -> ApiResult<Acknowledge> {
     if action & SEVERITY != 0 {
         let severity = input.get("severity").map_or(Ok(-1), |v| params::int(v, "/severity"))?;
         let severity = u8::try_from(severity).ok().and_then(Severity::from_api);
-        let refused =
-            || ApiError::params("Incorrect value for field \"severity\": must be from 0 to 5.");
-        request.severity = Some(severity.ok_or_else(refused)?);
+        request.severity = Some(severity.ok_or_else(|| wrong("severity", "must be from 0 to 5"))?);
     }
     if action & SUPPRESS != 0 {
-        let until = input
-            .get("suppress_until")
-            .ok_or_else(|| ApiError::at("/", "the parameter \"suppress_until\" is missing"))?;
-        let until = params::int(until, "/suppress_until")?;
-        request.suppress_until = u64::try_from(until)
-            .map_err(|_| ApiError::at("/suppress_until", "a unix time or 0 is expected"))?;
+        let until =
+            input.get("suppress_until").map_or(Ok(0), |v| params::int(v, "/suppress_until"));
+        let until = u64::try_from(until?)
+            .map_err(|_| ApiError::at("/suppress_until", "an unsigned integer is expected"))?;
+        if until != 0 && until < call.now() {
+            return Err(wrong("suppress_until", format_args!("unexpected value \"{until}\"")));
+        }
+        request.suppress_until = until;
     }
     if action & TO_SYMPTOM != 0 {
-        let cause = input
-            .get("cause_eventid")
-            .ok_or_else(|| ApiError::at("/", "the parameter \"cause_eventid\" is missing"))?;
+        let cause = input.get("cause_eventid").ok_or_else(|| missing("/", "cause_eventid"))?;
         request.cause = Some(EventId(params::id(cause, "/cause_eventid")?));
     }
     Ok(request)
 }
 
-/// The role's rules on actions; what they do not name is allowed.
-fn allowed_by_role(user: &User, action: u32) -> ApiResult<()> {
-    const RULES: &[(u32, &str)] = &[
-        (CLOSE, "close_problems"),
-        (ACKNOWLEDGE | UNACKNOWLEDGE, "acknowledge_problems"),
-        (MESSAGE, "add_problem_comments"),
-        (SEVERITY, "change_severity"),
-        (SUPPRESS | UNSUPPRESS, "suppress_problems"),
-        (TO_CAUSE | TO_SYMPTOM, "change_problem_ranking"),
-    ];
-    if user.kind == UserType::SuperAdmin {
-        return Ok(());
+/// The bits, when they fit together and the user's role allows all of them.
+fn action_of(user: &User, action: i64) -> ApiResult<u32> {
+    let unexpected = || wrong("action", format_args!("unexpected value \"{action}\""));
+    let action = u32::try_from(action).ok().filter(|bits| *bits <= ALL).ok_or_else(unexpected)?;
+    let both = OPPOSITE.iter().find(|(one, other)| action & one != 0 && action & other != 0);
+    if let Some((one, other)) = both {
+        return Err(wrong("action", format_args!("value must be one of {one}, {other}")));
     }
-    let denied = |name: &str| {
-        let listed = user.rules.get("actions").and_then(Json::as_array);
-        listed.into_iter().flatten().any(|rule| {
-            rule.get("name").and_then(Json::as_str) == Some(name)
-                && matches!(rule.get("status"), Some(status) if !params::flag(Some(status)))
-        })
-    };
-    match RULES.iter().find(|(bits, name)| action & bits != 0 && denied(name)) {
-        Some(_) => Err(ApiError::application("No permissions to perform this action on problems.")),
-        None => Ok(()),
+    let denied =
+        |(bit, rule, _): &&(u32, &str, &str)| action & bit != 0 && !action_allowed(user, rule);
+    match RULES.iter().find(denied) {
+        Some((_, _, what)) => Err(wrong("action", format_args!("no permissions to {what}"))),
+        None => Ok(action),
     }
 }
 
-/// All events must be readable problems of triggers; closing and re-rating need write access.
-fn check_events(call: &Call<'_>, events: &[u64], action: u32) -> ApiResult<()> {
-    let need = if action & (CLOSE | SEVERITY) != 0 { Need::Write } else { Need::Read };
-    let mut sql = String::from(
-        "SELECT e.eventid, e.name, e.value, e.r_eventid, t.manual_close FROM events e \
-         JOIN triggers t ON t.triggerid = e.objectid WHERE e.source = 0 AND e.object = 0",
-    );
-    // Closing and re-rating is for those who may change the hosts; reading is enough for the rest.
-    if let Some(condition) = on_triggers(call.user(), need, "e.objectid") {
-        sql += &format!(" AND {condition}");
+/// All events must be problems of triggers that the user sees; closing and another severity need
+/// write permission. The cause of symptoms must be such an event, too.
+fn check_events(call: &Call<'_>, events: &[u64], request: &Acknowledge) -> ApiResult<()> {
+    let change = request.action & (CLOSE | SEVERITY) != 0;
+    let closable = visible(call, events, if change { Need::Write } else { Need::Read })?;
+    if request.action & CLOSE != 0 && !closable {
+        return Err(ApiError::application(
+            "Cannot close problem: trigger does not allow manual closing.",
+        ));
     }
-    sql += " AND e.eventid IN ({ids})";
+    if let Some(EventId(cause)) = request.cause {
+        visible(call, &[cause], Need::Read)?;
+    }
+    Ok(())
+}
+
+/// Refuses unless the user sees all these problems; tells whether users may close all of them.
+fn visible(call: &Call<'_>, events: &[u64], need: Need) -> ApiResult<bool> {
+    let sql = format!(
+        "SELECT e.eventid, t.manual_close FROM events e \
+         JOIN triggers t ON t.triggerid = e.objectid \
+         WHERE e.source = 0 AND e.object = 0 AND e.value = 1{}{} AND e.eventid IN ({{ids}})",
+        and(on_triggers(call.user(), need, "e.objectid")),
+        and(by_tag_filters(call.user(), "e.eventid", "e.objectid")),
+    );
     let rows = call.read(|c| Ok(query_by_ids(c, &sql, &[], events)?))?;
     if rows.len() != events.len() {
         return Err(ApiError::no_object());
     }
-    if action & CLOSE != 0
-        && let Some(row) = rows.iter().find(|row| row.int("manual_close") != 1)
-    {
-        return Err(ApiError::application(format!(
-            "Cannot close problem: trigger \"{}\" does not allow manual closing.",
-            row.text("name")
-        )));
-    }
-    Ok(())
+    Ok(rows.iter().all(|row| row.int("manual_close") == 1))
 }
+
+#[cfg(test)]
+mod tests;

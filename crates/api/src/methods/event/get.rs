@@ -87,6 +87,7 @@ const OPTIONS: &[&str] = &[
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &EVENT, OPTIONS)?;
     get.need(&["objectid", "value", "clock", "ns"]);
+    get.also_sort(&["severity"]);
     shown::conditions(call, input, &mut get)?;
     if let Some(values) = params::ints(input, "value")? {
         let list: Vec<String> = values.iter().map(ToString::to_string).collect();

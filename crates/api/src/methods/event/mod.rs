@@ -1,11 +1,13 @@
 //! Events, problems, acknowledgements: what triggers told and what people did about it.
 
 mod acknowledge;
+mod counts;
 mod get;
 mod problem;
 mod shown;
 
 use crate::call::Method;
+pub(crate) use counts::{SEVERITIES, by_host};
 pub(crate) use shown::suppressed;
 
 pub(crate) use get::EVENT;
@@ -14,5 +16,6 @@ pub(crate) use problem::PROBLEM;
 pub(crate) const METHODS: &[Method] = &[
     Method::user("event.get", get::get),
     Method::user("event.acknowledge", acknowledge::run),
+    Method::user("problem.counts", counts::get),
     Method::user("problem.get", problem::get),
 ];

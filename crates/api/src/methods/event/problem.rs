@@ -45,7 +45,7 @@ pub(crate) static PROBLEM: Object = Object {
     sort: &["eventid"],
 };
 
-const OPTIONS: &[&str] = &[
+pub(super) const OPTIONS: &[&str] = &[
     "eventids",
     "groupids",
     "hostids",
@@ -71,13 +71,9 @@ const OPTIONS: &[&str] = &[
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &PROBLEM, OPTIONS)?;
     get.need(&["objectid", "clock", "ns"]);
+    get.also_sort(&["severity"]);
     shown::conditions(call, input, &mut get)?;
-    if get.flag("recent") {
-        let since = call.now().saturating_sub(RECENT_S);
-        get.and("(t.r_eventid = 0 OR t.r_clock > ?)", [Value::from(since)]);
-    } else {
-        get.and("t.r_eventid = 0", []);
-    }
+    only_shown(call, &mut get);
     let mut found = get.run()?;
     shown::complete(&mut found)?;
     if let Some(mut wanted) = found.wants("selectAcknowledges")? {
@@ -88,4 +84,14 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         shown::acknowledges(&mut found, &wanted, false)?;
     }
     Ok(found.finish())
+}
+
+/// Open problems, with `recent` also those resolved a short time ago.
+pub(super) fn only_shown(call: &Call<'_>, get: &mut Get<'_, '_>) {
+    if get.flag("recent") {
+        let since = call.now().saturating_sub(RECENT_S);
+        get.and("(t.r_eventid = 0 OR t.r_clock > ?)", [Value::from(since)]);
+    } else {
+        get.and("t.r_eventid = 0", []);
+    }
 }

@@ -35,8 +35,11 @@ fn change(call: &Call<'_>, input: &Json, kind: &Kind, replace: bool) -> ApiResul
                 &[],
                 &ids,
             )?;
-            let gone: Vec<u64> =
+            let mut gone: Vec<u64> =
                 now.iter().map(|row| row.id("hostid")).filter(|id| !hosts.contains(id)).collect();
+            // What the user may not change stays where it is.
+            let allowed = call.allowed(edit.connection(), kind.members, Need::Write, &gone)?;
+            gone.retain(|id| allowed.contains(id));
             groups::remove(edit, &gone, &ids)?;
             gone.iter().for_each(|id| edit.touch_host(*id));
         }

@@ -155,6 +155,12 @@ fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
         "graphids",
         &format!("t.groupid IN (SELECT groupid FROM host_groups WHERE {by_graph})"),
     )?;
+    if kind.number == 0 {
+        get.by_ids(
+            "maintenanceids",
+            "t.groupid IN (SELECT groupid FROM maintenance_groups WHERE maintenanceid IN ({ids}))",
+        )?;
+    }
     if let Some(condition) = members_condition(&get, kind) {
         get.and(condition, []);
     }

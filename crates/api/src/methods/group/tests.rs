@@ -196,3 +196,43 @@ fn rights_go_down_the_tree() {
     );
     assert_eq!((server.count(&same), rows("group_rights")), (2, 2));
 }
+
+#[test]
+fn massupdate_leaves_hosts_and_templates_that_the_user_may_not_change() {
+    let server = Server::start();
+    for (kind, object, list, key) in [
+        ("hostgroup", "host", "hosts", "hostid"),
+        ("templategroup", "template", "templates", "templateid"),
+    ] {
+        let group = |name: &str| {
+            server.create(&format!("{kind}.create"), &json!({ "name": format!("{kind} {name}") }))
+        };
+        let (mine, denied, read) = (group("mine"), group("denied"), group("read"));
+        let member = |name: &str, groups: &[&String]| {
+            let groups: Vec<_> = groups.iter().map(|id| json!({ "groupid": id })).collect();
+            let params = json!({ "host": format!("{object}-{name}"), "groups": groups });
+            server.create(&format!("{object}.create"), &params)
+        };
+        let hidden = member("hidden", &[&mine, &denied]);
+        let kept = member("kept", &[&mine]);
+        let gone = member("gone", &[&mine, &read]);
+        let rights = [(&*mine, 3), (&*denied, 0), (&*read, 2)];
+        let session = server.user(kind, "2", &rights);
+        let call = |method: &str, params: serde_json::Value| {
+            server.call_as(Some(&session), &format!("{kind}.{method}"), &params).is_ok()
+        };
+        let members = || {
+            let sql =
+                format!("SELECT COUNT(*) AS n FROM host_groups WHERE groupid = {mine} AND hostid");
+            [&hidden, &kept, &gone].map(|id| server.count(&format!("{sql} = {id}")))
+        };
+        let groups = json!([{ "groupid": mine }]);
+        assert!(!call("massupdate", json!({ "groups": groups, list: [{ key: hidden }] })));
+        assert!(!call("massadd", json!({ "groups": groups, list: [{ key: hidden }] })));
+        let ids = format!("{object}ids");
+        assert!(!call("massremove", json!({ "groupids": [mine], ids: [hidden] })));
+        assert_eq!(members(), [1, 1, 1], "{kind}");
+        assert!(call("massupdate", json!({ "groups": groups, list: [{ key: kept }] })));
+        assert_eq!(members(), [1, 1, 0], "{kind}");
+    }
+}

@@ -1,7 +1,8 @@
-//! `history.get`, `history.buckets`, `history.push`, `history.clear`, `trend.get`: values, straight
+//! `history.get`, `history.buckets`, `history.gaps`, `history.push`, `history.clear`, `trend.get`: values, straight
 //! from the store.
 
 mod buckets;
+mod gaps;
 mod push;
 #[cfg(test)]
 mod tests;
@@ -11,15 +12,17 @@ use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
 use crate::methods::item::ITEM;
 use crate::params;
-use crate::permission::{Need, on_hosts};
+use crate::permission::{Need, and, on_hosts};
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("history.get", get_history),
     Method::user("history.buckets", buckets::get_buckets),
+    Method::user("history.gaps", gaps::get_gaps),
     Method::user("history.push", push::push),
     Method::admin("history.clear", clear),
     Method::user("trend.get", get_trends),
@@ -374,15 +377,17 @@ fn figures_json(
 /// Deletes history and trends of items.
 fn clear(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let mut sql = String::from("SELECT i.itemid FROM items i WHERE i.itemid IN ({ids})");
-    if let Some(condition) = on_hosts(call.user(), Need::Write, "i.hostid") {
-        sql = sql.replace("WHERE", &format!("WHERE {condition} AND"));
-    }
+    // Items of hosts alone have history: no prototypes, rules, or items of templates.
+    let right = and(on_hosts(call.user(), Need::Write, "i.hostid"));
+    let sql = format!(
+        "SELECT i.itemid FROM items i JOIN hosts h ON h.hostid = i.hostid \
+         WHERE h.kind = 0 AND i.flags IN (0, 4){right} AND i.itemid IN ({{ids}})"
+    );
     let rows = call.read(|c| Ok(config::db::query_by_ids(c, &sql, &[], &ids)?))?;
     if rows.len() != ids.len() {
         return Err(ApiError::no_object());
     }
     let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
-    call.api.deps.live.clear_history(&items).map_err(ApiError::application)?;
+    call.after_commit(Effect::ClearHistory(items)).map_err(ApiError::application)?;
     Ok(ITEM.result(&ids))
 }

@@ -9,7 +9,7 @@ use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::methods::event::suppressed;
-use crate::owned::{inventory, shown};
+use crate::owned::{inventory, secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::{params, parts, tags, with};
@@ -48,8 +48,12 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if let Some(condition) = on_hosts(call.user(), need, "t.hostid") {
         get.and(condition, []);
     }
+    secrets::forbid_guessing(&mut get, call, input, "t.hostid");
     get.need(&["inventory_mode", "kind"]);
     let mut found = get.run()?;
+    if found.output.has("ipmi_password") {
+        secrets::hide(&mut found, "hostid")?;
+    }
     for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
         if let Some(status) = row.out.get_mut("status") {
             *status = TEMPLATE_STATUS.into();
@@ -70,7 +74,10 @@ fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
         ),
         ("proxyids", "t.proxyid IN ({ids})"),
         ("proxy_groupids", "t.proxy_groupid IN ({ids})"),
-        ("maintenanceids", "t.maintenanceid IN ({ids})"),
+        (
+            "maintenanceids",
+            "t.hostid IN (SELECT hostid FROM maintenance_hosts WHERE maintenanceid IN ({ids}))",
+        ),
         (
             "interfaceids",
             "t.hostid IN (SELECT hostid FROM interfaces WHERE interfaceid IN ({ids}))",

@@ -101,8 +101,8 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             macros::remove(edit, *host, &names)?;
             edit.touch_host(*host);
         }
-        gone::add(&mut deleted, links::remove(edit, &hosts, &clear, true)?);
-        links::remove(edit, &hosts, &templates, false)?;
+        links::require_seen(call, edit, &hosts, &[&clear[..], &templates].concat())?;
+        gone::add(&mut deleted, links::remove(edit, &hosts, &templates, &clear)?);
         if let Some(list) = members.get("interfaces") {
             remove_from_hosts(edit, &hosts, list)?;
         }

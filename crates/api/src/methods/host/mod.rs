@@ -2,12 +2,14 @@
 
 mod get;
 mod mass;
+mod states;
 pub(crate) mod write;
 
 use crate::call::Method;
 use crate::object::Access::{Optional, ReadOnly, Required, WriteOnly};
 use crate::object::FieldKind::{Id, Int, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
+pub(crate) use states::WithValues;
 
 pub(crate) const METHODS: &[Method] = &[
     Method::user("host.get", get::get),
@@ -17,6 +19,8 @@ pub(crate) const METHODS: &[Method] = &[
     Method::admin("host.massadd", mass::add),
     Method::admin("host.massupdate", mass::update),
     Method::admin("host.massremove", mass::remove),
+    Method::user("host.states", states::states),
+    Method::user("host.summary", states::summary),
 ];
 
 const FIELDS: &[Field] = &[

@@ -1,4 +1,6 @@
 mod discovered;
+mod inventory;
+mod states;
 
 use serde_json::json;
 

@@ -10,7 +10,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::{Found, Get, Output};
 use crate::methods::item::RULE;
-use crate::owned::shown;
+use crate::owned::{secrets, shown};
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 
@@ -48,6 +48,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         row.out.entry("hostid").or_insert_with(|| row.id.to_string().into());
     }
     attach(&mut found)?;
+    secrets::hide(&mut found, "parent_hostid")?;
     Ok(found.finish())
 }
 

@@ -7,16 +7,18 @@ mod tests;
 
 use config::Edit;
 use config::db::Row;
-use config::objects::{Tag, WebScenario, delete_web_scenarios, write_web_scenario};
+use config::objects::{Deleted, Tag, WebScenario, delete_web_scenarios, write_web_scenario};
 use serde_json::Map;
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
 use crate::found::Found;
 use crate::get::{Get, Output};
+use crate::gone;
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Int, Name, Nested, OneOf, Text};
 use crate::object::{Field, Object, field};
+use crate::owned::secrets;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::write::{Target, rows_of};
@@ -117,6 +119,8 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut found = get.run()?;
     show(&mut found);
     attach(&mut found)?;
+    // Secrets are also in the steps, so this comes last.
+    secrets::hide(&mut found, "hostid")?;
     Ok(found.finish())
 }
 
@@ -196,14 +200,40 @@ fn scenario(doc: &Json, delay: &str, status: i64, uuid: &str) -> WebScenario {
     }
 }
 
-/// Writes the scenario of an import: `doc` as the API has it.
-pub(crate) fn write(
+/// Members that no export has.
+pub(crate) const SECRETS: &[&str] = &["http_password", "ssl_key_password"];
+
+/// Writes the scenario of an import: `doc` as the API has it. An existing scenario keeps the
+/// secrets that the document does not have, because exports have none.
+pub(crate) fn import(
+    call: &Call<'_>,
+    hostid: u64,
+    before: Option<(u64, &str)>,
+    doc: (&Json, &str),
+) -> ApiResult<()> {
+    let (_, deleted) = call.write(|edit| {
+        call.require(edit, Target::HostOrTemplate, Need::Write, &[hostid])?;
+        write(edit, hostid, before, doc)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(())
+}
+
+/// Writes a scenario; returns its id and the items that it no longer has.
+fn write(
     edit: &mut Edit<'_>,
     hostid: u64,
     before: Option<(u64, &str)>,
     (doc, path): (&Json, &str),
-) -> ApiResult<u64> {
-    let checked = doc::checked(doc, None, path)?;
+) -> ApiResult<(u64, Deleted)> {
+    let mut checked = doc::checked(doc, None, path)?;
+    if let Some((id, _)) = before {
+        let rows = edit.query("SELECT params FROM items WHERE itemid = ?", &[id.into()])?;
+        let stored = rows.first().map(|row| doc::read(row.text("params"))).unwrap_or_default();
+        for name in SECRETS.iter().filter(|name| doc.get(**name).is_none()) {
+            checked[*name] = stored[*name].as_str().unwrap_or_default().into();
+        }
+    }
     let text = |name: &str, default: &str| doc[name].as_str().unwrap_or(default).to_owned();
     let status = params::int(doc.get("status").unwrap_or(&Json::from(0)), path)?;
     let written = scenario(&checked, &text("delay", "1m"), status, &text("uuid", ""));
@@ -227,7 +257,7 @@ fn create(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             if !same.is_empty() {
                 return Err(ApiError::params(format!("Web scenario \"{name}\" already exists.")));
             }
-            ids.push(write(edit, host, None, (object, path))?);
+            ids.push(write(edit, host, None, (object, path))?.0);
         }
         Ok(HTTPTEST.result(&ids))
     })
@@ -263,7 +293,8 @@ fn before(call: &Call<'_>, edit: &mut Edit<'_>, ids: &[u64]) -> ApiResult<Vec<Be
 fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let changes = HTTPTEST.updates(input)?;
     let ids: Vec<u64> = changes.iter().map(|(_, id, _)| *id).collect();
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
+        let mut deleted = Deleted::default();
         let known = before(call, edit, &ids)?;
         for ((path, id, object), before) in changes.iter().zip(&known) {
             let fixed = ["name", "steps"].into_iter().find(|name| object.get(name).is_some());
@@ -282,15 +313,18 @@ fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             };
             let uuid = object["uuid"].as_str().unwrap_or_default();
             let written = scenario(&doc, delay, status, uuid);
-            write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
+            let (_, gone) = write_web_scenario(edit, before.hostid, Some((*id, name)), &written)?;
+            gone::add(&mut deleted, gone);
         }
-        Ok(HTTPTEST.result(&ids))
-    })
+        Ok::<_, ApiError>(deleted)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(HTTPTEST.result(&ids))
 }
 
 fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    call.write(|edit| {
+    let deleted = call.write(|edit| {
         let known = before(call, edit, &ids)?;
         if known.iter().any(|before| before.templateid > 0) {
             return Err(ApiError::params("Cannot delete a web scenario of a template.".to_owned()));
@@ -302,7 +336,8 @@ fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 (before.hostid, before.id, name.to_owned())
             })
             .collect();
-        delete_web_scenarios(edit, &gone)?;
-        Ok(HTTPTEST.result(&ids))
-    })
+        Ok(delete_web_scenarios(edit, &gone)?)
+    })?;
+    gone::tell(call, &deleted);
+    Ok(HTTPTEST.result(&ids))
 }

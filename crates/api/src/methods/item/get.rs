@@ -13,6 +13,7 @@ use crate::error::ApiResult;
 use crate::get::{Found, Get, Output};
 use crate::live::ItemState;
 use crate::methods::history::value_text;
+use crate::owned::secrets;
 use crate::params;
 use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
@@ -36,10 +37,12 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
     if kind == Kind::Rule {
         get.need(&["filter", "lld_macro_paths", "overrides"]);
     }
+    secrets::forbid_guessing(&mut get, call, input, "t.hostid");
     let mut found = get.run()?;
     if found.rows.is_empty() {
         return Ok(found.finish());
     }
+    secrets::hide(&mut found, "hostid")?;
     live(&mut found, input, kind);
     selects(&mut found, kind)?;
     if kind == Kind::Rule {

@@ -6,6 +6,7 @@
 pub(crate) mod fields;
 mod get;
 mod lld;
+mod masters;
 mod prototype;
 mod references;
 mod rule;

@@ -2,14 +2,19 @@
 
 use config::Edit;
 use config::db::{Row, Value};
+use eval::expr::Expression;
 use serde_json::Map;
 
 use super::fields::Kind;
 use super::rules;
-use crate::call::Json;
+use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
 use crate::object::{Columns, missing};
 use crate::params;
+use crate::permission::{Need, on_hosts};
+
+/// Type of calculated items.
+const CALCULATED: i64 = 15;
 
 pub(super) fn text_of(columns: &Columns, name: &str) -> String {
     config::objects::column(columns, name).map(ToString::to_string).unwrap_or_default()
@@ -128,29 +133,34 @@ fn check_interface(
     Ok(())
 }
 
-/// A master item must not depend on its dependent item.
-pub(super) fn refuse_circle(
+/// Refuses a formula that names a host which the user may not read: its values would come to light
+/// as those of the calculated item. A name of no host is taken, the host may come later.
+pub(super) fn check_formula_hosts(
+    call: &Call<'_>,
     edit: &mut Edit<'_>,
-    id: u64,
     columns: &Columns,
+    before: Option<&Row>,
     path: &str,
 ) -> ApiResult<()> {
-    let Some(mut at) = config::objects::column(columns, "master_itemid").map(Value::as_int) else {
+    let Some(formula) = config::objects::column(columns, "params") else { return Ok(()) };
+    let item_type = config::objects::column(columns, "type").map(Value::as_int);
+    let item_type = item_type.or_else(|| before.map(|row| row.int("type")));
+    // What is stored already is no new question.
+    let same = before.is_some_and(|row| row.get("params") == Some(formula));
+    if item_type != Some(CALCULATED) || same {
         return Ok(());
-    };
-    let own = i64::try_from(id).unwrap_or(i64::MAX);
-    /// Longest chain of dependent items that is followed.
-    const DEPTH_MAX: usize = 100;
-    for _ in 0..DEPTH_MAX {
-        if at == 0 {
-            return Ok(());
+    }
+    let Some(readable) = on_hosts(call.user(), Need::Read, "hostid") else { return Ok(()) };
+    let Ok(expression) = Expression::parse(&formula.to_string()) else { return Ok(()) };
+    for item in expression.item_calls() {
+        let sql =
+            format!("SELECT hostid FROM hosts WHERE host = ? AND kind < 2 AND NOT ({readable})");
+        if !edit.query(&sql, &[item.query.host.as_str().into()])?.is_empty() {
+            return Err(ApiError::at(
+                &format!("{path}/params"),
+                format_args!("you have no permissions to the host \"{}\"", item.query.host),
+            ));
         }
-        if at == own {
-            let text = "circular item dependency is not allowed";
-            return Err(ApiError::at(&format!("{path}/master_itemid"), text));
-        }
-        let rows = edit.query("SELECT master_itemid FROM items WHERE itemid = ?", &[at.into()])?;
-        at = rows.first().map_or(0, |row| row.int("master_itemid"));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! Methods of items, prototypes and rules, on a server in a box.
 
+mod formulas;
+
 use serde_json::json;
 
 use crate::Json;

@@ -5,17 +5,18 @@ use std::collections::HashMap;
 use config::Edit;
 use config::db::{Row, Value};
 use config::objects::{ItemChange, NewItem, Step, Tag};
-use model::{ItemId, TriggerId};
 use serde_json::{Map, json};
 
 use super::fields::Kind;
+use super::masters::check_masters;
 use super::references::{
-    check_lifetimes, check_references, check_uuid, refuse_circle, rule_of, text_of,
+    check_formula_hosts, check_lifetimes, check_references, check_uuid, rule_of, text_of,
 };
 use super::rules::{JMX_ENDPOINT, Presence, Shape, refuse_other};
 use super::{lld, steps};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult, NO_OBJECT};
+use crate::gone;
 use crate::object::{Access, Columns, Field, FieldKind, missing, taken};
 use crate::params;
 use crate::permission::{Need, and, on_hosts};
@@ -35,6 +36,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         let mut hosts = HashMap::new();
         let mut keys: Vec<(u64, String)> = Vec::new();
         let mut new = Vec::new();
+        let mut dependent = Vec::new();
         for (path, object) in objects {
             let members = members(object, &path, kind, false)?;
             let hostid = params::id(
@@ -47,6 +49,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
                 _ => None,
             };
             let mut checked = check(edit, members, &path, kind, host, None)?;
+            check_formula_hosts(call, edit, &checked.columns, None, &path)?;
             checked.columns.push(("hostid", hostid.into()));
             checked.columns.push(("flags", kind.flags().into()));
             checked.columns.extend(ruleid.map(|id| ("ruleid", id.into())));
@@ -57,13 +60,20 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
                 return Err(taken(&path, "hostid, key_", values));
             }
             keys.push(key);
+            if text_of(&checked.columns, "master_itemid").parse::<u64>().is_ok_and(|id| id > 0) {
+                dependent.push((new.len(), path));
+            }
             new.push(NewItem {
                 columns: checked.columns,
                 preprocessing: checked.preprocessing.unwrap_or_default(),
                 tags: checked.tags.unwrap_or_default(),
             });
         }
-        Ok(config::objects::create_items(edit, &new)?)
+        let ids = config::objects::create_items(edit, &new)?;
+        let dependent: Vec<(u64, String)> =
+            dependent.into_iter().map(|(n, path)| (ids[n], path)).collect();
+        check_masters(edit, &dependent)?;
+        Ok::<_, ApiError>(ids)
     })?;
     Ok(kind.object().result(&ids))
 }
@@ -384,17 +394,21 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         }
         let rows = writable(call, edit, &ids, kind)?;
         let mut changes = Vec::new();
+        let mut dependent = Vec::new();
         for ((path, id, object), row) in updates.into_iter().zip(&rows) {
             let members = members(object, &path, kind, true)?;
             refuse_read_only(row, members, &path)?;
             let checked = check(edit, members, &path, kind, row.int("host_kind"), Some(row))?;
+            check_formula_hosts(call, edit, &checked.columns, Some(row), &path)?;
             let hostid = row.id("hostid");
             let mut all = checked.columns.clone();
             if config::objects::column(&all, "type").is_none() {
                 all.push(("type", row.int("type").into()));
             }
             check_references(edit, &all, &path, hostid, kind, row.id("ruleid"))?;
-            refuse_circle(edit, id, &checked.columns, &path)?;
+            if config::objects::column(&checked.columns, "master_itemid").is_some() {
+                dependent.push((id, path.clone()));
+            }
             changes.push(ItemChange {
                 id,
                 columns: changed(checked.columns, row),
@@ -403,6 +417,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             });
         }
         config::objects::update_items(edit, &changes)?;
+        check_masters(edit, &dependent)?;
         Ok::<_, ApiError>(ids)
     })?;
     Ok(kind.object().result(&ids))
@@ -445,16 +460,6 @@ pub(super) fn delete(
         }
         Ok(config::objects::delete_items(edit, &ids)?)
     })?;
-    let items: Vec<ItemId> = deleted.items.iter().map(|id| ItemId(*id)).collect();
-    let triggers: Vec<TriggerId> = deleted.triggers.iter().map(|id| TriggerId(*id)).collect();
-    if !triggers.is_empty() {
-        call.api.deps.live.triggers_gone(&triggers);
-    }
-    if kind != Kind::Prototype
-        && let Err(error) = call.api.deps.live.clear_history(&items)
-    {
-        // The items are gone all the same; retention takes their history in time.
-        tracing::warn!(%error, "history of deleted items was not cleared");
-    }
+    gone::tell(call, &deleted);
     Ok(json!({ keys: ids.iter().map(ToString::to_string).collect::<Vec<_>>() }))
 }

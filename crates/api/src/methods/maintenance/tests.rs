@@ -135,3 +135,31 @@ fn its_last_hosts_and_groups_stay() {
     server.call("hostgroup.delete", &json!([shared])).unwrap();
     server.refuses(&[("host.delete", json!([c]), -32602, "maintenance \"both\"")]);
 }
+
+#[test]
+fn hosts_and_groups_are_found_by_their_maintenance() {
+    let server = Server::start();
+    let group = server.create("hostgroup.create", &json!({ "name": "g" }));
+    let host = json!({ "host": "h", "groups": { "groupid": group } });
+    let host = server.create("host.create", &host);
+    let maintenance = |name: &str, member: &str, of: serde_json::Value| {
+        let params = json!({
+            "name": name, "active_since": 1_800_000_000, "active_till": 1_800_100_000,
+            "timeperiods": [{ "period": 3600 }], member: of,
+        });
+        server.create("maintenance.create", &params)
+    };
+    let of_host = maintenance("host", "hosts", json!([{ "hostid": host }]));
+    let of_group = maintenance("group", "groups", json!([{ "groupid": group }]));
+    let (found, none) = (json!([{ "hostid": host }]), json!([]));
+    let groups = json!([{ "groupid": group }]);
+    for (method, key, id, expected) in [
+        ("host.get", "hostid", &of_host, &found),
+        ("host.get", "hostid", &of_group, &none),
+        ("hostgroup.get", "groupid", &of_host, &none),
+        ("hostgroup.get", "groupid", &of_group, &groups),
+    ] {
+        let params = json!({ "maintenanceids": id, "output": [key] });
+        assert_eq!(server.call(method, &params).unwrap(), *expected, "{method} {id}");
+    }
+}

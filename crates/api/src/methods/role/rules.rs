@@ -101,6 +101,10 @@ const DIGITS: &[&str] = &[
     "actions.default_access",
 ];
 
+/// Status of what a role does not name. The `default_access` of a list is about what a later version
+/// adds to it.
+const UNNAMED: &str = "1";
+
 /// The stored rules as `role.get` shows them.
 pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
     let mut out = Map::new();
@@ -117,18 +121,16 @@ pub(super) fn shown(stored: &Json, kind: i64, wanted: &Output) -> Json {
         put(name, digit(name).into());
     }
     for (name, known) in [("ui", UI), ("actions", ACTIONS)] {
-        let default = digit(&format!("{name}.default_access"));
         let list = known.iter().filter(|(_, lowest)| *lowest <= kind).map(|(element, _)| {
-            let status =
-                status_of(stored, name, "name", element).unwrap_or_else(|| default.clone());
+            let status = status_of(stored, name, "name", element);
+            let status = status.as_deref().unwrap_or(UNNAMED);
             json!({ "name": element, "status": status })
         });
         put(name, list.collect());
     }
-    let default = digit("modules.default_access");
     let modules = MODULES.map(|id| {
         let status = status_of(stored, "modules", "moduleid", &id.to_string());
-        json!({ "moduleid": id, "status": status.unwrap_or_else(|| default.clone()) })
+        json!({ "moduleid": id, "status": status.as_deref().unwrap_or(UNNAMED) })
     });
     put("modules", modules.collect());
     put("api", stored.get("api").cloned().unwrap_or_else(|| json!([])));
@@ -331,7 +333,7 @@ mod tests {
             (1, json!({ "ui": [{ "name": "reports.audit" }] }), false),
             (3, json!({ "ui": [{ "name": "reports.audit" }] }), true),
             (1, json!({ "ui.default_access": 3 }), false),
-            (1, json!({ "ui.default_access": 0 }), false),
+            (1, json!({ "ui.default_access": 0 }), true),
             (1, json!({ "nosuch": 1 }), false),
             (1, json!({ "actions": [{ "name": "x", "status": 1 }] }), false),
             (1, json!({ "api": ["host.*", "*.get", "*", "*.*", "host.get"] }), true),
@@ -355,7 +357,7 @@ mod tests {
         assert_eq!(all["api.mode"], "1");
         assert_eq!(all["api"], json!(["host.*"]));
         assert_eq!(all["services.write.mode"], "0");
-        assert_eq!(all["actions"][0], json!({ "name": "edit_dashboards", "status": "0" }));
+        assert_eq!(all["actions"][0], json!({ "name": "edit_dashboards", "status": "1" }));
         assert_eq!(all["modules"].as_array().map(Vec::len), Some(30));
         let some = shown(&rules, 1, &Output::Fields(vec!["api".into()]));
         assert_eq!(some, json!({ "api": ["host.*"] }));

@@ -110,8 +110,8 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for id in &ids {
             macros::remove(edit, *id, &names)?;
         }
-        let deleted = links::remove(edit, &ids, &clear, true)?;
-        links::remove(edit, &ids, &unlink, false)?;
+        links::require_seen(call, edit, &ids, &[&clear[..], &unlink].concat())?;
+        let deleted = links::remove(edit, &ids, &unlink, &clear)?;
         links::touch(edit, &ids)?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;

@@ -213,3 +213,65 @@ fn what_templates_gave_stays_or_goes() {
     let told = server.asked.lock().unwrap().iter().filter(|t| t.starts_with("clear")).count();
     assert_eq!(told, 3, "history of the items goes");
 }
+
+#[test]
+fn templates_of_one_trigger_are_unlinked_together() {
+    let (server, group) = setup();
+    let groups = json!({ "groupid": group });
+    let template =
+        |name: &str| server.create("template.create", &json!({ "host": name, "groups": groups }));
+    let (a, b, c) = (template("A"), template("B"), template("C"));
+    for (id, key) in [(&a, "a"), (&b, "b")] {
+        let item = json!({ "hostid": id, "name": key, "key_": key, "type": 2, "value_type": 3 });
+        server.create("item.create", &item);
+    }
+    let expression = "last(/A/a)>0 and last(/B/b)>0";
+    server.create("trigger.create", &json!({ "description": "ab", "expression": expression }));
+    let hosts = server.create("hostgroup.create", &json!({ "name": "hosts" }));
+    let host =
+        server.create("host.create", &json!({ "host": "h", "groups": { "groupid": hosts } }));
+    let ids = |ids: &[&String]| -> serde_json::Value {
+        ids.iter().map(|id| json!({ "templateid": id })).collect()
+    };
+    for (object, key, id, what) in
+        [("template", "templateid", &c, "template \"C\""), ("host", "hostid", &host, "host \"h\"")]
+    {
+        let link = |more: serde_json::Value| {
+            let mut params = more;
+            params[key] = json!(id);
+            server.call(&format!("{object}.update"), &params).map(drop).map_err(|(_, text)| text)
+        };
+        link(json!({ "templates": ids(&[&a, &b]) })).unwrap();
+        let refused = format!(
+            "Cannot unlink template \"A\" without template \"B\" from {what} due to expression of \
+             trigger \"ab\"."
+        );
+        let (unlink, clear) = match object {
+            "host" => ("templateids", "templateids_clear"),
+            _ => ("templateids_link", "templateids_clear"),
+        };
+        let remove = |name: &str| {
+            let params = json!({ format!("{object}ids"): [id], name: [a] });
+            let method = format!("{object}.massremove");
+            server.call(&method, &params).map(drop).map_err(|(_, text)| text)
+        };
+        for result in [
+            link(json!({ "templates": ids(&[&b]) })),
+            link(json!({ "templates_clear": ids(&[&a]) })),
+            remove(unlink),
+            remove(clear),
+        ] {
+            assert_eq!(result, Err(refused.clone()));
+        }
+        let below = "SELECT COUNT(*) AS n FROM triggers WHERE templateid > 0";
+        assert_eq!(server.count(below), 1);
+        link(json!({ "templates": [], "templates_clear": ids(&[&a]) })).unwrap();
+        assert_eq!(server.count(below), 0);
+        link(json!({ "templates": ids(&[&a, &b]) })).unwrap();
+        server.refuses(&[("template.delete", json!([a]), -32602, &refused)]);
+        link(json!({ "templates": [] })).unwrap();
+        // Without both, the trigger is the own one of what had linked them.
+        assert_eq!(server.count(below), 0);
+    }
+    server.call("template.delete", &json!([a, b])).unwrap();
+}

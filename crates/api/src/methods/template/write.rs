@@ -191,7 +191,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             &ids,
         )?;
         let linked: Vec<u64> = linked.iter().map(|row| row.id("hostid")).collect();
-        let mut deleted = links::remove(edit, &linked, &ids, true)?;
+        let mut deleted = links::remove(edit, &linked, &[], &ids)?;
         gone::add(&mut deleted, delete_hosts(edit, &ids)?);
         Ok(deleted)
     })?;

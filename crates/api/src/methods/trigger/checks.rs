@@ -10,17 +10,22 @@ use super::Kind;
 use crate::error::{ApiError, ApiResult};
 use crate::object::Columns;
 
-/// Links that browsers would run as code are refused.
+/// Links that browsers would run as code, or that lead to another server without saying so, are
+/// refused. They are read as browsers read them: without control characters around them, without
+/// line ends and tabs anywhere, and with `\\` as `/`.
 pub(super) fn check_url(url: &str, path: &str) -> ApiResult<()> {
-    let scheme = url.split_once(':').map(|(scheme, _)| scheme.trim().to_ascii_lowercase());
-    let allowed = ["http", "https", "ftp", "file", "mailto", "tel", "ssh"];
-    let word = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'+');
-    match scheme {
-        Some(scheme) if word(&scheme) && !allowed.contains(&scheme.as_str()) => {
-            Err(ApiError::at(path, "unacceptable URL"))
-        }
-        _ => Ok(()),
+    const ALLOWED: &[&str] = &["http", "https", "ftp", "file", "mailto", "tel", "ssh"];
+    let read: String = url.chars().filter(|c| !matches!(c, '\t' | '\n' | '\r')).collect();
+    let read = read.trim_start_matches(|c: char| c <= ' ');
+    let is_slash = |c: char| matches!(c, '/' | '\\');
+    let elsewhere = read.starts_with(is_slash) && read[1..].starts_with(is_slash);
+    let in_scheme = |c: char| c.is_ascii_alphanumeric() || matches!(c, '+' | '-' | '.');
+    let scheme = read.split_once(':').map(|(scheme, _)| scheme.trim_end().to_ascii_lowercase());
+    let scheme = scheme.filter(|scheme| !scheme.is_empty() && scheme.chars().all(in_scheme));
+    if elsewhere || scheme.is_some_and(|scheme| !ALLOWED.contains(&scheme.as_str())) {
+        return Err(ApiError::at(path, "unacceptable URL"));
     }
+    Ok(())
 }
 
 /// Expression macros of an event name must be closed, and of the form that names of events
@@ -117,6 +122,48 @@ pub(super) fn check_uuid(columns: &Columns, on_template: bool, path: &str) -> Ap
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn urls_are_read_as_browsers_read_them() {
+        for url in [
+            "",
+            "/x",
+            "zabbix.php?a=b:c",
+            "http://a",
+            "https:a",
+            " http://a",
+            "ftp://a",
+            "file:///x",
+            "mailto:a@b",
+            "ssh:x",
+            "{$M}",
+            "{$M}://x",
+            "chart.php",
+            "a/b:c",
+            "#a:b",
+            "http://[::1]/",
+        ] {
+            assert!(check_url(url, "/url").is_ok(), "{url:?}");
+        }
+        for url in [
+            "javascript:x",
+            "JaVaScRiPt:x",
+            "java\tscript:x",
+            "java\nscript:x",
+            "\tjavascript:x",
+            " \u{1}javascript:x",
+            "vbscript:x",
+            "data:text/html,x",
+            "x:y",
+            "view-source:x",
+            "//evil.example/x",
+            "/\t/evil.example",
+            "/\\evil.example",
+            "\\\\evil.example",
+        ] {
+            assert!(check_url(url, "/url").is_err(), "{url:?}");
+        }
+    }
 
     #[test]
     fn event_names() {

@@ -296,7 +296,17 @@ fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<(
     let all: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
     let all: Vec<u64> = all.into_iter().collect();
     let mut shown = found.call.get_keyed("item.get", "itemids", "itemid", &all, wanted)?;
-    shown.extend(found.call.get_keyed("itemprototype.get", "itemids", "itemid", &all, wanted)?);
+    let mut prototypes =
+        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &all, wanted)?;
+    for one in prototypes.values_mut().filter_map(Json::as_object_mut) {
+        // Prototypes are never checked: their state is that of a new item.
+        for (name, value) in
+            [("state", "0"), ("error", "")].iter().filter(|(name, _)| wanted.has(name))
+        {
+            one.insert((*name).to_owned(), (*value).into());
+        }
+    }
+    shown.extend(prototypes);
     let mut of_row: HashMap<u64, Vec<Json>> = HashMap::new();
     for (trigger, item) in pairs {
         if let Some(item) = shown.get(&item.to_string()) {

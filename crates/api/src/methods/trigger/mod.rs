@@ -1,6 +1,7 @@
 //! Triggers and trigger prototypes.
 
 mod checks;
+mod circles;
 mod expand;
 mod get;
 mod shown;

@@ -68,7 +68,7 @@ fn what_create_refuses() {
         (json!({ "description": "x" }), "\"/1\": the parameter \"expression\" is missing"),
         (
             json!({ "description": "one", "expression": "last(/web/n)=1" }),
-            "Trigger \"one\" already exists on \"web\".",
+            "Trigger \"one\" already exists on \"Web server\".",
         ),
         (
             json!({ "description": "x", "expression": "1=1" }),
@@ -341,4 +341,69 @@ fn options_choose_triggers() {
             found.as_array().unwrap().iter().filter_map(|t| t["triggerid"].as_str()).collect();
         assert_eq!(ids, expect, "{options}");
     }
+}
+
+#[test]
+fn dependencies_of_one_call_close_no_circle() {
+    let f = Fixture::new();
+    let (a, b) = (f.make("a", "last(/web/n)=1"), f.make("b", "last(/web/n)=2"));
+    let depend = |pairs: &[(&str, &str)]| {
+        let one = |(id, on): &(&str, &str)| json!({ "triggerid": id, "dependencies": [{ "triggerid": on }] });
+        let params: Json = pairs.iter().map(one).collect();
+        f.server.call("trigger.update", &params).map(drop).map_err(|(_, data)| data)
+    };
+    let refused = depend(&[(&a, &b), (&b, &a)]).unwrap_err();
+    let text = "Trigger \"a\" cannot depend on the trigger \"b\", because a circular linkage \
+                (\"b\" -> \"a\" -> \"b\") would occur.";
+    assert_eq!(refused, text);
+    assert_eq!(f.server.count("SELECT COUNT(*) AS n FROM trigger_depends"), 0);
+    // A dependency of a host's own trigger and one that its template brings later.
+    let (c, d) = (f.make("c", "last(/base/n)=3"), f.make("d", "last(/base/n)=4"));
+    let below = |parent: &str| {
+        f.server.text(&format!("SELECT triggerid FROM triggers WHERE templateid = {parent}"))
+    };
+    let (c_web, d_web) = (below(&c), below(&d));
+    depend(&[(&c_web, &d_web)]).unwrap();
+    assert!(depend(&[(&d, &c)]).unwrap_err().contains("circular linkage"));
+    // To turn a dependency round in one call is no circle.
+    depend(&[(&a, &b)]).unwrap();
+    let turn = json!([
+        { "triggerid": a, "dependencies": [] },
+        { "triggerid": b, "dependencies": [{ "triggerid": a }] },
+    ]);
+    f.server.call("trigger.update", &turn).unwrap();
+}
+
+#[test]
+fn a_trigger_without_items_is_only_of_super_admins() {
+    let f = Fixture::new();
+    let id = f.make("a", "last(/web/n)=1");
+    let group = f.server.text("SELECT groupid FROM groups_ WHERE name = 'Hosts'");
+    let session = f.server.user("admin", "2", &[(&group, 3)]);
+    let delete = || f.server.call_as(Some(&session), "trigger.delete", &json!([id]));
+    let seen = || f.server.call_as(Some(&session), "trigger.get", &json!({ "triggerids": id }));
+    assert_eq!(seen().unwrap()[0]["triggerid"], *id);
+    f.server.write_sql(&["DELETE FROM functions"]);
+    assert_eq!(seen().unwrap(), json!([]));
+    assert!(delete().is_err());
+    f.server.call("trigger.delete", &json!([id])).unwrap();
+}
+
+#[test]
+fn items_of_prototypes_have_the_state_of_new_items() {
+    let f = Fixture::new();
+    let rule = json!({ "hostid": f.host, "name": "r", "key_": "r", "type": 2 });
+    let rule = f.server.create("discoveryrule.create", &rule);
+    let item = json!({ "hostid": f.host, "ruleid": rule, "name": "p", "key_": "p[{#A}]", "type": 2,
+                       "value_type": 3 });
+    f.server.create("itemprototype.create", &item);
+    let trigger = json!({ "description": "t", "expression": "last(/web/p[{#A}])>0" });
+    f.server.create("triggerprototype.create", &trigger);
+    let items = |wanted: Json| {
+        let found = f.server.call("triggerprototype.get", &json!({ "selectItems": wanted }));
+        found.unwrap()[0]["items"][0].clone()
+    };
+    assert_eq!(items(json!(["key_", "state"]))["state"], "0");
+    assert_eq!(items(json!("extend"))["error"], "");
+    assert_eq!(items(json!(["key_"])).get("state"), None);
 }

@@ -4,13 +4,18 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use config::Edit;
 use config::db::{Row, Value, query_by_ids};
-use config::objects::{ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve};
+use config::objects::{
+    Deleted, ExpressionError, NewTrigger, Resolved, Tag, TriggerChange, column, resolve,
+};
 use model::TriggerId;
 
 use super::checks::{check_event_name, check_modes, check_prototypes, check_url, check_uuid};
+use super::circles::refuse_circles;
 use super::{Kind, expand};
 use crate::call::{Call, Json};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
+use crate::gone;
 use crate::object::{Columns, Mode, taken};
 use crate::params;
 use crate::permission::{Need, and, on_hosts, on_triggers};
@@ -160,7 +165,7 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
                 columns.push(("flags", Value::Int(2)));
             }
             let depends_on = depends_on.unwrap_or_default();
-            check_dependencies(call, edit, None, &description, on_template, &depends_on)?;
+            check_dependencies(call, edit, &description, on_template, &depends_on)?;
             new.push(NewTrigger {
                 columns,
                 expression: resolved.expression,
@@ -175,12 +180,10 @@ pub(super) fn create(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
     Ok(kind.object().result(&ids))
 }
 
-/// Dependencies exist, the user sees them, they close no circle, and no template's trigger depends
-/// on one further down.
+/// Dependencies exist, the user sees them, and no template's trigger depends on one further down.
 fn check_dependencies(
     call: &Call<'_>,
     edit: &mut Edit<'_>,
-    id: Option<u64>,
     description: &str,
     on_template: bool,
     on: &[u64],
@@ -212,58 +215,7 @@ fn check_dependencies(
             )));
         }
     }
-    match id {
-        Some(id) => refuse_circle(edit, id, description, on),
-        None => Ok(()),
-    }
-}
-
-/// Longest chain of dependencies that is followed.
-const CHAIN_MAX: usize = 10_000;
-
-fn refuse_circle(edit: &mut Edit<'_>, id: u64, description: &str, on: &[u64]) -> ApiResult<()> {
-    let mut back: BTreeMap<u64, u64> = BTreeMap::new();
-    let mut frontier: Vec<(u64, u64)> = on.iter().map(|other| (*other, 0)).collect();
-    while let Some((at, from)) = frontier.pop() {
-        if at != id && back.contains_key(&at) {
-            continue;
-        }
-        back.insert(at, from);
-        if at == id {
-            return Err(circle(edit, id, description, &back)?);
-        }
-        if back.len() > CHAIN_MAX {
-            break;
-        }
-        let sql = "SELECT depends_on FROM trigger_depends WHERE triggerid = ?";
-        let rows = edit.query(sql, &[at.into()])?;
-        frontier.extend(rows.iter().map(|row| (row.id("depends_on"), at)));
-    }
     Ok(())
-}
-
-fn circle(
-    edit: &mut Edit<'_>,
-    id: u64,
-    description: &str,
-    back: &BTreeMap<u64, u64>,
-) -> ApiResult<ApiError> {
-    let mut way = vec![id];
-    while let Some(before) = way.last().and_then(|at| back.get(at)).filter(|id| **id > 0) {
-        way.push(*before);
-    }
-    way.reverse();
-    let names = crate::write::names(edit, "triggers", "triggerid", "description", &way)?;
-    let name = |id: &u64| format!("\"{}\"", names.get(id).map_or("", String::as_str));
-    let first = way.first().copied().unwrap_or(id);
-    let mut shown: Vec<String> = way.iter().map(name).collect();
-    shown.push(name(&first));
-    Ok(ApiError::params(format!(
-        "Trigger \"{description}\" cannot depend on the trigger {}, because a circular linkage \
-         ({}) would occur.",
-        name(&first),
-        shown.join(" -> ")
-    )))
 }
 
 /// Fields of an inherited trigger that only the template's may change.
@@ -331,7 +283,10 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
             );
             changes.push(change(call, edit, input, row, now, path, kind)?);
         }
-        Ok::<_, ApiError>(config::objects::update_triggers(edit, &changes)?)
+        config::objects::update_triggers(edit, &changes)?;
+        let dependent: Vec<u64> =
+            changes.iter().filter(|one| one.depends_on.is_some()).map(|one| one.id).collect();
+        refuse_circles(edit, &dependent)
     })?;
     let off: Vec<TriggerId> = updates
         .iter()
@@ -339,7 +294,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         .map(|(_, id, _)| TriggerId(*id))
         .collect();
     if kind == Kind::Trigger && !off.is_empty() {
-        call.api.deps.live.triggers_gone(&off);
+        call.after_commit(Effect::TriggersGone(off)).map_err(ApiError::application)?;
     }
     Ok(kind.object().result(&ids))
 }
@@ -404,7 +359,7 @@ fn change(
         None
     };
     if let Some(on) = &depends_on {
-        check_dependencies(call, edit, Some(id), &description, on_template, on)?;
+        check_dependencies(call, edit, &description, on_template, on)?;
     }
     columns.retain(|(name, value)| row.get(name) != Some(value));
     Ok(TriggerChange { id, columns, expressions, tags, depends_on })
@@ -428,8 +383,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Jso
         Ok(config::objects::delete_triggers(edit, &ids)?)
     })?;
     if kind == Kind::Trigger {
-        let gone: Vec<TriggerId> = gone.into_iter().map(TriggerId).collect();
-        call.api.deps.live.triggers_gone(&gone);
+        gone::tell(call, &Deleted { triggers: gone, ..Deleted::default() });
     }
     Ok(kind.object().result(&ids))
 }

@@ -208,3 +208,39 @@ fn roles_decide_what_may_be_called() {
             json!([{ "name": "r", "rules": { "api.mode": "1", "api": ["host.*"] }, "users": [{ "username": "u1" }] }])),
     ]);
 }
+
+#[test]
+fn a_check_tells_how_the_user_may_sign_in_and_no_session_of_a_token() {
+    let server = Server::start();
+    let group = server.create("usergroup.create", &json!({ "name": "api only", "gui_access": 3 }));
+    let user = json!({
+        "username": "api", "passwd": "Pa55word-x", "roleid": "1", "usrgrps": { "usrgrpid": group },
+    });
+    let user = server.create("user.create", &user);
+    let token = server.create("token.create", &json!({ "name": "t", "userid": user }));
+    let token = server.call("token.generate", &json!([token])).unwrap()[0]["token"].clone();
+    let sign_in = json!({ "username": "api", "password": "Pa55word-x", "userData": true });
+    let signed_in = server.call_as(None, "user.login", &sign_in).unwrap();
+    let check = |params: serde_json::Value| {
+        server.call_as(None, "user.checkAuthentication", &params).map_err(|(_, text)| text)
+    };
+    let session = signed_in["sessionid"].clone();
+    let by_session = check(json!({ "sessionid": session })).unwrap();
+    let by_token = check(json!({ "token": token })).unwrap();
+    for answer in [&signed_in, &by_session, &by_token] {
+        assert_eq!(answer["gui_access"], "3");
+    }
+    assert_eq!(by_session["sessionid"], session);
+    assert_eq!((by_token.get("sessionid"), by_token.get("secret")), (None, None));
+    assert_eq!(
+        check(json!({ "sessionid": token })).unwrap_err(),
+        "Session terminated, re-login, please."
+    );
+    assert_eq!(check(json!({ "token": session })).unwrap_err(), "Not authorized.");
+    let shown =
+        server.call("usergroup.get", &json!({ "usrgrpids": group, "selectUsers": ["userid"] }));
+    assert_eq!(
+        shown.unwrap()[0]["users"],
+        json!([{ "userid": user, "gui_access": "3", "debug_mode": "0", "users_status": "0" }])
+    );
+}

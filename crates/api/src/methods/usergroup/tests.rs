@@ -45,7 +45,10 @@ fn rights_filters_and_members() {
             "usrgrpids": ug, "output": ["name"], "selectUsers": ["username"], "selectTagFilters": "extend",
             "selectHostGroupRights": "extend", "selectTemplateGroupRights": "extend", "selectRights": "count",
         }), json!([{
-            "usrgrpid": ug, "name": "ug2", "users": [{ "userid": "2", "username": "guest" }],
+            "usrgrpid": ug, "name": "ug2", "users": [{
+                "userid": "2", "username": "guest",
+                "gui_access": "1", "debug_mode": "0", "users_status": "1",
+            }],
             "hostgroup_rights": [], "templategroup_rights": [{ "id": tg, "permission": "3" }],
             "tag_filters": [{ "groupid": hg, "tag": "t", "value": "" }],
         }])),

@@ -158,3 +158,57 @@ fn macros_of_discovery_change_only_by_becoming_the_users_own() {
     server.call("usermacro.update", &json!({ "hostmacroid": a, "value": "3" })).unwrap();
     assert_eq!(now(), "3 0");
 }
+
+#[test]
+fn a_host_has_each_macro_once() {
+    let server = Server::start();
+    let group = server.create("hostgroup.create", &json!({ "name": "g" }));
+    let host = json!({
+        "host": "h", "name": "H", "groups": { "groupid": group },
+        "macros": [{ "macro": "{$P}", "value": "1" }, { "macro": "{$Q}", "value": "2" }],
+    });
+    let host = server.create("host.create", &host);
+    let id = |name: &str| {
+        server.text(&format!("SELECT hostmacroid FROM hostmacros WHERE macro = '{name}'"))
+    };
+    let (p, q) = (id("{$P}"), id("{$Q}"));
+    let update = |macros: serde_json::Value| {
+        let result = server.call("host.update", &json!({ "hostid": host, "macros": macros }));
+        result.map(drop).map_err(|(_, text)| text)
+    };
+    let exists = "Macro \"{$Q}\" already exists on \"H\".";
+    for (macros, text) in [
+        (
+            json!([{ "hostmacroid": p, "macro": "{$Q}" }, { "hostmacroid": q, "value": "5" }]),
+            exists.to_owned(),
+        ),
+        (
+            json!([{ "hostmacroid": q, "value": "7" }, { "macro": "{$Q}", "value": "9" }]),
+            exists.to_owned(),
+        ),
+        (
+            json!([{ "hostmacroid": p, "value": "1" }, { "hostmacroid": p, "value": "2" }]),
+            format!("Invalid parameter \"/1/macros/2\": value (hostmacroid)=({p}) already exists."),
+        ),
+    ] {
+        assert_eq!(update(macros.clone()), Err(text), "{macros}");
+    }
+    let values = || {
+        let found = server.call(
+            "usermacro.get",
+            &json!({ "hostids": host, "output": ["macro", "value"], "sortfield": "macro" }),
+        );
+        let found = found.unwrap();
+        let one = |one: &serde_json::Value| format!("{}={}", one["macro"], one["value"]);
+        found.as_array().unwrap().iter().map(one).collect::<Vec<_>>().join(" ").replace('"', "")
+    };
+    assert_eq!(values(), "{$P}=1 {$Q}=2");
+    // A name that another macro gives up is free.
+    update(json!([
+        { "hostmacroid": p, "macro": "{$R}" },
+        { "hostmacroid": q },
+        { "macro": "{$P}", "value": "3" },
+    ]))
+    .unwrap();
+    assert_eq!(values(), "{$P}=3 {$Q}=2 {$R}=1");
+}

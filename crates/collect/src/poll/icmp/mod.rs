@@ -83,9 +83,7 @@ impl Pinger {
     fn start(&self) -> Result<queue::Sender<Request>, String> {
         let (requests, received) = queue::bounded("pings", REQUESTS);
         let (clock, source, busy) = (self.clock.clone(), self.source, Arc::clone(&self.busy));
-        std::thread::Builder::new()
-            .name(String::from("pinger"))
-            .spawn(move || engine::run(clock, source, received, &busy))
+        stdx::thread::critical("pinger", move || engine::run(clock, source, received, &busy))
             .map(|_| requests)
             .map_err(|error| format!("the thread that pings cannot start: {error}"))
     }

@@ -106,9 +106,7 @@ impl Services {
         let (services, received) = queue::bounded("VMware services", SERVICES_MAX);
         let (clock, known) = (self.clock.clone(), Arc::clone(&self.known));
         let client = Arc::clone(&self.client);
-        std::thread::Builder::new()
-            .name(String::from("vmware"))
-            .spawn(move || run(&clock, &*client, &known, received))
+        stdx::thread::critical("vmware", move || run(&clock, &*client, &known, received))
             .map(|_| services)
             .map_err(|error| format!("the thread that reads VMware services: {error}"))
     }

@@ -181,7 +181,14 @@ const CONFIGURATION: &[Table] = &[
         "items",
         &["itemid"],
         ITEMS,
-        &[&["hostid", "key_"], &["templateid"], &["master_itemid"], &["ruleid"], &["valuemapid"]],
+        &[
+            &["hostid", "key_"],
+            &["templateid"],
+            &["master_itemid"],
+            &["ruleid"],
+            &["valuemapid"],
+            &["uuid"],
+        ],
     ),
     table(
         "item_preprocessing",
@@ -219,7 +226,7 @@ const CONFIGURATION: &[Table] = &[
         &[&["parent_itemid"]],
     ),
     // ---- triggers
-    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["value"]]),
+    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["value"], &["uuid"]]),
     table(
         "functions",
         &["functionid"],

@@ -34,8 +34,7 @@ pub(super) fn read(
     let mut hosts: BTreeMap<HostId, Host> =
         rows.iter().map(|row| (HostId(row.id("hostid")), host(row))).collect();
     groups(connection, &mut hosts, scope)?;
-    // Tags of templates count for hosts, so all are read whatever the scope.
-    let tags = tags(connection)?;
+    let tags = tags(connection, &snapshot.macros, scope)?;
     for (id, host) in &mut hosts {
         host.templates = snapshot.macros.templates_of.get(id).cloned().unwrap_or_default().into();
         host.tags = all_tags(&snapshot.macros, &tags, *id);
@@ -177,15 +176,33 @@ fn groups(
     Ok(())
 }
 
-fn tags(connection: &mut dyn Connection) -> DbResult<Tags> {
-    let rows =
-        connection.query("SELECT hostid, tag, value FROM host_tags ORDER BY hosttagid", &[])?;
+/// Tags of the hosts in scope and of all templates above them.
+fn tags(connection: &mut dyn Connection, macros: &Macros, scope: &Scope) -> DbResult<Tags> {
+    let sql = "SELECT hostid, tag, value FROM host_tags";
+    let rows = match scope {
+        Scope::All => connection.query(&format!("{sql} ORDER BY hosttagid"), &[])?,
+        Scope::Ids(ids) => {
+            let ids = with_templates(macros, ids);
+            let sql = format!("{sql} WHERE hostid IN ({{ids}}) ORDER BY hosttagid");
+            query_by_ids(connection, &sql, &[], &ids)?
+        }
+    };
     let mut tags = Tags::new();
     for row in rows {
         let tag = (Arc::from(row.text("tag")), Arc::from(row.text("value")));
         tags.entry(HostId(row.id("hostid"))).or_default().push(tag);
     }
     Ok(tags)
+}
+
+fn with_templates(macros: &Macros, hosts: &[u64]) -> Vec<u64> {
+    let mut level: Vec<HostId> = hosts.iter().map(|id| HostId(*id)).collect();
+    let mut seen: BTreeSet<HostId> = level.iter().copied().collect();
+    while let Some(id) = level.pop() {
+        let above = macros.templates_of.get(&id).into_iter().flatten();
+        level.extend(above.copied().filter(|template| seen.insert(*template)));
+    }
+    seen.into_iter().map(|id| id.0).collect()
 }
 
 /// Own tags and those of all templates, each pair once.

@@ -1,0 +1,110 @@
+//! Findings that could not be written before the server stopped: kept in a file for the next start.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::path::PathBuf;
+
+use model::{Timestamp, TriggerFinding, TriggerId};
+use serde_json::{Value as Json, json};
+
+/// The file, one finding a line; absent while there is none.
+#[derive(Debug)]
+pub struct Unsent {
+    path: PathBuf,
+}
+
+impl Unsent {
+    /// The file may be absent.
+    pub fn new(path: PathBuf) -> Self {
+        Self { path }
+    }
+
+    /// Adds findings, synced. It logs what it cannot write: the server stops, nobody can repeat it.
+    pub(crate) fn add(&self, findings: &[TriggerFinding]) {
+        let path = self.path.display();
+        match self.append(findings) {
+            Ok(()) => tracing::warn!(
+                findings = findings.len(),
+                "the configuration database is down: kept events in {path} for the next start"
+            ),
+            Err(error) => tracing::error!(
+                %error,
+                findings = findings.len(),
+                "lost events: neither the configuration database nor {path} can be written"
+            ),
+        }
+    }
+
+    fn append(&self, findings: &[TriggerFinding]) -> std::io::Result<()> {
+        let mut text = String::new();
+        for finding in findings {
+            text += &encode(finding).to_string();
+            text.push('\n');
+        }
+        let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
+        file.write_all(text.as_bytes())?;
+        file.sync_all()?;
+        match self.path.parent() {
+            Some(folder) => File::open(folder)?.sync_all(),
+            None => Ok(()),
+        }
+    }
+
+    /// The findings of the file, in order. A line that was cut short is skipped.
+    pub(crate) fn read(&self) -> std::io::Result<Vec<TriggerFinding>> {
+        let text = match std::fs::read_to_string(&self.path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut findings = Vec::new();
+        for line in text.lines() {
+            match serde_json::from_str(line).ok().as_ref().and_then(decode) {
+                Some(finding) => findings.push(finding),
+                None => tracing::error!(
+                    "skipping a damaged line of {}: {}",
+                    self.path.display(),
+                    line.chars().take(200).collect::<String>()
+                ),
+            }
+        }
+        Ok(findings)
+    }
+
+    /// All findings are in the database.
+    pub(crate) fn remove(&self) -> std::io::Result<()> {
+        match std::fs::remove_file(&self.path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+}
+
+fn encode(finding: &TriggerFinding) -> Json {
+    match finding {
+        TriggerFinding::Problem { trigger, at, name, opdata, tags } => json!({
+            "problem": trigger.0, "clock": at.clock, "ns": at.ns, "name": name, "opdata": opdata,
+            "tags": tags,
+        }),
+        TriggerFinding::Recovery { trigger, at, name, tags } => json!({
+            "recovery": trigger.0, "clock": at.clock, "ns": at.ns, "name": name, "tags": tags,
+        }),
+        TriggerFinding::State { trigger, error } => json!({ "state": trigger.0, "error": error }),
+    }
+}
+
+fn decode(json: &Json) -> Option<TriggerFinding> {
+    let id = |name: &str| json.get(name).and_then(Json::as_u64).map(TriggerId);
+    let text = |name: &str| json.get(name).and_then(Json::as_str).map(str::to_owned);
+    let small = |name: &str| json.get(name)?.as_u64().and_then(|n| u32::try_from(n).ok());
+    let at = || Some(Timestamp { clock: small("clock")?, ns: small("ns")? });
+    let tags = || serde_json::from_value(json.get("tags")?.clone()).ok();
+    Some(if let Some(trigger) = id("problem") {
+        let (name, opdata) = (text("name")?, text("opdata")?);
+        TriggerFinding::Problem { trigger, at: at()?, name, opdata, tags: tags()? }
+    } else if let Some(trigger) = id("recovery") {
+        TriggerFinding::Recovery { trigger, at: at()?, name: text("name")?, tags: tags()? }
+    } else {
+        TriggerFinding::State { trigger: id("state")?, error: text("error")? }
+    })
+}

@@ -1,0 +1,212 @@
+//! `host.states` and `host.summary`, which are ours: what a page shows as the state of hosts,
+//! counted on the server.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
+
+use model::ItemId;
+use serde_json::json;
+
+use super::HOST;
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::get::Get;
+use crate::methods::event::{SEVERITIES, by_host};
+use crate::params;
+use crate::permission::{Need, on_hosts};
+
+/// Hosts of one `host.states`: more than any screen has rows.
+const HOSTS_MAX: usize = 1_000;
+/// Hosts with problems that `host.summary` names.
+const WORST_MAX: i64 = 1_000;
+/// Items whose newest values are read together.
+const ITEMS_AT_ONCE: usize = 10_000;
+/// Seconds after which a host without values is looked at again, and one with values.
+const UNKNOWN_S: u64 = 10;
+const KNOWN_S: u64 = 300;
+
+/// Which hosts have values, remembered for a short time: looking at every item of every host
+/// costs too much for each page that is opened.
+#[derive(Debug, Default)]
+pub(crate) struct WithValues(Mutex<HashMap<u64, Looked>>);
+
+#[derive(Debug, Clone, Copy)]
+struct Looked {
+    at: u64,
+    /// An item that had a value.
+    item: Option<u64>,
+}
+
+/// Per host: `data` 1 if any of its enabled items has a value, and its open, unsuppressed
+/// problems by severity, 0 to 5.
+pub(super) fn states(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    known(input, &["hostids"])?;
+    let ids = params::ids(input, "hostids")?
+        .ok_or_else(|| ApiError::at("/", "the parameter \"hostids\" is missing"))?;
+    if ids.len() > HOSTS_MAX {
+        let why = format!("maximum allowed array size is {HOSTS_MAX}");
+        return Err(ApiError::at("/hostids", why));
+    }
+    let hosts: Vec<u64> = readable(call, Some(&ids))?.into_iter().map(|host| host.id).collect();
+    let problems: BTreeMap<u64, [i64; SEVERITIES]> =
+        by_host(call, Some(&hosts))?.into_iter().collect();
+    let with_values = with_values(call, &hosts)?;
+    let rows = hosts.iter().map(|id| {
+        let counts = problems.get(id).copied().unwrap_or_default();
+        json!({
+            "hostid": id.to_string(),
+            "data": if with_values.contains(id) { "1" } else { "0" },
+            "problems": counts.map(|count| count.to_string()),
+        })
+    });
+    Ok(rows.collect())
+}
+
+/// All hosts in numbers: `hosts`, `disabled`, and of the monitored ones those with `problems`, those
+/// with values and without problems (`ok`) and those about which nothing is known (`unknown`);
+/// `worst` are the `limit` hosts with the most severe problems.
+pub(super) fn summary(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
+    known(input, &["limit"])?;
+    let limit = match input.get("limit").filter(|v| !v.is_null()) {
+        None => WORST_MAX,
+        Some(value) => params::int(value, "/limit")?.clamp(0, WORST_MAX),
+    };
+    let hosts = readable(call, None)?;
+    let disabled = hosts.iter().filter(|host| host.disabled).count();
+    let monitored: HashMap<u64, &str> =
+        hosts.iter().filter(|host| !host.disabled).map(|host| (host.id, &*host.name)).collect();
+    let mut bad = by_host(call, None)?;
+    bad.retain(|(id, _)| monitored.contains_key(id));
+    // The most severe first, then the most of that severity.
+    bad.sort_by(|(a, one), (b, other)| {
+        other.iter().rev().cmp(one.iter().rev()).then_with(|| a.cmp(b))
+    });
+    let troubled: HashSet<u64> = bad.iter().map(|(id, _)| *id).collect();
+    let mut others: Vec<u64> =
+        monitored.keys().copied().filter(|id| !troubled.contains(id)).collect();
+    others.sort_unstable();
+    let ok = with_values(call, &others)?.len();
+    let worst = bad.iter().take(usize::try_from(limit).unwrap_or_default());
+    let worst: Vec<Json> = worst
+        .map(|(id, counts)| {
+            json!({
+                "hostid": id.to_string(),
+                "name": monitored.get(id),
+                "problems": counts.map(|count| count.to_string()),
+            })
+        })
+        .collect();
+    Ok(json!({
+        "hosts": hosts.len().to_string(),
+        "disabled": disabled.to_string(),
+        "problems": bad.len().to_string(),
+        "ok": ok.to_string(),
+        "unknown": (others.len() - ok).to_string(),
+        "worst": worst,
+    }))
+}
+
+fn known(input: &Json, options: &[&str]) -> ApiResult<()> {
+    let mut members = input.as_object().into_iter().flat_map(|members| members.keys());
+    match members.find(|name| !options.contains(&name.as_str())) {
+        Some(name) => Err(ApiError::at("/", format_args!("unexpected parameter \"{name}\""))),
+        None => Ok(()),
+    }
+}
+
+struct Readable {
+    id: u64,
+    name: String,
+    disabled: bool,
+}
+
+/// Hosts that the user may see, of these or of all.
+fn readable(call: &Call<'_>, ids: Option<&[u64]>) -> ApiResult<Vec<Readable>> {
+    let input = json!({});
+    let mut get = Get::new(call, &input, &HOST, &[])?;
+    get.and("t.kind = 0", []);
+    if let Some(ids) = ids {
+        get.in_ids("t.hostid IN ({ids})", ids);
+    }
+    if let Some(condition) = on_hosts(call.user(), Need::Read, "t.hostid") {
+        get.and(condition, []);
+    }
+    let (condition, values) = get.condition()?;
+    let sql = format!(
+        "SELECT t.hostid, t.name, t.status FROM hosts t WHERE {condition} ORDER BY t.hostid"
+    );
+    let rows = call.rows(&sql, &values)?;
+    let host = |row: &config::db::Row| Readable {
+        id: row.id("hostid"),
+        name: row.text("name").to_owned(),
+        disabled: row.int("status") != 0,
+    };
+    Ok(rows.iter().map(host).collect())
+}
+
+/// Those of the hosts of which any enabled item has a value.
+fn with_values(call: &Call<'_>, hosts: &[u64]) -> ApiResult<HashSet<u64>> {
+    let now = call.now();
+    let memory = &call.api.with_values.0;
+    let looked = |id: &u64| {
+        let memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.get(id).copied()
+    };
+    let mut found = HashSet::new();
+    let (mut again, mut whole) = (Vec::new(), Vec::new());
+    for host in hosts {
+        match looked(host) {
+            Some(Looked { at, item: Some(_) }) if now < at + KNOWN_S => {
+                found.insert(*host);
+            }
+            Some(Looked { at, item: None }) if now < at + UNKNOWN_S => {}
+            Some(Looked { item: Some(item), .. }) => again.push((*host, item)),
+            _ => whole.push(*host),
+        }
+    }
+    // The item that had a value most probably still has one.
+    let still = valued(call, &again);
+    whole.extend(again.iter().map(|(host, _)| *host).filter(|host| !still.contains_key(host)));
+    let pairs = call.pairs(
+        "SELECT hostid, itemid FROM items WHERE status = 0 AND flags IN (0, 4) \
+         AND hostid IN ({ids}) ORDER BY hostid, itemid",
+        &whole,
+    )?;
+    let fresh = valued(call, &pairs);
+    let mut memory = memory.lock().unwrap_or_else(PoisonError::into_inner);
+    for (host, item) in still.iter().chain(&fresh) {
+        found.insert(*host);
+        memory.insert(*host, Looked { at: now, item: Some(*item) });
+    }
+    for host in whole.iter().filter(|host| !fresh.contains_key(host)) {
+        memory.insert(*host, Looked { at: now, item: None });
+    }
+    Ok(found)
+}
+
+/// Of pairs of host and item: hosts with an item that has a value. Looks at the first items of all
+/// hosts before it looks at the others, which most hosts do not need.
+fn valued(call: &Call<'_>, pairs: &[(u64, u64)]) -> HashMap<u64, u64> {
+    let mut found = HashMap::new();
+    let mut rank = HashMap::<u64, usize>::new();
+    let (mut first, mut others) = (Vec::new(), Vec::new());
+    for pair in pairs {
+        let rank = rank.entry(pair.0).or_default();
+        *rank += 1;
+        if *rank <= 2 { first.push(*pair) } else { others.push(*pair) }
+    }
+    for round in [first, others] {
+        let left: Vec<(u64, u64)> =
+            round.into_iter().filter(|(host, _)| !found.contains_key(host)).collect();
+        for chunk in left.chunks(ITEMS_AT_ONCE) {
+            let items: Vec<ItemId> = chunk.iter().map(|(_, item)| ItemId(*item)).collect();
+            let states = call.api.deps.live.item_states(&items);
+            for ((host, item), state) in chunk.iter().zip(states) {
+                if state.last.is_some() {
+                    found.entry(*host).or_insert(*item);
+                }
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,72 @@
+//! What the server does now and then, as tasks that work on blocking threads.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use alert::{MaintenanceWatch, Problems};
+use config::Config;
+use pipeline::ShardSet;
+use stdx::clock::SharedClock;
+
+/// How often old history is dropped.
+const HOUSEKEEPING: Duration = Duration::from_secs(3600);
+/// How long events of resolved problems are kept.
+const EVENTS_KEPT: Duration = Duration::from_secs(365 * 86_400);
+
+/// Drops old history and deletes old events.
+pub(crate) async fn housekeeping(shards: Arc<ShardSet>, problems: Problems, clock: SharedClock) {
+    let mut hour = tokio::time::interval(HOUSEKEEPING);
+    loop {
+        hour.tick().await;
+        let (shards, problems) = (Arc::clone(&shards), problems.clone());
+        let before = clock.unix_s().saturating_sub(EVENTS_KEPT.as_secs());
+        let work = move || {
+            if let Err(error) = shards.housekeep() {
+                tracing::warn!(%error, "old history could not be dropped");
+            }
+            if let Err(error) = problems.housekeep(before) {
+                tracing::warn!(%error, "old events could not be deleted");
+            }
+        };
+        drop(tokio::task::spawn_blocking(work).await);
+    }
+}
+
+/// Hosts enter and leave maintenance within a second.
+pub(crate) async fn maintenance(mut watch: MaintenanceWatch, clock: SharedClock) {
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        second.tick().await;
+        let now = i64::try_from(clock.unix_s()).unwrap_or(i64::MAX);
+        let look = tokio::task::spawn_blocking(move || {
+            if let Err(error) = watch.look(now) {
+                tracing::warn!(%error, "maintenance cannot be looked at; trying again in a second");
+            }
+            watch
+        });
+        match look.await {
+            Ok(back) => watch = back,
+            Err(error) => {
+                tracing::error!(%error, "maintenance is no longer looked at");
+                return;
+            }
+        }
+    }
+}
+
+/// Makes changes live whose snapshot could not be read when they were made.
+pub(crate) async fn catch_up(config: Arc<Config>) {
+    let mut second = tokio::time::interval(Duration::from_secs(1));
+    second.set_missed_tick_behavior(tokio::time::MissedTickBehavior::Skip);
+    loop {
+        second.tick().await;
+        let config = Arc::clone(&config);
+        let work = move || {
+            if let Err(error) = config.catch_up() {
+                tracing::error!(%error, "changes are stored but not live yet; retrying in 1 s");
+            }
+        };
+        drop(tokio::task::spawn_blocking(work).await);
+    }
+}

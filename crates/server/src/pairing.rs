@@ -1,0 +1,206 @@
+//! The pair of configuration and history: values are kept by the ids of items, so that history under
+//! another configuration would appear at the wrong items. Both hold the same random id.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use config::Config;
+use config::db::Location;
+
+/// The id within the history folder.
+const FILE: &str = "configuration-id";
+
+/// Refuses a start that would read an older state of the configuration: SQLite takes a lost
+/// write-ahead log for an empty one. To be called before the database is opened.
+pub(crate) fn check_log(location: &Location, history: &Path, crashed: bool) -> anyhow::Result<()> {
+    let Location::Sqlite(path) = location else { return Ok(()) };
+    let mut log = path.as_os_str().to_owned();
+    log.push("-wal");
+    let log = PathBuf::from(log);
+    let used = std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    if crashed && used && history.join(FILE).exists() && !log.exists() {
+        bail!(
+            "{} is missing, and the server did not stop in order: the last changes of the \
+             configuration are lost. Restore the file, or restore the whole data folder from a \
+             backup. To accept {} as it is (if you restored it alone, or another program has \
+             opened and closed it), create {} as an empty file.",
+            log.display(),
+            path.display(),
+            log.display()
+        );
+    }
+    Ok(())
+}
+
+/// Refuses history that belongs to another configuration; pairs what is not paired yet. With
+/// `renew`, such history is set aside, and history starts empty. To be called before an empty
+/// configuration gets its first objects. `now_s`: seconds since 1970, for the name of the old folder.
+pub(crate) fn check(
+    config: &Config,
+    history: &Path,
+    renew: bool,
+    now_s: u64,
+) -> anyhow::Result<()> {
+    let own = config.identity()?;
+    let paired = read(history)?;
+    let conflict = match (&own, &paired) {
+        (Some(own), Some(paired)) if own == paired => return Ok(()),
+        (_, Some(_)) => true,
+        (_, None) => config.is_new()? && has_values(history)?,
+    };
+    if conflict && !renew {
+        bail!("{}", advice(config.is_new()?, history));
+    }
+    if conflict {
+        let aside = history.with_file_name(format!("history-before-{now_s}"));
+        std::fs::rename(history, &aside).with_context(|| {
+            format!("cannot rename {} to {}", history.display(), aside.display())
+        })?;
+        tracing::warn!(
+            "history of another configuration is in {}; history starts empty",
+            aside.display()
+        );
+    }
+    let own = match own {
+        Some(own) => own,
+        None => config.make_identity()?,
+    };
+    std::fs::create_dir_all(history)
+        .and_then(|()| stdx::file::replace(&history.join(FILE), own.as_bytes()))
+        .with_context(|| format!("cannot write {}", history.join(FILE).display()))
+}
+
+fn advice(new: bool, history: &Path) -> String {
+    let what = if new {
+        "the configuration database is empty, but the history folder has values"
+    } else {
+        "configuration and history do not belong together"
+    };
+    format!(
+        "{what} ({}). New items would show the values of other items. Name the right database \
+         (--database) or data folder (--data), or restore the lost one from a backup. To start with \
+         this configuration and an empty history, use --new-configuration yes once: the folder is \
+         renamed, not deleted.{}",
+        history.display(),
+        if new {
+            String::new()
+        } else {
+            format!(
+                " If you know that both belong together, delete {}.",
+                history.join(FILE).display()
+            )
+        }
+    )
+}
+
+fn read(history: &Path) -> anyhow::Result<Option<String>> {
+    let path = history.join(FILE);
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
+    }
+}
+
+/// Whether a server has run on this folder: each shard has a folder of its own there.
+fn has_values(history: &Path) -> anyhow::Result<bool> {
+    let entries = match std::fs::read_dir(history) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => {
+            return Err(error).with_context(|| format!("cannot read {}", history.display()));
+        }
+    };
+    let mut names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    Ok(names.any(|name| name.starts_with("shard-")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct World {
+        dir: tempfile::TempDir,
+        history: PathBuf,
+    }
+
+    impl World {
+        fn new() -> Self {
+            let dir = tempfile::tempdir().unwrap();
+            let history = dir.path().join("history");
+            Self { dir, history }
+        }
+
+        fn location(&self) -> Location {
+            Location::Sqlite(self.dir.path().join("config.db"))
+        }
+
+        /// One start; the first one of a configuration fills it.
+        fn start(&self, renew: bool) -> Result<(), String> {
+            let config = Config::open(self.location()).unwrap();
+            check(&config, &self.history, renew, 7).map_err(|error| error.to_string())?;
+            config.write(|edit| config::seed(edit, "x")).unwrap();
+            std::fs::create_dir_all(self.history.join("shard-0")).unwrap();
+            Ok(())
+        }
+
+        fn lose(&self, names: &[&str]) {
+            names.iter().for_each(|name| std::fs::remove_file(self.dir.path().join(name)).unwrap());
+        }
+    }
+
+    #[test]
+    fn history_of_a_lost_configuration_is_refused_until_it_is_set_aside() {
+        let world = World::new();
+        world.start(false).unwrap();
+        world.start(false).unwrap();
+        world.lose(&["config.db", "config.db-wal"]);
+        for _ in 0..2 {
+            let error = world.start(false).unwrap_err();
+            assert!(error.contains("is empty") && error.contains("--new-configuration"), "{error}");
+        }
+        world.start(true).unwrap();
+        assert!(world.dir.path().join("history-before-7/shard-0").exists());
+        world.start(false).unwrap();
+    }
+
+    #[test]
+    fn history_of_another_configuration_is_refused() {
+        let (one, other) = (World::new(), World::new());
+        one.start(false).unwrap();
+        other.start(false).unwrap();
+        std::fs::copy(other.history.join(FILE), one.history.join(FILE)).unwrap();
+        let error = one.start(false).unwrap_err();
+        assert!(error.contains("do not belong together"), "{error}");
+        std::fs::remove_file(one.history.join(FILE)).unwrap();
+        one.start(false).unwrap();
+    }
+
+    #[test]
+    fn pair_of_an_older_version_is_accepted_and_paired() {
+        let world = World::new();
+        world.start(false).unwrap();
+        std::fs::remove_file(world.history.join(FILE)).unwrap();
+        let config = Config::open(world.location()).unwrap();
+        let forget = "DELETE FROM settings";
+        let forgotten: config::db::DbResult<u64> = config.write(|edit| edit.execute(forget, &[]));
+        forgotten.unwrap();
+        drop(config);
+        world.start(false).unwrap();
+        assert!(world.history.join(FILE).exists());
+        world.start(false).unwrap();
+    }
+
+    #[test]
+    fn lost_log_is_refused_after_a_crash_alone() {
+        let world = World::new();
+        let check = |crashed| check_log(&world.location(), &world.history, crashed);
+        check(true).unwrap();
+        world.start(false).unwrap();
+        check(true).unwrap();
+        world.lose(&["config.db-wal"]);
+        check(false).unwrap();
+        let error = check(true).unwrap_err().to_string();
+        assert!(error.contains("config.db-wal is missing"), "{error}");
+    }
+}

@@ -1,0 +1,119 @@
+// A large estate: exact counts, lists by windows, a storm of problems, twenty tabs, a server that
+// goes down. Started by tests/browser/test_estate.py, which fills the server and makes the storm.
+
+import { base, dataRows, expect, finish, go, heading, page, password, step, user } from "./lib.mjs";
+
+const context = page.context();
+const problems = Number(process.env.PROBLEMS);
+const silent = Number(process.env.SILENT);
+const digits = (text) => Number(text.replace(/\D/g, ""));
+
+let largest = 0;
+let cancelled = 0;
+page.on("response", async (response) => {
+  if (!response.url().endsWith("/api_jsonrpc.php")) return;
+  const body = await response.body().catch(() => "");
+  largest = Math.max(largest, body.length);
+});
+page.on("requestfailed", (request) => {
+  if (request.url().endsWith("/api_jsonrpc.php")) cancelled++;
+});
+
+await step("sign in", async () => {
+  await go("/");
+  await page.getByLabel("User name").fill(user);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await heading("Overview").waitFor();
+});
+
+await step("overview counts exactly", async () => {
+  const without = page.getByRole("listitem").filter({ hasText: "without data" });
+  expect(digits(await without.textContent()) === silent, "hosts without data");
+  const tiles = page.getByRole("region", { name: "Open problems by severity" });
+  for (const name of ["Disaster", "High", "Average", "Warning"]) {
+    const tile = tiles.getByRole("link", { name: new RegExp(`^${name} `) });
+    expect(digits(await tile.textContent()) === problems / 4, `${name} problems`);
+  }
+});
+
+await step("hosts are grey without data and show each severity", async () => {
+  await go("/hosts");
+  const grid = page.getByRole("grid", { name: "Hosts" });
+  const first = dataRows("Hosts").filter({ hasText: "node-00000" });
+  await first
+    .getByRole("link", { name: /1[23] ?disaster 1[23] ?high 1[23] ?average 1[23] ?warning/ })
+    .waitFor();
+  await grid.evaluate((element) => element.scrollTo(0, 36 * 10_000));
+  const late = dataRows("Hosts").filter({ hasText: "node-10005" });
+  await late.getByText("No data").first().waitFor();
+});
+
+await step("problems are selected without all ids", async () => {
+  await go("/problems");
+  await dataRows("Problems").first().getByRole("link").first().waitFor();
+  largest = 0;
+  await page.getByLabel("Select all rows").click();
+  await page.getByText(/^first 1.000 of/).waitFor();
+  await page.getByRole("grid", { name: "Problems" }).evaluate((grid) => grid.scrollTo(0, 2e6));
+  await dataRows("Problems").nth(5).getByRole("link").first().waitFor();
+  expect(largest < 500_000, `an answer of ${largest} bytes`);
+  await page.getByRole("button", { name: "Deselect" }).click();
+});
+
+await step("a storm of problems is followed", async () => {
+  await go("/problems");
+  await dataRows("Problems").first().getByRole("link").first().waitFor();
+  await page.waitForTimeout(1500);
+  cancelled = 0;
+  console.log("STORM");
+  const last = dataRows("Problems").filter({ hasText: process.env.LAST });
+  const tops = new Set();
+  const delays = [];
+  for (let n = 0; n < 600 && (await last.count()) === 0; n++) {
+    const seen = await page.evaluate(() => {
+      const row = document.querySelector("[role=grid] [role=row][aria-rowindex='2']");
+      const time = row?.querySelector("time")?.title ?? "";
+      return { text: row?.textContent ?? "", time, now: Date.now() };
+    });
+    if (seen.text.includes("Overload")) {
+      if (!tops.has(seen.text)) delays.push(seen.now / 1000 - Date.parse(seen.time) / 1000);
+      tops.add(seen.text);
+    }
+    await page.waitForTimeout(100);
+  }
+  await last.first().waitFor();
+  delays.sort((a, b) => a - b);
+  const p95 = delays[Math.floor(delays.length * 0.95)];
+  console.log(`newest row changed ${tops.size} times, p95 of its age ${p95?.toFixed(1)} s`);
+  expect(cancelled === 0, `${cancelled} requests cancelled`);
+  expect(tops.size > 4, `the newest row changed ${tops.size} times`);
+});
+
+await step("twenty tabs", async () => {
+  const tabs = [];
+  for (let n = 0; n < 20; n++) tabs.push(await context.newPage());
+  await Promise.all(
+    tabs.map((tab) => tab.goto(`${base}/hosts`, { waitUntil: "commit", timeout: 120_000 })),
+  );
+  for (const tab of tabs) {
+    const rows = tab.getByRole("grid", { name: "Hosts" }).getByRole("row");
+    await rows.nth(1).getByRole("link").first().waitFor({ timeout: 120_000 });
+  }
+  for (const tab of tabs) await tab.close();
+});
+
+await step("a server that is down", async () => {
+  await go("/hosts");
+  await dataRows("Hosts").first().getByRole("link").first().waitFor();
+  process.kill(Number(process.env.SERVER_PID));
+  await page.getByText("The server does not answer.").waitFor({ timeout: 60_000 });
+  // The rows stay, and so does the application when code cannot be loaded.
+  await dataRows("Hosts").first().getByRole("link").first().waitFor();
+  await page.getByRole("link", { name: "Templates", exact: true }).click();
+  await page.getByText("This part of the application could not be loaded.").waitFor();
+  await page.getByRole("link", { name: "Hosts", exact: true }).click();
+  await heading(/^Hosts/).waitFor();
+});
+
+await finish();

@@ -1,0 +1,29 @@
+import { useSyncExternalStore } from "react";
+import { answeredAt, isReachable, subscribeReach } from "~/api/reach";
+import { Icon } from "~/ui/icon";
+import { useNow } from "~/util/hooks";
+import { formatClock, formatDuration } from "~/util/time";
+
+/** Shown while the server does not answer: how old the data on the page is. */
+export function StaleBanner() {
+  const reachable = useSyncExternalStore(subscribeReach, isReachable);
+  return reachable ? null : <Banner />;
+}
+
+function Banner() {
+  const since = answeredAt();
+  const age = formatDuration(Math.max(0, useNow() - since));
+  return (
+    <div
+      role="alert"
+      className="flex shrink-0 items-center gap-2.5 bg-bad-soft px-4 py-2 text-sm text-bad-ink"
+    >
+      <Icon name="problems" size={16} />
+      <p>
+        <span className="font-semibold">The server does not answer.</span> The data on this page is{" "}
+        <span className="tabular">{age}</span> old ({formatClock(since)}); states and durations may
+        be wrong. The page retries automatically.
+      </p>
+    </div>
+  );
+}
