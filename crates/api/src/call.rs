@@ -1,6 +1,8 @@
 //! One method call: who asks, and what it may use.
 
 use std::cell::RefCell;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use config::db::{Connection, Row, Value};
 use config::{Config, Edit};
@@ -94,6 +96,29 @@ impl User {
     }
 }
 
+/// Whether the client of a request has closed its connection: nobody reads the result then.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Gone(Arc<AtomicBool>);
+
+impl Gone {
+    /// The connection is closed.
+    pub(crate) fn leave(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// An error once the connection is closed.
+    pub(crate) fn check(&self) -> ApiResult<()> {
+        if self.is_gone() {
+            return Err(ApiError::application("The client has closed the connection."));
+        }
+        Ok(())
+    }
+}
+
 /// A transaction that several methods take part in.
 pub(crate) trait Transaction {
     /// Runs `work` within it; `false` = it is in use further up, nothing was done.
@@ -128,6 +153,8 @@ pub struct Call<'a> {
     pub(crate) user: Option<User>,
     /// Address of the client.
     pub(crate) peer: std::net::IpAddr,
+    /// Whether the client has closed its connection.
+    pub(crate) gone: Gone,
     /// A bearer header came along.
     pub(crate) has_header: bool,
     /// An `auth` member came along.
@@ -156,6 +183,7 @@ impl Call<'_> {
                 api: self.api,
                 user: self.user.clone(),
                 peer: self.peer,
+                gone: self.gone.clone(),
                 has_header: self.has_header,
                 has_auth: self.has_auth,
                 transaction: Some(&shared),
@@ -197,12 +225,16 @@ impl Call<'_> {
         &self.api.deps.config
     }
 
-    /// Reads the configuration database.
+    /// Reads the configuration database. Outside of changes it fails once the client is gone, so
+    /// that long calls end early.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> ApiResult<T>,
     ) -> ApiResult<T> {
-        let Some(transaction) = self.transaction else { return self.config().read(work) };
+        let Some(transaction) = self.transaction else {
+            self.gone.check()?;
+            return self.config().read(work);
+        };
         let mut work = Some(work);
         let mut result = None;
         let inside = transaction.with(&mut |edit| {

@@ -85,10 +85,44 @@ impl From<DbError> for ApiError {
             DbError::Constraint(_) => Self::application(
                 "The change conflicts with another one. Read the object again and retry.",
             ),
+            DbError::Statement { reason, .. } if is_locked(&reason) => {
+                Self::application(DATABASE_LOCKED)
+            }
             _ => Self::new(
                 -32603,
                 "Internal error: the configuration database refused. See the server's log.",
             ),
         }
+    }
+}
+
+/// The statement waited for its whole timeout while another process held the database.
+const DATABASE_LOCKED: &str = "The configuration database is locked by another process. Nothing was changed: try again. If the \
+     error persists, end the other process, for example a backup or a database shell.";
+
+/// Whether these are the words of SQLite (SQLITE_BUSY, SQLITE_LOCKED) or PostgreSQL (55P03, 40P01) for
+/// a lock that was not granted.
+fn is_locked(reason: &str) -> bool {
+    ["database is locked", "database table is locked", "lock timeout", "deadlock detected"]
+        .iter()
+        .any(|words| reason.contains(words))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_locked_database_is_named_and_can_be_retried() {
+        let statement = |reason: &str| {
+            let (sql, reason) = ("BEGIN IMMEDIATE".to_owned(), reason.to_owned());
+            ApiError::from(DbError::Statement { sql, reason })
+        };
+        for reason in ["database is locked", "db error: canceling statement due to lock timeout"] {
+            let error = statement(reason);
+            assert_eq!(error.code, -32500, "{reason}");
+            assert!(error.data.contains("locked by another process"), "{}", error.data);
+        }
+        assert_eq!(statement("disk I/O error").code, -32603);
     }
 }

@@ -130,7 +130,8 @@ impl Api {
         bearer: Option<&str>,
         peer: std::net::IpAddr,
     ) -> Option<String> {
-        rpc::handle(self, body, bearer, peer)
+        let origin = rpc::Origin { peer, gone: call::Gone::default() };
+        rpc::handle(self, body, bearer, &origin)
     }
 }
 

@@ -6,7 +6,7 @@ use std::sync::OnceLock;
 
 use serde_json::{Map, json};
 
-use crate::call::{Call, Json, Method, UserType};
+use crate::call::{Call, Gone, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::{Api, ApiError, methods, permission, session};
 
@@ -16,7 +16,24 @@ const BATCH_CALLS_MAX: usize = 1_000;
 /// JSON, but neither a call nor a batch.
 const NO_REQUEST: &str = "The received JSON is not a valid JSON-RPC request.";
 
-pub(crate) fn handle(api: &Api, body: &[u8], bearer: Option<&str>, peer: IpAddr) -> Option<String> {
+/// Each checks a password, which costs as much CPU time as a hundred other calls.
+const SIGN_IN: &str = "user.login";
+
+/// Where a request comes from.
+#[derive(Debug, Clone)]
+pub(crate) struct Origin {
+    /// Address of the client.
+    pub(crate) peer: IpAddr,
+    /// Whether it is still there.
+    pub(crate) gone: Gone,
+}
+
+pub(crate) fn handle(
+    api: &Api,
+    body: &[u8],
+    bearer: Option<&str>,
+    origin: &Origin,
+) -> Option<String> {
     // serde_json stops at a depth of 128 by itself.
     let Ok(request) = serde_json::from_slice::<Json>(body) else {
         return Some(failure(&ApiError::parse(), Json::Null).to_string());
@@ -31,13 +48,49 @@ pub(crate) fn handle(api: &Api, body: &[u8], bearer: Option<&str>, peer: IpAddr)
             Some(failure(&ApiError::request(text), Json::Null))
         }
         Json::Array(calls) => {
-            let answers: Vec<Json> =
-                calls.into_iter().filter_map(|call| answer(api, call, bearer, peer)).collect();
+            let answers = batch(api, calls, bearer, origin);
             (!answers.is_empty()).then_some(Json::Array(answers))
         }
-        call => answer(api, call, bearer, peer),
+        call => answer(api, call, bearer, origin),
     };
     answer.map(|answer| answer.to_string())
+}
+
+/// The answers to the calls of a batch, which ends when its client does.
+fn batch(api: &Api, calls: Vec<Json>, bearer: Option<&str>, origin: &Origin) -> Vec<Json> {
+    let mut sign_ins = 0;
+    let mut answers = Vec::with_capacity(calls.len());
+    for call in calls {
+        if origin.gone.is_gone() {
+            break;
+        }
+        if is_sign_in(&call) {
+            sign_ins += 1;
+            if sign_ins > 1 {
+                let text = "A batch may contain only one \"user.login\": send further sign-ins in \
+                            requests of their own.";
+                let error = ApiError::request(text);
+                answers.push(failure(&error, call.get("id").cloned().unwrap_or(Json::Null)));
+                continue;
+            }
+        }
+        answers.extend(answer(api, call, bearer, origin));
+    }
+    answers
+}
+
+fn is_sign_in(call: &Json) -> bool {
+    let method = call.get("method").and_then(Json::as_str);
+    method.is_some_and(|method| method.eq_ignore_ascii_case(SIGN_IN))
+}
+
+/// Without `json!`, which copies the result.
+fn success(result: Json, id: Json) -> Json {
+    let mut answer = Map::with_capacity(3);
+    answer.insert("jsonrpc".to_owned(), "2.0".into());
+    answer.insert("result".to_owned(), result);
+    answer.insert("id".to_owned(), id);
+    Json::Object(answer)
 }
 
 fn failure(error: &ApiError, id: Json) -> Json {
@@ -49,14 +102,14 @@ fn failure(error: &ApiError, id: Json) -> Json {
 }
 
 /// The answer to one call; `None` for a notification.
-fn answer(api: &Api, call: Json, bearer: Option<&str>, peer: IpAddr) -> Option<Json> {
+fn answer(api: &Api, call: Json, bearer: Option<&str>, origin: &Origin) -> Option<Json> {
     let id = call.get("id").cloned();
     let valid_id = |id: &Json| id.is_string() || id.is_number() || id.is_null();
     let echoed = id.clone().filter(valid_id).unwrap_or(Json::Null);
     match envelope(&call)
-        .and_then(|(method, params, auth)| dispatch(api, method, params, auth, bearer, peer))
+        .and_then(|(method, params, auth)| dispatch(api, method, params, auth, bearer, origin))
     {
-        Ok(result) => id.map(|_| json!({ "jsonrpc": "2.0", "result": result, "id": echoed })),
+        Ok(result) => id.map(|_| success(result, echoed)),
         // A broken envelope is answered even without an id: nobody can tell that it was a notification.
         Err(error) if error.code == -32600 => Some(failure(&error, echoed)),
         Err(error) => id.map(|_| failure(&error, echoed)),
@@ -130,7 +183,7 @@ fn dispatch(
     params: &Json,
     auth: Option<&str>,
     bearer: Option<&str>,
-    peer: IpAddr,
+    origin: &Origin,
 ) -> ApiResult<Json> {
     let lower = name.to_ascii_lowercase();
     let Some(method) = registry().get(lower.as_str()) else {
@@ -145,7 +198,8 @@ fn dispatch(
     let mut call = Call {
         api,
         user: None,
-        peer,
+        peer: origin.peer,
+        gone: origin.gone.clone(),
         has_header: bearer.is_some(),
         has_auth: auth.is_some(),
         transaction: None,
@@ -205,7 +259,8 @@ pub(crate) fn call(
     secret: &str,
     peer: IpAddr,
 ) -> ApiResult<Json> {
-    dispatch(api, method, params, None, Some(secret), peer)
+    let origin = Origin { peer, gone: Gone::default() };
+    dispatch(api, method, params, None, Some(secret), &origin)
 }
 
 /// A call of the server itself.
@@ -217,6 +272,7 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
         api,
         user: Some(crate::User::system()),
         peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
+        gone: Gone::default(),
         has_header: false,
         has_auth: false,
         transaction: None,

@@ -1,27 +1,32 @@
 //! Who asks: sign-in, sessions, API tokens. Only digests are stored; sign-in is throttled.
 
 mod accesses;
+mod attempts;
+mod hashing;
 
 use std::collections::HashMap;
-use std::net::IpAddr;
 use std::sync::Mutex;
 
-use config::db::{Row, Value};
+use config::db::Row;
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
+use tokio::sync::watch;
 
-use crate::call::{Json, User, UserType};
+use crate::call::{Call, Json, User, UserType};
 use crate::error::{ApiError, ApiResult};
 use crate::service::Rights;
 use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
+use attempts::Attempts;
+use hashing::Hasher;
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
-/// Failed sign-ins after which an account waits, and for how many seconds (Zabbix's defaults).
-pub(crate) const ATTEMPTS_MAX: i64 = 5;
-/// Seconds that a blocked account waits.
-pub(crate) const BLOCK_S: u64 = 30;
+/// Failed sign-ins after which an account is blocked for the source that they came from (Zabbix's
+/// default, which blocks the account for everybody).
+const ATTEMPTS_MAX: i64 = 5;
+/// Seconds for which it is blocked.
+const BLOCK_S: u64 = 30;
 /// Users kept authenticated in memory; beyond, all are read again.
 const CACHE_MAX: usize = 10_000;
 /// Seconds for which a cached user is believed: a revoked session is dropped at once by
@@ -32,7 +37,12 @@ pub(crate) const CACHE_S: u64 = 5;
 #[derive(Debug, Default)]
 pub(crate) struct Sessions {
     cache: Mutex<HashMap<String, (u64, User)>>,
+    /// Counts [`Sessions::forget`].
+    changes: watch::Sender<u64>,
     accesses: Accesses,
+    /// Failed sign-ins.
+    pub(crate) attempts: Attempts,
+    hasher: Hasher,
     /// What the history service knows of their rights.
     pub(crate) rights: Rights,
 }
@@ -42,6 +52,12 @@ impl Sessions {
     pub(crate) fn forget(&self) {
         lock(&self.cache).clear();
         self.rights.forget();
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
+    }
+
+    /// Changes whenever a session may have ended or a right may have changed.
+    pub(crate) fn changes(&self) -> watch::Receiver<u64> {
+        self.changes.subscribe()
     }
 }
 
@@ -91,17 +107,11 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
     let secret = secret.filter(|s| !s.is_empty()).ok_or_else(|| E::params(NOT_AUTHORIZED))?;
     let now = api.deps.clock.unix_s();
     let digest = digest(secret);
-    if let Some((until, user)) = lock(&api.sessions.cache).get(&digest)
-        && now < *until
-    {
-        return Ok(user.clone());
+    if let Some(user) = cached(api, &digest, now) {
+        return Ok(user);
     }
-    // Session ids have 32 hexadecimal digits, tokens 64.
-    let user = if secret.len() == 64 {
-        by_token(api, &digest, now)?
-    } else {
-        by_session(api, &digest, now)?
-    };
+    let (user, by) = resolve(api, secret, &digest, now)?;
+    api.sessions.accesses.note(by, now);
     let mut cache = lock(&api.sessions.cache);
     if cache.len() >= CACHE_MAX {
         cache.clear();
@@ -110,7 +120,27 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
     Ok(user)
 }
 
-fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
+/// The same without counting as a use of the session or token.
+pub(crate) fn look(api: &Api, secret: &str) -> ApiResult<User> {
+    let now = api.deps.clock.unix_s();
+    let digest = digest(secret);
+    match cached(api, &digest, now) {
+        Some(user) => Ok(user),
+        None => Ok(resolve(api, secret, &digest, now)?.0),
+    }
+}
+
+fn cached(api: &Api, digest: &str, now: u64) -> Option<User> {
+    let cache = lock(&api.sessions.cache);
+    cache.get(digest).filter(|(until, _)| now < *until).map(|(_, user)| user.clone())
+}
+
+fn resolve(api: &Api, secret: &str, digest: &str, now: u64) -> ApiResult<(User, Credential)> {
+    // Session ids have 32 hexadecimal digits, tokens 64.
+    if secret.len() == 64 { by_token(api, digest, now) } else { by_session(api, digest, now) }
+}
+
+fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> {
     let rows = api.deps.config.read(|c| {
         c.query(
             "SELECT tokenid, userid, status, expires_at FROM tokens WHERE digest = ?",
@@ -125,11 +155,10 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
         return Err(E::application("API token expired."));
     }
     let user = user(api, token.id("userid"), digest, NOT_AUTHORIZED)?;
-    api.sessions.accesses.note(Credential::Token(token.id("tokenid")), now);
-    Ok(user)
+    Ok((user, Credential::Token(token.id("tokenid"))))
 }
 
-fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
+fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> {
     let this = Credential::Session(digest.to_owned());
     let noted = api.sessions.accesses.last(&this);
     let rows = api.deps.config.read(|c| {
@@ -146,8 +175,7 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<User> {
         return Err(E::params(TERMINATED));
     }
     let user = user(api, session.id("userid"), digest, TERMINATED)?;
-    api.sessions.accesses.note(this, now);
-    Ok(user)
+    Ok((user, this))
 }
 
 /// Writes which sessions and tokens have been used, and when. Blocks; run it every few seconds.
@@ -155,6 +183,10 @@ pub(crate) fn write_accesses(api: &Api) {
     let write = |noted: &_| api.deps.config.write_state(|edit| accesses::write(edit, noted));
     if let Err(error) = api.sessions.accesses.settle(write) {
         tracing::warn!(%error, "last accesses could not be written; they are tried again");
+    }
+    let write = |noted: &_| api.deps.config.write(|edit| attempts::write(edit, noted));
+    if let Err(error) = api.sessions.attempts.settle(write) {
+        tracing::warn!(%error, "cannot write failed sign-ins to the database; retrying");
     }
 }
 
@@ -216,48 +248,32 @@ pub(crate) const BAD_LOGIN: &str =
 /// Name and password are right, but there is no role, or a group is switched off.
 pub(crate) const NO_ACCESS: &str = "No permissions for system access.";
 
-/// Checks name and password; counts failures. Returns the user's id.
-pub(crate) fn check_password(
-    api: &Api,
-    username: &str,
-    password: &str,
-    peer: IpAddr,
-) -> ApiResult<u64> {
-    let refused = || E::application(BAD_LOGIN);
-    let now = api.deps.clock.unix_s();
-    let rows = api.deps.config.read(|c| {
-        c.query(
-            "SELECT userid, passwd, attempt_failed, attempt_clock FROM users WHERE username = ?",
-            &[username.into()],
-        )
-    })?;
-    let Some(row) = rows.first() else {
-        // As slow as a wrong password, so that the time tells nothing either.
-        drop(hash_password(password));
-        return Err(refused());
-    };
+/// A hash of [`BCRYPT_COST`] that no user has, for names without a usable one.
+const NO_HASH: &str = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
+
+/// Checks name and password; counts failures. Returns the user's id. Every attempt compares one hash,
+/// also of unknown users and blocked accounts, so that its duration shows neither.
+pub(crate) fn check_password(call: &Call<'_>, username: &str, password: String) -> ApiResult<u64> {
+    let sessions = &call.api.sessions;
+    let now = call.now();
+    let attempt = sessions.attempts.begin(call.peer, username, now, &call.gone);
+    let sql = "SELECT userid, passwd, attempt_failed FROM users WHERE username = ?";
+    let rows = call.rows(sql, &[username.into()])?;
+    let row = rows.first();
+    let hash = row.map(|row| row.text("passwd").to_owned());
+    let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
+    let exists = usable.is_some();
+    let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
+    let compare = move || bcrypt::verify(password, &hash).unwrap_or(false);
+    let good = sessions.hasher.run(call.peer, &call.gone, compare)? && exists;
+    let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
+    attempt.end(good, now);
+    let Some(row) = row else { return Err(E::application(BAD_LOGIN)) };
     let userid = row.id("userid");
-    let failed = row.int("attempt_failed");
-    if failed >= ATTEMPTS_MAX && now < row.id("attempt_clock") + BLOCK_S {
-        return Err(refused());
+    if !good || row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid) {
+        sessions.attempts.note(userid, good, call.peer, now);
     }
-    if bcrypt::verify(password, row.text("passwd")).unwrap_or(false) {
-        if failed > 0 {
-            let params = [Value::from(userid)];
-            api.deps.config.write(|edit| {
-                edit.execute("UPDATE users SET attempt_failed = 0 WHERE userid = ?", &params)
-            })?;
-        }
-        return Ok(userid);
-    }
-    api.deps.config.write(|edit| {
-        edit.execute(
-            "UPDATE users SET attempt_failed = attempt_failed + 1, attempt_clock = ?, attempt_ip = ? \
-             WHERE userid = ?",
-            &[now.into(), peer.to_string().into(), userid.into()],
-        )
-    })?;
-    Err(refused())
+    if good { Ok(userid) } else { Err(E::application(BAD_LOGIN)) }
 }
 
 /// Opens a session; returns its id.

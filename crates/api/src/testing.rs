@@ -181,6 +181,7 @@ impl Server {
             api: &self.api,
             user: Some(user),
             peer: PEER,
+            gone: crate::call::Gone::default(),
             has_header: false,
             has_auth: false,
             transaction: None,
@@ -257,14 +258,57 @@ fn a_new_server_lets_admin_in_and_nobody_else() {
 }
 
 #[test]
-fn sign_in_is_throttled() {
+fn a_stranger_does_not_keep_a_user_out() {
     let server = Server::start();
-    let bad = json!({ "username": "Admin", "password": "wrong" });
-    let good = json!({ "username": "Admin", "password": "zabbix" });
-    for _ in 0..5 {
-        assert!(server.call_as(None, "user.login", &bad).is_err());
+    let login = |peer: [u8; 4], name: &str, password: &str| {
+        let body = json!({ "jsonrpc": "2.0", "method": "user.login", "id": 1,
+            "params": { "username": name, "password": password } });
+        let answer = server.api.handle(body.to_string().as_bytes(), None, peer.into()).unwrap();
+        let answer: Json = serde_json::from_str(&answer).unwrap();
+        answer["error"]["data"].as_str().map(str::to_owned)
+    };
+    let (stranger, home) = ([192, 0, 2, 1], [192, 0, 2, 2]);
+    let refused = Some(crate::session::BAD_LOGIN.to_owned());
+    let shown = || server.count("SELECT attempt_failed AS n FROM users WHERE username = 'Admin'");
+    for name in ["Admin", "nobody", "guest"] {
+        for _ in 0..9 {
+            assert_eq!(login(stranger, name, "wrong"), refused, "{name}");
+        }
+        assert_eq!(login(stranger, name, "zabbix"), refused, "{name} is blocked for 30 s");
     }
-    assert!(server.call_as(None, "user.login", &good).is_err(), "blocked for 30 s");
+    assert!(server.api.is_signed_in(&server.session));
+    server.api.write_accesses();
+    assert_eq!(shown(), 5, "blocked attempts do not count");
+    assert_eq!(login(home, "Admin", "zabbix"), None, "another address");
+    server.api.write_accesses();
+    assert_eq!(shown(), 0);
+    assert_eq!(login(stranger, "Admin", "zabbix"), refused);
     server.clock.advance(std::time::Duration::from_secs(31));
-    assert!(server.call_as(None, "user.login", &good).is_ok());
+    assert_eq!(login(stranger, "Admin", "zabbix"), None);
+    for _ in 0..5 {
+        assert_eq!(login(stranger, "Admin", "wrong"), refused);
+    }
+    server.call("user.unblock", &json!(["1"])).unwrap();
+    assert_eq!(login(stranger, "Admin", "zabbix"), None);
+}
+
+#[test]
+fn batch_signs_in_once() {
+    let server = Server::start();
+    let login = |id: u64| {
+        json!({ "jsonrpc": "2.0", "method": if id == 3 { "USER.login" } else { "user.login" },
+            "params": { "username": "Admin", "password": "zabbix" }, "id": id })
+    };
+    let version = json!({ "jsonrpc": "2.0", "method": "apiinfo.version", "params": [], "id": 2 });
+    let batch = json!([login(1), version, login(3), login(4)]);
+    let answer = server.api.handle(batch.to_string().as_bytes(), None, PEER).unwrap();
+    let answer: Vec<Json> = serde_json::from_str(&answer).unwrap();
+    assert!(answer[0]["result"].is_string());
+    assert_eq!(answer[1]["result"], "7.0.22");
+    for (answer, id) in answer[2..].iter().zip([3, 4]) {
+        assert_eq!((&answer["error"]["code"], &answer["id"]), (&json!(-32600), &json!(id)));
+        let text = answer["error"]["data"].as_str().unwrap();
+        assert!(text.contains("only one \"user.login\""), "{text}");
+    }
+    assert_eq!(server.count("SELECT COUNT(*) AS n FROM sessions"), 2);
 }

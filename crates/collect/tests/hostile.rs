@@ -8,8 +8,8 @@ use std::time::Duration;
 use common::{Rig, counts, host, item, read_answer, snapshot};
 use config::snapshot::ItemType;
 use serde_json::json;
-use tokio::io::AsyncWriteExt;
-use tokio::net::TcpStream;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpSocket, TcpStream};
 use wire::zbxd;
 
 fn estate() -> config::Snapshot {
@@ -140,28 +140,89 @@ async fn slow_senders_lose_their_place_and_block_nobody() {
     assert_eq!(slow, 40);
 }
 
-#[tokio::test(flavor = "multi_thread")]
-async fn too_many_connections_of_one_address_are_refused() {
-    let rig = strict().await;
+/// A rig whose idle connections end by nothing but eviction.
+async fn patient() -> Rig {
+    Rig::start_with(estate(), |config| {
+        config.limits.first_byte = Duration::from_secs(600);
+        config.limits.receive = Duration::from_secs(600);
+        config.limits.connections = 64;
+        config.limits.connections_per_peer = 48;
+    })
+    .await
+}
+
+/// Connections from 127.0.0.`last` that send nothing or a part of a message.
+#[allow(clippy::unwrap_used, reason = "this is test code")]
+async fn idle(rig: &Rig, last: u8, count: usize) -> Vec<TcpStream> {
     let mut open = Vec::new();
-    for _ in 0..48 {
-        open.push(TcpStream::connect(rig.address()).await.unwrap());
-    }
-    let counters = rig.handle.status();
-    while counters.counters().connections.load(Ordering::SeqCst) < 48 {
-        tokio::task::yield_now().await;
-    }
-    let mut more = TcpStream::connect(rig.address()).await.unwrap();
-    assert_eq!(read_answer(&mut more).await, None);
-    drop(open);
-    // The places come back.
-    let well = async {
-        while rig.ask("{\"request\":\"sender data\",\"data\":[]}").await.is_none() {
+    for n in 0..count {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.bind(([127, 0, 0, last], 0).into()).unwrap();
+        let accepted = rig.handle.status().counters().accepted.load(Ordering::SeqCst);
+        let mut stream = socket.connect(rig.address()).await.unwrap();
+        if n % 2 == 1 {
+            stream.write_all(&header(1, 1 << 20, 0)).await.unwrap();
+        }
+        while rig.handle.status().counters().accepted.load(Ordering::SeqCst) == accepted {
             tokio::task::yield_now().await;
         }
-    };
-    tokio::time::timeout(common::WAIT, well).await.unwrap();
+        open.push(stream);
+    }
+    open
+}
+
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut byte = [0];
+    match tokio::time::timeout(Duration::from_millis(1), stream.read(&mut byte)).await {
+        Ok(Ok(n)) => n == 0,
+        Ok(Err(_)) => true,
+        Err(_) => false,
+    }
+}
+
+/// These connections are closed, and no others.
+async fn assert_closed(streams: &mut [TcpStream], expected: &[usize]) {
+    for n in expected {
+        assert_eq!(read_answer(&mut streams[*n]).await, None);
+    }
+    for (n, stream) in streams.iter_mut().enumerate() {
+        assert_eq!(is_closed(stream).await, expected.contains(&n), "{n}");
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn full_table_closes_the_oldest_idle_connection_of_the_biggest_address() {
+    let rig = patient().await;
+    let mut biggest = idle(&rig, 2, 45).await;
+    let mut other = idle(&rig, 3, 19).await;
     is_well(&rig).await;
+    assert_closed(&mut biggest, &[0]).await;
+    assert_closed(&mut other, &[]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn address_with_too_many_connections_loses_its_oldest() {
+    let rig = patient().await;
+    let mut open = idle(&rig, 2, 50).await;
+    is_well(&rig).await;
+    assert_closed(&mut open, &[0, 1]).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn proxies_are_answered_in_their_protocol() {
+    let rig = strict().await;
+    for name in ["proxy config", "proxy data", "proxy heartbeat", "proxy tasks"] {
+        let request = json!({ "request": name, "host": "p", "version": "7.0.22",
+            "session": "0123456789abcdef0123456789abcdef", "config_revision": 0 });
+        let (answer, flags) =
+            rig.ask_flags(&request.to_string(), zbxd::PROTOCOL | zbxd::COMPRESSED).await.unwrap();
+        assert_eq!(flags, zbxd::PROTOCOL | zbxd::COMPRESSED, "{name}");
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["response"], "failed", "{name}");
+        assert_eq!(answer["upload"], "disabled", "{name}");
+        let info = answer["info"].as_str().unwrap();
+        assert!(info.contains("does not support proxies yet"), "{name}: {info}");
+    }
 }
 
 /// Many large messages at one time: all are served, one after the other where the budget says so.

@@ -23,7 +23,7 @@ use history::service::Gate;
 use tokio::sync::Semaphore;
 
 /// The protocol, as a TLS handshake names it.
-pub const ALPN: &str = "h2";
+pub const ALPN: &[&str] = &["h2"];
 /// Connections that are served at the same time.
 pub const CONNECTIONS_MAX: usize = 1_024;
 

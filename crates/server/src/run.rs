@@ -290,9 +290,10 @@ impl Server {
         self.tasks.spawn(catch_up(Arc::clone(&self.config)));
         if let Some(listener) = self.grpc {
             let tls = self.tls.as_ref();
-            let listening = api::Listening::new(listener, tls, grpc::ALPN, grpc::CONNECTIONS_MAX)?;
+            let (most, clock) = (grpc::CONNECTIONS_MAX, Arc::clone(&self.clock));
+            let listening = api::Listening::new(listener, tls, grpc::ALPN, most, clock)?;
             let grpc = grpc::Server::new(self.gate.clone(), grpc::Config::default());
-            self.tasks.spawn(listening.run(move |stream, peer| {
+            self.tasks.spawn(listening.run(move |stream, peer, _seat| {
                 let grpc = grpc.clone();
                 async move { grpc.connection(stream, peer).await }
             }));

@@ -1,6 +1,7 @@
 //! What every layer stands on and none owns: clocks, bounded queues that show their load,
-//! acknowledgements across shards, files that are replaced whole, locks, how full the machine is,
-//! tickets of Kerberos, threads that must not end, and the only system calls. Knows nothing of monitoring.
+//! acknowledgements across shards, files that are replaced whole, locks, fair shares of connections,
+//! rarer log lines, how full the machine is, tickets of Kerberos, threads that must not end, and the
+//! only system calls. Knows nothing of monitoring.
 
 pub mod ack;
 pub mod clock;
@@ -9,6 +10,8 @@ pub mod file;
 pub mod kerberos;
 pub mod machine;
 pub mod queue;
+pub mod seats;
+pub mod seldom;
 pub mod sync;
 pub mod sys;
 pub mod thread;

@@ -17,11 +17,7 @@ export const openStream: OpenStream = (token, onEvent, onState) => {
       // A header instead of EventSource, which could send the token only as part of the URL.
       const headers = { Accept: "text/event-stream", Authorization: `Bearer ${token}` };
       const options = { headers, signal: request.signal, cache: "no-store" } as const;
-      let response = await fetch("/api/live", options);
-      // A server that takes the token only in the URL.
-      if (response.status === 400) {
-        response = await fetch(`/api/live?token=${encodeURIComponent(token)}`, options);
-      }
+      const response = await fetch("/api/live", options);
       if (!response.ok || !response.body) return RETRY_MS;
       onState(true);
       await readEvents(response.body, onEvent);

@@ -1825,6 +1825,7 @@ export type MethodName =
   | "event.get"
   | "history.buckets"
   | "history.clear"
+  | "history.gaps"
   | "history.get"
   | "history.push"
   | "host.create"

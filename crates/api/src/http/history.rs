@@ -12,12 +12,12 @@ use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use history::service::Asker;
 use serde::Serialize;
-use tokio::sync::OwnedSemaphorePermit;
 use wire::history_service::{
     Failure, MESSAGE_BYTES_MAX, Page, ReadRequest, Reason, Request, from_json,
 };
 
-use super::{Http, bearer, read_body};
+use super::room::{Room, read_body};
+use super::{Http, bearer};
 
 #[derive(Serialize)]
 struct Failed {
@@ -36,7 +36,7 @@ fn refuse(failure: Failure) -> Response {
 struct Asked {
     body: Bytes,
     /// Until the body has been read.
-    _room: OwnedSemaphorePermit,
+    _room: Room,
     asker: Asker,
 }
 
@@ -55,7 +55,8 @@ impl Asked {
         let asker = Asker { token: bearer(headers), peer: peer.ip() };
         // Nothing is read of strangers.
         http.gate.admit(&asker).await.map_err(refuse)?;
-        let (_room, body) = read_body(&http.bodies, headers, MESSAGE_BYTES_MAX, body).await?;
+        let (budgets, clock) = ([&*http.bodies], &*http.api.deps.clock);
+        let (_room, body) = read_body(&budgets, clock, headers, MESSAGE_BYTES_MAX, body).await?;
         Ok(Self { body, _room, asker })
     }
 

@@ -3,11 +3,12 @@
 mod connections;
 mod encoding;
 mod history;
+mod live;
 mod policy;
 mod redirect;
+mod room;
 mod ui;
 
-use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,15 +16,18 @@ use std::time::Duration;
 
 use ::history::service::Gate;
 use axum::Router;
-use axum::body::{Body, Bytes, to_bytes};
-use axum::extract::{ConnectInfo, Query, State};
+use axum::body::{Body, Bytes};
+use axum::extract::{ConnectInfo, Extension, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header};
-use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{any, get, post};
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, broadcast};
+use stdx::seats::Seat;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{Api, session};
+use crate::Api;
+use crate::call::Gone;
+use crate::rpc::{self, Origin};
+use room::{Budget, Room, Strangers, read_body};
 
 pub use connections::{Listening, Stream};
 
@@ -36,12 +40,17 @@ pub struct HttpConfig {
     pub body_bytes_max: usize,
     /// The same without one: sign-in needs little, old clients put their session into the body.
     pub stranger_body_bytes_max: usize,
-    /// Bytes of all bodies in memory at once; further requests wait.
+    /// Bytes of all bodies in memory at once; further ones wait.
     pub bodies_bytes_max: usize,
-    /// The same of those without a good token: strangers keep nobody waiting but each other.
+    /// The same of clients without a good token, who never delay the others. A source (see
+    /// [`stdx::seats::source`]) may have a quarter.
     pub stranger_bodies_bytes_max: usize,
     /// Calls worked on at once; others wait.
     pub calls_max: usize,
+    /// The same of clients without a good token. A source may have a quarter.
+    pub stranger_calls_max: usize,
+    /// Connections at once. Further ones replace idle ones.
+    pub connections_max: usize,
 }
 
 impl Default for HttpConfig {
@@ -54,12 +63,11 @@ impl Default for HttpConfig {
             bodies_bytes_max: 256 << 20,
             stranger_bodies_bytes_max: 64 << 20,
             calls_max: 64,
+            stranger_calls_max: 32,
+            connections_max: 2_048,
         }
     }
 }
-
-/// A client that has not sent a whole body by then is answered with 408.
-const BODY_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
 struct Http {
@@ -67,37 +75,72 @@ struct Http {
     config: Arc<HttpConfig>,
     calls: Arc<Semaphore>,
     gate: Gate,
-    /// One permit a KiB.
-    bodies: Arc<Semaphore>,
-    /// The same for those whose token is not known to be good.
-    stranger_bodies: Arc<Semaphore>,
+    bodies: Arc<Budget>,
+    strangers: Arc<Strangers>,
 }
 
 impl Http {
     fn new(api: Arc<Api>, gate: Gate, config: HttpConfig) -> Self {
-        let room = |bytes: usize| Arc::new(Semaphore::new(bytes / 1024));
+        let strangers = Strangers::new(config.stranger_calls_max, config.stranger_bodies_bytes_max);
         Self {
             api,
             calls: Arc::new(Semaphore::new(config.calls_max)),
             gate,
-            bodies: room(config.bodies_bytes_max),
-            stranger_bodies: room(config.stranger_bodies_bytes_max),
+            bodies: Arc::new(Budget::new(config.bodies_bytes_max)),
+            strangers: Arc::new(strangers),
             config: Arc::new(config),
         }
     }
 
-    /// Where a body of such a client has its room, and how many bytes it may have.
-    async fn room(&self, bearer: Option<&String>) -> (&Arc<Semaphore>, usize) {
-        if let Some(token) = bearer.cloned() {
-            let api = Arc::clone(&self.api);
-            let known = tokio::task::spawn_blocking(move || api.is_signed_in(&token));
-            if known.await.unwrap_or(false) {
-                return (&self.bodies, self.config.body_bytes_max);
-            }
+    /// Whether the bearer token is good.
+    async fn is_known(&self, bearer: Option<&String>) -> bool {
+        let Some(token) = bearer.cloned() else { return false };
+        let api = Arc::clone(&self.api);
+        tokio::task::spawn_blocking(move || api.is_signed_in(&token)).await.unwrap_or(false)
+    }
+
+    /// The body, and what the call may use from now until its answer is made.
+    async fn take(
+        &self,
+        peer: SocketAddr,
+        headers: &HeaderMap,
+        known: bool,
+        body: Body,
+    ) -> Result<(Bytes, Permits), Response> {
+        let (clock, config) = (&*self.api.deps.clock, &self.config);
+        let busy = || StatusCode::SERVICE_UNAVAILABLE.into_response();
+        if known {
+            let limit = config.body_bytes_max;
+            let (room, body) = read_body(&[&self.bodies], clock, headers, limit, body).await?;
+            let call = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| busy())?;
+            return Ok((body, Permits { _room: room, _calls: vec![call] }));
         }
-        (&self.stranger_bodies, self.config.stranger_body_bytes_max)
+        let share = self.strangers.share(peer.ip());
+        let budgets = self.strangers.budgets(&share);
+        let limit = config.stranger_body_bytes_max;
+        let (room, body) = read_body(&budgets, clock, headers, limit, body).await?;
+        let calls = self.strangers.call(&share).await.ok_or_else(busy)?;
+        Ok((body, Permits { _room: room, _calls: calls.into() }))
     }
 }
+
+/// Held by the thread that works on a call, which outlives a client that leaves.
+struct Permits {
+    _room: Room,
+    _calls: Vec<OwnedSemaphorePermit>,
+}
+
+/// Tells a call that its client has gone: the server drops the request's future then.
+struct LeaveOnDrop(Gone);
+
+impl Drop for LeaveOnDrop {
+    fn drop(&mut self) {
+        self.0.leave();
+    }
+}
+
+/// What the API and the UI are served with.
+const ALPN: &[&str] = &["h2", "http/1.1"];
 
 /// Serves API and UI on `listener` until `stop` resolves, and the history service behind `gate`.
 /// The error is that of a certificate.
@@ -108,12 +151,12 @@ pub async fn serve(
     listener: tokio::net::TcpListener,
     stop: impl Future<Output = ()> + Send + 'static,
 ) -> std::io::Result<()> {
-    let listening =
-        Listening::new(listener, config.tls.as_ref(), "", connections::CONNECTIONS_MAX)?;
+    let (tls, clock) = (config.tls.as_ref(), Arc::clone(&api.deps.clock));
+    let listening = Listening::new(listener, tls, ALPN, config.connections_max, clock)?;
     let router = router(Http::new(Arc::clone(&api), gate, config));
-    let accept = listening.run(move |stream, peer| {
+    let accept = listening.run(move |stream, peer, seat| {
         let router = router.clone();
-        async move { connections::serve(stream, peer, router).await }
+        async move { connections::serve(stream, peer, seat, router).await }
     });
     tokio::select! {
         () = accept => {}
@@ -138,7 +181,7 @@ fn router(state: Http) -> Router {
     Router::new()
         .route("/api_jsonrpc.php", any(api_call))
         .route("/zabbix/api_jsonrpc.php", any(api_call))
-        .route("/api/live", get(live))
+        .route("/api/live", get(live::live))
         .route("/api/history/write", post(history::write))
         .route("/api/history/range", post(history::range))
         .route("/api/history/newest", post(history::newest))
@@ -157,6 +200,7 @@ const CORS: [(HeaderName, &str); 3] = [
 async fn api_call(
     State(http): State<Http>,
     ConnectInfo(peer): ConnectInfo<SocketAddr>,
+    seat: Option<Extension<Arc<Seat>>>,
     method: Method,
     headers: HeaderMap,
     body: Body,
@@ -171,16 +215,21 @@ async fn api_call(
         return StatusCode::PRECONDITION_FAILED.into_response();
     }
     let bearer = bearer(&headers);
-    let (bodies, limit) = http.room(bearer.as_ref()).await;
-    let (_room, body) = match read_body(bodies, &headers, limit, body).await {
-        Ok(read) => read,
+    let known = http.is_known(bearer.as_ref()).await;
+    let (body, permits) = match http.take(peer, &headers, known, body).await {
+        Ok(taken) => taken,
         Err(refused) => return refused,
     };
-    let Ok(_permit) = Arc::clone(&http.calls).acquire_owned().await else {
+    let busy = seat.as_ref().map(|seat| seat.busy());
+    if matches!(busy, Some(None)) {
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    };
+    }
+    let gone = Gone::default();
+    let _leave = LeaveOnDrop(gone.clone());
     let call = move || {
-        let text = http.api.handle(&body, bearer.as_deref(), peer.ip());
+        let _permits = permits;
+        let origin = Origin { peer: peer.ip(), gone };
+        let text = rpc::handle(&http.api, &body, bearer.as_deref(), &origin);
         encoding::encode(text.unwrap_or_default(), &headers)
     };
     match tokio::task::spawn_blocking(call).await {
@@ -204,72 +253,11 @@ async fn api_call(
     }
 }
 
-/// The body, of at most so many bytes, with its share of the memory for bodies, or the answer that
-/// refuses it.
-async fn read_body(
-    bodies: &Arc<Semaphore>,
-    headers: &HeaderMap,
-    limit: usize,
-    body: Body,
-) -> Result<(OwnedSemaphorePermit, Bytes), Response> {
-    let length = headers.get(header::CONTENT_LENGTH).and_then(|v| v.to_str().ok()?.parse().ok());
-    // A body of unknown length may become as long as the limit.
-    let length: usize = length.unwrap_or(limit);
-    if length > limit {
-        let text = format!("The request has {length} bytes, {limit} are taken.\n");
-        return Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response());
-    }
-    let share = u32::try_from(length / 1024 + 1).unwrap_or(u32::MAX);
-    let Ok(room) = Arc::clone(bodies).acquire_many_owned(share).await else {
-        return Err(StatusCode::SERVICE_UNAVAILABLE.into_response());
-    };
-    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(body, limit)).await {
-        Ok(Ok(bytes)) => Ok((room, bytes)),
-        Ok(Err(_)) => {
-            let text = format!("The body broke off, or is longer than {limit} bytes.\n");
-            Err((StatusCode::PAYLOAD_TOO_LARGE, text).into_response())
-        }
-        Err(_) => {
-            let text = format!("The body did not arrive within {} s.\n", BODY_TIMEOUT.as_secs());
-            Err((StatusCode::REQUEST_TIMEOUT, text).into_response())
-        }
-    }
-}
-
 /// The token of the header. A header of another form, `bearer` too, is no token: the `auth` member
 /// counts then, as in the reference.
 fn bearer(headers: &HeaderMap) -> Option<String> {
     let value = headers.get(header::AUTHORIZATION)?.to_str().unwrap_or("");
     value.strip_prefix("Bearer ").map(|token| token.trim().to_owned())
-}
-
-#[derive(serde::Deserialize)]
-struct LiveQuery {
-    token: String,
-}
-
-/// Server-sent events for signed-in browsers: what got values, that problems changed.
-async fn live(State(http): State<Http>, Query(query): Query<LiveQuery>) -> Response {
-    let api = Arc::clone(&http.api);
-    let user = tokio::task::spawn_blocking(move || session::authenticate(&api, Some(&query.token)));
-    if !matches!(user.await, Ok(Ok(_))) {
-        return (StatusCode::UNAUTHORIZED, "Session terminated, re-login, please.").into_response();
-    }
-    let notes = http.api.deps.hub.listen();
-    let stream = futures_util::stream::unfold(notes, |mut notes| async move {
-        let (name, data) = match notes.recv().await {
-            Ok(note) => note.event(),
-            // Too slow: it missed notes and reads everything again.
-            Err(broadcast::error::RecvError::Lagged(_)) => crate::LiveNote::Config.event(),
-            Err(broadcast::error::RecvError::Closed) => return None,
-        };
-        let event = Event::default().event(name).data(data.to_string());
-        Some((Ok::<_, Infallible>(event), notes))
-    });
-    // Each event leaves at once: nothing here encodes or collects the stream, and a reverse proxy in
-    // front is asked not to either.
-    let unbuffered = [(HeaderName::from_static("x-accel-buffering"), "no")];
-    (unbuffered, Sse::new(stream).keep_alive(KeepAlive::default())).into_response()
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! Requests to the router, answered by a whole API.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use ::history::service::Limits;
@@ -10,25 +11,31 @@ use tower::ServiceExt;
 use super::*;
 use crate::testing::Server;
 
-struct Site {
+pub(super) struct Site {
     router: Router,
-    api: Arc<Api>,
-    token: String,
+    pub(super) api: Arc<Api>,
+    pub(super) clock: Arc<stdx::clock::SimClock>,
+    pub(super) token: String,
     _server: Box<dyn std::any::Any>,
 }
 
-fn site() -> Site {
+pub(super) fn site() -> Site {
     let server = Server::start();
     let token = server.login("Admin", "zabbix");
+    let clock = Arc::clone(&server.clock);
     let (api, rest) = server.split();
     let api = Arc::new(api);
     let gate = Gate::new(Arc::clone(&api) as _, Limits::default(), Arc::default());
     let http = Http::new(Arc::clone(&api), gate, HttpConfig::default());
-    Site { router: router(http), api, token, _server: rest }
+    Site { router: router(http), api, clock, token, _server: rest }
 }
 
 impl Site {
-    async fn ask(&self, request: axum::http::request::Builder, body: String) -> Response {
+    pub(super) async fn ask(
+        &self,
+        request: axum::http::request::Builder,
+        body: String,
+    ) -> Response {
         let peer = ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 40_000)));
         let request: Request<Body> = request.extension(peer).body(Body::from(body)).unwrap();
         self.router.clone().oneshot(request).await.unwrap()
@@ -48,7 +55,7 @@ impl Site {
     }
 }
 
-fn told(answer: &Response, name: HeaderName) -> &str {
+pub(super) fn told(answer: &Response, name: HeaderName) -> &str {
     answer.headers().get(name).map_or("", |value| value.to_str().unwrap())
 }
 
@@ -84,27 +91,6 @@ async fn bookmarks_are_redirected_and_the_api_is_not() {
     let answer = site.get("/zabbix/api_jsonrpc.php").await;
     assert_eq!(answer.status(), StatusCode::PRECONDITION_FAILED);
     assert_eq!(told(&answer, header::X_CONTENT_TYPE_OPTIONS), "nosniff");
-}
-
-#[tokio::test]
-async fn the_live_stream_is_neither_encoded_nor_collected() {
-    let site = site();
-    let address = format!("/api/live?token={}", site.token);
-    let request = Request::get(address).header(header::ACCEPT_ENCODING, "gzip, br");
-    let answer = site.ask(request, String::new()).await;
-    assert_eq!(answer.status(), StatusCode::OK);
-    assert_eq!(told(&answer, header::CONTENT_TYPE), "text/event-stream");
-    assert_eq!(told(&answer, header::CONTENT_ENCODING), "");
-    assert_eq!(told(&answer, HeaderName::from_static("x-accel-buffering")), "no");
-    let mut stream = answer.into_body().into_data_stream();
-    for _ in 0..2 {
-        // One note, one piece of the stream: it does not wait for a second note.
-        site.api.deps.hub.tell(crate::LiveNote::Problems);
-        let piece = futures_util::StreamExt::next(&mut stream).await.unwrap().unwrap();
-        assert_eq!(&piece[..], b"event: problems\ndata: {}\n\n");
-    }
-    let answer = site.get("/api/live?token=nobody").await;
-    assert_eq!(answer.status(), StatusCode::UNAUTHORIZED);
 }
 
 #[tokio::test]

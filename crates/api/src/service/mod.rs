@@ -21,8 +21,7 @@ use crate::call::{User, UserType};
 use crate::permission::check_method;
 use crate::{Api, session};
 
-use rights::Allowed;
-pub(crate) use rights::Rights;
+pub(crate) use rights::{Allowed, Rights};
 pub use write::SentValue;
 
 impl Service for Api {

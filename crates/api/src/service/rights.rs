@@ -77,13 +77,13 @@ impl Known {
 }
 
 /// The hosts of a request on which the user has the right.
-pub(super) enum Allowed {
+pub(crate) enum Allowed {
     All,
     These(BTreeSet<HostId>),
 }
 
 impl Allowed {
-    pub(super) fn load(
+    pub(crate) fn load(
         api: &Api,
         user: &User,
         need: Need,
@@ -112,7 +112,7 @@ impl Allowed {
         Ok(Self::These(allowed))
     }
 
-    pub(super) fn has(&self, host: HostId) -> bool {
+    pub(crate) fn has(&self, host: HostId) -> bool {
         match self {
             Self::All => true,
             Self::These(hosts) => hosts.contains(&host),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::task::ready;
 use std::time::Duration;
 
+use stdx::seats::Seat;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
@@ -132,8 +133,8 @@ fn announced(head: &[u8]) -> Option<(u64, u64)> {
 }
 
 impl Trapper {
-    /// Serves one connection to its end.
-    pub(super) async fn serve(self: &Arc<Self>, stream: TcpStream, ip: IpAddr) {
+    /// Serves one connection to its end. It is idle until its message is there.
+    pub(super) async fn serve(self: &Arc<Self>, stream: TcpStream, ip: IpAddr, seat: &Arc<Seat>) {
         let limits = self.shared.config.limits;
         let mut first = [0_u8; 1];
         match timeout(limits.first_byte, stream.peek(&mut first)).await {
@@ -147,11 +148,13 @@ impl Trapper {
         }
         if first[0] != TLS_HANDSHAKE {
             let peer = Peer { ip, identity: Identity::unencrypted() };
-            self.converse(stream, peer).await;
+            self.converse(stream, peer, seat).await;
             return;
         }
         match timeout(limits.first_byte, self.shared.tls.accept(stream)).await {
-            Ok(Ok((stream, identity))) => self.converse(stream, Peer { ip, identity }).await,
+            Ok(Ok((stream, identity))) => {
+                self.converse(stream, Peer { ip, identity }, seat).await;
+            }
             Ok(Err(error)) => {
                 Counters::one(&self.shared.counters.requests_refused);
                 tracing::warn!("failed to accept an incoming connection from {ip}: {error}");
@@ -160,7 +163,7 @@ impl Trapper {
         }
     }
 
-    async fn converse<S>(self: &Arc<Self>, mut stream: S, peer: Peer)
+    async fn converse<S>(self: &Arc<Self>, mut stream: S, peer: Peer, seat: &Arc<Seat>)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
@@ -171,6 +174,7 @@ impl Trapper {
             Ok(frame) => {
                 Counters::add(&counters.bytes_in, frame.bytes);
                 let ip = peer.ip;
+                let Some(_busy) = seat.busy() else { return };
                 match timeout(limits.answer, self.answer(frame, peer)).await {
                     Ok(answer) => answer,
                     Err(_) => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::Host;
 use model::{ItemId, Value};
+use stdx::seldom::Seldom;
 use wire::sender::{AgentData, OLD_TEXT_ANSWER, Outcome};
 use wire::trapper::{Request, ZabbixStats};
 use wire::zbxd::Frame;
@@ -25,8 +26,15 @@ use crate::status::Shared;
 /// A larger message is parsed beside the runtime's own threads, so that the others go on.
 const LARGE_BYTES: usize = 1 << 20;
 
-/// Requests that the field leaves unanswered when it does not serve them.
-const SILENT: [&str; 4] = ["proxy config", "proxy data", "proxy heartbeat", "proxy tasks"];
+/// Requests of proxies. A proxy repeats them every few seconds.
+const OF_PROXIES: [&str; 4] = ["proxy config", "proxy data", "proxy heartbeat", "proxy tasks"];
+/// How often the log names a proxy that sends its requests here.
+const PROXY_LOG_EVERY: Duration = Duration::from_secs(600);
+
+/// Text of the answer. A 7.0 proxy logs it for values; for its configuration it logs that the answer
+/// has no configuration.
+const NO_PROXIES: &str =
+    "Vedette does not support proxies yet: let agents and senders connect to the server directly";
 
 /// A request after the part that needs no waiting.
 enum Prepared {
@@ -184,11 +192,32 @@ impl Trapper {
             return Some(answer.await);
         }
         Counters::one(&self.shared.counters.requests_refused);
+        if OF_PROXIES.contains(&name.as_str()) {
+            return Some(self.no_proxies(&name, peer));
+        }
         tracing::warn!("unknown request received from \"{}\": [{name}]", peer.ip);
-        if SILENT.contains(&name.as_str()) || name.is_empty() {
+        if name.is_empty() {
             return None;
         }
         Some(failed(&format!("unknown request \"{name}\"")))
+    }
+
+    /// The answer to a proxy. `upload` makes it keep its values instead of repeating them each second.
+    fn no_proxies(&self, name: &str, peer: &Peer) -> String {
+        static LOGGED: Seldom = Seldom::new(PROXY_LOG_EVERY);
+        if LOGGED.pass(self.shared.deps.clock.monotonic()).is_some() {
+            tracing::warn!(
+                "refused \"{name}\" from the Zabbix proxy at {}: proxies are not supported yet. \
+                 Configure its agents to send to this server",
+                peer.ip
+            );
+        }
+        serde_json::json!({
+            "response": "failed",
+            "info": NO_PROXIES,
+            "upload": "disabled",
+        })
+        .to_string()
     }
 
     async fn stats(&self, stats: ZabbixStats, frame: &Frame, peer: &Peer) -> Option<String> {

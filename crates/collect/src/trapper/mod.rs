@@ -8,13 +8,13 @@ pub(crate) mod expected;
 pub(crate) mod matching;
 pub(crate) mod sessions;
 
-use std::collections::HashMap;
-use std::net::{IpAddr, SocketAddr};
+use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use stdx::sync::lock;
+use stdx::seats::{Seat, Seats};
+use stdx::seldom::Seldom;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Semaphore, watch};
 
@@ -24,8 +24,12 @@ use crate::counters::Counters;
 use crate::peers::plain;
 use crate::status::Shared;
 
-/// Pause after an error of accept(2): out of file descriptors heals by itself.
+/// Pause after an error of accept(2), mostly for lack of file descriptors. It doubles with each further
+/// error.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+const ACCEPT_PAUSE_MAX: Duration = Duration::from_secs(1);
+/// How often such errors are logged.
+const ACCEPT_LOG_EVERY: Duration = Duration::from_secs(60);
 
 /// Connections in the system's backlog.
 const BACKLOG: u32 = 4096;
@@ -37,26 +41,18 @@ pub(crate) struct Trapper {
     budget: Arc<Semaphore>,
     /// One message at a time may go beyond the budget.
     finisher: Arc<Semaphore>,
-    places: Arc<Semaphore>,
-    peers: Mutex<HashMap<IpAddr, usize>>,
+    seats: Arc<Seats>,
+    accept_errors: Seldom,
 }
 
 /// One connection's place; gives it back when dropped.
 struct Place {
     trapper: Arc<Trapper>,
-    ip: IpAddr,
-    _place: tokio::sync::OwnedSemaphorePermit,
+    seat: Arc<Seat>,
 }
 
 impl Drop for Place {
     fn drop(&mut self) {
-        let mut peers = lock(&self.trapper.peers);
-        if let Some(count) = peers.get_mut(&self.ip) {
-            *count -= 1;
-            if *count == 0 {
-                peers.remove(&self.ip);
-            }
-        }
         self.trapper.shared.counters.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
@@ -65,9 +61,10 @@ impl Trapper {
     pub(crate) fn new(shared: Arc<Shared>) -> Arc<Self> {
         let limits = shared.config.limits;
         let budget = Arc::new(Semaphore::new((limits.bytes_in_flight / 1024).max(1)));
-        let places = Arc::new(Semaphore::new(limits.connections.max(1)));
+        let seats = Seats::new(limits.connections, limits.connections_per_peer);
         let finisher = Arc::new(Semaphore::new(1));
-        Arc::new(Self { shared, budget, finisher, places, peers: Mutex::default() })
+        let accept_errors = Seldom::new(ACCEPT_LOG_EVERY);
+        Arc::new(Self { shared, budget, finisher, seats, accept_errors })
     }
 
     /// Binds one address; port 0 takes a free one.
@@ -82,63 +79,73 @@ impl Trapper {
         socket.listen(BACKLOG)
     }
 
-    /// Accepts until told to stop. A connection beyond the limit waits in the system's backlog.
+    /// Accepts until told to stop. In a full table a new connection takes the place of the longest
+    /// waiting one of the address that has most; while all are being answered it waits.
     pub(crate) async fn run(
         self: Arc<Self>,
         listener: TcpListener,
         mut stop: watch::Receiver<bool>,
     ) {
+        let mut pause = ACCEPT_PAUSE;
         loop {
-            let place = tokio::select! {
-                place = Arc::clone(&self.places).acquire_owned() => place,
-                _ = stop.changed() => return,
-            };
-            let Ok(place) = place else { return };
             let accepted = tokio::select! {
                 accepted = listener.accept() => accepted,
                 _ = stop.changed() => return,
             };
             match accepted {
-                Ok((stream, address)) => self.admit(stream, address, place),
+                Ok((stream, address)) => {
+                    pause = ACCEPT_PAUSE;
+                    tokio::select! {
+                        () = self.admit(stream, address) => {}
+                        _ = stop.changed() => return,
+                    }
+                }
                 Err(error) => {
-                    tracing::warn!("cannot accept a connection on the trapper port: {error}");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
+                    self.accept_failed(&error);
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(ACCEPT_PAUSE_MAX);
                 }
             }
         }
     }
 
-    fn admit(
-        self: &Arc<Self>,
-        stream: TcpStream,
-        address: SocketAddr,
-        place: tokio::sync::OwnedSemaphorePermit,
-    ) {
+    fn accept_failed(&self, error: &std::io::Error) {
+        // Whatever is missing, a connection holds some of it.
+        self.seats.evict_one();
+        let now = self.shared.deps.clock.monotonic();
+        if let Some(more) = self.accept_errors.pass(now) {
+            tracing::warn!(
+                "cannot accept connections on the trapper port: {error} ({more} more errors since the \
+                 last message). If file descriptors are missing, raise the limit (LimitNOFILE)"
+            );
+        }
+    }
+
+    async fn admit(self: &Arc<Self>, stream: TcpStream, address: SocketAddr) {
         let counters = &self.shared.counters;
         Counters::one(&counters.accepted);
         let ip = plain(address.ip());
-        {
-            let mut peers = lock(&self.peers);
-            let count = peers.entry(ip).or_insert(0);
-            if *count >= self.shared.config.limits.connections_per_peer {
-                Counters::one(&counters.requests_refused);
-                tracing::debug!("connection from {ip} refused: it has {count} already");
-                return;
-            }
-            *count += 1;
-        }
+        let Some(seat) = self.seats.take(ip).await else {
+            Counters::one(&counters.requests_refused);
+            tracing::debug!("connection from {ip} refused: it has too many open requests");
+            return;
+        };
         counters.connections.fetch_add(1, Ordering::Relaxed);
-        let place = Place { trapper: Arc::clone(self), ip, _place: place };
-        let trapper = Arc::clone(self);
+        let place = Place { trapper: Arc::clone(self), seat };
         tokio::spawn(async move {
-            trapper.serve(stream, ip).await;
-            drop(place);
+            let Place { trapper, seat } = &place;
+            tokio::select! {
+                () = trapper.serve(stream, ip, seat) => {}
+                () = seat.evicted() => {
+                    Counters::one(&trapper.shared.counters.slow);
+                    tracing::debug!("connection from {ip} closed: the table of connections is full");
+                }
+            }
         });
     }
 
     /// Waits until all connections are done, at most `limit`.
     pub(crate) async fn drain(&self, limit: Duration) {
-        let all = u32::try_from(self.shared.config.limits.connections.max(1)).unwrap_or(u32::MAX);
-        let _late = tokio::time::timeout(limit, self.places.acquire_many(all)).await;
+        let _late = tokio::time::timeout(limit, self.seats.empty()).await;
     }
 }

@@ -295,7 +295,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 
 pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    call.write(|edit| {
+    let unblocked = call.write(|edit| {
         let known = names(edit, "users", "userid", "username", &ids)?;
         for id in &ids {
             if !known.contains_key(id) {
@@ -304,6 +304,10 @@ pub(super) fn unblock(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let columns = [("attempt_failed", Value::Int(0))];
             edit.update("users", *id, &columns)?;
         }
-        Ok(USER.result(&ids))
-    })
+        Ok(known)
+    })?;
+    for (id, name) in &unblocked {
+        call.api.sessions.attempts.unblock(name, *id);
+    }
+    Ok(USER.result(&ids))
 }
