@@ -149,7 +149,7 @@ fn status_of(stored: &Json, list: &str, key: &str, element: &str) -> Option<Stri
     // Ids of modules are numbers where `shown` made the list.
     let same = |one: &&Json| match one[key].as_str() {
         Some(text) => text == element,
-        None => one[key].to_string() == element,
+        None => element.parse::<u64>().is_ok_and(|id| one[key] == id),
     };
     let one = list.iter().find(same)?;
     Some(one["status"].as_str().unwrap_or("1").to_owned())
