@@ -142,17 +142,26 @@ pub(super) fn check_formula_hosts(
     before: Option<&Row>,
     path: &str,
 ) -> ApiResult<()> {
-    let Some(formula) = config::objects::column(columns, "params") else { return Ok(()) };
-    let item_type = config::objects::column(columns, "type").map(Value::as_int);
-    let item_type = item_type.or_else(|| before.map(|row| row.int("type")));
-    // What is stored already is no new question.
-    let same = before.is_some_and(|row| row.get("params") == Some(formula));
+    let stored_type = before.map(|row| row.int("type"));
+    let item_type = config::objects::column(columns, "type").map(Value::as_int).or(stored_type);
+    let stored = before.and_then(|row| row.get("params"));
+    let Some(formula) = config::objects::column(columns, "params").or(stored) else {
+        return Ok(());
+    };
+    // A formula that is stored as one stays. A text of another type was never checked.
+    let same = stored_type == Some(CALCULATED) && stored == Some(formula);
     if item_type != Some(CALCULATED) || same {
         return Ok(());
     }
     let Some(readable) = on_hosts(call.user(), Need::Read, "hostid") else { return Ok(()) };
     let Ok(expression) = Expression::parse(&formula.to_string()) else { return Ok(()) };
     for item in expression.item_calls() {
+        if item.query.host == "*" {
+            return Err(ApiError::at(
+                &format!("{path}/params"),
+                "only super admins may read items of all hosts (\"*\"): name the hosts",
+            ));
+        }
         let sql =
             format!("SELECT hostid FROM hosts WHERE host = ? AND kind < 2 AND NOT ({readable})");
         if !edit.query(&sql, &[item.query.host.as_str().into()])?.is_empty() {

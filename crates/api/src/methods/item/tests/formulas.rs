@@ -39,4 +39,27 @@ fn formulas_name_no_host_that_their_author_may_not_read() {
     };
     assert_eq!(update(json!({ "name": "n", "params": "last(/x/k)" })), Ok(()), "it stays as it is");
     assert_eq!(update(json!({ "params": "max(/x/k,5m)" })), Err(refused.to_owned()));
+    let all = "Invalid parameter \"/1/params\": only super admins may read items of all hosts (\"*\"): \
+               name the hosts.";
+    let result = item(Some(&session), "all", "sum(last_foreach(/*/k))");
+    assert_eq!(result.map(drop).map_err(|(_, text)| text), Err(all.to_owned()));
+}
+
+#[test]
+fn text_of_another_type_becomes_no_formula_unseen() {
+    let f = Fixture::new();
+    let hidden = f.server.create("hostgroup.create", &json!({ "name": "hidden" }));
+    f.server.create("host.create", &json!({ "host": "x", "groups": { "groupid": hidden } }));
+    let own = f.server.text("SELECT groupid FROM groups_ WHERE name = 'Hosts'");
+    let session = f.server.user("author", "2", &[(&own, 3)]);
+    let script = json!({ "hostid": f.host, "name": "s", "key_": "s", "type": 21, "delay": "1m",
+                         "value_type": 0, "params": "last(/x/k)" });
+    let created = f.server.call_as(Some(&session), "item.create", &script).unwrap();
+    for members in [json!({ "type": 15, "params": "last(/x/k)" }), json!({ "type": 15 })] {
+        let mut params = members;
+        params["itemid"] = created["itemids"][0].clone();
+        let result = f.server.call_as(Some(&session), "item.update", &params);
+        assert!(result.is_err(), "{params}");
+        assert_eq!(f.server.text("SELECT type FROM items WHERE key_ = 's'"), "21");
+    }
 }
