@@ -64,6 +64,11 @@ impl ApiError {
         Self { code, data: data.into() }
     }
 
+    /// The configuration database could not be asked: the same call may succeed later.
+    pub(crate) fn is_of_database(&self) -> bool {
+        self.code == -32603 || self.data == DATABASE_LOCKED
+    }
+
     /// The fixed text that belongs to the code.
     pub fn message(&self) -> &'static str {
         match self.code {
@@ -85,7 +90,9 @@ impl From<DbError> for ApiError {
             DbError::Constraint(_) => Self::application(
                 "The change conflicts with another one. Read the object again and retry.",
             ),
-            DbError::Statement { reason, .. } if is_locked(&reason) => {
+            DbError::Statement { reason, .. } | DbError::Unavailable { reason, .. }
+                if is_locked(&reason) =>
+            {
                 Self::application(DATABASE_LOCKED)
             }
             _ => Self::new(
@@ -116,7 +123,7 @@ mod tests {
     fn a_locked_database_is_named_and_can_be_retried() {
         let statement = |reason: &str| {
             let (sql, reason) = ("BEGIN IMMEDIATE".to_owned(), reason.to_owned());
-            ApiError::from(DbError::Statement { sql, reason })
+            ApiError::from(DbError::Unavailable { sql, reason })
         };
         for reason in ["database is locked", "db error: canceling statement due to lock timeout"] {
             let error = statement(reason);

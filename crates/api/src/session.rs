@@ -50,6 +50,8 @@ pub(crate) struct Sessions {
 impl Sessions {
     /// Something about users, roles, sessions or tokens changed.
     pub(crate) fn forget(&self) {
+        // Counted first: what was read before is not remembered afterwards.
+        self.changes.send_modify(|count| *count = count.wrapping_add(1));
         lock(&self.cache).clear();
         self.rights.forget();
         self.changes.send_modify(|count| *count = count.wrapping_add(1));
@@ -110,9 +112,13 @@ pub(crate) fn authenticate(api: &Api, secret: Option<&str>) -> ApiResult<User> {
     if let Some(user) = cached(api, &digest, now) {
         return Ok(user);
     }
+    let changes = *api.sessions.changes.borrow();
     let (user, by) = resolve(api, secret, &digest, now)?;
     api.sessions.accesses.note(by, now);
     let mut cache = lock(&api.sessions.cache);
+    if *api.sessions.changes.borrow() != changes {
+        return Ok(user);
+    }
     if cache.len() >= CACHE_MAX {
         cache.clear();
     }

@@ -78,7 +78,7 @@ impl Live for Idle {
         serde_json::json!({ "resources": [] })
     }
     fn history_gaps(&self, items: &[ItemId], span: history::Span) -> Vec<history::damage::Gap> {
-        let reason = "1.wal: gone".to_owned();
+        let reason: Arc<str> = "1.wal: gone".into();
         let gap =
             |&item| history::damage::Gap { item, span, is_of_item: true, reason: reason.clone() };
         items.iter().map(gap).collect()

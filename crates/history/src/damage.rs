@@ -22,8 +22,11 @@ pub struct Gap {
     /// The damaged part held values of this item; else it held values of unknown items of its shard.
     pub is_of_item: bool,
     /// The file and what is wrong with it.
-    pub reason: String,
+    pub reason: Arc<str>,
 }
+
+/// Most gaps of one answer: damage of a whole shard is a gap of each of its items.
+pub const GAPS_MAX: usize = 100_000;
 
 /// The damage of all shards.
 #[derive(Debug, Clone, Default)]
@@ -49,8 +52,8 @@ impl Damages {
         self.logs.iter().map(|(_, log)| log.len()).sum()
     }
 
-    /// What may be missing of these items within the span, by item, oldest first. `owner` is the shard
-    /// of an item.
+    /// What may be missing of these items within the span, by item, oldest first, at most
+    /// [`GAPS_MAX`]. `owner` is the shard of an item.
     pub fn gaps(
         &self,
         items: &[ItemId],
@@ -64,11 +67,12 @@ impl Damages {
                 let Some(lost) = touched else { continue };
                 let (from, till) = (lost.from.max(span.from), lost.till.min(span.till));
                 let is_of_item = damage.items.is_some();
+                let reason: Arc<str> = format!("{}: {}", damage.file, damage.what).into();
                 for &item in items.iter().filter(|&&item| damage.may_concern(item)) {
                     let elsewhere =
                         shard.is_some_and(|shard| owner(item).is_some_and(|own| own != shard));
-                    if is_of_item || !elsewhere {
-                        let reason = format!("{}: {}", damage.file, damage.what);
+                    if gaps.len() < GAPS_MAX && (is_of_item || !elsewhere) {
+                        let reason = Arc::clone(&reason);
                         gaps.push(Gap { item, span: Span::new(from, till), is_of_item, reason });
                     }
                 }

@@ -162,15 +162,20 @@ fn acceptor(
 async fn secured(stream: TcpStream, tls: Option<Arc<SslAcceptor>>) -> Option<Box<dyn Stream>> {
     // Answers are written whole; waiting for more to send would only delay them.
     drop(stream.set_nodelay(true));
-    let Some(tls) = tls else { return Some(Box::new(stream)) };
+    let Some(tls) = tls else {
+        // What is spoken shows with the first bytes; until then nothing else watches the time.
+        let first = timeout(HEADER_TIMEOUT, stream.peek(&mut [0])).await;
+        return first.is_ok_and(|peeked| peeked.is_ok()).then(|| Box::new(stream) as _);
+    };
     let shake = async {
         let ssl = Ssl::new(tls.context()).ok()?;
         let mut stream = SslStream::new(ssl, stream).ok()?;
         Pin::new(&mut stream).accept().await.ok()?;
         Some(stream)
     };
-    let stream = timeout(HANDSHAKE_TIMEOUT, shake).await.ok()??;
-    Some(Box::new(stream))
+    let mut stream = timeout(HANDSHAKE_TIMEOUT, shake).await.ok()??;
+    let first = timeout(HEADER_TIMEOUT, Pin::new(&mut stream).peek(&mut [0])).await;
+    first.is_ok_and(|peeked| peeked.is_ok()).then(|| Box::new(stream) as _)
 }
 
 /// Serves HTTP/1.1 or HTTP/2 on a connection, as its first bytes say.

@@ -98,7 +98,7 @@ impl LiveStream {
         match user.ok()? {
             Ok(user) => self.user = user,
             // The database cannot be read now; the next check decides.
-            Err(error) if error.code == -32603 => {}
+            Err(error) if error.is_of_database() => {}
             Err(_) => return None,
         }
         Some(())

@@ -23,6 +23,8 @@ const GRACE: Duration = Duration::from_millis(if cfg!(test) { 200 } else { 10_00
 const BYTES_PER_S: u64 = 64 * 1024;
 /// Pause that a body beyond the budget may make.
 const FINISHER_PATIENCE: Duration = Duration::from_secs(1);
+/// How long a body waits for room: bodies of several sources can hold what each other waits for.
+const ROOM_PATIENCE: Duration = Duration::from_secs(30);
 /// Sources remembered before those without requests are forgotten.
 const SOURCES_KEPT: usize = 1_024;
 
@@ -124,9 +126,12 @@ pub(super) async fn read_body(
             let most = announced.unwrap_or(limit).max(length);
             let capacity = length.max(bytes.capacity() * 2).min(most);
             if capacity > FREE_BYTES {
-                for hold in &mut holds {
-                    hold.grow(capacity).await;
-                }
+                let grown = async {
+                    for hold in &mut holds {
+                        hold.grow(capacity).await;
+                    }
+                };
+                timeout(ROOM_PATIENCE, grown).await.map_err(|_| full())?;
             }
             bytes.reserve_exact(capacity - bytes.len());
         }
@@ -143,6 +148,11 @@ fn slow() -> Response {
         BYTES_PER_S
     );
     (StatusCode::REQUEST_TIMEOUT, text).into_response()
+}
+
+fn full() -> Response {
+    let text = "There is no memory for this request now: try again later.\n";
+    (StatusCode::SERVICE_UNAVAILABLE, text).into_response()
 }
 
 fn broken(text: &str) -> Response {

@@ -229,6 +229,8 @@ pub(super) fn tree_of(format: Format, source: &str) -> ApiResult<Json> {
 /// `configuration.import`: all of it, or nothing.
 pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let _place = call.api.imports.enter()?;
+    // A client that left while its import waited may have sent it again.
+    call.gone.check()?;
     let (rules, tree) = read(call, input)?;
     call.together(|call| Import::new(call, rules.clone()).tree(&tree))?;
     Ok(true.into())
@@ -237,6 +239,8 @@ pub(super) fn run(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// `configuration.importcompare`: what an import would change.
 pub(super) fn compare(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let _place = call.api.imports.enter()?;
+    // A client that left while its import waited may have sent it again.
+    call.gone.check()?;
     let (rules, tree) = read(call, input)?;
     difference::compare(call, &rules, &tree)
 }

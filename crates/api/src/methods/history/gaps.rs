@@ -23,7 +23,7 @@ pub(super) fn get_gaps(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             "time_from": gap.span.from.to_string(),
             "time_till": gap.span.till.to_string(),
             "scope": if gap.is_of_item { "item" } else { "shard" },
-            "reason": gap.reason,
+            "reason": &*gap.reason,
         })
     });
     Ok(rows.collect())
