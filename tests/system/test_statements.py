@@ -39,8 +39,6 @@ ALLOWED = [
     "SELECT s.eventid FROM (SELECT eventid, maintenanceid, suppress_until",
     "SELECT t.triggerid, t.uuid, t.description, t.expression, t.event_name",
     # Once per trigger of an import; to be replaced by an index.
-    "SELECT itemid FROM items WHERE uuid = ?",
-    "SELECT triggerid FROM triggers WHERE uuid = ?",
     "SELECT triggerid FROM triggers WHERE description = ?",
 ]
 

@@ -118,7 +118,7 @@ const MIGRATIONS: &[&str] = &[
     "",
     "UPDATE host_templates SET link_type = 1 \
      WHERE hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND flags = 4)",
-    // Indexes on `uuid` of items and triggers, which are made as what is missing.
+    // New indexes, on `uuid` of items and triggers and on events: missing ones are created below.
     "",
 ];
 

@@ -41,13 +41,7 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
             return Err(ApiError::at(&format!("/{name}"), "a boolean is expected"));
         }
     }
-    // Where the first rows by id are wanted, the plus lets databases go along the ids and stop,
-    // instead of sorting all events of the source.
-    let first = input.get("limit").is_some_and(|limit| !limit.is_null())
-        && ["objectids", "hostids", "groupids"].iter().all(|name| input.get(*name).is_none());
-    let plus = if first { "+" } else { "" };
-    let condition = format!("{plus}t.source = ? AND {plus}t.object = ?");
-    get.and(condition, [source.into(), object.into()]);
+    get.and("t.source = ? AND t.object = ?", [source.into(), object.into()]);
     if source == 0 {
         let need = Need::of_get(get.flag("editable"));
         if let Some(condition) = on_triggers(call.user(), need, "t.objectid") {

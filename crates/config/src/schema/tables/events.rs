@@ -4,7 +4,13 @@ use super::super::{Column, Table};
 use super::{id, int, owned, table, text};
 
 pub(super) const TABLES: &[Table] = &[
-    table("events", &["eventid"], EVENTS, &[&["source", "object", "objectid"], &["clock"]]),
+    table(
+        "events",
+        &["eventid"],
+        EVENTS,
+        // The second for the newest of a source, which a limit asks for.
+        &[&["source", "object", "objectid"], &["source", "object", "eventid"], &["clock"]],
+    ),
     table(
         "event_tags",
         &["eventtagid"],
