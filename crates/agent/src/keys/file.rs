@@ -37,12 +37,22 @@ fn open(agent: &Agent, params: &Params) -> Result<File, String> {
 fn each_chunk(
     agent: &Agent,
     params: &Params,
+    take: impl FnMut(&[u8]) -> Result<(), String>,
+) -> Result<(), String> {
+    read_chunks(agent, params, |_| "Cannot read from file.".to_owned(), take)
+}
+
+/// The same with a text for errors of reading, which differs between keys.
+fn read_chunks(
+    agent: &Agent,
+    params: &Params,
+    unreadable: impl Fn(&std::io::Error) -> String,
     mut take: impl FnMut(&[u8]) -> Result<(), String>,
 ) -> Result<(), String> {
     let mut file = BufReader::with_capacity(CHUNK_BYTES, open(agent, params)?);
     loop {
         params.deadline().check()?;
-        let chunk = file.fill_buf().map_err(|_| "Cannot read from file.")?;
+        let chunk = file.fill_buf().map_err(|error| unreadable(&error))?;
         if chunk.is_empty() {
             return Ok(());
         }
@@ -164,7 +174,8 @@ pub(super) fn size(agent: &Agent, params: &Params) -> Answer {
         return Ok(metadata(agent, params)?.len().to_string());
     }
     let mut count = 0_usize;
-    each_chunk(agent, params, |chunk| {
+    let unreadable = |error: &_| format!("Cannot read from file: {}", system_error(error));
+    read_chunks(agent, params, unreadable, |chunk| {
         count += chunk.iter().filter(|byte| **byte == b'\n').count();
         Ok(())
     })?;

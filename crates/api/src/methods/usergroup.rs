@@ -5,7 +5,7 @@ use config::db::{Value, query_by_ids};
 
 use crate::call::{Call, Json, Method};
 use crate::error::{ApiError, ApiResult};
-use crate::get::{Found, Get};
+use crate::get::{Found, Get, Output};
 use crate::methods::user::{check_super_admin_left, end_sessions};
 use crate::object::Access::{Optional, ReadOnly, Required};
 use crate::object::FieldKind::{Id, Name, Nested, OneOf};
@@ -87,7 +87,11 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             "SELECT usrgrpid, userid FROM user_groups WHERE usrgrpid IN ({ids}) ORDER BY userid",
             &found.ids(),
         )?;
-        let relation = Relation::new("users", "user.get", "userids", "userid").with("getAccess");
+        let mut relation = Relation::new("users", "user.get", "userids", "userid");
+        // How they may sign in is no field of a user: it comes with all fields.
+        if wanted == Output::Extend {
+            relation = relation.with("getAccess");
+        }
         found.relate_as(&relation, &wanted, &pairs)?;
     }
     for (option, member, types) in [

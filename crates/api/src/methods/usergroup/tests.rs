@@ -45,18 +45,19 @@ fn rights_filters_and_members() {
             "usrgrpids": ug, "output": ["name"], "selectUsers": ["username"], "selectTagFilters": "extend",
             "selectHostGroupRights": "extend", "selectTemplateGroupRights": "extend", "selectRights": "count",
         }), json!([{
-            "usrgrpid": ug, "name": "ug2", "users": [{
-                "userid": "2", "username": "guest",
-                "gui_access": "1", "debug_mode": "0", "users_status": "1",
-            }],
+            "usrgrpid": ug, "name": "ug2", "users": [{ "userid": "2", "username": "guest" }],
             "hostgroup_rights": [], "templategroup_rights": [{ "id": tg, "permission": "3" }],
             "tag_filters": [{ "groupid": hg, "tag": "t", "value": "" }],
         }])),
         ("usergroup.get", json!({ "userids": 2, "status": 0, "output": ["name"], "sortfield": "name" }), json!([
             { "usrgrpid": "8", "name": "Guests" }, { "usrgrpid": ug, "name": "ug2" },
         ])),
-        ("usergroup.delete", json!([ug]), json!({ "usrgrpids": [ug] })),
     ]);
+    let whole = json!({ "usrgrpids": ug, "selectUsers": "extend" });
+    let user = server.call("usergroup.get", &whole).unwrap()[0]["users"][0].take();
+    let access = ["gui_access", "debug_mode", "users_status"].map(|name| user[name].clone());
+    assert_eq!(access, ["1", "0", "1"], "all fields: how users may sign in, too");
+    server.answers(&[("usergroup.delete", json!([ug]), json!({ "usrgrpids": [ug] }))]);
     server.refuses(&[
         ("usergroup.delete", json!([ug]), -32500, "No permissions"),
         (
