@@ -138,16 +138,22 @@ impl Problems {
         let findings = unsent.read()?;
         // One try: a start that cannot reach its database fails anyway.
         let stop = Stop::at_once(Arc::clone(&self.inner.clock));
-        for batch in findings.chunks(BATCH_MAX) {
-            if self.keep(batch, &stop) < batch.len() {
+        let mut left = findings.as_slice();
+        while !left.is_empty() {
+            let batch = &left[..left.len().min(BATCH_MAX)];
+            let kept = self.keep(batch, &stop);
+            self.inner.config.sync().map_err(std::io::Error::other)?;
+            left = &left[kept..];
+            // After each batch: a replay that breaks off does not write it again.
+            unsent.keep_only(left)?;
+            if kept < batch.len() {
                 return Err(std::io::Error::other("the configuration database is unavailable"));
             }
         }
-        self.inner.config.sync().map_err(std::io::Error::other)?;
         if !findings.is_empty() {
             tracing::info!(findings = findings.len(), "wrote events that an earlier run could not");
         }
-        unsent.remove()
+        Ok(())
     }
 
     /// Returns how many findings are done with: written, or refused by the database and reported.

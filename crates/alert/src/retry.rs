@@ -45,7 +45,7 @@ impl Stop {
     }
 
     /// Writers give up.
-    pub(crate) fn is_over(&self) -> bool {
+    pub fn is_over(&self) -> bool {
         let asked = self.asked.get();
         asked.is_some_and(|asked| self.clock.monotonic().saturating_sub(*asked) >= self.grace)
     }

@@ -36,11 +36,8 @@ impl Unsent {
     }
 
     fn append(&self, findings: &[TriggerFinding]) -> std::io::Result<()> {
-        let mut text = String::new();
-        for finding in findings {
-            text += &encode(finding).to_string();
-            text.push('\n');
-        }
+        // Never joined to a line that a full disk cut short.
+        let text = format!("\n{}", lines(findings));
         let mut file = OpenOptions::new().create(true).append(true).open(&self.path)?;
         file.write_all(text.as_bytes())?;
         file.sync_all()?;
@@ -52,13 +49,14 @@ impl Unsent {
 
     /// The findings of the file, in order. A line that was cut short is skipped.
     pub(crate) fn read(&self) -> std::io::Result<Vec<TriggerFinding>> {
-        let text = match std::fs::read_to_string(&self.path) {
-            Ok(text) => text,
+        let text = match std::fs::read(&self.path) {
+            // A line may be cut within a character.
+            Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
         let mut findings = Vec::new();
-        for line in text.lines() {
+        for line in text.lines().filter(|line| !line.is_empty()) {
             match serde_json::from_str(line).ok().as_ref().and_then(decode) {
                 Some(finding) => findings.push(finding),
                 None => tracing::error!(
@@ -71,13 +69,24 @@ impl Unsent {
         Ok(findings)
     }
 
-    /// All findings are in the database.
-    pub(crate) fn remove(&self) -> std::io::Result<()> {
+    /// All findings but these are in the database.
+    pub(crate) fn keep_only(&self, findings: &[TriggerFinding]) -> std::io::Result<()> {
+        if findings.is_empty() {
+            return self.remove();
+        }
+        stdx::file::replace(&self.path, lines(findings).as_bytes())
+    }
+
+    fn remove(&self) -> std::io::Result<()> {
         match std::fs::remove_file(&self.path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }
     }
+}
+
+fn lines(findings: &[TriggerFinding]) -> String {
+    findings.iter().map(|finding| format!("{}\n", encode(finding))).collect()
 }
 
 fn encode(finding: &TriggerFinding) -> Json {

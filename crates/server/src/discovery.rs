@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use alert::Problems;
+use alert::{Problems, Stop};
 use config::Config;
 use config::lld::Summary;
 use config::objects::Deleted;
@@ -65,12 +65,17 @@ pub(crate) struct Worker {
     pub(crate) problems: Problems,
     pub(crate) outcomes: Arc<Outcomes>,
     pub(crate) busy: Arc<Busy>,
+    pub(crate) stop: Stop,
 }
 
 impl Worker {
-    /// Works until the queue is closed.
+    /// Works until the queue is closed. What waits longer than a stop may take is dropped: a rule's
+    /// next value has all rows again.
     pub(crate) fn run(self, mut values: Receiver<DiscoveryValue>) {
         while let Some(value) = values.blocking_recv() {
+            if self.stop.is_over() {
+                continue;
+            }
             let begin = self.clock.monotonic();
             self.work(&value);
             let took = self.clock.monotonic().saturating_sub(begin);

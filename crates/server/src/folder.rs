@@ -92,13 +92,36 @@ pub(crate) fn lock(data: &Path) -> anyhow::Result<File> {
 /// Present while the server runs; found at the start, the process before did not end in order.
 pub(crate) struct RunningMark(PathBuf);
 
+/// Contents of the mark once the configuration database is open. Earlier versions leave it empty and
+/// delete the database's log also where a start fails.
+const OPENED: &str = "configuration opened\n";
+
+/// How the last run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct LastRun {
+    /// Its mark is still there.
+    pub(crate) crashed: bool,
+    /// It crashed with the configuration database open, whose log has to be there.
+    pub(crate) opened: bool,
+}
+
 impl RunningMark {
-    /// Leaves the mark; `true` = it was there.
-    pub(crate) fn set(data: &Path) -> anyhow::Result<(Self, bool)> {
+    /// Leaves the mark, and returns what the last run left.
+    pub(crate) fn set(data: &Path) -> anyhow::Result<(Self, LastRun)> {
         let path = data.join("running");
         let crashed = path.exists();
-        std::fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
-        Ok((Self(path), crashed))
+        let opened = std::fs::read(&path).is_ok_and(|mark| mark == OPENED.as_bytes());
+        if !opened {
+            std::fs::write(&path, "")
+                .with_context(|| format!("cannot write {}", path.display()))?;
+        }
+        Ok((Self(path), LastRun { crashed, opened }))
+    }
+
+    /// The configuration database is open.
+    pub(crate) fn opened(&self) -> anyhow::Result<()> {
+        std::fs::write(&self.0, OPENED)
+            .with_context(|| format!("cannot write {}", self.0.display()))
     }
 
     /// The server ends in order.
@@ -115,6 +138,23 @@ mod tests {
 
     fn mode(path: &Path) -> u32 {
         std::fs::metadata(path).unwrap().permissions().mode() & 0o7777
+    }
+
+    #[test]
+    fn mark_says_whether_a_crashed_run_had_opened_the_configuration() {
+        let dir = tempfile::tempdir().unwrap();
+        let set = || RunningMark::set(dir.path()).unwrap();
+        let left = |crashed, opened| LastRun { crashed, opened };
+        assert_eq!(set().1, left(false, false), "first start");
+        let (mark, last) = set();
+        assert_eq!(last, left(true, false), "failed before the database was open");
+        mark.opened().unwrap();
+        assert_eq!(set().1, left(true, true));
+        assert_eq!(set().1, left(true, true), "a start that fails early does not hide the crash");
+        set().0.clear();
+        assert_eq!(set().1, left(false, false), "ended in order");
+        std::fs::write(dir.path().join("running"), "").unwrap();
+        assert_eq!(set().1, left(true, false), "an earlier version left the mark");
     }
 
     #[test]

@@ -12,13 +12,17 @@ const FILE: &str = "configuration-id";
 
 /// Refuses a start that would read an older state of the configuration: SQLite takes a lost
 /// write-ahead log for an empty one. To be called before the database is opened.
-pub(crate) fn check_log(location: &Location, history: &Path, crashed: bool) -> anyhow::Result<()> {
+///
+/// `opened`: the last run ended with a crash after it had opened the database.
+pub(crate) fn check_log(location: &Location, history: &Path, opened: bool) -> anyhow::Result<()> {
     let Location::Sqlite(path) = location else { return Ok(()) };
+    // The log lies beside the file that a link leads to.
+    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
     let mut log = path.as_os_str().to_owned();
     log.push("-wal");
     let log = PathBuf::from(log);
     let used = std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
-    if crashed && used && history.join(FILE).exists() && !log.exists() {
+    if opened && used && history.join(FILE).exists() && !log.exists() {
         bail!(
             "{} is missing, and the server did not stop in order: the last changes of the \
              configuration are lost. Restore the file, or restore the whole data folder from a \

@@ -110,11 +110,12 @@ impl Server {
             "" => None,
             _ => Some(bind(values, "history-service", tls.is_some()).await?),
         };
-        let (mark, crashed) = RunningMark::set(data)?;
+        let (mark, last_run) = RunningMark::set(data)?;
         let location = config_location(values, data);
         let paired = data.join("history");
-        pairing::check_log(&location, &paired, crashed)?;
+        pairing::check_log(&location, &paired, last_run.opened)?;
         let config = Arc::new(Config::open(location)?);
+        mark.opened()?;
         if values.get("history") == "embedded" {
             let renew = values.yes("new-configuration")?;
             pairing::check(&config, &paired, renew, clock.unix_s())?;
@@ -158,10 +159,11 @@ impl Server {
             triggers: triggers.into_iter().map(initial).collect(),
             unsupported: known.unsupported,
         };
-        let sizes = ShardsConfig { after_crash: crashed, ..ShardsConfig::default() };
+        let sizes = ShardsConfig { after_crash: last_run.crashed, ..ShardsConfig::default() };
         let shards = Arc::new(ShardSet::spawn(sizes, deps).context("cannot start the shards")?);
         drop(late_shards.set(Arc::clone(&shards)));
 
+        let stop_writers = Stop::new(Arc::clone(&clock));
         let busy = Arc::new(discovery::Busy::default());
         let outcomes: Arc<discovery::Outcomes> = Arc::default();
         let discoverer = discovery::Worker {
@@ -171,8 +173,8 @@ impl Server {
             problems: problems.clone(),
             outcomes: Arc::clone(&outcomes),
             busy: Arc::clone(&busy),
+            stop: stop_writers.clone(),
         };
-        let stop_writers = Stop::new(Arc::clone(&clock));
         let threads = vec![
             alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?,
             discovery_thread(discoverer, discoveries_in)?,

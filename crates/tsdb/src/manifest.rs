@@ -10,6 +10,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use model::ItemId;
@@ -223,11 +224,30 @@ pub(crate) struct Manifest {
     disk: Arc<dyn Disk>,
     files: Mutex<Files>,
     pub(crate) damage: Arc<DamageLog>,
+    /// A job that writes new damage is queued.
+    noting: AtomicBool,
 }
 
 impl Manifest {
     pub(crate) fn new(dir: &Path, disk: Arc<dyn Disk>, damage: Arc<DamageLog>) -> Arc<Self> {
-        Arc::new(Self { dir: dir.to_owned(), disk, files: Mutex::default(), damage })
+        Arc::new(Self {
+            dir: dir.to_owned(),
+            disk,
+            files: Mutex::default(),
+            damage,
+            noting: AtomicBool::new(false),
+        })
+    }
+
+    /// New damage has to be written, and no job is queued that does it. The caller queues one.
+    pub(crate) fn takes_note(&self) -> bool {
+        self.damage.is_changed() && !self.noting.swap(true, Ordering::AcqRel)
+    }
+
+    /// Writes new damage. After a failure the next change of the list writes it.
+    pub(crate) fn note_damage(&self) {
+        self.noting.store(false, Ordering::Release);
+        drop(self.change(|_| ()));
     }
 
     /// Changes the list and writes it. After an error the change waits in memory for the next one.

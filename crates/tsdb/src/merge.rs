@@ -57,6 +57,10 @@ impl SegmentRuns {
         while self.entries.is_empty() && self.page < self.segment.footer.pages as usize {
             self.entries = self.segment.any_page(self.page)?;
             self.page += 1;
+            // A page that is made again from blocks lacks those that cannot be read.
+            if self.damage == OnDamage::Fail && self.segment.is_damaged() {
+                return Err(self.segment.damaged(Damaged("a part cannot be read")));
+            }
         }
         Ok(())
     }

@@ -39,7 +39,7 @@ impl Engine {
                 self.worker.submit(Job::Merge(candidates, Arc::clone(&self.clears)));
             }
         }
-        if self.manifest.damage.is_changed() && !self.sealing && self.merging.is_none() {
+        if !self.sealing && self.merging.is_none() && self.manifest.takes_note() {
             self.worker.submit(Job::NoteDamage);
         }
         mended.and(self.failure.take().map_or(Ok(()), Err))

@@ -190,8 +190,7 @@ fn run(place: &Place, job: Job, remover: &mut Option<Remover>) -> Option<Done> {
             None
         }
         Job::NoteDamage => {
-            // After a failure the next change of the manifest writes it.
-            drop(place.manifest.change(|_| ()));
+            place.manifest.note_damage();
             None
         }
         Job::Unspool(paths) => {

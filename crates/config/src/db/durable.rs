@@ -36,6 +36,8 @@ struct State {
 impl Durable {
     /// Of the write-ahead log of this SQLite file, which exists while a connection is open.
     pub(super) fn of_sqlite(path: &Path) -> std::io::Result<Self> {
+        // The log lies beside the file that a link leads to.
+        let path = &std::fs::canonicalize(path)?;
         let mut name = path.as_os_str().to_owned();
         name.push("-wal");
         let log = File::open(PathBuf::from(name))?;

@@ -324,7 +324,10 @@ impl Core {
             return;
         }
         let partial = |function: &Function| !self.foreign.is_whole(function.item);
-        if matches!(verdict, Verdict::Unknown(_)) && trigger.functions.iter().any(partial) {
+        if !matches!(verdict, Verdict::Unknown(_)) {
+            // What waits is older than this and must not override it.
+            self.triggers.postponed.remove(&trigger.id);
+        } else if trigger.functions.iter().any(partial) {
             self.triggers.postpone(trigger.id, at, cause);
         }
         let error = match &verdict {
