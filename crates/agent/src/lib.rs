@@ -29,7 +29,7 @@ pub use guard::FileGuard;
 pub use keys::KEY_NAMES;
 pub use rules::{KeyRules, RuleError};
 
-/// Checks that are evaluated at one time. A check that hangs in the kernel (a file server that is
+/// Checks that are evaluated concurrently. A check that hangs in the kernel (a file server that is
 /// down) keeps its thread, and these are the most threads that can be lost so.
 const CHECKS_MAX: usize = 32;
 

@@ -19,7 +19,7 @@ impl Unsent {
         Self { path }
     }
 
-    /// Adds findings, synced. It logs what it cannot write: the server stops, nobody can repeat it.
+    /// Adds findings, synced. It logs what it cannot write: the server is stopping, so a retry is not possible.
     pub(crate) fn add(&self, findings: &[TriggerFinding]) {
         let path = self.path.display();
         match self.append(findings) {

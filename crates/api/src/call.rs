@@ -96,7 +96,7 @@ impl User {
     }
 }
 
-/// Whether the client of a request has closed its connection: nobody reads the result then.
+/// Whether the client of a request has closed its connection, so that its result is not read.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Gone(Arc<AtomicBool>);
 

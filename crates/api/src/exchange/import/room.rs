@@ -1,4 +1,4 @@
-//! Room for imports: how much memory one may use, and how many run at one time.
+//! Room for imports: how much memory one may use, and how many run at once.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
@@ -14,7 +14,7 @@ const TREE_BYTES_MAX: usize = 256 << 20;
 /// Longest source of users who may not import anything that hosts or templates have.
 const USER_SOURCE_BYTES_MAX: usize = 1 << 20;
 
-/// Imports and comparisons that run at one time.
+/// Imports and comparisons that run concurrently.
 const RUNNING_MAX: usize = 2;
 
 /// Further ones that wait for these.
@@ -82,7 +82,7 @@ impl Places {
         let mut counts = lock(&self.counts);
         if counts.running >= RUNNING_MAX {
             if counts.waiting >= WAITING_MAX {
-                let text = "Too many imports at one time. Repeat this one later.";
+                let text = "Too many imports are running. Try again later.";
                 return Err(ApiError::application(text));
             }
             counts.waiting += 1;
