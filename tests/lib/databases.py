@@ -136,6 +136,7 @@ class MariaDb:
         self.folder = tempfile.mkdtemp(prefix="vedette-mariadb-")
         os.chmod(self.folder, 0o755)
         self.data, self.socket = os.path.join(self.folder, "data"), os.path.join(self.folder, "s")
+        self.log = os.path.join(self.folder, "log")
         self.port, self.settings, self.user = bed.free_port(), settings, []
         if os.getuid() == 0:
             shutil.chown(self.folder, "mysql")
@@ -146,13 +147,27 @@ class MariaDb:
         self.start()
 
     def start(self):
-        self.process = subprocess.Popen(
-            ["/usr/sbin/mariadbd", "--no-defaults", "--datadir=" + self.data,
-             "--port=%d" % self.port, "--bind-address=127.0.0.1", "--socket=" + self.socket,
-             "--pid-file=%s/pid" % self.folder, "--skip-log-bin", "--performance-schema=OFF"]
-            + ["--" + setting for setting in self.settings] + self.user,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        bed.wait_for("MariaDB", lambda: self.query("SELECT 1"), 30, pause=0.1)
+        """Started again while it ends by itself, as a supervisor would: who was killed may leave
+        its port or its locks a moment later."""
+        self.launch()
+        bed.wait_for("MariaDB", self.answers, 120, pause=0.1)
+
+    def launch(self):
+        with open(self.log, "ab") as log:
+            self.process = subprocess.Popen(
+                ["/usr/sbin/mariadbd", "--no-defaults", "--datadir=" + self.data,
+                 "--port=%d" % self.port, "--bind-address=127.0.0.1", "--socket=" + self.socket,
+                 "--pid-file=%s/pid" % self.folder, "--skip-log-bin", "--performance-schema=OFF"]
+                + ["--" + setting for setting in self.settings] + self.user,
+                stdout=log, stderr=log)
+
+    def answers(self):
+        if self.process.poll() is not None:
+            with open(self.log, errors="replace") as log:
+                told = log.read()[-2000:]
+            self.launch()
+            raise OSError("mariadbd ended: " + told)
+        return self.query("SELECT 1")
 
     def run(self, sql):
         subprocess.run(["mariadb", "--no-defaults", "-S", self.socket, "-u", "root", "-e", sql],
