@@ -54,6 +54,10 @@ test-stores: ## Install or fetch history stores and test against them
 test-compat: ## Run the tests that need the compatibility data (VEDETTE_SHARED, default ../shared)
 	scripts/test compat
 
+.PHONY: audit
+audit: ## Check licences, sources and known advisories of all dependencies (fetches the advisories)
+	scripts/deny advisories
+
 .PHONY: fmt
 fmt: ## Format all code
 	$(CARGO) fmt --all
