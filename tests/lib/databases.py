@@ -150,7 +150,15 @@ class MariaDb:
         """Started again while it ends by itself, as a supervisor would: who was killed may leave
         its port or its locks a moment later."""
         self.launch()
-        bed.wait_for("MariaDB", self.answers, 120, pause=0.1)
+        try:
+            bed.wait_for("MariaDB", self.answers, 120, pause=0.1)
+        except AssertionError as late:
+            raise AssertionError("%s; its log:\n%s" % (late, self.told())) from late
+
+    def told(self):
+        """The end of its log."""
+        with open(self.log, errors="replace") as log:
+            return log.read()[-3000:]
 
     def launch(self):
         with open(self.log, "ab") as log:
@@ -163,10 +171,8 @@ class MariaDb:
 
     def answers(self):
         if self.process.poll() is not None:
-            with open(self.log, errors="replace") as log:
-                told = log.read()[-2000:]
             self.launch()
-            raise OSError("mariadbd ended: " + told)
+            raise OSError("mariadbd ended while it started")
         return self.query("SELECT 1")
 
     def run(self, sql):
