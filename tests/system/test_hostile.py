@@ -23,11 +23,15 @@ MIB = 1 << 20
 STRANGER = "127.0.0.2"
 # A failing test ends; a passing one never waits for it. Before the limits existed it took 8 to 60 s.
 PATIENCE = 5
+# A reverse proxy, whose clients are told apart.
+PROXY = "127.0.0.9"
 HARD_FILES = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 resource.setrlimit(resource.RLIMIT_NOFILE, (HARD_FILES, HARD_FILES))
 
 
 class Hostile(bed.Case):
+    arguments = ("--http-proxies", PROXY)
+
     def setUp(self):
         self.before = self.server.memory_kib()
 
@@ -153,14 +157,30 @@ class Hostile(bed.Case):
             self.login("Admin", bed.PASSWORD, source=STRANGER)
         self.assertTrue(self.login("Admin", bed.PASSWORD))
 
-    def login(self, name, password, source="127.0.0.1"):
+    def test_lock_outs_count_by_the_client_that_a_proxy_names(self):
+        for n in range(8):
+            with self.assertRaises(bed.ApiError):
+                self.login("Admin", "wrong", source=PROXY, forwarded="198.51.100.1")
+        with self.assertRaises(bed.ApiError):
+            self.login("Admin", bed.PASSWORD, source=PROXY, forwarded="198.51.100.1")
+        self.assertTrue(self.login("Admin", bed.PASSWORD, source=PROXY, forwarded="198.51.100.2"))
+        # Who is no proxy cannot pass for another: these all count for one address.
+        for n in range(8):
+            with self.assertRaises(bed.ApiError):
+                self.login("Admin", "wrong", source="127.0.0.5", forwarded="198.51.100.%d" % n)
+        with self.assertRaises(bed.ApiError):
+            self.login("Admin", bed.PASSWORD, source="127.0.0.5", forwarded="198.51.100.9")
+
+    def login(self, name, password, source="127.0.0.1", forwarded=None):
         body = {"jsonrpc": "2.0", "method": "user.login", "id": 1,
                 "params": {"username": name, "password": password}}
         connection = http.client.HTTPConnection(
             "127.0.0.1", self.server.http, timeout=PATIENCE, source_address=(source, 0))
         with contextlib.closing(connection):
-            connection.request("POST", "/api_jsonrpc.php", json.dumps(body),
-                               {"Content-Type": "application/json"})
+            headers = {"Content-Type": "application/json"}
+            if forwarded:
+                headers["X-Forwarded-For"] = forwarded
+            connection.request("POST", "/api_jsonrpc.php", json.dumps(body), headers)
             reply = json.loads(connection.getresponse().read())
         if "error" in reply:
             raise bed.ApiError(reply["error"])

@@ -39,7 +39,7 @@ use stdx::clock::SharedClock;
 pub use call::{Call, Handler, Json, Method, User};
 pub use error::ApiError;
 pub use exchange::{read_export, write_export};
-pub use http::{HttpConfig, Listening, Stream, serve};
+pub use http::{HttpConfig, Listening, Proxies, ProxiesError, Stream, serve};
 pub use live::{Acknowledge, Availability, ItemState, Live, LiveHub, LiveNote, Push, PushValue};
 pub use reference::{openrpc, reference, typescript};
 pub use service::SentValue;

@@ -1,19 +1,20 @@
-//! Where people and programs ask: addresses and the certificate.
-
-use std::path::PathBuf;
+//! Where people and programs ask: addresses, the certificate, proxies in front.
 
 use anyhow::{Context, bail};
+use api::{HttpConfig, Proxies};
 use tokio::net::TcpListener;
 
 use crate::params::Values;
 
-/// Certificate and key of what browsers and programs ask.
-pub(crate) fn web_certificate(values: &Values) -> anyhow::Result<Option<(PathBuf, PathBuf)>> {
-    match (values.path("http-tls-cert"), values.path("http-tls-key")) {
-        (Some(cert), Some(key)) => Ok(Some((cert, key))),
-        (None, None) => Ok(None),
+/// How browsers and programs are answered.
+pub(crate) fn web_config(values: &Values) -> anyhow::Result<HttpConfig> {
+    let tls = match (values.path("http-tls-cert"), values.path("http-tls-key")) {
+        (Some(cert), Some(key)) => Some((cert, key)),
+        (None, None) => None,
         _ => bail!("give both --http-tls-cert and --http-tls-key, or neither"),
-    }
+    };
+    let proxies = Proxies::parse(values.get("http-proxies")).context("parameter http-proxies")?;
+    Ok(HttpConfig { tls, proxies, ..HttpConfig::default() })
 }
 
 /// Listens on the address of a parameter: without a certificate only where nobody else can reach it.

@@ -49,6 +49,13 @@ pub(crate) const SERVER: &[Param] = &[
         "Allow plain HTTP on an address that others can reach (behind a proxy that speaks HTTPS).",
     ),
     param(
+        "http-proxies",
+        "LIST",
+        "",
+        "Addresses and networks of reverse proxies in front of the UI and the API: their header \
+         X-Forwarded-For names the client, by which limits and lock-outs count.",
+    ),
+    param(
         "history-service",
         "ADDR",
         "",

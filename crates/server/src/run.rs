@@ -23,7 +23,7 @@ use crate::background::{catch_up, housekeeping, maintenance};
 use crate::capacity::Capacity;
 use crate::folder::{self, RunningMark, lock};
 use crate::internals::ServerFigures;
-use crate::listen::{bind, web_certificate};
+use crate::listen::{bind, web_config};
 use crate::live::Running;
 use crate::meter::{Meter, Parts};
 use crate::params::Values;
@@ -84,7 +84,7 @@ struct Server {
     gate: Gate,
     http: tokio::net::TcpListener,
     grpc: Option<tokio::net::TcpListener>,
-    tls: Option<(PathBuf, PathBuf)>,
+    web: HttpConfig,
     config: Arc<Config>,
     collector: collect::Handle,
     shards: Arc<ShardSet>,
@@ -104,11 +104,11 @@ struct Server {
 impl Server {
     async fn start(values: &Values, data: &Path) -> anyhow::Result<Self> {
         let clock = RealClock::shared();
-        let tls = web_certificate(values)?;
-        let http = bind(values, "http", tls.is_some()).await?;
+        let web = web_config(values)?;
+        let http = bind(values, "http", web.tls.is_some()).await?;
         let grpc = match values.get("history-service") {
             "" => None,
-            _ => Some(bind(values, "history-service", tls.is_some()).await?),
+            _ => Some(bind(values, "history-service", web.tls.is_some()).await?),
         };
         let (mark, last_run) = RunningMark::set(data)?;
         let location = config_location(values, data);
@@ -259,13 +259,13 @@ impl Server {
         prepared.await??;
         stdx::sys::give_memory_back();
         huge_pages(true);
-        first_start::greet(&http.local_addr()?, tls.is_some(), collector.addresses(), first)?;
+        first_start::greet(&http.local_addr()?, web.tls.is_some(), collector.addresses(), first)?;
         Ok(Self {
             api,
             gate,
             http,
             grpc,
-            tls,
+            web,
             config,
             collector,
             shards,
@@ -291,7 +291,7 @@ impl Server {
         self.tasks.spawn(maintenance(watch, Arc::clone(&self.clock)));
         self.tasks.spawn(catch_up(Arc::clone(&self.config)));
         if let Some(listener) = self.grpc {
-            let tls = self.tls.as_ref();
+            let tls = self.web.tls.as_ref();
             let (most, clock) = (grpc::CONNECTIONS_MAX, Arc::clone(&self.clock));
             let listening = api::Listening::new(listener, tls, grpc::ALPN, most, clock)?;
             let grpc = grpc::Server::new(self.gate.clone(), grpc::Config::default());
@@ -305,7 +305,7 @@ impl Server {
         let mut http = tokio::spawn(api::serve(
             Arc::clone(&self.api),
             self.gate,
-            HttpConfig { tls: self.tls, ..HttpConfig::default() },
+            self.web,
             self.http,
             stopped,
         ));

@@ -23,6 +23,8 @@ use tokio::time::timeout;
 use tokio_openssl::SslStream;
 use tower::ServiceExt;
 
+use super::proxies::Proxies;
+
 /// A client that has not sent a request's header by then is cut off.
 const HEADER_TIMEOUT: Duration = Duration::from_secs(20);
 /// The same for a TLS handshake.
@@ -178,20 +180,23 @@ async fn secured(stream: TcpStream, tls: Option<Arc<SslAcceptor>>) -> Option<Box
     first.is_ok_and(|peeked| peeked.is_ok()).then(|| Box::new(stream) as _)
 }
 
+/// What the requests of a connection are asked of.
+#[derive(Clone)]
+pub(super) struct Site {
+    pub(super) router: Router,
+    pub(super) proxies: Arc<Proxies>,
+}
+
 /// Serves HTTP/1.1 or HTTP/2 on a connection, as its first bytes say.
-pub(super) async fn serve(
-    stream: Box<dyn Stream>,
-    peer: SocketAddr,
-    seat: Arc<Seat>,
-    router: Router,
-) {
+pub(super) async fn serve(stream: Box<dyn Stream>, peer: SocketAddr, seat: Arc<Seat>, site: Site) {
     let service = service_fn(move |request: Request<hyper::body::Incoming>| {
-        let (router, seat) = (router.clone(), Arc::clone(&seat));
+        let (site, seat) = (site.clone(), Arc::clone(&seat));
         async move {
             let mut request = request.map(Body::new);
-            request.extensions_mut().insert(ConnectInfo(peer));
+            let client = site.proxies.client(peer.ip(), request.headers());
+            request.extensions_mut().insert(ConnectInfo(SocketAddr::new(client, peer.port())));
             request.extensions_mut().insert(seat);
-            router.oneshot(request).await
+            site.router.oneshot(request).await
         }
     });
     let mut builder = auto::Builder::new(TokioExecutor::new());

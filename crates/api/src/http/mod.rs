@@ -5,6 +5,7 @@ mod encoding;
 mod history;
 mod live;
 mod policy;
+mod proxies;
 mod redirect;
 mod room;
 mod ui;
@@ -29,13 +30,17 @@ use crate::call::Gone;
 use crate::rpc::{self, Origin};
 use room::{Budget, Room, Strangers, read_body};
 
+use connections::Site;
 pub use connections::{Listening, Stream};
+pub use proxies::{Proxies, ProxiesError};
 
 /// How the API is served.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     /// Certificate chain and private key (PEM); without them plain HTTP.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Reverse proxies, whose clients count as sources of their own.
+    pub proxies: Proxies,
     /// Largest body in bytes of a request with a good bearer token.
     pub body_bytes_max: usize,
     /// The same without one: sign-in needs little, old clients put their session into the body.
@@ -58,6 +63,7 @@ impl Default for HttpConfig {
         // The largest official template has 1.1 MB, all of them together 21 MB.
         Self {
             tls: None,
+            proxies: Proxies::default(),
             body_bytes_max: 64 << 20,
             stranger_body_bytes_max: 8 << 20,
             bodies_bytes_max: 256 << 20,
@@ -153,10 +159,11 @@ pub async fn serve(
 ) -> std::io::Result<()> {
     let (tls, clock) = (config.tls.as_ref(), Arc::clone(&api.deps.clock));
     let listening = Listening::new(listener, tls, ALPN, config.connections_max, clock)?;
+    let proxies = Arc::new(config.proxies.clone());
     let router = router(Http::new(Arc::clone(&api), gate, config));
     let accept = listening.run(move |stream, peer, seat| {
-        let router = router.clone();
-        async move { connections::serve(stream, peer, seat, router).await }
+        let site = Site { router: router.clone(), proxies: Arc::clone(&proxies) };
+        async move { connections::serve(stream, peer, seat, site).await }
     });
     tokio::select! {
         () = accept => {}
