@@ -45,6 +45,19 @@ def listens(port):
         return s.connect_ex(("127.0.0.1", port)) == 0
 
 
+def pause(pid):
+    """Stops a process, and returns when its last thread stands still."""
+    os.kill(pid, signal.SIGSTOP)
+
+    def state(thread):
+        with open("/proc/%d/task/%s/stat" % (pid, thread)) as file:
+            return file.read().rpartition(")")[2].split()[0]
+
+    wait_for("process %d to stand still" % pid,
+             lambda: all(state(thread) == "T" for thread in os.listdir("/proc/%d/task" % pid)),
+             pause=0.01)
+
+
 def wait_for(what, check, timeout=60.0, pause=0.2):
     """Repeats `check` until it gives something true; fails with its last answer."""
     end = time.monotonic() + timeout

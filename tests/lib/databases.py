@@ -101,7 +101,8 @@ class Postgres:
                      lambda: not any(os.path.exists("/proc/%d" % pid) for pid in pids), pause=0.05)
 
     def pause(self):
-        signal_all(self.pid(), signal.SIGSTOP)
+        for pid in processes(self.pid()):
+            bed.pause(pid)
 
     def go_on(self):
         signal_all(self.pid(), signal.SIGCONT)
@@ -196,7 +197,7 @@ class MariaDb:
         self.process.wait()
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        bed.pause(self.process.pid)
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)

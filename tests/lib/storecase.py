@@ -6,6 +6,7 @@ unittest runs every class that it finds in a file.)
 """
 
 import glob
+import contextlib
 import os
 import re
 import secrets
@@ -247,6 +248,8 @@ class StoreCase(bed.Case):
 
     def store_paused(self):
         """For so long that calls are given up, which the store has all the same and goes on with."""
+        # A store without a table for these values is known to have none: nobody would ask it.
+        bed.wait_for("the first rows", lambda: self.rows(self.sent_item, UNSIGNED))
         since = self.log_end()
         self.store.pause()
         try:
@@ -313,7 +316,9 @@ class Promises(StoreCase):
         self.assertEqual(sorted(tuple(int(row[name]) for name in (
             "clock", "num", "value_min", "value_avg", "value_max")) for row in shown), told)
         if self.trends(items["h"]) is not None:
-            bed.wait_for("trends", lambda: self.trends(items["h"]) == told)
+            with contextlib.suppress(AssertionError):
+                bed.wait_for("trends", lambda: self.trends(items["h"]) == told)
+            self.assertEqual(self.trends(items["h"]), told)
 
     def test_a_slow_store_holds_up_nobody(self):
         usual = self.parameter()

@@ -4,6 +4,8 @@ import shutil
 import signal
 import subprocess
 
+import bed
+
 
 class StoreProcess:
     """`process` and `folder` are set by whoever subclasses."""
@@ -17,7 +19,7 @@ class StoreProcess:
         self.process.wait()
 
     def pause(self):
-        self.process.send_signal(signal.SIGSTOP)
+        bed.pause(self.process.pid)
 
     def go_on(self):
         self.process.send_signal(signal.SIGCONT)

@@ -424,7 +424,7 @@ class TestDurable(ServiceCase):
         _, ids = self.estate("paused")
         history, item = self.client(), int(ids["app.users"])
         history.write([vh.value(item, 0, CLOCK)])
-        self.server.process.send_signal(signal.SIGSTOP)
+        bed.pause(self.server.process.pid)
         try:
             writer = vh.Writer(history, queue_max=100)
             for n in range(1, 100):
