@@ -3,6 +3,7 @@
 mod accesses;
 mod attempts;
 mod hashing;
+mod opened;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -19,6 +20,7 @@ use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
 use attempts::Attempts;
 use hashing::Hasher;
+use opened::{New, Opened};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -40,6 +42,7 @@ pub(crate) struct Sessions {
     /// Counts [`Sessions::forget`].
     changes: watch::Sender<u64>,
     accesses: Accesses,
+    pub(crate) opened: Opened,
     /// Failed sign-ins.
     pub(crate) attempts: Attempts,
     hasher: Hasher,
@@ -167,13 +170,19 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> 
 fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> {
     let this = Credential::Session(digest.to_owned());
     let noted = api.sessions.accesses.last(&this);
-    let rows = api.deps.config.read(|c| {
-        c.query(
-            "SELECT s.userid, s.lastaccess, s.status, u.autologout, u.autologin FROM sessions s \
+    let (sql, params) = match api.sessions.opened.get(digest) {
+        Some(new) => (
+            "SELECT userid, CAST(? AS BIGINT) AS lastaccess, 0 AS status, autologout \
+             FROM users WHERE userid = ?",
+            vec![new.created.into(), new.userid.into()],
+        ),
+        None => (
+            "SELECT s.userid, s.lastaccess, s.status, u.autologout FROM sessions s \
              JOIN users u ON u.userid = s.userid WHERE s.digest = ?",
-            &[digest.into()],
-        )
-    })?;
+            vec![digest.into()],
+        ),
+    };
+    let rows = api.deps.config.read(|c| c.query(sql, &params))?;
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
     let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
     let limit = idle_limit(session);
@@ -184,8 +193,12 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     Ok((user, this))
 }
 
-/// Writes which sessions and tokens have been used, and when. Blocks; run it every few seconds.
+/// Writes sessions that were opened during a change of the configuration, and which sessions and
+/// tokens have been used, and when. Blocks; run it every few seconds.
 pub(crate) fn write_accesses(api: &Api) {
+    if let Err(error) = api.sessions.opened.settle(&api.deps.config) {
+        tracing::warn!(%error, "new sessions could not be written; they are tried again");
+    }
     let write = |noted: &_| api.deps.config.write_state(|edit| accesses::write(edit, noted));
     if let Err(error) = api.sessions.accesses.settle(write) {
         tracing::warn!(%error, "last accesses could not be written; they are tried again");
@@ -286,25 +299,18 @@ pub(crate) fn check_password(call: &Call<'_>, username: &str, password: String) 
 pub(crate) fn open(api: &Api, userid: u64) -> ApiResult<String> {
     let id = random_hex(16)?;
     let now = api.deps.clock.unix_s();
-    api.deps.config.write(|edit| {
-        edit.insert(
-            "sessions",
-            &[
-                ("digest", digest(&id).into()),
-                ("userid", userid.into()),
-                ("created", now.into()),
-                ("lastaccess", now.into()),
-            ],
-        )
-    })?;
+    api.sessions.opened.add(&api.deps.config, digest(&id), New { userid, created: now })?;
     Ok(id)
 }
 
 /// Ends the session with this digest.
 pub(crate) fn close(api: &Api, digest: &str) -> ApiResult<()> {
-    api.deps
-        .config
-        .write(|edit| edit.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()]))?;
+    let written = api.deps.config.write(|edit| {
+        let written = api.sessions.opened.write(edit)?;
+        edit.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()])?;
+        Ok::<_, ApiError>(written)
+    })?;
+    written.kept();
     api.sessions.forget();
     Ok(())
 }

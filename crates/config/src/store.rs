@@ -302,6 +302,20 @@ impl Config {
         result
     }
 
+    /// [`Config::write_state`] where it can begin at once; `None` = a change is under way.
+    pub fn try_write_state<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+    ) -> Option<Result<T, E>> {
+        let work = |connection: &mut dyn Connection| {
+            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
+            let result = work(&mut edit);
+            debug_assert!(edit.touched.is_empty(), "BUG: a change of states touched objects");
+            result
+        };
+        self.db.try_write(work)
+    }
+
     /// No server has filled the database yet.
     pub fn is_new(&self) -> DbResult<bool> {
         self.read(|c| c.query("SELECT roleid FROM roles LIMIT 1", &[])).map(|rows| rows.is_empty())

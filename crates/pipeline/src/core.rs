@@ -253,7 +253,7 @@ impl Core {
 
     /// Whether the shard may take new values: not while much waits to go out.
     pub(crate) fn takes_values(&self) -> bool {
-        self.waiting() < OUTBOX_MAX && !self.desk.is_full()
+        self.waiting() < OUTBOX_MAX && self.desk.takes_values()
     }
 
     /// Messages in outboxes.

@@ -66,7 +66,8 @@ impl Preprocess<'_> {
         }
     }
 
-    /// Returns whether the value was taken: its item exists and is enabled.
+    /// Returns whether the value was taken: its item exists and is enabled, and its script does not
+    /// hang.
     fn value(&mut self, value: Value) -> bool {
         let Some(slot) = self.slots.take(self.snapshot, value.item) else { return false };
         if self.plain(slot, &value) {
@@ -80,11 +81,11 @@ impl Preprocess<'_> {
             return true;
         }
         let at = self.slots.moment(slot, value.at);
-        self.process(slot, &item, value.payload, at, 0);
-        true
+        self.process(slot, &item, value.payload, at, 0)
     }
 
-    /// Runs the item's steps here, or has them run where a script may take its time.
+    /// Runs the item's steps here, or has them run where a script may take its time. `false` = too
+    /// many of the item's values wait there.
     fn process(
         &mut self,
         slot: SlotId,
@@ -92,20 +93,25 @@ impl Preprocess<'_> {
         payload: Payload,
         at: Timestamp,
         depth: usize,
-    ) {
+    ) -> bool {
         if !has_script(&item.steps) {
             let outcome = self.steps(slot, item, payload, at);
-            return self.finish(slot, item, at, outcome, depth);
+            self.finish(slot, item, at, outcome, depth);
+            return true;
         }
         let held = |payload, ack: Option<&ack::Part>| {
             let ack = ack.map(ack::Part::fork);
             Held { item: Arc::clone(item), payload, at, depth, ack }
         };
         if self.desk.wants(item) {
+            if !self.desk.has_room(item.id) {
+                return false;
+            }
             self.journal(slot);
             let state = &mut self.slots.get_mut(slot).state;
             let state = || state.take().map_or_else(preproc::State::default, |state| *state);
-            return self.desk.take(held(payload, self.ack.as_ref()), state);
+            self.desk.take(held(payload, self.ack.as_ref()), state);
+            return true;
         }
         let before = self.slots.get(slot).state.as_deref().cloned().unwrap_or_default();
         let outcome = self.steps(slot, item, payload.clone(), at);
@@ -114,9 +120,11 @@ impl Preprocess<'_> {
             self.journal(slot);
             self.slots.get_mut(slot).state = None;
             self.desk.is_slow(item.id);
-            return self.desk.take(held(payload, self.ack.as_ref()), || before);
+            self.desk.take(held(payload, self.ack.as_ref()), || before);
+            return true;
         }
         self.finish(slot, item, at, outcome, depth);
+        true
     }
 
     /// A value comes back from a worker. Its batch counted it when it left.
@@ -127,7 +135,8 @@ impl Preprocess<'_> {
     }
 
     fn keep_done(&mut self, done: Done) {
-        let Done { item: then, at, depth, outcome, before, state, .. } = done;
+        let Done { item: then, at, depth, outcome, before, state, took, .. } = done;
+        self.desk.ran(&then.steps, took);
         let slot = self.slots.take(self.snapshot, then.id);
         let item = slot.map(|slot| Arc::clone(&self.slots.get(slot).item));
         let is_current = item.as_ref().is_some_and(|item| Arc::ptr_eq(&item.steps, &then.steps));
@@ -215,8 +224,8 @@ impl Preprocess<'_> {
         for id in &master.dependents {
             let Some(slot) = self.slots.take(self.snapshot, *id) else { continue };
             let item = Arc::clone(&self.slots.get(slot).item);
-            if item.enabled {
-                self.process(slot, &item, value.clone(), at, depth);
+            if item.enabled && !self.process(slot, &item, value.clone(), at, depth) {
+                self.round.tally.refused += 1;
             }
         }
     }

@@ -10,7 +10,7 @@ mod sqlite;
 mod value;
 
 use std::path::PathBuf;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, TryLockError};
 
 use stdx::sync::lock;
 
@@ -219,8 +219,28 @@ impl Db {
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut guard = lock(&self.writer);
-        let connection = guard.as_mut();
+        self.write_with(&mut **lock(&self.writer), work)
+    }
+
+    /// [`Db::write`] where nobody else writes; `None` = somebody does.
+    pub fn try_write<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Option<Result<T, E>> {
+        let mut writer = match self.writer.try_lock() {
+            Ok(writer) => writer,
+            Err(TryLockError::Poisoned(writer)) => writer.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        Some(self.write_with(&mut **writer, work))
+    }
+
+    /// `connection` is the writer, held by the caller.
+    fn write_with<T, E: From<DbError>>(
+        &self,
+        connection: &mut dyn Connection,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
         connection.begin()?;
         let result = work(connection);
         match &result {

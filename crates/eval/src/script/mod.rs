@@ -100,6 +100,11 @@ impl Scripts {
         Self { time_max, ..Self::new(clock) }
     }
 
+    /// The clock that measures the scripts' time, monotonic.
+    pub fn now(&self) -> Duration {
+        self.clock.monotonic()
+    }
+
     /// Whether a script used up its time since the last call of this.
     pub fn ran_out(&mut self) -> bool {
         std::mem::take(&mut self.ran_out)
@@ -169,7 +174,11 @@ struct Budget {
 impl Budget {
     fn is_spent(&self, now: Duration) -> bool {
         let checks = self.checks.fetch_add(1, Ordering::Relaxed);
-        checks > CHECKS_MAX || ns(now) > self.deadline_ns.load(Ordering::Relaxed)
+        checks > CHECKS_MAX || self.is_over(now)
+    }
+
+    fn is_over(&self, now: Duration) -> bool {
+        ns(now) > self.deadline_ns.load(Ordering::Relaxed)
     }
 }
 
@@ -343,7 +352,7 @@ fn install(
     outside: Option<&Arc<dyn Outside>>,
 ) -> Result<(), rquickjs::Error> {
     functions::install(ctx)?;
-    guards::install(ctx)?;
+    guards::install(ctx, budget, clock)?;
     http::install(ctx, budget, clock, outside)?;
     let globals = ctx.globals();
     let outside = outside.cloned();

@@ -238,7 +238,64 @@ fn no_method_of_the_engine_loops_for_longer_than_a_script_may() {
         ("return [].join.name + [].join.length + Object.keys([7])", "join10"),
         ("return Array.from('abc').reverse().join('')", "cba"),
         ("return Array.prototype.map.call('ab', function (c) { return c + c }).join()", "aa,bb"),
+        (
+            "return JSON.stringify({b: [1, undefined, null], a: {toJSON: function () { return 2 }}})",
+            "{\"b\":[1,null,null],\"a\":2}",
+        ),
+        ("return JSON.stringify({b: [{c: 1}], a: 2}, ['a', 'b'])", "{\"a\":2,\"b\":[{}]}"),
+        (
+            "return JSON.stringify({a: [1, 2]}, function (k, v) { return this[k] > 1 ? 'x' : v }, 1)",
+            "{\n \"a\": [\n  1,\n  \"x\"\n ]\n}",
+        ),
+        ("return String(JSON.stringify(undefined)) + JSON.stringify.name", "undefinedstringify"),
+        ("return [1, [2, [3, [4]]]].flat().length + '' + [1, [2, [3]]].flat(Infinity)", "31,2,3"),
+        ("return 'a.b.c'.split('.') + 'aXbX'.replaceAll('X', '[$`]')", "a,b,ca[a]b[aXb]"),
+        (
+            "return [RegExp('a').test('a'), new RegExp('B', 'i') instanceof RegExp, \
+             /x/ instanceof RegExp, /x/.constructor === RegExp, RegExp.name, 'xay'.search('a')].join()",
+            "true,true,true,true,RegExp,1",
+        ),
+        ("return 'e\\u0301'.normalize('NFC').length + String.raw`\\n`", "1\\n"),
+        ("var a = new Uint8Array(3); a.set([1, 2], 1); return a.join()", "0,1,2"),
     ] {
         assert_eq!(engine.call(source, "").unwrap().as_deref(), Some(expected), "{source}");
+    }
+}
+
+/// Each of these kept its thread for over ten seconds, some for days.
+#[test]
+fn what_the_engine_does_between_two_looks_at_the_time_is_short() {
+    let clock = stdx::clock::RealClock::shared();
+    for source in [
+        "return JSON.stringify(new Array(999999999))",
+        "var a = []; a.length = 4294967295; return JSON.stringify({}, a)",
+        "var a = [1]; for (var i = 0; i < 40; i++) a = [a, a]; return JSON.stringify(a)",
+        "var a = {x: {}}; a.toJSON = function () { return a.x };\
+         for (var i = 0; i < 40; i++) a.x = {l: a.x, r: a.x}; return JSON.stringify(a)",
+        "var a = [1]; for (var i = 0; i < 40; i++) a = [a, a]; return a.flat(Infinity).length",
+        "var b = new Array(1e6), a = []; for (var i = 0; i < 1e4; i++) a.push(b); return a.join('')",
+        "var b = new Array(1e6), a = []; for (var i = 0; i < 1e4; i++) a.push(b); return a.flat()",
+        "var b = new Array(1e6); return [].concat.apply([], new Array(1e4).fill(b)).length",
+        "var a = new Array(9e5); for (var i = 0; i < 9000; i++) a.splice(0, 1); return 1",
+        "return String.raw({raw: {length: 9007199254740991}})",
+        "var a = new Uint8Array(6e7); a.set({length: 5e7}); return 1",
+        "return Uint8Array.from({length: 6e7}).length",
+        "return 'a'.repeat(1.5e7).indexOf('a'.repeat(1e6) + 'b')",
+        "return 'a'.repeat(1e7).includes('a'.repeat(5e6) + 'b')",
+        "return 'ab'.repeat(1e6).replaceAll('a', '$`').length",
+        "return '\\u0301\\u0327'.repeat(1e6).normalize('NFD').length",
+        "return new RegExp('[' + 'a-zA-Z'.repeat(2e5) + ']', 'iu').test('x')",
+        "return 'x'.match('[' + 'a-zA-Z'.repeat(2e5) + ']')",
+        "return /(a+)+$/.test('a'.repeat(60) + '!')",
+        "var a = []; for (var i = 0; i < 900; i++) a.push(-i);\
+         a.sort(function (x, y) { while (true); }); return 1",
+        "var p = new Proxy([], {get: function (t, k) { return k === 'length' ? 9e5 : p }});\
+         return JSON.stringify(p)",
+        "var o = {get x() { return o.x }}; return o.x",
+        "while (true) try { [].flat(); throw 1 } catch (e) {}",
+    ] {
+        let mut scripts = Scripts::with_time_max(Arc::clone(&clock), Duration::from_millis(20));
+        let result = scripts.call(source, "");
+        assert!(result.is_err(), "{source}: {result:?}");
     }
 }

@@ -1,9 +1,12 @@
-//! Scripts that wait or run long leave the shard: bounded worker threads run them, one value of an
-//! item at a time, so that the order of an item's values holds and no script stops another.
+//! Scripts that wait, run long or were never run leave the shard: bounded worker threads run them,
+//! one value of an item at a time, so that the order of an item's values holds and no script stops
+//! another.
 //!
 //! A shard's [`Desk`] keeps the values behind one that is away, and gives the shard its results.
-//! While it holds much the shard takes no new values, which is how senders feel it. What is away is
-//! not kept yet: its sender hears "processed" when it has come back and is written.
+//! When it holds much the shard takes no new values for a moment, which is how senders feel it. If
+//! that does not help, some script hangs: from then on its own items' values are refused, and the
+//! shard goes on. What is away is not kept yet: its sender hears "processed" when it has come back
+//! and is written.
 
 mod http;
 mod items;
@@ -26,15 +29,22 @@ use stdx::queue::Sender;
 pub use items::ScriptRunner;
 pub(crate) use pool::Pool;
 
-/// Values of one shard that may be away or wait for their turn.
+/// Values of one shard that may be away or wait for their turn before it takes no new ones.
 const HELD_MAX: usize = 4_096;
+
+/// Time for which a shard takes no new values. Scripts that work come back meanwhile.
+const PAUSE_MAX: Duration = Duration::from_secs(1);
+
+/// After it: values that one item may hold, and all together.
+const JAMMED_ITEM_MAX: usize = 16;
+const JAMMED_MAX: usize = 4 * HELD_MAX;
 
 /// What a script may take of its shard's time. Whose script takes more is run elsewhere from then
 /// on.
 pub(crate) const SHARD_TIME_MAX: Duration = Duration::from_millis(20);
 
-/// Items known to have slow scripts; beyond, all are tried anew.
-const SLOW_MAX: usize = 100_000;
+/// Items known to have slow scripts, and steps known to have quick ones; beyond, all are tried anew.
+const KNOWN_MAX: usize = 100_000;
 
 /// The threads that all shards share.
 pub(crate) fn pool(clock: SharedClock) -> Pool {
@@ -71,6 +81,8 @@ pub(crate) struct Done {
     /// What the steps remembered before the value, and what they remember with it.
     pub(crate) before: State,
     pub(crate) state: State,
+    /// Time of the steps.
+    pub(crate) took: Duration,
     pub(crate) ack: Option<ack::Part>,
 }
 
@@ -86,7 +98,13 @@ pub(crate) struct Desk {
     /// Jobs that found the pool's queue full.
     ready: VecDeque<Job>,
     slow: HashSet<ItemId>,
+    /// Steps whose scripts came back quickly, by address: equal items share their steps.
+    quick: HashMap<usize, Arc<[Step]>, FixedState>,
     held: usize,
+    /// Since when as much is held as may be.
+    full_since: Option<Duration>,
+    /// Values were refused since then.
+    refuses: bool,
 }
 
 /// An item with a value at a worker.
@@ -118,7 +136,10 @@ impl Desk {
             taken: Vec::new(),
             ready: VecDeque::new(),
             slow: HashSet::new(),
+            quick: HashMap::default(),
             held: 0,
+            full_since: None,
+            refuses: false,
         }
     }
 
@@ -126,21 +147,64 @@ impl Desk {
     pub(crate) fn wants(&self, item: &Item) -> bool {
         self.away.contains_key(&item.id)
             || self.slow.contains(&item.id)
+            || !self.quick.contains_key(&address(&item.steps))
             || item.steps.iter().any(Step::waits)
+    }
+
+    /// A worker ran the steps in this time: quick ones need no worker from then on.
+    pub(crate) fn ran(&mut self, steps: &Arc<[Step]>, took: Duration) {
+        if took < SHARD_TIME_MAX {
+            if self.quick.len() >= KNOWN_MAX {
+                self.quick.clear();
+            }
+            self.quick.insert(address(steps), Arc::clone(steps));
+        }
     }
 
     /// The item's script took too long for a shard.
     pub(crate) fn is_slow(&mut self, item: ItemId) {
-        if self.slow.len() >= SLOW_MAX {
+        if self.slow.len() >= KNOWN_MAX {
             self.slow.clear();
         }
         self.slow.insert(item);
     }
 
+    /// Whether the item may have one more value away or waiting.
+    pub(crate) fn has_room(&mut self, item: ItemId) -> bool {
+        let Some(since) = self.full_since else { return true };
+        if self.pool.now() < since + PAUSE_MAX {
+            return true;
+        }
+        let own = self.away.get(&item).map_or(0, |away| 1 + away.behind.len());
+        let room = own < JAMMED_ITEM_MAX && self.held < JAMMED_MAX;
+        if !room && !self.refuses {
+            self.refuses = true;
+            tracing::warn!(
+                %item,
+                "preprocessing scripts hang; refusing values of their items until they have ended"
+            );
+        }
+        room
+    }
+
+    /// Whether the shard should take new values.
+    pub(crate) fn takes_values(&self) -> bool {
+        self.full_since.is_none_or(|since| self.pool.now() >= since + PAUSE_MAX)
+    }
+
+    fn hold(&mut self, held: usize) {
+        self.held = held;
+        if held < HELD_MAX {
+            (self.full_since, self.refuses) = (None, false);
+        } else if self.full_since.is_none() {
+            self.full_since = Some(self.pool.now());
+        }
+    }
+
     /// Takes a value; `state` is what the item's steps remember, asked for only if none of its
     /// values is away.
     pub(crate) fn take(&mut self, value: Held, state: impl FnOnce() -> State) {
-        self.held += 1;
+        self.hold(self.held + 1);
         let id = value.item.id;
         self.taken.push(id);
         if let Some(away) = self.away.get_mut(&id) {
@@ -169,7 +233,7 @@ impl Desk {
     /// A value came back; the next of its item leaves with what the steps remember now. Returns
     /// the state if nothing took it along.
     pub(crate) fn back(&mut self, item: ItemId, state: State) -> Option<State> {
-        self.held = self.held.saturating_sub(1);
+        self.hold(self.held.saturating_sub(1));
         let left = match self.away.get_mut(&item).and_then(Away::next) {
             Some(next) => {
                 self.send(next, state);
@@ -194,7 +258,7 @@ impl Desk {
         for item in std::mem::take(&mut self.taken) {
             let Some(away) = self.away.get_mut(&item) else { continue };
             match away.behind.pop_back() {
-                Some(_) => self.held = self.held.saturating_sub(1),
+                Some(_) => self.hold(self.held.saturating_sub(1)),
                 None => away.void = true,
             }
         }
@@ -209,8 +273,8 @@ impl Desk {
     pub(crate) fn held(&self) -> usize {
         self.held
     }
+}
 
-    pub(crate) fn is_full(&self) -> bool {
-        self.held >= HELD_MAX
-    }
+fn address(steps: &Arc<[Step]>) -> usize {
+    Arc::as_ptr(steps).cast::<()>().addr()
 }

@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use eval::preproc::{self, Outcome};
 use eval::script::{Outside, Scripts};
@@ -76,6 +77,11 @@ impl<W: Work> Pool<W> {
         Self { jobs, shared: Arc::new(shared) }
     }
 
+    /// The workers' clock, monotonic.
+    pub(crate) fn now(&self) -> Duration {
+        self.shared.clock.monotonic()
+    }
+
     /// Gives the job back if there is no room.
     pub(crate) fn submit(&self, job: W) -> Result<(), Box<W>> {
         self.shared.waiting.fetch_add(1, Ordering::AcqRel);
@@ -135,6 +141,7 @@ impl Work for Job {
         let (steps, kind) = (&item.steps, item.value_type);
         let input = payload.clone();
         let before = state.clone();
+        let start = scripts.now();
         let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
             Outcome::NotSupported(reason) => {
                 let text = step_error::explain(&item, input, at, &reason, scripts);
@@ -142,7 +149,8 @@ impl Work for Job {
             }
             outcome => outcome,
         };
+        let took = scripts.now().saturating_sub(start);
         // A shard that ended wants no results.
-        let _ = reply.blocking_send(Done { item, at, depth, outcome, before, state, ack });
+        let _ = reply.blocking_send(Done { item, at, depth, outcome, before, state, took, ack });
     }
 }
