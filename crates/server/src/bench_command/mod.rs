@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
+use bench::active::ActiveOptions;
 use bench::agents::{AgentOptions, Asked};
 use bench::blackout::BlackoutOptions;
 use bench::configuration::ConfigOptions;
@@ -115,6 +116,18 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 keep: told.keep,
             };
             finish(&bench::steps::run(&options, &mut context)?, &told.common.files)
+        }
+        What::Active(told) => {
+            let options = ActiveOptions {
+                server: told.server.clone(),
+                login: told.common.access.login(),
+                agents: told.agents,
+                connections: told.connections,
+                rounds: told.rounds,
+                pids: told.common.pids.clone(),
+                keep: told.keep,
+            };
+            finish(&bench::active::run(&options, &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = told.options(Asked::Agents);
@@ -333,6 +346,8 @@ mod tests {
         let checks = &told.checks;
         assert_eq!((told.hosts, checks.items, checks.interval), (1000, 20, 1));
         assert_eq!((checks.seconds, checks.delay), (30, Duration::ZERO));
+        let What::Active(told) = parse("bench active --password p").unwrap() else { panic!() };
+        assert_eq!((told.agents, told.connections, told.rounds), (10_000, 16, 20));
         let What::Limit(told) = parse("bench limit --password p").unwrap() else { panic!() };
         let checks = &told.checks;
         assert_eq!((checks.items, checks.interval, checks.delay.as_secs()), (1, 50, 3));
