@@ -19,6 +19,8 @@ use crate::{Context, Login};
 /// How long a server may take until all agents get their items.
 const READY_MAX: Duration = Duration::from_secs(180);
 const RETRY: Duration = Duration::from_millis(50);
+/// Until a server has given back the memory that new hosts took for a moment.
+const REST: Duration = Duration::from_secs(5);
 /// Key of the item that every agent has.
 const KEY: &str = "bench.active";
 
@@ -144,6 +146,7 @@ fn measure(
     let mut agents: Vec<Agent> =
         hosts.iter().enumerate().map(|(n, host)| Agent::new(n, host, start)).collect();
     wait_ready(server, agents.last_mut().context("BUG: no host was made")?, context)?;
+    sleep(REST);
     let before = meter.usage();
     // Who comes first is compared with history, and gets a list: a round that is not measured.
     rounds(options, server, &mut agents, 1, context)?;

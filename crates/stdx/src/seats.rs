@@ -195,11 +195,6 @@ impl Seat {
         Some(Busy(Arc::clone(self)))
     }
 
-    /// Whether the connection has to close.
-    pub fn is_evicted(&self) -> bool {
-        self.shared.state.load(Ordering::Relaxed) == EVICTED
-    }
-
     /// Resolves when the connection has to close.
     pub async fn evicted(&self) {
         self.shared.evict.notified().await;

@@ -307,7 +307,9 @@ impl Quick {
     }
 
     fn evict(&mut self) {
-        for waiting in self.table.take_all(|waiting| waiting.place.seat.is_evicted()) {
+        for waiting in
+            self.table.take_all(|waiting| waiting.place.seat.evicted().now_or_never().is_some())
+        {
             waiting.place.lost(waiting.ip);
         }
     }
