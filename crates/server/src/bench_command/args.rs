@@ -7,6 +7,7 @@ use std::time::Duration;
 use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::active::Active;
 use super::history_service::HistoryService;
 
 /// Measure a server through its public protocols: this one, or any Zabbix.
@@ -217,27 +218,6 @@ pub(super) struct Trapper {
     /// Put a trigger on each N-th item that is a number.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(super) trigger_every: usize,
-}
-
-#[derive(Debug, Args)]
-pub(super) struct Active {
-    #[command(flatten)]
-    pub(super) common: Common,
-    /// Trapper port of the server.
-    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:10051")]
-    pub(super) server: String,
-    /// Active agents, a host each.
-    #[arg(long, value_name = "N", default_value_t = 10_000)]
-    pub(super) agents: usize,
-    /// Requests at a time.
-    #[arg(long, default_value_t = 16)]
-    pub(super) connections: usize,
-    /// Times that each agent asks for its items and sends a value.
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    pub(super) rounds: usize,
-    /// Leave the hosts on the server.
-    #[arg(long)]
-    pub(super) keep: bool,
 }
 
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! `vedette bench`: what its commands are told.
 
+mod active;
 mod args;
 mod capacity;
 mod history_service;
@@ -9,7 +10,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context as _, bail};
-use bench::active::ActiveOptions;
 use bench::agents::{AgentOptions, Asked};
 use bench::blackout::BlackoutOptions;
 use bench::configuration::ConfigOptions;
@@ -118,16 +118,7 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
             finish(&bench::steps::run(&options, &mut context)?, &told.common.files)
         }
         What::Active(told) => {
-            let options = ActiveOptions {
-                server: told.server.clone(),
-                login: told.common.access.login(),
-                agents: told.agents,
-                connections: told.connections,
-                rounds: told.rounds,
-                pids: told.common.pids.clone(),
-                keep: told.keep,
-            };
-            finish(&bench::active::run(&options, &mut context)?, &told.common.files)
+            finish(&bench::active::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = told.options(Asked::Agents);
