@@ -153,6 +153,8 @@ impl Bell {
 }
 
 type Work<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+/// A connection that is about to get a seat.
+type Admitting = (Work<Option<Arc<Seat>>>, TcpStream, IpAddr);
 
 /// The thread's state.
 pub(super) struct Quick {
@@ -164,7 +166,7 @@ pub(super) struct Quick {
     /// Requests that are being answered.
     answering: FuturesUnordered<Work<()>>,
     /// A connection for which there is no seat yet; no other is accepted meanwhile.
-    admitting: Option<(Work<Option<Arc<Seat>>>, TcpStream, IpAddr)>,
+    admitting: Option<Admitting>,
     /// A listener may have more.
     more: bool,
     /// After an error of accept(2): the next attempt, and the pause until then.
