@@ -8,6 +8,7 @@
 //! * [`trapper`]: values by the sender protocol, optionally with a ledger of all acknowledged ones.
 //! * [`ledger`]: the ledger, and its comparison with `history.get`.
 //! * [`steps`]: CPU time of preprocessing steps.
+//! * [`active`]: active agents that ask for their items and send values.
 //! * [`agents`]: passive checks and SNMP, answered by agents and devices of our own.
 //! * [`configuration`]: many items; memory per item, and the time until a change is live.
 //! * [`limit`]: more hosts step by step, until a limit is reached, which it names.
@@ -18,6 +19,7 @@
 //! * [`picture`]: plots as PNG.
 //! * [`line`]: values written against the ideal line, for several numbers of targets.
 
+pub mod active;
 pub mod agents;
 mod api;
 pub mod blackout;

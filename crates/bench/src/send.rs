@@ -33,17 +33,22 @@ pub(crate) fn address(server: &str) -> anyhow::Result<SocketAddr> {
 
 /// Sends a framed request and reads what became of its values.
 pub(crate) fn send(server: SocketAddr, request: &[u8]) -> Result<Outcome, SendError> {
+    let text = ask(server, request)?;
+    outcome(&text).ok_or_else(|| SendError::Answer(text.chars().take(200).collect()))
+}
+
+/// Sends a framed request and reads the answer.
+pub(crate) fn ask(server: SocketAddr, request: &[u8]) -> Result<String, SendError> {
     let mut connection = TcpStream::connect(server)?;
     connection.set_nodelay(true)?;
     connection.set_read_timeout(Some(SILENCE_MAX))?;
     connection.set_write_timeout(Some(SILENCE_MAX))?;
     connection.write_all(request)?;
-    let frame = read_frame(&mut connection)?;
-    let text = String::from_utf8_lossy(&frame.payload);
-    outcome(&text).ok_or_else(|| SendError::Answer(text.chars().take(200).collect()))
+    Ok(read_frame(&mut connection)?.text().into_owned())
 }
 
-fn outcome(answer: &str) -> Option<Outcome> {
+/// What an answer to values tells; `None` = it is none.
+pub(crate) fn outcome(answer: &str) -> Option<Outcome> {
     let answer = SendAnswer::parse(answer).ok()?;
     answer.success.then(|| Outcome::parse_info(&answer.info))?
 }

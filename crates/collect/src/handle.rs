@@ -92,7 +92,8 @@ impl std::fmt::Debug for Trapper {
 
 impl Collector {
     /// Binds the trapper, starts the pollers. Call it within a tokio runtime with several
-    /// threads: the trapper's connections run on it, the pollers have threads of their own.
+    /// threads: the trapper's long requests run on it, the short ones and the pollers have threads
+    /// of their own.
     pub async fn start(mut config: CollectorConfig, deps: Deps) -> Result<Handle, StartError> {
         let psk = Arc::new(PskTable::new(Arc::clone(&deps.snapshots), Arc::clone(&deps.backend)));
         let tls = TlsContexts::new(&config.tls, psk)?;
@@ -162,10 +163,9 @@ impl Collector {
         let mut threads = start_pollers(&shared, commands)?;
         let (stop, stopped) = watch::channel(false);
         let trapper = Trapper::new(Arc::clone(&shared));
-        let mut tasks: Vec<_> = listeners
-            .into_iter()
-            .map(|listener| tokio::spawn(Arc::clone(&trapper).run(listener, stopped.clone())))
-            .collect();
+        let accepting = trapper.start(listeners, stopped.clone(), GRACE);
+        threads.push(accepting.map_err(StartError::Thread)?);
+        let mut tasks = Vec::new();
         if let Some(socket) = traps {
             let listen = crate::traps::listen(Arc::clone(&shared), socket, stopped.clone());
             tasks.push(tokio::spawn(listen));

@@ -30,6 +30,7 @@ mod schedule;
 mod settings;
 mod sink;
 mod status;
+mod table;
 mod tls;
 mod trapper;
 mod traps;

@@ -295,3 +295,79 @@ async fn a_stop_answers_what_is_in_hand() {
     tokio::time::timeout(common::WAIT, stopping).await.unwrap().unwrap();
     assert!(TcpStream::connect(address).await.is_err(), "the listener is closed");
 }
+
+/// Longer than the thread of short requests waits for one.
+const DAWDLE: Duration = Duration::from_millis(150);
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_that_drip_are_answered_as_others() {
+    let rig = patient().await;
+    let request = json!({ "request": "sender data", "data": [{ "host": "web", "key": "trap.a", "value": "1" }] });
+    let frame = zbxd::encode(request.to_string().as_bytes(), zbxd::PROTOCOL);
+    let packed = zbxd::encode(request.to_string().as_bytes(), zbxd::COMPRESSED);
+    for (frame, cuts) in [
+        (&frame, vec![1]),
+        (&frame, vec![4, 5, 12, 13]),
+        (&frame, vec![13, 20, frame.len() - 1]),
+        (&packed, vec![5]),
+        (&packed, vec![3, 13]),
+    ] {
+        let mut stream = TcpStream::connect(rig.address()).await.unwrap();
+        let mut from = 0;
+        for cut in cuts {
+            stream.write_all(&frame[from..cut]).await.unwrap();
+            from = cut;
+            tokio::time::sleep(DAWDLE).await;
+            is_well(&rig).await;
+        }
+        stream.write_all(&frame[from..]).await.unwrap();
+        let answer = read_answer(&mut stream).await.unwrap().0;
+        assert!(answer.contains("processed: 1; failed: 0"), "{answer}");
+    }
+    // A byte at a time, as fast as they go.
+    let mut stream = TcpStream::connect(rig.address()).await.unwrap();
+    stream.set_nodelay(true).unwrap();
+    for byte in &frame {
+        stream.write_all(&[*byte]).await.unwrap();
+    }
+    assert!(read_answer(&mut stream).await.unwrap().0.contains("processed: 1; failed: 0"));
+    assert_eq!(rig.handle.status().counters().slow.load(Ordering::SeqCst), 0);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn peers_that_do_not_read_their_answer_get_it_later() {
+    // More than sockets hold.
+    let name = "a".repeat(200);
+    let items = (1..=40_000)
+        .map(|id| item(id, &format!("{name}[{id}]"), ItemType::AgentActive, "60s"))
+        .chain([item(90_000, "trap.a", ItemType::Trapper, "")]);
+    let estate = snapshot(1, vec![host(1, "web", 1, items.collect())]);
+    let rig = Rig::start(estate).await;
+    let request = json!({ "request": "active checks", "host": "web", "version": "7.0.0" });
+    let frame = zbxd::encode(request.to_string().as_bytes(), zbxd::PROTOCOL);
+    let mut lazy = Vec::new();
+    for _ in 0..3 {
+        let socket = TcpSocket::new_v4().unwrap();
+        socket.set_recv_buffer_size(4096).unwrap();
+        let mut stream = socket.connect(rig.address()).await.unwrap();
+        stream.write_all(&frame).await.unwrap();
+        lazy.push(stream);
+    }
+    for _ in 0..20 {
+        is_well(&rig).await;
+    }
+    for stream in &mut lazy {
+        let answer = read_answer(stream).await.unwrap().0;
+        let answer: serde_json::Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["data"].as_array().unwrap().len(), 40_000);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_stop_does_not_wait_for_those_that_send_nothing() {
+    let rig = patient().await;
+    let mut open = idle(&rig, 2, 10).await;
+    tokio::time::sleep(DAWDLE).await;
+    open.extend(idle(&rig, 3, 10).await);
+    tokio::time::timeout(common::WAIT, rig.handle.stop()).await.unwrap();
+}

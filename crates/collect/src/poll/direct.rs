@@ -7,24 +7,21 @@
 //! When the whole answer is there nothing is left to agree on, so the connection ends with a reset
 //! (`SO_LINGER` 0): neither side keeps the port for a minute, and no packets are exchanged for it.
 
-use std::collections::{BTreeMap, VecDeque};
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{IpAddr, SocketAddr, TcpStream};
-use std::os::fd::{AsFd as _, AsRawFd as _, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::time::Duration;
 
 use config::snapshot::Item;
-use mio::unix::SourceFd;
-use mio::{Events, Interest, Token};
+use mio::Interest;
 use socket2::{Domain, SockRef, Socket, Type};
 use wire::agent::passive::Dialect;
 use wire::zbxd::{self, Decoder};
 
 use super::agent::{self, AgentReply, Asked, Stage};
+use crate::table::Table;
 
-/// Readiness looked at without letting others run.
-pub(crate) const EVENTS: usize = 1024;
 const READ_BYTES: usize = 32 * 1024;
 
 /// Which check of the schedule this is.
@@ -60,25 +57,23 @@ struct Connection {
     stream: TcpStream,
     job: Job,
     route: Route,
-    /// Tells connections apart that had the same place in the table.
-    serial: u32,
     stage: Stage,
     /// What is not sent yet.
     unsent: Vec<u8>,
     decoder: Decoder,
 }
 
-/// Deadlines of checks with one timeout: the first is due first.
-type Deadlines = VecDeque<(Duration, u32, u32)>;
+impl AsRawFd for Connection {
+    fn as_raw_fd(&self) -> RawFd {
+        self.stream.as_raw_fd()
+    }
+}
 
 /// The connections of one poller.
 pub(crate) struct Direct {
-    poll: mio::Poll,
-    events: Events,
-    connections: Vec<Option<Connection>>,
-    free: Vec<u32>,
-    serial: u32,
-    deadlines: BTreeMap<Duration, Deadlines>,
+    table: Table<Connection>,
+    /// Room for the places that are ready, kept from round to round.
+    ready: Vec<usize>,
     limits: zbxd::Limits,
     buffer: Box<[u8]>,
     /// What has ended and is not fetched yet.
@@ -96,12 +91,8 @@ impl Direct {
     pub(crate) fn new(answer_bytes_max: u64) -> std::io::Result<Self> {
         let max = usize::try_from(answer_bytes_max).unwrap_or(usize::MAX);
         Ok(Self {
-            poll: mio::Poll::new()?,
-            events: Events::with_capacity(EVENTS),
-            connections: Vec::new(),
-            free: Vec::new(),
-            serial: 0,
-            deadlines: BTreeMap::new(),
+            table: Table::new()?,
+            ready: Vec::new(),
             // Agents of old answer without a header.
             limits: zbxd::Limits::ANSWER.with_bytes_max(max).with_text_bytes_max(max),
             buffer: vec![0; READ_BYTES].into_boxed_slice(),
@@ -111,12 +102,12 @@ impl Direct {
 
     /// Becomes readable when [`Self::advance`] has something to do.
     pub(crate) fn watched(&self) -> std::io::Result<OwnedFd> {
-        self.poll.registry().as_fd().try_clone_to_owned()
+        self.table.watched()
     }
 
     /// Connections that are open.
     pub(crate) fn len(&self) -> usize {
-        self.connections.len() - self.free.len()
+        self.table.len()
     }
 
     /// Takes what has ended since the last call.
@@ -132,12 +123,10 @@ impl Direct {
                 return self.end(job, &route, agent::not_connected(route.address, &error));
             }
         };
-        self.serial = self.serial.wrapping_add(1);
         let request = agent::encode_request(&job.item.key, route.timeout, route.dialect);
         let mut connection = Connection {
             stream,
             job,
-            serial: self.serial,
             stage: Stage::Connect,
             unsent: request,
             decoder: Decoder::new(self.limits),
@@ -151,32 +140,16 @@ impl Direct {
         } else {
             Interest::READABLE | Interest::WRITABLE
         };
-        let at = self.place();
-        let token = Token(at as usize);
-        let fd = connection.stream.as_raw_fd();
-        if let Err(error) = self.poll.registry().register(&mut SourceFd(&fd), token, interest) {
-            self.free.push(at);
+        let patience = (now, route.timeout + agent::EXTRA);
+        if let Err((connection, error)) = self.table.insert(connection, interest, patience) {
             let asked = Asked::Reply(AgentReply::LocalError(agent::os_error(&error)));
-            return self.end(connection.job, &route, asked);
-        }
-        let deadline = now + route.timeout + agent::EXTRA;
-        let row = (deadline, at, connection.serial);
-        self.deadlines.entry(route.timeout).or_default().push_back(row);
-        if let Some(place) = self.connections.get_mut(at as usize) {
-            *place = Some(connection);
+            self.end(connection.job, &route, asked);
         }
     }
 
     /// Hands back a check that cannot begin.
     pub(crate) fn refuse(&mut self, ended: Ended) {
         self.ended.push(ended);
-    }
-
-    fn place(&mut self) -> u32 {
-        self.free.pop().unwrap_or_else(|| {
-            self.connections.push(None);
-            u32::try_from(self.connections.len() - 1).expect("BUG: more than 2^32 connections")
-        })
     }
 
     fn end(&mut self, job: Job, route: &Route, asked: Asked) {
@@ -187,32 +160,26 @@ impl Direct {
         self.ended.push(Ended { job, reply, route: *route });
     }
 
-    /// Waits at most `patience` for connections to become ready, and moves at most [`EVENTS`] of
-    /// them. Returns how many these were.
+    /// Waits at most `patience` for connections to become ready, and moves at most
+    /// [`crate::table::EVENTS`] of them. Returns how many these were.
     pub(crate) fn advance(&mut self, now: Duration, patience: Duration) -> usize {
-        let mut events = std::mem::replace(&mut self.events, Events::with_capacity(0));
-        let polled = self.poll.poll(&mut events, Some(patience));
-        let mut seen = 0;
-        if polled.is_ok() {
-            for event in &events {
-                seen += 1;
-                self.move_one(event.token().0, now);
-            }
+        let mut ready = std::mem::take(&mut self.ready);
+        let seen = self.table.wait(Some(patience), &mut ready);
+        for at in ready.drain(..) {
+            self.move_one(at, now);
         }
-        self.events = events;
+        self.ready = ready;
         seen
     }
 
     fn move_one(&mut self, at: usize, now: Duration) {
-        let Some(place) = self.connections.get_mut(at) else { return };
-        let Some(connection) = place else { return };
+        let Some(connection) = self.table.get_mut(at) else { return };
         let step = match connection.send() {
             Step::Waits if connection.unsent.is_empty() => connection.receive(&mut self.buffer),
             step => step,
         };
         let Step::Ends(asked) = step else { return };
-        let Some(connection) = place.take() else { return };
-        self.free.push(u32::try_from(at).unwrap_or(u32::MAX));
+        let Some(connection) = self.table.take(at) else { return };
         let (job, mut route) = (connection.job, connection.route);
         drop(connection.stream);
         if matches!(asked, Asked::RetryPlain) && route.dialect == Dialect::Json {
@@ -224,26 +191,7 @@ impl Direct {
 
     /// Ends what has taken too long at `now` (monotonic).
     pub(crate) fn time_out(&mut self, now: Duration) {
-        let mut late = Vec::new();
-        let connections = &self.connections;
-        self.deadlines.retain(|_, queue| {
-            while let Some((deadline, at, serial)) = queue.front() {
-                let there = connections.get(*at as usize).and_then(Option::as_ref);
-                let open = there.is_some_and(|connection| connection.serial == *serial);
-                if open && *deadline > now {
-                    break;
-                }
-                if open {
-                    late.push(*at);
-                }
-                queue.pop_front();
-            }
-            !queue.is_empty()
-        });
-        for at in late {
-            let place = self.connections.get_mut(at as usize);
-            let Some(connection) = place.and_then(Option::take) else { continue };
-            self.free.push(at);
+        for connection in self.table.late(now) {
             let asked = agent::timed_out(connection.stage, connection.route.address);
             self.end(connection.job, &connection.route, asked);
         }

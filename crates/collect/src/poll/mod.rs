@@ -47,10 +47,11 @@ use crate::internal;
 use crate::outbox::Outbox;
 use crate::schedule::{INTERNAL, QueueReport, Schedule, Together};
 use crate::status::Shared;
+use crate::table::EVENTS;
 use agent::AgentReply;
 use beside::Beside;
 use conclude::Tally;
-use direct::{Direct, EVENTS, Ended, Job, Route};
+use direct::{Direct, Ended, Job, Route};
 pub(crate) use probe::{Check, collects};
 pub(crate) use snmp::{master_keys, walk_line};
 

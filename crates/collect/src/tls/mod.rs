@@ -21,6 +21,7 @@ use openssl::ssl::{
 };
 use openssl::x509::store::X509Lookup;
 use openssl::x509::verify::X509VerifyFlags;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_openssl::SslStream;
 
@@ -208,10 +209,10 @@ impl TlsContexts {
     }
 
     /// The server's side of a handshake.
-    pub(crate) async fn accept(
-        &self,
-        stream: TcpStream,
-    ) -> Result<(SslStream<TcpStream>, Identity), TlsError> {
+    pub(crate) async fn accept<S>(&self, stream: S) -> Result<(SslStream<S>, Identity), TlsError>
+    where
+        S: AsyncRead + AsyncWrite + Unpin,
+    {
         let mut stream = SslStream::new(Ssl::new(&self.server)?, stream)?;
         Pin::new(&mut stream).accept().await.map_err(|e| TlsError::Handshake(e.to_string()))?;
         let ssl = stream.ssl();

@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use stdx::seats::Seat;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, ReadBuf};
-use tokio::net::TcpStream;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 use wire::zbxd::{self, Decoder, Frame, FrameError};
 
 use super::Trapper;
+use super::begun::Begun;
 use super::matching::Peer;
 use crate::counters::Counters;
 use crate::tls::Identity;
@@ -24,7 +24,7 @@ use crate::tls::Identity;
 const TLS_HANDSHAKE: u8 = 0x16;
 /// Bytes of a message that need no room in the budget: small requests are served whatever the
 /// large ones do. With all connections it is a fourth of the default budget.
-const FREE_BYTES: usize = 16 * 1024;
+pub(super) const FREE_BYTES: usize = 16 * 1024;
 /// zlib cannot make more out of a byte.
 const INFLATE_RATIO_MAX: u64 = 1032;
 /// Pause that a message beyond the budget may make.
@@ -134,19 +134,18 @@ fn announced(head: &[u8]) -> Option<(u64, u64)> {
 
 impl Trapper {
     /// Serves one connection to its end. It is idle until its message is there.
-    pub(super) async fn serve(self: &Arc<Self>, stream: TcpStream, ip: IpAddr, seat: &Arc<Seat>) {
+    pub(super) async fn serve(self: &Arc<Self>, stream: Begun, ip: IpAddr, seat: &Arc<Seat>) {
         let limits = self.shared.config.limits;
-        let mut first = [0_u8; 1];
-        match timeout(limits.first_byte, stream.peek(&mut first)).await {
-            Ok(Ok(0) | Err(_)) => return,
-            Ok(Ok(_)) => {}
+        let first = match timeout(limits.first_byte, stream.first()).await {
+            Ok(Ok(None) | Err(_)) => return,
+            Ok(Ok(Some(first))) => first,
             Err(_) => {
                 Counters::one(&self.shared.counters.slow);
                 tracing::debug!("connection from {ip} closed: nothing came");
                 return;
             }
-        }
-        if first[0] != TLS_HANDSHAKE {
+        };
+        if first != TLS_HANDSHAKE {
             let peer = Peer { ip, identity: Identity::unencrypted() };
             self.converse(stream, peer, seat).await;
             return;
@@ -167,22 +166,11 @@ impl Trapper {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send,
     {
-        let (counters, limits) = (&self.shared.counters, self.shared.config.limits);
+        let limits = self.shared.config.limits;
         let mut room = Room::new(self);
         let received = timeout(limits.receive, self.receive(&mut stream, &mut room)).await;
         let answer = match received.unwrap_or(Err(ReceiveError::Slow)) {
-            Ok(frame) => {
-                Counters::add(&counters.bytes_in, frame.bytes);
-                let ip = peer.ip;
-                let Some(_busy) = seat.busy() else { return };
-                match timeout(limits.answer, self.answer(frame, peer)).await {
-                    Ok(answer) => answer,
-                    Err(_) => {
-                        tracing::warn!("the request from {ip} could not be answered in time");
-                        None
-                    }
-                }
-            }
+            Ok(frame) => self.respond(frame, peer, seat).await,
             Err(error) => {
                 let answer = self.refused(&error, peer.ip);
                 if answer.is_some() {
@@ -193,15 +181,51 @@ impl Trapper {
         };
         drop(room);
         if let Some(answer) = answer {
-            Counters::add(&counters.bytes_out, answer.len() as u64);
-            let send = async {
-                stream.write_all(&answer).await?;
-                stream.shutdown().await
-            };
-            if timeout(limits.send, send).await.is_err() {
-                Counters::one(&counters.slow);
-            }
+            Counters::add(&self.shared.counters.bytes_out, answer.len() as u64);
+            self.send(&mut stream, &answer).await;
         }
+    }
+
+    /// The answer to a message that is there; `None` = close without one.
+    pub(super) async fn respond(
+        self: &Arc<Self>,
+        frame: Frame,
+        peer: Peer,
+        seat: &Arc<Seat>,
+    ) -> Option<Vec<u8>> {
+        Counters::add(&self.shared.counters.bytes_in, frame.bytes);
+        let ip = peer.ip;
+        let _busy = seat.busy()?;
+        let answer = timeout(self.shared.config.limits.answer, self.answer(frame, peer)).await;
+        answer.unwrap_or_else(|_| {
+            tracing::warn!("the request from {ip} could not be answered in time");
+            None
+        })
+    }
+
+    /// Waits until the peer has taken the answer, or long enough.
+    pub(super) async fn send<S>(&self, stream: &mut S, answer: &[u8])
+    where
+        S: AsyncWrite + Unpin,
+    {
+        let send = async {
+            stream.write_all(answer).await?;
+            stream.shutdown().await
+        };
+        if timeout(self.shared.config.limits.send, send).await.is_err() {
+            Counters::one(&self.shared.counters.slow);
+        }
+    }
+
+    /// Reads a message of the size that is allowed.
+    pub(super) fn decoder(&self) -> Decoder {
+        let limits = self.shared.config.limits;
+        Decoder::new(zbxd::Limits {
+            frame_bytes_max: usize::try_from(limits.frame_bytes_max).unwrap_or(usize::MAX),
+            payload_bytes_max: usize::try_from(limits.message_bytes_max).unwrap_or(usize::MAX),
+            large: true,
+            text_bytes_max: 0,
+        })
     }
 
     async fn receive<S>(&self, stream: &mut S, room: &mut Room<'_>) -> Result<Frame, ReceiveError>
@@ -209,12 +233,7 @@ impl Trapper {
         S: AsyncRead + Unpin,
     {
         let limits = self.shared.config.limits;
-        let mut decoder = Decoder::new(zbxd::Limits {
-            frame_bytes_max: usize::try_from(limits.frame_bytes_max).unwrap_or(usize::MAX),
-            payload_bytes_max: usize::try_from(limits.message_bytes_max).unwrap_or(usize::MAX),
-            large: true,
-            text_bytes_max: 0,
-        });
+        let mut decoder = self.decoder();
         let mut head = Vec::with_capacity(21);
         let mut received = 0_usize;
         loop {

@@ -1,27 +1,32 @@
 //! The trapper port: one request per connection, any number of connections at one time, within
-//! the limits of [`crate::Limits`].
+//! the limits of [`crate::Limits`]. Short plain requests are answered by [one thread](quick), all
+//! others by tasks.
 
 pub(crate) mod active;
+mod begun;
 mod conn;
 mod dispatch;
 pub(crate) mod expected;
 pub(crate) mod matching;
+mod quick;
 pub(crate) mod sessions;
 
-use std::net::SocketAddr;
+use std::future::Future;
+use std::net::{IpAddr, SocketAddr, TcpListener};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use stdx::seats::{Seat, Seats};
 use stdx::seldom::Seldom;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::runtime::Handle;
 use tokio::sync::{Semaphore, watch};
 
+use begun::Begun;
 pub(crate) use conn::read_some;
+use quick::Quick;
 
 use crate::counters::Counters;
-use crate::peers::plain;
 use crate::status::Shared;
 
 /// Pause after an error of accept(2), mostly for lack of file descriptors. It doubles with each further
@@ -57,6 +62,30 @@ impl Drop for Place {
     }
 }
 
+impl Place {
+    /// Serves a connection of `ip` by a task.
+    fn serve(self, runtime: &Handle, stream: Begun, ip: IpAddr) {
+        let (trapper, seat) = (Arc::clone(&self.trapper), Arc::clone(&self.seat));
+        self.task(runtime, ip, async move { trapper.serve(stream, ip, &seat).await });
+    }
+
+    /// A task that keeps this place to its end, or until another needs it.
+    fn task(self, runtime: &Handle, ip: IpAddr, work: impl Future<Output = ()> + Send + 'static) {
+        drop(runtime.spawn(async move {
+            tokio::select! {
+                () = work => {}
+                () = self.seat.evicted() => self.lost(ip),
+            }
+        }));
+    }
+
+    /// Another has needed this place.
+    fn lost(&self, ip: IpAddr) {
+        Counters::one(&self.trapper.shared.counters.slow);
+        tracing::debug!("connection from {ip} closed: the table of connections is full");
+    }
+}
+
 impl Trapper {
     pub(crate) fn new(shared: Arc<Shared>) -> Arc<Self> {
         let limits = shared.config.limits;
@@ -76,37 +105,19 @@ impl Trapper {
         // A restarted server must not wait for connections of its predecessor to fade.
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
-        socket.listen(BACKLOG)
+        socket.listen(BACKLOG)?.into_std()
     }
 
-    /// Accepts until told to stop. In a full table a new connection takes the place of the longest
-    /// waiting one of the address that has most; while all are being answered it waits.
-    pub(crate) async fn run(
-        self: Arc<Self>,
-        listener: TcpListener,
-        mut stop: watch::Receiver<bool>,
-    ) {
-        let mut pause = ACCEPT_PAUSE;
-        loop {
-            let accepted = tokio::select! {
-                accepted = listener.accept() => accepted,
-                _ = stop.changed() => return,
-            };
-            match accepted {
-                Ok((stream, address)) => {
-                    pause = ACCEPT_PAUSE;
-                    tokio::select! {
-                        () = self.admit(stream, address) => {}
-                        _ = stop.changed() => return,
-                    }
-                }
-                Err(error) => {
-                    self.accept_failed(&error);
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(ACCEPT_PAUSE_MAX);
-                }
-            }
-        }
+    /// Starts the thread that accepts until told to stop; what is in hand then may take `grace`. Call it
+    /// within a tokio runtime.
+    pub(crate) fn start(
+        self: &Arc<Self>,
+        listeners: Vec<TcpListener>,
+        stop: watch::Receiver<bool>,
+        grace: Duration,
+    ) -> std::io::Result<std::thread::JoinHandle<()>> {
+        let quick = Quick::new(Arc::clone(self), Handle::current(), listeners)?;
+        stdx::thread::permanent("trapper", move || quick.run(stop, grace))
     }
 
     fn accept_failed(&self, error: &std::io::Error) {
@@ -121,27 +132,16 @@ impl Trapper {
         }
     }
 
-    async fn admit(self: &Arc<Self>, stream: TcpStream, address: SocketAddr) {
+    /// The place of a connection of `ip`; `None` = there was no seat for it.
+    fn place(self: &Arc<Self>, seat: Option<Arc<Seat>>, ip: IpAddr) -> Option<Place> {
         let counters = &self.shared.counters;
-        Counters::one(&counters.accepted);
-        let ip = plain(address.ip());
-        let Some(seat) = self.seats.take(ip).await else {
+        let Some(seat) = seat else {
             Counters::one(&counters.requests_refused);
             tracing::debug!("connection from {ip} refused: it has too many open requests");
-            return;
+            return None;
         };
         counters.connections.fetch_add(1, Ordering::Relaxed);
-        let place = Place { trapper: Arc::clone(self), seat };
-        tokio::spawn(async move {
-            let Place { trapper, seat } = &place;
-            tokio::select! {
-                () = trapper.serve(stream, ip, seat) => {}
-                () = seat.evicted() => {
-                    Counters::one(&trapper.shared.counters.slow);
-                    tracing::debug!("connection from {ip} closed: the table of connections is full");
-                }
-            }
-        });
+        Some(Place { trapper: Arc::clone(self), seat })
     }
 
     /// Waits until all connections are done, at most `limit`.

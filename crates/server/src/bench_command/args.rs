@@ -7,6 +7,7 @@ use std::time::Duration;
 use bench::agents::SnmpStyle;
 use clap::{Args, Subcommand, ValueEnum};
 
+use super::active::Active;
 use super::history_service::HistoryService;
 
 /// Measure a server through its public protocols: this one, or any Zabbix.
@@ -25,6 +26,8 @@ pub(super) enum What {
     Trapper(Trapper),
     /// CPU seconds that preprocessing steps take: the same values with and without a step.
     Steps(Steps),
+    /// Let active agents ask for their items and send a value each, again and again.
+    Active(Active),
     /// Let the server poll agents that answer at once or late.
     Agent(Agent),
     /// HTTP agent items that ask web servers of ours over open connections.

@@ -1,5 +1,6 @@
 //! `vedette bench`: what its commands are told.
 
+mod active;
 mod args;
 mod capacity;
 mod history_service;
@@ -115,6 +116,9 @@ pub(crate) fn run(matches: &clap::ArgMatches) -> anyhow::Result<()> {
                 keep: told.keep,
             };
             finish(&bench::steps::run(&options, &mut context)?, &told.common.files)
+        }
+        What::Active(told) => {
+            finish(&bench::active::run(&told.options(), &mut context)?, &told.common.files)
         }
         What::Agent(told) => {
             let options = told.options(Asked::Agents);
@@ -333,6 +337,8 @@ mod tests {
         let checks = &told.checks;
         assert_eq!((told.hosts, checks.items, checks.interval), (1000, 20, 1));
         assert_eq!((checks.seconds, checks.delay), (30, Duration::ZERO));
+        let What::Active(told) = parse("bench active --password p").unwrap() else { panic!() };
+        assert_eq!((told.agents, told.connections, told.rounds), (10_000, 16, 20));
         let What::Limit(told) = parse("bench limit --password p").unwrap() else { panic!() };
         let checks = &told.checks;
         assert_eq!((checks.items, checks.interval, checks.delay.as_secs()), (1, 50, 3));
