@@ -8,6 +8,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use model::{EventId, ProblemChange, Timestamp, TriggerFinding, TriggerId, TriggerState};
 
+use crate::marks;
 use crate::open::Open;
 use crate::problems::Effect;
 
@@ -32,16 +33,21 @@ pub(crate) struct NewEvent<'a> {
     pub(crate) user: u64,
 }
 
-/// Writes `findings` in their order. Findings of deleted triggers are skipped.
+/// Writes `findings` in their order, and the mark up to which they are complete. Findings of deleted
+/// triggers are skipped.
 pub(crate) fn write(
     edit: &mut Edit<'_>,
     open: &mut Open,
     findings: &[TriggerFinding],
+    mark: Option<u32>,
 ) -> DbResult<Vec<Effect>> {
+    if let Some(mark) = mark {
+        marks::write(edit, mark)?;
+    }
     let facts = load_facts(edit, findings)?;
     let mut effects = Vec::with_capacity(findings.len());
     for finding in findings {
-        let Some(facts) = facts.get(&trigger_of(finding)) else { continue };
+        let Some(facts) = trigger_of(finding).and_then(|id| facts.get(&id)) else { continue };
         match finding {
             TriggerFinding::Problem { trigger, at, name, opdata, tags } => {
                 // A shard that starts anew may find again what is already written.
@@ -71,6 +77,7 @@ pub(crate) fn write(
                 }
             }
             TriggerFinding::State { trigger, error } => set_error(edit, *trigger, error)?,
+            TriggerFinding::Mark(_) => {}
         }
     }
     Ok(effects)
@@ -135,12 +142,13 @@ pub(crate) fn close(
     Ok(())
 }
 
-/// The trigger that a finding is about.
-pub(crate) fn trigger_of(finding: &TriggerFinding) -> TriggerId {
+/// The trigger that a finding is about; a mark is about none.
+pub(crate) fn trigger_of(finding: &TriggerFinding) -> Option<TriggerId> {
     match finding {
         TriggerFinding::Problem { trigger, .. }
         | TriggerFinding::Recovery { trigger, .. }
-        | TriggerFinding::State { trigger, .. } => *trigger,
+        | TriggerFinding::State { trigger, .. } => Some(*trigger),
+        TriggerFinding::Mark(_) => None,
     }
 }
 
@@ -149,7 +157,7 @@ fn change(event: EventId, trigger: TriggerId, state: TriggerState) -> Effect {
 }
 
 fn load_facts(edit: &mut Edit<'_>, findings: &[TriggerFinding]) -> DbResult<FactsOf> {
-    let ids: BTreeSet<u64> = findings.iter().map(|f| trigger_of(f).0).collect();
+    let ids: BTreeSet<u64> = findings.iter().filter_map(trigger_of).map(|id| id.0).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let rows = query_by_ids(
         edit.connection(),

@@ -11,6 +11,7 @@ use stdx::queue::Receiver;
 use stdx::sync::lock;
 
 use crate::batch;
+use crate::marks::Marks;
 use crate::open::Open;
 use crate::retry::{Stop, Writing};
 use crate::unsent::Unsent;
@@ -83,6 +84,7 @@ struct Inner {
     hooks: Hooks,
     /// Held for the length of each transaction, so that memory and database agree.
     open: Mutex<Known>,
+    marks: Mutex<Marks>,
     counters: Counters,
 }
 
@@ -107,7 +109,8 @@ impl Problems {
         let counters = Counters::default();
         counters.open.store(u64::try_from(open.len()).unwrap_or(u64::MAX), Ordering::Relaxed);
         let open = Mutex::new(Known { open, stale: false });
-        Ok(Self { inner: Arc::new(Inner { config, clock, hooks, open, counters }) })
+        let marks = Mutex::default();
+        Ok(Self { inner: Arc::new(Inner { config, clock, hooks, open, marks, counters }) })
     }
 
     /// Writes findings until all senders are gone. Blocks: give it a thread of its own. While the
@@ -162,8 +165,8 @@ impl Problems {
             stop,
             write: &|findings: &[TriggerFinding]| self.write(findings),
             refused: &|finding, error| {
-                let trigger = batch::trigger_of(finding);
-                tracing::error!(%error, %trigger, "skipping an event that cannot be written");
+                let trigger = batch::trigger_of(finding).map_or(0, |trigger| trigger.0);
+                tracing::error!(%error, trigger, "skipping an event that cannot be written");
             },
             down: &|error| {
                 tracing::error!(
@@ -174,6 +177,10 @@ impl Problems {
             },
         };
         let kept = writing.keep(batch);
+        if batch.iter().all(|finding| matches!(finding, TriggerFinding::Mark(_))) {
+            // Nobody relies on a mark: what a power cut takes of it is looked at again.
+            return kept;
+        }
         // Written already: repeating would write twice. The next sync covers it.
         if let Err(error) = self.inner.config.sync() {
             tracing::error!(%error, "events are written but not synced to disk");
@@ -184,7 +191,13 @@ impl Problems {
     /// Writes one batch in one transaction. After an error nothing of it is written.
     pub fn write(&self, findings: &[TriggerFinding]) -> DbResult<()> {
         let start = self.inner.clock.monotonic();
-        self.transaction(|edit, open| batch::write(edit, open, findings))?;
+        let mut marks = lock(&self.inner.marks).clone();
+        let mark = marks.take(findings);
+        let is_new = findings.iter().any(|finding| !matches!(finding, TriggerFinding::Mark(_)));
+        if mark.is_some() || is_new {
+            self.transaction(|edit, open| batch::write(edit, open, findings, mark))?;
+        }
+        *lock(&self.inner.marks) = marks;
         let busy = self.inner.clock.monotonic().saturating_sub(start);
         let counters = &self.inner.counters;
         let ns = u64::try_from(busy.as_nanos()).unwrap_or(u64::MAX);

@@ -86,11 +86,12 @@ impl Unsent {
 }
 
 fn lines(findings: &[TriggerFinding]) -> String {
-    findings.iter().map(|finding| format!("{}\n", encode(finding))).collect()
+    findings.iter().filter_map(encode).map(|line| format!("{line}\n")).collect()
 }
 
-fn encode(finding: &TriggerFinding) -> Json {
-    match finding {
+/// A mark is worth nothing to the next start.
+fn encode(finding: &TriggerFinding) -> Option<Json> {
+    Some(match finding {
         TriggerFinding::Problem { trigger, at, name, opdata, tags } => json!({
             "problem": trigger.0, "clock": at.clock, "ns": at.ns, "name": name, "opdata": opdata,
             "tags": tags,
@@ -99,7 +100,8 @@ fn encode(finding: &TriggerFinding) -> Json {
             "recovery": trigger.0, "clock": at.clock, "ns": at.ns, "name": name, "tags": tags,
         }),
         TriggerFinding::State { trigger, error } => json!({ "state": trigger.0, "error": error }),
-    }
+        TriggerFinding::Mark(_) => return None,
+    })
 }
 
 fn decode(json: &Json) -> Option<TriggerFinding> {

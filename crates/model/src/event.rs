@@ -79,6 +79,28 @@ pub enum TriggerFinding {
         /// Why it cannot be evaluated; empty = it can.
         error: String,
     },
+    /// The shard has told everything that it found for values kept before a second.
+    Mark(FindingsMark),
+}
+
+/// How far the findings of a shard have come: behind all of them in the queue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FindingsMark {
+    /// The number of the shard.
+    pub shard: usize,
+    /// How many shards there are.
+    pub shards: usize,
+    /// Seconds since 1970.
+    pub at_s: u32,
+}
+
+/// What may not have been evaluated before the process ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unwritten {
+    /// Values of this second and later, seconds since 1970.
+    pub since_s: u32,
+    /// The newest event of each trigger that has one since then: it is evaluated up to there.
+    pub events: Vec<(TriggerId, Timestamp)>,
 }
 
 /// A discovery rule got a value: the pipeline's message to the discovery worker.

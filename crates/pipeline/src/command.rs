@@ -8,6 +8,8 @@ use tokio::sync::oneshot;
 
 use std::sync::Arc;
 
+use crate::triggers::Due;
+
 /// Part of history that a reader needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scope {
@@ -158,6 +160,9 @@ pub(crate) enum PeerMessage {
     TriggerState { trigger: TriggerId, state: TriggerState },
     /// The receiver evaluates the trigger from now on; this is the error it had so far.
     TriggerError { trigger: TriggerId, error: Box<str> },
+    /// Items of the sender with values that may not have been evaluated before a crash, for triggers
+    /// of the receiver. Each shard sends it once after a start that looks for such values.
+    Unevaluated(Vec<Due>),
     /// A request for history.
     Ask { from: usize, ticket: u64, items: Vec<ItemId>, scope: Scope },
     /// The answer: a view, and which of the items are unsupported.
@@ -171,6 +176,7 @@ impl std::fmt::Debug for PeerMessage {
             Self::ItemState { .. } => "ItemState",
             Self::TriggerState { .. } => "TriggerState",
             Self::TriggerError { .. } => "TriggerError",
+            Self::Unevaluated(_) => "Unevaluated",
             Self::Ask { .. } => "Ask",
             Self::Answer { .. } => "Answer",
         })

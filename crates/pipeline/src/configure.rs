@@ -180,6 +180,7 @@ impl Core {
         let now_s = u32::try_from(now).unwrap_or(u32::MAX);
         self.started_s = self.started_s.min(now_s);
         self.born.values_mut().for_each(|born| *born = (*born).min(now_s));
+        self.progress.clock_set_back();
         self.triggers.stop_clocks();
         self.calculated.stop_clocks();
         self.foreign.forget_trends();

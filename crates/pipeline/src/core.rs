@@ -25,6 +25,7 @@ use crate::live::Live;
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
 use crate::preprocess::Preprocess;
+use crate::progress::Progress;
 use crate::recent::Recent;
 use crate::resent;
 use crate::round::{Forward, Round};
@@ -60,6 +61,8 @@ pub(crate) struct Core {
     pub(crate) refold: Refold,
     /// Items whose last values are still to be fetched from history.
     pub(crate) warm: Vec<ItemId>,
+    /// They all have been.
+    pub(crate) warmed: bool,
     pub(crate) folded: Vec<Folded>,
     pub(crate) triggers: Triggers,
     pub(crate) calculated: Calculated,
@@ -68,6 +71,7 @@ pub(crate) struct Core {
     /// By shard number; `None` = this one.
     pub(crate) peers: Vec<Option<Outbox<PeerMessage>>>,
     pub(crate) findings: Outbox<TriggerFinding>,
+    pub(crate) progress: Progress,
     pub(crate) discovery: Outbox<DiscoveryValue>,
     pub(crate) live: Live,
     pub(crate) round: Round,
@@ -126,6 +130,7 @@ impl Core {
             self.forward();
             self.recent.complete(&self.round, self.driver.as_ref());
             self.evaluate_round();
+            self.progress.kept();
         } else {
             self.slots.restore(&mut self.round.before);
             self.desk.refuse_round();
@@ -294,6 +299,7 @@ impl Core {
         let timed = self.clock.monotonic();
         self.gauges.busy(Stage::Timer, timed.saturating_sub(start));
         self.calculate_due(second);
+        self.mark_findings(second);
         self.expire_tickets(second);
         self.gauges.busy(Stage::Calculate, self.clock.monotonic().saturating_sub(timed));
         self.write_trends(u32::try_from(second).unwrap_or(u32::MAX));

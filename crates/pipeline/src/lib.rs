@@ -25,6 +25,7 @@ mod outbox;
 mod peers;
 mod plain;
 mod preprocess;
+mod progress;
 mod recent;
 mod refold;
 mod resent;

@@ -179,6 +179,10 @@ impl Core {
                     self.triggers.set_error(trigger, &error);
                 }
             }
+            PeerMessage::Unevaluated(dues) => {
+                self.progress.told(dues);
+                self.catch_up();
+            }
             PeerMessage::Ask { from, ticket, items, scope } => {
                 let reader = WithPast { driver: self.driver.as_ref(), past: self.past.as_ref() };
                 let view = match scope {

@@ -7,7 +7,8 @@ use eval::script::Scripts;
 use history::trends::{Folder, Refold, hour_of, open_hours};
 use history::{Driver, Past, TrendHour, ValueCache};
 use model::{
-    DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, ValueBatch, shard_of,
+    DiscoveryValue, ItemId, TriggerFinding, TriggerId, TriggerState, Unwritten, ValueBatch,
+    shard_of,
 };
 use stdx::clock::SharedClock;
 use stdx::queue::{Receiver, Sender, bounded};
@@ -23,6 +24,7 @@ use crate::gauges::Gauges;
 use crate::live::{Live, LiveNote};
 use crate::outbox::Outbox;
 use crate::peers::Tickets;
+use crate::progress::Progress;
 use crate::recent::Recent;
 use crate::round::Round;
 use crate::scripts::{self, Desk, Done, Pool, SHARD_TIME_MAX};
@@ -87,6 +89,9 @@ pub struct Deps {
     pub live: Option<broadcast::Sender<LiveNote>>,
     /// Triggers that are not in the state every trigger begins in.
     pub triggers: Vec<InitialTrigger>,
+    /// What may not have been evaluated before a crash: triggers of these values are evaluated once
+    /// as of their items' newest. `None` = nothing.
+    pub unwritten: Option<Unwritten>,
     /// Items that were not supported before a restart, and why: an active agent may not tell again.
     pub unsupported: Vec<(ItemId, Box<str>)>,
 }
@@ -138,6 +143,7 @@ pub(crate) struct Seed {
     discovery: Sender<DiscoveryValue>,
     live: Option<broadcast::Sender<LiveNote>>,
     triggers: Vec<InitialTrigger>,
+    unwritten: Option<Unwritten>,
     unsupported: Vec<(ItemId, Box<str>)>,
     /// Hours of its items whose trends a process before has not written.
     late: Vec<TrendHour>,
@@ -176,6 +182,7 @@ pub(crate) fn make(config: ShardsConfig, mut deps: Deps) -> Vec<(Seed, Inbox, Sh
             discovery: deps.discovery.clone(),
             live: deps.live.clone(),
             triggers: deps.triggers.clone(),
+            unwritten: deps.unwritten.clone(),
             unsupported: deps.unsupported.clone(),
             late: owned(&late, Place { index, shards }, &deps.snapshot),
             scripts: Arc::clone(&pool),
@@ -200,7 +207,9 @@ impl Seed {
         let started_s = u32::try_from(self.clock.unix_s()).unwrap_or(u32::MAX);
         self.driver.expect_trends(&self.late);
         let (folder, refold) = trends_at_start(&self, started_s);
+        let progress = Progress::new(self.unwritten, self.peers.len());
         let mut core = Core {
+            progress,
             place: self.place,
             env: Environment::new(&self.snapshot),
             snapshot: self.snapshot,
@@ -217,6 +226,7 @@ impl Seed {
             folder,
             refold,
             warm: Vec::new(),
+            warmed: false,
             folded: Vec::new(),
             triggers: Triggers::default(),
             calculated: Calculated::default(),

@@ -12,7 +12,7 @@ use eval::interval::UpdateInterval;
 use history::{Class, Driver, Memory};
 use model::{
     DiscoveryValue, FunctionId, HostId, ItemId, Payload, Sample, SampleValue, Severity, Timestamp,
-    TriggerFinding, TriggerId, Value, ValueBatch, ValueType,
+    TriggerFinding, TriggerId, Unwritten, Value, ValueBatch, ValueType,
 };
 use stdx::ack;
 use stdx::clock::SimClock;
@@ -158,6 +158,17 @@ impl Rig {
         triggers: Vec<InitialTrigger>,
         after_crash: bool,
     ) -> Self {
+        Self::after_losing(snapshot, drivers, triggers, after_crash, None)
+    }
+
+    /// After a crash that may have cost findings.
+    pub(crate) fn after_losing(
+        snapshot: Snapshot,
+        drivers: Vec<Box<dyn Driver>>,
+        triggers: Vec<InitialTrigger>,
+        after_crash: bool,
+        unwritten: Option<Unwritten>,
+    ) -> Self {
         let clock = SimClock::at(Duration::from_secs(START_S.into()));
         let (findings_out, findings) = bounded("findings", 10_000);
         let (discovery_out, discovery) = bounded("discovery", 10_000);
@@ -170,6 +181,7 @@ impl Rig {
             discovery: discovery_out,
             live: None,
             triggers,
+            unwritten,
             unsupported: Vec::new(),
         };
         let config = ShardsConfig { after_crash, ..ShardsConfig::default() };
@@ -284,6 +296,7 @@ impl Rig {
                     format!("{trigger} ok @{} {name}", i64::from(at.clock) - i64::from(START_S))
                 }
                 TriggerFinding::State { trigger, error } => format!("{trigger} error {error}"),
+                TriggerFinding::Mark(_) => continue,
             });
         }
         found

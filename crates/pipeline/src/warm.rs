@@ -9,6 +9,8 @@ use crate::core::Core;
 
 /// Items per call. Neighbours share blocks, so that few are read twice.
 const ITEMS_PER_CALL: usize = 500;
+/// Calls at once while triggers wait for what is found in history.
+const CALLS_BEHIND: usize = 8;
 
 impl Core {
     /// Items of this shard by id, the last first.
@@ -19,23 +21,43 @@ impl Core {
         items
     }
 
-    /// What came since the start stays: the cache sorts by time.
+    /// Some more items; what came since the start stays: the cache sorts by time.
     pub(crate) fn warm_some(&mut self) {
-        if self.warm.is_empty() {
-            return;
+        let calls = if self.progress.is_behind() { CALLS_BEHIND } else { 1 };
+        for _ in 0..calls {
+            if !self.warmed {
+                self.warm_items();
+            }
         }
+    }
+
+    fn warm_items(&mut self) {
         let from = self.warm.len().saturating_sub(ITEMS_PER_CALL);
         let mut items = self.warm.split_off(from);
-        if self.warm.is_empty() {
-            self.warm.shrink_to_fit();
+        for item in &items {
+            if let [Some(newest), Some(_)] = self.cache.last_two(*item) {
+                self.look_at_newest(*item, newest.at);
+            }
         }
         items.retain(|item| self.cache.last_two(*item)[1].is_none());
         let view = self.driver.view_newest(&items, 2);
         match newest_of(view.as_ref(), &items, 2) {
-            Ok(newest) => newest.iter().for_each(|newest| self.cache.warm(newest)),
+            Ok(newest) => {
+                for newest in &newest {
+                    self.cache.warm(newest);
+                    if let Some(newest) = newest.first() {
+                        self.look_at_newest(newest.item, newest.at);
+                    }
+                }
+            }
             Err(error) => {
                 tracing::error!(%error, "newest values could not be read; they will be when they are asked for")
             }
+        }
+        if self.warm.is_empty() {
+            self.warm.shrink_to_fit();
+            self.warmed = true;
+            self.looked_at_all();
         }
     }
 }

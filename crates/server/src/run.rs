@@ -146,6 +146,8 @@ impl Server {
         )?;
         let drivers = std::mem::take(&mut history.drivers);
         let triggers = alert::initial_triggers(&config)?;
+        // An orderly stop wrote all that was found.
+        let unwritten = if last_run.crashed { alert::unwritten(&config)? } else { None };
         let memory = remember::Memory::open(data);
         let known = memory.known();
         let deps = pipeline::Deps {
@@ -157,6 +159,7 @@ impl Server {
             discovery: discoveries,
             live: Some(notes.clone()),
             triggers: triggers.into_iter().map(initial).collect(),
+            unwritten,
             unsupported: known.unsupported,
         };
         let sizes = ShardsConfig { after_crash: last_run.crashed, ..ShardsConfig::default() };

@@ -142,6 +142,7 @@ fn running_after(unsupported: Vec<(ItemId, Box<str>)>) -> Running {
         discovery,
         live: Some(live_out),
         triggers: Vec::new(),
+        unwritten: None,
         unsupported,
     };
     let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();
@@ -268,6 +269,7 @@ fn an_only_shard_on_its_thread_takes_values() {
         discovery,
         live: None,
         triggers: Vec::new(),
+        unwritten: None,
         unsupported: Vec::new(),
     };
     let set = ShardSet::spawn(ShardsConfig::default(), deps).unwrap();

@@ -1,6 +1,7 @@
 //! Two shards under random orders of values, refused writes, values sent again, crashes, edits of a
-//! trigger and clocks that are set back, by seeds, against a small model of what must come out:
-//! nothing acknowledged is lost or changed, and each problem opens and recovers once.
+//! trigger, clocks that are set back, and crashes that cost findings of acknowledged values, by seeds,
+//! against a small model of what must come out: nothing acknowledged is lost or changed, and each
+//! problem opens and recovers once.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,10 +11,12 @@ use std::time::Duration;
 use config::Snapshot;
 use eval::preproc::Step;
 use history::Driver as _;
-use model::{HostId, SampleValue, TriggerId, TriggerState, ValueType, shard_of};
+use model::{
+    HostId, SampleValue, Timestamp, TriggerId, TriggerState, Unwritten, ValueType, shard_of,
+};
 
 use crate::spawn::InitialTrigger;
-use crate::testing::{Disk, Rig, calculated, host, item, snapshot, trigger};
+use crate::testing::{Disk, Rig, START_S, calculated, host, item, snapshot, trigger};
 
 const SEEDS: u64 = 60;
 const OPERATIONS: u64 = 80;
@@ -55,7 +58,9 @@ fn configuration(hosts: (u64, u64), turned: bool) -> Snapshot {
         calculated(6, b, "calculated", "1+1", "5s"),
     ];
     let both = if turned { [2, 1] } else { [1, 2] };
-    let triggers = vec![trigger(1, "{1}>5 and {2}>5", &both), trigger(2, "{1}>5", &[1])];
+    let mut each = trigger(3, "{1}>5", &[2]);
+    each.multiple = true;
+    let triggers = vec![trigger(1, "{1}>5 and {2}>5", &both), trigger(2, "{1}>5", &[1]), each];
     snapshot(vec![host(a), host(b)], items, triggers)
 }
 
@@ -63,17 +68,20 @@ fn configuration(hosts: (u64, u64), turned: bool) -> Snapshot {
 #[derive(Default)]
 struct Model {
     stored: BTreeMap<u64, Vec<f64>>,
-    last: BTreeMap<u64, u64>,
+    /// With its time.
+    last: BTreeMap<u64, (u64, u32)>,
     /// Of the master, since the last start.
     before: Option<u64>,
     problem: BTreeMap<u64, bool>,
+    /// Time of the newest event that is written, by trigger.
+    events: BTreeMap<u64, u32>,
     findings: Vec<String>,
 }
 
 impl Model {
-    fn keep(&mut self, item: u64, value: u64, clock: u32) {
+    fn store(&mut self, item: u64, value: u64, clock: u32) {
         self.stored.entry(item).or_default().push(value as f64);
-        self.last.insert(item, value);
+        self.last.insert(item, (value, clock));
         if item == 3 {
             if self.before != Some(value) {
                 self.stored.entry(4).or_default().push(value as f64);
@@ -83,16 +91,25 @@ impl Model {
                 self.stored.entry(5).or_default().push(value as f64 - before as f64);
             }
             self.before = Some(value);
-            return;
         }
+    }
+
+    /// Evaluates triggers that name one of the items, as of their items' newest values.
+    fn evaluate(&mut self, items: &[u64]) {
         let (a, b) = (self.last.get(&1).copied(), self.last.get(&2).copied());
-        let both = a.zip(b).map(|(a, b)| a > 5 && b > 5);
-        let one = a.filter(|_| item == 1).map(|a| a > 5);
-        for (id, verdict) in [(1, both), (2, one)] {
-            let Some(now) = verdict else { continue };
-            if self.problem.insert(id, now).unwrap_or(false) != now {
+        let high = |(value, at): (u64, u32)| (value > 5, at);
+        let both = a.zip(b).map(|(a, b)| (a.0 > 5 && b.0 > 5, a.1.max(b.1)));
+        let all = [(1, both, &[1, 2][..]), (2, a.map(high), &[1]), (3, b.map(high), &[2])];
+        for (id, verdict, named) in all {
+            let Some((now, at)) = verdict else { continue };
+            if !named.iter().any(|item| items.contains(item)) || self.events.get(&id) >= Some(&at) {
+                continue;
+            }
+            let before = self.problem.insert(id, now).unwrap_or(false);
+            if before != now || (now && id == 3) {
                 let word = if now { "problem" } else { "ok" };
-                self.findings.push(format!("{id} {word} @{clock} trigger {id}"));
+                self.findings.push(format!("{id} {word} @{at} trigger {id}"));
+                self.events.insert(id, at);
             }
         }
     }
@@ -108,7 +125,7 @@ struct World {
     clock: u32,
 }
 
-fn start(disks: &[Disk; 2], config: Snapshot, model: &Model) -> Rig {
+fn start(disks: &[Disk; 2], config: Snapshot, model: &Model, unwritten: bool) -> Rig {
     let drivers = disks.iter().map(|disk| Box::new(disk.clone()) as _).collect();
     let state = |problem| if problem { TriggerState::Problem } else { TriggerState::Ok };
     let triggers = model.problem.iter().map(|(id, problem)| InitialTrigger {
@@ -116,7 +133,10 @@ fn start(disks: &[Disk; 2], config: Snapshot, model: &Model) -> Rig {
         state: state(*problem),
         error: String::new(),
     });
-    Rig::after(config, drivers, triggers.collect(), true)
+    let at = |(id, at): (&u64, &u32)| (TriggerId(*id), Timestamp::from_s(START_S + at));
+    let events = model.events.iter().map(at).collect();
+    let unwritten = unwritten.then_some(Unwritten { since_s: START_S, events });
+    Rig::after_losing(config, drivers, triggers.collect(), true, unwritten)
 }
 
 impl World {
@@ -124,7 +144,7 @@ impl World {
         let shard = |n: u64| shard_of(HostId(n), 2);
         let hosts = (1, (2..).find(|n| shard(*n) != shard(1)).unwrap());
         let disks = [Disk::default(), Disk::default()];
-        let rig = start(&disks, configuration(hosts, false), &Model::default());
+        let rig = start(&disks, configuration(hosts, false), &Model::default(), false);
         let random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1);
         Self { random, hosts, turned: false, disks, rig, model: Model::default(), clock: 0 }
     }
@@ -147,16 +167,39 @@ impl World {
         }
         let outcome = self.rig.send(item, &[(&text, clock)]);
         assert_eq!((outcome.processed, outcome.lost), (1, false));
-        self.model.keep(item, value, clock);
+        self.model.store(item, value, clock);
+        if item != 3 {
+            self.model.evaluate(&[item]);
+        }
+    }
+
+    fn restart(&mut self, unwritten: bool) {
+        self.model.before = None;
+        let config = configuration(self.hosts, self.turned);
+        self.rig = start(&self.disks, config, &self.model, unwritten);
+    }
+
+    /// Values are acknowledged, and the process ends before it has written what it found.
+    fn lose_findings(&mut self) {
+        for _ in 0..=self.random.below(3) {
+            self.clock += 1;
+            let (item, value) = (SENT[self.random.below(3) as usize], self.random.below(10));
+            let outcome = self.rig.send(item, &[(&value.to_string(), self.clock)]);
+            assert_eq!((outcome.processed, outcome.lost), (1, false));
+            self.model.store(item, value, self.clock);
+        }
+        self.restart(true);
+        self.rig.pass(1);
+        self.model.evaluate(&[1, 2]);
     }
 
     fn operate(&mut self) {
         match self.random.below(20) {
             0 => {
-                self.model.before = None;
-                let config = configuration(self.hosts, self.turned);
-                self.rig = start(&self.disks, config, &self.model);
+                let unwritten = self.random.below(2) == 0;
+                self.restart(unwritten);
             }
+            4 | 5 => self.lose_findings(),
             1 => {
                 self.turned = !self.turned;
                 let touched =

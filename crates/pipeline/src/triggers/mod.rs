@@ -51,12 +51,15 @@ pub(crate) struct Triggers {
     queue: Vec<Due>,
 }
 
+/// An evaluation that a value asks for.
 #[derive(Debug, Clone, Copy)]
-struct Due {
-    turn: u16,
-    trigger: TriggerId,
-    at: Timestamp,
-    item: ItemId,
+pub(crate) struct Due {
+    /// Triggers see values one after another.
+    pub(crate) turn: u16,
+    pub(crate) trigger: TriggerId,
+    pub(crate) at: Timestamp,
+    /// Whose value it is for.
+    pub(crate) item: ItemId,
 }
 
 /// Which timer a trigger needs.
@@ -79,6 +82,11 @@ impl Triggers {
 
     fn in_problem(&self, trigger: TriggerId) -> bool {
         self.state(trigger) == TriggerState::Problem || self.elsewhere.contains(&trigger)
+    }
+
+    /// Whether evaluations wait for values of other shards.
+    pub(crate) fn any_postponed(&self) -> bool {
+        !self.postponed.is_empty()
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -255,7 +263,7 @@ impl Core {
         self.evaluate_queue(&mut queue);
     }
 
-    fn evaluate_queue(&mut self, queue: &mut [Due]) {
+    pub(crate) fn evaluate_queue(&mut self, queue: &mut [Due]) {
         queue.sort_unstable_by_key(|due| (due.turn, due.trigger, due.at));
         let turns = queue.chunk_by(|a, b| a.turn == b.turn);
         let mut ready: Vec<(usize, Arc<Trigger>, Timestamp, Cause)> = Vec::new();
@@ -309,6 +317,7 @@ impl Core {
             return;
         }
         self.evaluations += 1;
+        self.progress.evaluated(trigger.id, at);
         let state = self.triggers.state(trigger.id);
         let verdict = match &trigger.invalid {
             Some(reason) => Verdict::Unknown(reason.to_string()),

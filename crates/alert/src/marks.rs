@@ -1,0 +1,95 @@
+//! Up to which second findings are complete: written with the events, in one transaction, so that
+//! after a crash the shards know which values nobody may have evaluated.
+
+use std::collections::BTreeMap;
+
+use config::db::{DbResult, Value};
+use config::{Config, Edit};
+use model::{FindingsMark, Timestamp, TriggerFinding, TriggerId, Unwritten};
+
+/// The row of the table of settings.
+const NAME: &str = "findings_written";
+
+/// Values come a little after their time, and go from shard to shard before they are evaluated:
+/// those this much older than the mark are looked at as well, seconds.
+const MARGIN_S: u32 = 60;
+
+/// The mark of all shards: that of the one which is furthest behind. It is one number so that it
+/// holds whatever the number of shards of the next run.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Marks {
+    of: BTreeMap<usize, u32>,
+}
+
+impl Marks {
+    /// Takes in the marks among findings; returns the common one if it is to be written: there is
+    /// none as long as a shard has not set its own since the start.
+    pub(crate) fn take(&mut self, findings: &[TriggerFinding]) -> Option<u32> {
+        let before = self.of.clone();
+        let mut all = usize::MAX;
+        for finding in findings {
+            if let TriggerFinding::Mark(FindingsMark { shard, shards, at_s }) = finding {
+                self.of.insert(*shard, *at_s);
+                all = *shards;
+            }
+        }
+        let oldest = |of: &BTreeMap<usize, u32>| of.values().min().copied();
+        let is_new = before.len() < all || oldest(&before) != oldest(&self.of);
+        oldest(&self.of).filter(|_| self.of.len() == all && is_new)
+    }
+}
+
+pub(crate) fn write(edit: &mut Edit<'_>, at_s: u32) -> DbResult<()> {
+    let text = at_s.to_string();
+    let params = [Value::from(text.as_str()), NAME.into()];
+    if edit.execute("UPDATE settings SET value = ? WHERE name = ?", &params)? == 0 {
+        edit.execute("INSERT INTO settings (value, name) VALUES (?, ?)", &params)?;
+    }
+    Ok(())
+}
+
+/// What findings a crash may have cost; `None` = no run before this one has told.
+pub fn unwritten(config: &Config) -> DbResult<Option<Unwritten>> {
+    config.read(|connection| {
+        let rows = connection.query("SELECT value FROM settings WHERE name = ?", &[NAME.into()])?;
+        let mark = rows.first().and_then(|row| row.text("value").parse::<u32>().ok());
+        let Some(mark) = mark else { return Ok(None) };
+        let since_s = mark.saturating_sub(MARGIN_S);
+        let rows = connection.query(
+            "SELECT objectid, clock, ns FROM events \
+             WHERE clock >= ? AND source = 0 AND object = 0",
+            &[since_s.into()],
+        )?;
+        let mut events = BTreeMap::new();
+        for row in &rows {
+            let number = |name| u32::try_from(row.int(name)).unwrap_or(0);
+            let at = Timestamp { clock: number("clock"), ns: number("ns") };
+            let newest = events.entry(TriggerId(row.id("objectid"))).or_insert(at);
+            *newest = at.max(*newest);
+        }
+        Ok(Some(Unwritten { since_s, events: events.into_iter().collect() }))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_common_mark_is_that_of_the_shard_furthest_behind() {
+        let mark = |shard, at_s| TriggerFinding::Mark(FindingsMark { shard, shards: 2, at_s });
+        let mut marks = Marks::default();
+        let steps = [
+            (vec![mark(0, 10)], None),
+            (vec![mark(0, 20), mark(1, 15)], Some(15)),
+            (vec![], None),
+            (vec![mark(0, 30)], None),
+            (vec![mark(1, 25)], Some(25)),
+            // The clock was set back.
+            (vec![mark(1, 5)], Some(5)),
+        ];
+        for (findings, expected) in steps {
+            assert_eq!(marks.take(&findings), expected, "{findings:?}");
+        }
+    }
+}
