@@ -22,7 +22,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 import reference  # noqa: E402
-from differ import compare, explained, expressions, history, steps, templates  # noqa: E402
+from differ import compare, explained, expressions, history, probes, steps, templates  # noqa: E402
 
 WORKERS = 4
 NUMBERS = itertools.count()
@@ -208,6 +208,10 @@ def run_parts(sides, seed, further, tally, only):
              lambda text: tested(sides, text))
         each("calculated", texts, lambda text: tested(sides, text))
         each("steps", steps.cases(rng), lambda data: both(sides, "item.test", lambda side: data))
+        each("edges of expressions", dict.fromkeys(probes.formulas(random.Random(seed))),
+             lambda text: tested(sides, text))
+        each("edges of steps", probes.steps(random.Random(seed)),
+             lambda data: both(sides, "item.test", lambda side: data))
         each("configuration", validated(functions, texts), lambda text: create(sides, text))
         # One at a time: a wrong expression spoils those behind it in the reference.
         each("evaluated", texts, lambda text: evaluated(

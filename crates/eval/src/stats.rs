@@ -163,23 +163,42 @@ pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
 }
 
 /// Quantile (0 to 1) of a histogram of cumulative buckets `(upper bound, rate)`; the last
-/// bound must be infinite and there must be two buckets at least.
+/// bound must be infinite and there must be two buckets at least. Rates of one bound add up, and
+/// none counts less than one below it. A histogram that has not moved has no quantile; the field's
+/// value for that is -1.
 pub fn histogram_quantile(quantile: f64, buckets: &mut [(f64, f64)]) -> Option<f64> {
     buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let &(bound, total) = buckets.last()?;
-    if bound != f64::INFINITY || buckets.len() < 2 || total == 0.0 {
+    if buckets.last()?.0 != f64::INFINITY || buckets.len() < 2 {
         return None;
     }
-    let rank = quantile * total;
-    let at = buckets.iter().position(|b| b.1 >= rank)?;
-    if at == buckets.len() - 1 {
-        return Some(buckets[at - 1].0);
+    let mut merged: Vec<(f64, f64)> = Vec::with_capacity(buckets.len());
+    for &mut (bound, rate) in buckets {
+        match merged.last_mut() {
+            Some(last) if last.0 == bound => last.1 += rate,
+            _ => merged.push((bound, rate)),
+        }
     }
-    if at == 0 && buckets[0].0 <= 0.0 {
-        return Some(buckets[0].0);
+    let mut reached = f64::NEG_INFINITY;
+    for bucket in &mut merged {
+        reached = reached.max(bucket.1);
+        bucket.1 = reached;
     }
-    let (start, below) = if at == 0 { (0.0, 0.0) } else { buckets[at - 1] };
-    let (end, reached) = buckets[at];
+    if reached <= 0.0 {
+        return Some(-1.0);
+    }
+    if merged.len() < 2 {
+        return None;
+    }
+    let rank = quantile * reached;
+    let at = merged.iter().position(|b| b.1 >= rank)?;
+    if at == merged.len() - 1 {
+        return Some(merged[at - 1].0);
+    }
+    if at == 0 && merged[0].0 <= 0.0 {
+        return Some(merged[0].0);
+    }
+    let (start, below) = if at == 0 { (0.0, 0.0) } else { merged[at - 1] };
+    let (end, reached) = merged[at];
     if reached <= below {
         return Some(start);
     }

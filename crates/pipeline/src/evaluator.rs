@@ -368,7 +368,8 @@ struct FormulaOperands<'a, 'b> {
 
 impl Operands for FormulaOperands<'_, '_> {
     fn function(&mut self, id: u64) -> Result<ExprValue, String> {
-        Err(format!("Cannot evaluate expression: unknown function {{{id}}}."))
+        // Formulas have no numbered functions: a text like any other.
+        Ok(ExprValue::Text(format!("{{{id}}}")))
     }
 
     fn item_call(&mut self, call: &ItemCall) -> Result<ExprValue, String> {
@@ -376,7 +377,11 @@ impl Operands for FormulaOperands<'_, '_> {
     }
 
     fn macro_value(&mut self, token: &str) -> Result<ExprValue, String> {
-        user_macro(self.evaluator.env, self.hosts, token)
+        if token.starts_with("{$") {
+            user_macro(self.evaluator.env, self.hosts, token)
+        } else {
+            Ok(ExprValue::Text(token.to_owned()))
+        }
     }
 
     fn text(&mut self, text: &str) -> Result<String, String> {

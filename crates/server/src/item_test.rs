@@ -26,10 +26,10 @@ pub(crate) fn test(running: &Running, data: &Json) -> Result<Json, String> {
     let now = Timestamp::from_unix(running.clock.unix());
     let before = before(options, now)?;
     let state = options.get("state").and_then(number).unwrap_or(0);
-    let given = text(&item["value"]).or_else(|| {
-        // Of a failed item its error takes the place of the value.
-        if state == 1 { options.get("runtime_error").and_then(text) } else { None }
-    });
+    // Of a failed item its error takes the place of the value.
+    let error = options.get("runtime_error").and_then(text);
+    let error = error.filter(|_| state == 1);
+    let given = error.or_else(|| text(&item["value"]));
     let mut answer = Map::new();
     let value = match given {
         Some(value) if state == 1 => Payload::NotSupported(value.into()),

@@ -4,7 +4,7 @@
 use jiff::tz::TimeZone;
 use model::Timestamp;
 
-use super::eval::{ExprValue, equal};
+use super::eval::ExprValue;
 use crate::calendar::{local, weekday};
 use crate::num::same_f64;
 use crate::stats;
@@ -126,14 +126,13 @@ fn count(args: &[ExprValue]) -> Called {
     Ok(ExprValue::Unsigned(found))
 }
 
-/// A bucket bound: a number or infinity in the field's spelling.
-fn bound(value: &ExprValue) -> Result<f64, String> {
+/// A bucket bound or rate: a number, or infinity in the field's spelling.
+fn bucket_number(value: &ExprValue) -> Result<f64, String> {
     match value {
-        ExprValue::Text(t)
-            if matches!(t.to_ascii_lowercase().as_str(), "inf" | "+inf" | "infinity") =>
-        {
+        ExprValue::Text(t) if matches!(t.to_ascii_lowercase().as_str(), "inf" | "+inf") => {
             Ok(f64::INFINITY)
         }
+        ExprValue::Text(_) => Err("invalid string values of bucket for function".to_owned()),
         value => number(value),
     }
 }
@@ -149,7 +148,7 @@ fn buckets(values: &[ExprValue]) -> Result<Vec<(f64, f64)>, String> {
     if flat.len() < 4 || flat.len() % 2 == 1 {
         return Err("invalid number of rate buckets for function".to_owned());
     }
-    flat.chunks(2).map(|p| Ok((bound(p[0])?, number(p[1])?))).collect()
+    flat.chunks(2).map(|p| Ok((bucket_number(p[0])?, bucket_number(p[1])?))).collect()
 }
 
 fn histogram_quantile(args: &[ExprValue]) -> Called {
@@ -172,10 +171,6 @@ pub fn bucket_percentile(rates: &ExprValue, percent: &str) -> Result<ExprValue, 
 }
 
 fn quantile_of(quantile: f64, buckets: &mut [(f64, f64)]) -> Called {
-    // A histogram that has not moved has no quantile; the field's value for that is -1.
-    if buckets.iter().all(|b| b.1 == 0.0) {
-        return Ok(ExprValue::Float(-1.0));
-    }
     match stats::histogram_quantile(quantile, buckets) {
         Some(value) => Ok(ExprValue::Float(value)),
         None => Err("invalid values of rate buckets for function".to_owned()),
@@ -300,7 +295,10 @@ fn math2(function: &str, args: &[ExprValue]) -> Option<Called> {
         },
         "in" => match args.split_first() {
             Some((value, list)) if !list.is_empty() => {
-                let found = list.iter().any(|v| equal(value, v) == Some(true));
+                let found = list.iter().any(|v| match (number(value), number(v)) {
+                    (Ok(a), Ok(b)) => same_f64(a, b),
+                    _ => value.as_text().is_some() && value.as_text() == v.as_text(),
+                });
                 Ok(ExprValue::truth(found))
             }
             _ => wrong_count(),

@@ -31,13 +31,13 @@ impl ExprValue {
         Self::Float(value as f64)
     }
 
-    /// As a number; texts if they look like one.
+    /// As a number; texts if they look like one, blanks around it or not.
     #[expect(clippy::cast_precision_loss, reason = "counters above 2^53 lose low bits by nature")]
     pub fn as_f64(&self) -> Option<f64> {
         match self {
             Self::Unsigned(v) => Some(*v as f64),
             Self::Float(v) => Some(*v),
-            Self::Text(text) => parse_f64(text),
+            Self::Text(text) => parse_f64(text.trim_matches(' ')),
             Self::Vector(_) => None,
         }
     }
@@ -56,7 +56,8 @@ impl ExprValue {
                 whole
             }
             Self::Text(text) => {
-                parse_u64(text).or_else(|| Self::Float(parse_suffixed(text)?).as_u64())
+                let text = text.trim_matches(' ');
+                parse_u64(text).or_else(|| Self::Float(parse_f64(text)?).as_u64())
             }
             Self::Vector(_) => None,
         }
@@ -253,11 +254,6 @@ impl Evaluator<'_> {
                 .ok_or_else(|| self.error("vector cannot be used as an operand", op_at))?;
             return Ok(truth(same == (op == BinaryOp::Equal)));
         }
-        if let (ExprValue::Unsigned(a), ExprValue::Unsigned(b)) = (&a, &b)
-            && let Some(result) = compare(op, a.cmp(b))
-        {
-            return Ok(truth(result));
-        }
         let (a, b) = (self.number(&a, op_at)?, self.number(&b, op_at)?);
         let ordering = if same_f64(a, b) { std::cmp::Ordering::Equal } else { a.total_cmp(&b) };
         if let Some(result) = compare(op, ordering) {
@@ -273,7 +269,7 @@ impl Evaluator<'_> {
             _ if zero(b) => return Err(self.error("division by zero", op_at)),
             _ => a / b,
         };
-        if !value.is_finite() {
+        if !is_printed(value) {
             return Err(self.error("calculation resulted in NaN or Infinity", op_at));
         }
         Ok(Operand::Known(ExprValue::Float(value)))
@@ -311,12 +307,18 @@ impl Evaluator<'_> {
         let value = builtin::call(function, &values, &moment)
             .map_err(|message| self.error(&message, at))?;
         match value {
-            ExprValue::Float(v) if !v.is_finite() => {
+            ExprValue::Float(v) if !is_printed(v) => {
                 Err(self.error("calculation resulted in NaN or Infinity", at))
             }
             value => Ok(Operand::Known(value)),
         }
     }
+}
+
+/// What a calculation may give: the field refuses numbers too small for all their digits like those
+/// too large.
+fn is_printed(value: f64) -> bool {
+    value == 0.0 || value.is_normal()
 }
 
 fn truth(value: bool) -> Operand {
@@ -333,12 +335,17 @@ fn compare(op: BinaryOp, ordering: std::cmp::Ordering) -> Option<bool> {
     })
 }
 
-/// Numbers (and texts that look so) as numbers, others as texts.
-pub(super) fn equal(a: &ExprValue, b: &ExprValue) -> Option<bool> {
+/// Numbers (and texts that are written like numbers of expressions, suffixes included) as numbers,
+/// others as texts.
+fn equal(a: &ExprValue, b: &ExprValue) -> Option<bool> {
     if let (ExprValue::Unsigned(a), ExprValue::Unsigned(b)) = (a, b) {
         return Some(a == b);
     }
-    match (a.as_f64(), b.as_f64()) {
+    let written = |value: &ExprValue| match value {
+        ExprValue::Text(text) => parse_suffixed(text),
+        value => value.as_f64(),
+    };
+    match (written(a), written(b)) {
         (Some(a), Some(b)) => Some(same_f64(a, b)),
         _ => Some(a.as_text()? == b.as_text()?),
     }

@@ -1,6 +1,6 @@
 //! Functions over texts.
 
-use super::builtin::{Called, number, wrong_argument, wrong_count};
+use super::builtin::{Called, wrong_argument, wrong_count};
 use super::eval::ExprValue;
 
 /// Longest text that a function gives, bytes: what a text item can hold.
@@ -105,14 +105,8 @@ fn concat(args: &[ExprValue]) -> Called {
 
 /// A count or position: its fraction is cut.
 fn position(value: &ExprValue, which: &str) -> Result<usize, String> {
-    let wrong = || format!("invalid function {which} argument");
-    let number = number(value).map_err(|_| wrong())?;
-    if !(0.0..=1.9e19).contains(&number) {
-        return Err(wrong());
-    }
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked")]
-    let whole = number as usize;
-    Ok(whole)
+    let whole = value.as_u64().and_then(|whole| usize::try_from(whole).ok());
+    whole.ok_or_else(|| format!("invalid function {which} argument"))
 }
 
 fn side(args: &[ExprValue], cut: fn(&[char], usize) -> String) -> Called {
@@ -198,10 +192,10 @@ fn jsonpath(args: &[ExprValue]) -> Called {
 
 fn xmlxpath(args: &[ExprValue]) -> Called {
     let found =
-        crate::xpath::query(&text_of(&args[0])?, &text_of(&args[1])?).map_err(|e| e.to_string())?;
-    match (found.is_empty(), args.get(2)) {
-        (true, Some(default)) => Ok(default.clone()),
-        (true, None) => Err("no part of the document matches the path".to_owned()),
-        _ => text(found),
+        crate::xpath::find(&text_of(&args[0])?, &text_of(&args[1])?).map_err(|e| e.to_string())?;
+    match (found, args.get(2)) {
+        (Some(found), _) => text(found),
+        (None, Some(default)) => Ok(default.clone()),
+        (None, None) => Err("no part of the document matches the path".to_owned()),
     }
 }

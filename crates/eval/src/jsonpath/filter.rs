@@ -1,10 +1,13 @@
 //! Filters: `?(@.price > 10 && @.name =~ "x")`.
 
+use std::cmp::Ordering;
+
 use super::parse::{Cursor, DEPTH_MAX, Path, PathError};
 use super::{Found, QueryError};
 use crate::json::Json;
 use crate::num::{number_len, parse_f64};
 use crate::regex;
+use model::CompactString;
 
 /// A parsed filter.
 #[derive(Debug, Clone, PartialEq)]
@@ -22,7 +25,6 @@ pub(super) enum Node {
         from_root: bool,
     },
     Not(Box<Self>),
-    Negate(Box<Self>),
     Binary {
         op: Op,
         left: Box<Self>,
@@ -82,14 +84,12 @@ impl FilterError {
 /// Value of a part of a filter.
 #[derive(Debug, Clone)]
 enum Value {
-    /// A path found nothing.
+    /// A path found nothing, or null.
     Nothing,
+    /// What was calculated or written in the filter; also the result of a comparison: 1 or 0.
     Number(f64),
-    Text(String),
-    /// A container, as JSON.
-    Container(String),
-    Bool(bool),
-    Null,
+    /// A text, or the JSON of anything else that a path found.
+    Text(CompactString),
 }
 
 impl Filter {
@@ -145,161 +145,148 @@ fn operand_inner(cursor: &mut Cursor<'_>) -> Result<Node, PathError> {
         }
         Some(b'!') => {
             cursor.at += 1;
+            cursor.blanks();
+            if cursor.peek() == Some(b'!') {
+                return Err(cursor.unsupported());
+            }
             Ok(Node::Not(Box::new(operand(cursor)?)))
         }
-        Some(b'-') => {
-            cursor.at += 1;
-            Ok(Node::Negate(Box::new(operand(cursor)?)))
-        }
         Some(c @ (b'@' | b'$')) => {
+            let start = cursor.at;
             cursor.at += 1;
-            Ok(Node::Path { path: cursor.segments(true)?, from_root: c == b'$' })
+            let path = cursor.segments(true)?;
+            // Here a path leads to one place, by names and positions.
+            if path.way.is_none() {
+                cursor.at = start;
+                return Err(cursor.unsupported());
+            }
+            Ok(Node::Path { path, from_root: c == b'$' })
         }
         Some(b'"' | b'\'') => cursor.quoted().map(Node::Text),
         _ => {
-            let len = number_len(cursor.rest()).ok_or_else(|| cursor.unsupported())?;
-            let number = parse_f64(&cursor.rest()[..len]).ok_or_else(|| cursor.unsupported())?;
-            cursor.at += len;
+            let sign = usize::from(cursor.peek() == Some(b'-'));
+            let len = number_len(&cursor.rest()[sign..]).ok_or_else(|| cursor.unsupported())?;
+            let number = parse_f64(&cursor.rest()[..sign + len]);
+            let number = number.ok_or_else(|| cursor.unsupported())?;
+            cursor.at += sign + len;
             Ok(Node::Number(number))
         }
     }
 }
 
 impl Value {
+    fn truth(value: bool) -> Self {
+        Self::Number(f64::from(u8::from(value)))
+    }
+
+    /// What a path found is true also where it is 0 or false.
     fn is_true(&self) -> bool {
         match self {
-            Self::Nothing | Self::Null | Self::Bool(false) => false,
+            Self::Nothing => false,
             Self::Number(number) => *number != 0.0,
             Self::Text(text) => !text.is_empty(),
-            Self::Container(_) | Self::Bool(true) => true,
         }
     }
 
     fn number(&self) -> Option<f64> {
         match self {
+            Self::Nothing => None,
             Self::Number(number) => Some(*number),
             Self::Text(text) => parse_f64(text),
-            _ => None,
         }
     }
 
-    fn text(&self) -> String {
+    fn text(&self) -> CompactString {
         match self {
-            Self::Nothing => String::new(),
-            Self::Number(number) => crate::num::format_f64(*number),
-            Self::Text(text) | Self::Container(text) => text.clone(),
-            Self::Bool(value) => value.to_string(),
-            Self::Null => "null".to_owned(),
+            Self::Nothing => CompactString::default(),
+            Self::Number(number) => crate::num::format_f64(*number).into(),
+            Self::Text(text) => text.clone(),
+        }
+    }
+
+    /// Numbers, and texts that are written like some, as numbers, others as texts. What is missing
+    /// comes before everything.
+    fn order(&self, other: &Self) -> Ordering {
+        match (self, other) {
+            (Self::Nothing, Self::Nothing) => return Ordering::Equal,
+            (Self::Nothing, _) => return Ordering::Less,
+            (_, Self::Nothing) => return Ordering::Greater,
+            _ => {}
+        }
+        match (self.number(), other.number()) {
+            (Some(a), Some(b)) if crate::num::same_f64(a, b) => Ordering::Equal,
+            (Some(a), Some(b)) => a.total_cmp(&b),
+            _ => self.text().cmp(&other.text()),
         }
     }
 }
 
 impl Node {
     fn value<'a>(&self, root: &Json<'a>, at: &Json<'a>) -> Result<Value, FilterError> {
-        let needs_number =
-            || FilterError::Text("a filter calculates with what is no number".to_owned());
         Ok(match self {
             Self::Number(number) => Value::Number(*number),
-            Self::Text(text) => Value::Text(text.clone()),
+            Self::Text(text) => Value::Text(text.as_str().into()),
             Self::Path { path, from_root } => {
-                let (found, definite) = path
-                    .run(root, if *from_root { root } else { at })
-                    .map_err(|e| match e {
-                        // A function over something missing: the element just does not fit.
-                        QueryError::Function(_) => FilterError::Text(String::new()),
-                        e => FilterError::Query(e),
-                    })
-                    .or_else(|e| match e {
-                        FilterError::Text(_) => Ok((Vec::new(), true)),
-                        e => Err(e),
-                    })?;
-                found_value(&found, definite)
+                let from = if *from_root { root } else { at };
+                let (found, _) = path.run(root, from).map_err(FilterError::Query)?;
+                found.first().map_or(Value::Nothing, found_value)
             }
-            Self::Not(inner) => Value::Bool(!inner.value(root, at)?.is_true()),
-            Self::Negate(inner) => {
-                Value::Number(-inner.value(root, at)?.number().ok_or_else(needs_number)?)
-            }
+            Self::Not(inner) => Value::truth(!inner.value(root, at)?.is_true()),
             Self::Binary { op: Op::And, left, right } => {
-                Value::Bool(left.value(root, at)?.is_true() && right.value(root, at)?.is_true())
+                Value::truth(left.value(root, at)?.is_true() && right.value(root, at)?.is_true())
             }
             Self::Binary { op: Op::Or, left, right } => {
-                Value::Bool(left.value(root, at)?.is_true() || right.value(root, at)?.is_true())
+                Value::truth(left.value(root, at)?.is_true() || right.value(root, at)?.is_true())
             }
             Self::Binary { op, left, right } => {
-                let (left, right) = (left.value(root, at)?, right.value(root, at)?);
-                return binary(*op, &left, &right);
+                return binary(*op, &left.value(root, at)?, &right.value(root, at)?);
             }
         })
     }
 }
 
-fn found_value(found: &[Found<'_, '_>], definite: bool) -> Value {
+fn found_value(found: &Found<'_, '_>) -> Value {
     match found {
-        [] => Value::Nothing,
-        [one] if definite => match one {
-            Found::Value { value, .. } => match value {
-                Json::Null => Value::Null,
-                Json::Bool(value) => Value::Bool(*value),
-                Json::Number(number) => parse_f64(number).map_or(Value::Nothing, Value::Number),
-                Json::Text(text) => Value::Text(text.to_string()),
-                container => Value::Container(container.to_json()),
-            },
-            Found::Name(name) => Value::Text(name.to_text()),
-            Found::Number(number) => Value::Number(*number),
-        },
-        many => {
-            let parts: Vec<String> = many
-                .iter()
-                .map(|f| {
-                    let mut out = String::new();
-                    f.write(&mut out);
-                    out
-                })
-                .collect();
-            Value::Container(format!("[{}]", parts.join(",")))
+        Found::Value { value: Json::Null, .. } => Value::Nothing,
+        Found::Value { value: Json::Text(text), .. } => Value::Text(text.as_ref().into()),
+        other => {
+            let mut out = String::new();
+            other.write(&mut out);
+            Value::Text(out.into())
         }
     }
 }
 
 fn binary(op: Op, left: &Value, right: &Value) -> Result<Value, FilterError> {
-    if matches!(left, Value::Nothing) || matches!(right, Value::Nothing) {
-        // What is missing is equal to nothing and different from everything.
-        return Ok(match op {
-            Op::Add | Op::Sub | Op::Mul | Op::Div => {
-                let text = "a filter calculates with a value that is missing";
-                return Err(FilterError::Text(text.to_owned()));
+    match op {
+        Op::Matches => {
+            if matches!(left, Value::Nothing) || matches!(right, Value::Nothing) {
+                return Ok(Value::truth(false));
             }
-            Op::Ne => Value::Bool(true),
-            _ => Value::Bool(false),
-        });
+            let matched = regex::is_match(&right.text(), &left.text(), false);
+            matched.map(Value::truth).map_err(|e| FilterError::Text(e.to_string()))
+        }
+        Op::Add | Op::Sub | Op::Mul | Op::Div => calculated(op, left, right),
+        _ => Ok(Value::truth(ordered(op, left.order(right)))),
     }
-    if op == Op::Matches {
-        let matched = regex::is_match(&right.text(), &left.text(), false);
-        return matched.map(Value::Bool).map_err(|e| FilterError::Text(e.to_string()));
-    }
-    if let (Some(a), Some(b)) = (left.number(), right.number()) {
-        return Ok(match op {
-            Op::Add => Value::Number(a + b),
-            Op::Sub => Value::Number(a - b),
-            Op::Mul => Value::Number(a * b),
-            Op::Div if b == 0.0 => {
-                return Err(FilterError::Text("division by zero in a filter".to_owned()));
-            }
-            Op::Div => Value::Number(a / b),
-            _ => {
-                let same = crate::num::same_f64(a, b);
-                let ordering = if same { std::cmp::Ordering::Equal } else { a.total_cmp(&b) };
-                Value::Bool(ordered(op, ordering))
-            }
-        });
-    }
-    if matches!(op, Op::Add | Op::Sub | Op::Mul | Op::Div) {
-        return Err(FilterError::Text("a filter calculates with what is no number".to_owned()));
-    }
-    Ok(Value::Bool(ordered(op, left.text().cmp(&right.text()))))
 }
 
-fn ordered(op: Op, ordering: std::cmp::Ordering) -> bool {
+fn calculated(op: Op, left: &Value, right: &Value) -> Result<Value, FilterError> {
+    let (Some(a), Some(b)) = (left.number(), right.number()) else {
+        return Err(FilterError::Text("a filter calculates with what is no number".to_owned()));
+    };
+    Ok(Value::Number(match op {
+        Op::Add => a + b,
+        Op::Sub => a - b,
+        Op::Mul => a * b,
+        _ if b == 0.0 => {
+            return Err(FilterError::Text("division by zero in a filter".to_owned()));
+        }
+        _ => a / b,
+    }))
+}
+
+fn ordered(op: Op, ordering: Ordering) -> bool {
     match op {
         Op::Eq => ordering.is_eq(),
         Op::Ne => ordering.is_ne(),

@@ -382,7 +382,15 @@ mod tests {
             ("$.b[?(!@.x)].id", Some("[1,2]")),
             ("$.b[?(@.t =~ \"^t\")].id", Some("[2,3]")),
             ("$.b[?(@.id * 2 - 1 >= 3)].id", Some("[2,3]")),
-            ("$.b[?(@.x.y.length() == 2)].id", Some("[3]")),
+            // A comparison gives 1 or 0; what is missing comes before everything.
+            ("$.b[?(@.id == 2 == 1)].id", Some("[2]")),
+            ("$.b[?(@.id != 2 != 1)].id", Some("[2]")),
+            ("$.b[?(@.none < 2)].id", Some("[1,2,3]")),
+            ("$.b[?(@.none == @.nothing && @.none != '')].id", Some("[1,2,3]")),
+            ("$.b[?(@.none > 0 || @.none =~ '')].id", None),
+            ("$.b[?(@.id - -1 == 2)].id", Some("[1]")),
+            ("$.b[0,0].id", Some("1")),
+            ("$['f','f'].p", Some("10")),
             ("$.b.length()", Some("3")),
             ("$.b[*].p.max()", Some("20")),
             ("$.b[*].p.sum()", Some("40.5")),
@@ -415,10 +423,21 @@ mod tests {
             "$.e.max()",
             "$.b.nothing()",
             "$...a",
+            // Filters take paths to one place, and no sign before them.
+            "$.b[?(@.x.y.length() == 2)]",
+            "$.b[?(@..id)]",
+            "$.b[?(@.*)]",
+            "$.b[?(@.x[-1])]",
+            "$.b[?(-@.id == -1)]",
+            "$.b[?(!!@.id)]",
+            "$.b[? (@.id)]",
             "$.b[*].t.sum()",
         ] {
             assert!(query(STORE, path).is_err(), "{path}");
         }
+        let found =
+            query("[{\"v\":0},{\"v\":false},{\"v\":null},{\"v\":\"\"}]", "$[?(@.v)]").unwrap();
+        assert_eq!(found.as_deref(), Some("[{\"v\":0},{\"v\":false}]"));
         let deep = format!("$.b[?({}1{})]", "(".repeat(5000), ")".repeat(5000));
         assert!(query(STORE, &deep).is_err());
         assert!(query("abc", "$").is_err());

@@ -221,13 +221,15 @@ impl Cursor<'_> {
             Some(b'\'' | b'"') => {
                 let mut names = vec![self.quoted()?];
                 while self.comma() {
-                    names.push(self.quoted()?);
+                    let name = self.quoted()?;
+                    if !names.contains(&name) {
+                        names.push(name);
+                    }
                 }
                 Selector::Names(names)
             }
             Some(b'?') => {
                 self.at += 1;
-                self.blanks();
                 if self.peek() != Some(b'(') {
                     return Err(self.unsupported());
                 }
@@ -265,7 +267,10 @@ impl Cursor<'_> {
         }
         let mut indexes: Vec<i64> = first.into_iter().collect();
         while self.comma() {
-            indexes.push(self.integer()?);
+            let index = self.integer()?;
+            if !indexes.contains(&index) {
+                indexes.push(index);
+            }
         }
         Ok(Selector::Indexes(indexes))
     }

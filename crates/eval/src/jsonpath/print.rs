@@ -91,7 +91,7 @@ fn quoted(f: &mut fmt::Formatter<'_>, value: &str, quote: char) -> fmt::Result {
 
 fn node(f: &mut fmt::Formatter<'_>, it: &Node, level: u8) -> fmt::Result {
     match it {
-        // Rust's form has all digits, but no sign: numbers in paths have none either.
+        // Rust's form has all digits, as paths write them.
         Node::Number(number) => write!(f, "{number:?}"),
         Node::Text(text) => quoted(f, text, '"'),
         Node::Path { path, from_root } => {
@@ -100,10 +100,6 @@ fn node(f: &mut fmt::Formatter<'_>, it: &Node, level: u8) -> fmt::Result {
         }
         Node::Not(inner) => {
             f.write_char('!')?;
-            node(f, inner, OPERAND)
-        }
-        Node::Negate(inner) => {
-            f.write_char('-')?;
             node(f, inner, OPERAND)
         }
         Node::Binary { op, left, right } => {

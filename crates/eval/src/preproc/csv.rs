@@ -150,7 +150,7 @@ impl Reader<'_> {
         let after = self.rest.strip_prefix("\r\n").or_else(|| self.rest.strip_prefix('\n'));
         match after {
             Some(after) => self.rest = after,
-            None if self.rest.is_empty() => self.done = true,
+            None if matches!(self.rest, "" | "\r") => self.done = true,
             None => return false,
         }
         true
@@ -158,14 +158,13 @@ impl Reader<'_> {
 
     fn field(&mut self) -> Result<String, String> {
         let Some(quote) = self.quote.filter(|q| self.rest.starts_with(*q)) else {
-            let ends = |c: char| c == self.delimiter || c == '\n';
+            let ends = |c: char| c == self.delimiter || matches!(c, '\r' | '\n');
             let len = self.rest.find(ends).unwrap_or(self.rest.len());
-            let mut field = &self.rest[..len];
-            if self.rest[len..].starts_with('\n') && field.ends_with('\r') {
-                field = &field[..len - 1];
+            let value = self.rest[..len].to_owned();
+            self.rest = &self.rest[len..];
+            if self.rest.starts_with('\r') && self.rest != "\r" && !self.rest.starts_with("\r\n") {
+                return Err(format!("a lone carriage return in row {}", self.row));
             }
-            let value = field.to_owned();
-            self.rest = &self.rest[field.len()..];
             return Ok(value);
         };
         let mut value = String::new();
@@ -186,5 +185,23 @@ impl Reader<'_> {
         }
         self.rest = rest;
         Ok(value)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn carriage_returns_stand_before_line_feeds_or_at_the_end() {
+        for (text, json) in [
+            ("a,b\r\n1,2\r", Some("[{\"a\":\"1\",\"b\":\"2\"}]")),
+            ("\"a\rb\",c\n1,2", Some("[{\"a\\rb\":\"1\",\"c\":\"2\"}]")),
+            ("a\rb", None),
+            ("a,b\n1,2\r\r\n", None),
+        ] {
+            assert_eq!(csv_to_json(text, ",", "\"", true).ok().as_deref(), json, "{text:?}");
+        }
+        assert_eq!(csv_to_json("\r", ",", "\"", false).as_deref(), Ok("[{}]"));
     }
 }

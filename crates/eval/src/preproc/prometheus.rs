@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::json::write_string;
-use crate::num::{format_f64, parse_f64, same_f64};
+use crate::num::{format_f64, number_len, parse_f64, same_f64};
 use crate::regex;
 
 /// Why a value or a list cannot be made.
@@ -190,8 +190,11 @@ fn same_value(a: &str, b: &str) -> bool {
 }
 
 fn is_value(text: &str) -> bool {
-    let word = text.strip_prefix(['+', '-']).unwrap_or(text);
-    parse_f64(text).is_some() || ["inf", "nan"].iter().any(|w| w.eq_ignore_ascii_case(word))
+    let unsigned = text.strip_prefix(['+', '-']).unwrap_or(text);
+    // Numbers beyond the range count as infinite.
+    number_len(unsigned) == Some(unsigned.len())
+        || unsigned.eq_ignore_ascii_case("inf")
+        || text.eq_ignore_ascii_case("nan")
 }
 
 /// `None` = the row is of a metric that the pattern does not mean, or its labels do not fit.
@@ -253,9 +256,13 @@ impl<'a> Hints<'a> {
     /// An error says what is wrong with the line.
     fn read(&mut self, line: &'a str) -> Result<(), &'static str> {
         let rest = blanks(line.trim_start_matches('#'));
-        let Some((word, rest)) = rest.split_once([' ', '\t']) else { return Ok(()) };
+        let (word, rest) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
         let rest = blanks(rest);
         let (name, text) = rest.split_once([' ', '\t']).unwrap_or((rest, ""));
+        let hint = matches!(word, "HELP" | "TYPE");
+        if hint && (name_len(name, true) == 0 || word == "TYPE" && text.trim().is_empty()) {
+            return Err("comment");
+        }
         let twice = match word {
             "HELP" => {
                 let help = unescape_help(blanks(text)).ok_or("comment")?;

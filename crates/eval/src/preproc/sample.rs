@@ -82,12 +82,13 @@ fn truncate(v: f64) -> Option<u64> {
 /// What senders put around numbers: line ends behind, spaces, quotes, a plus sign. Tabs and line
 /// ends before a number make it none, as for the field's server.
 pub(super) fn strip(text: &str) -> &str {
-    let text = strip_quotes(text.trim_end_matches(['\r', '\n']).trim_matches(' '));
+    let text = trimmed(text);
     text.strip_prefix('+').unwrap_or(text)
 }
 
-pub(super) fn strip_quotes(text: &str) -> &str {
-    text.trim_matches('"')
+/// The same without the sign.
+pub(super) fn trimmed(text: &str) -> &str {
+    text.trim_end_matches(['\r', '\n']).trim_matches(' ').trim_matches('"')
 }
 
 fn cut_chars(mut text: CompactString) -> CompactString {

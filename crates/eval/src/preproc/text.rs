@@ -43,7 +43,7 @@ pub(super) fn bool_to_decimal(text: &str) -> Option<u64> {
         "err",
         "slave",
     ];
-    let text = text.trim();
+    let text = super::sample::trimmed(text);
     let is = |words: &[&str]| words.iter().any(|w| w.eq_ignore_ascii_case(text));
     if is(&TRUE) {
         return Some(1);
@@ -57,7 +57,7 @@ pub(super) fn bool_to_decimal(text: &str) -> Option<u64> {
 /// A number in another base, in quotes or not; what does not fit 64 bits is the largest number.
 /// Hexadecimal digits may stand in pairs, one blank or line end between them.
 pub(super) fn to_decimal(text: &str, radix: u32) -> Option<u64> {
-    let text = super::sample::strip_quotes(text.trim());
+    let text = super::sample::trimmed(text);
     let bytes = text.as_bytes();
     let paired = radix == 16
         && bytes.len() % 3 == 2
@@ -87,6 +87,9 @@ mod tests {
             ("SLAVE", Some(0)),
             ("-3", Some(1)),
             ("0.0", Some(0)),
+            (" yes \r\n", Some(1)),
+            ("\"off\"", Some(0)),
+            ("\tyes", None),
             ("maybe", None),
             ("", None),
         ] {
@@ -95,6 +98,8 @@ mod tests {
         for (text, radix, value) in [
             ("17", 8, Some(15)),
             ("8", 8, None),
+            ("\t5", 8, None),
+            (" 5\n", 8, Some(5)),
             ("ff", 16, Some(255)),
             (" 01 0A ", 16, Some(266)),
             ("0x1", 16, None),

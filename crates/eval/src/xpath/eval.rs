@@ -28,7 +28,15 @@ struct Context<'d> {
     document: &'d Document,
     item: Item,
     position: usize,
+    /// How many items are gone through; 0 = the expression stands alone, where the field has no
+    /// node to start at: only paths from the root find something.
     size: usize,
+}
+
+impl Context<'_> {
+    fn is_alone(&self) -> bool {
+        self.size == 0
+    }
 }
 
 struct Evaluator<'d> {
@@ -36,11 +44,13 @@ struct Evaluator<'d> {
     visits: usize,
 }
 
-pub(super) fn query(document: &Document, expression: &Expr) -> Result<String, XpathError> {
+/// What the expression finds as text; `None` = it asks for nodes, and there are none.
+pub(super) fn find(document: &Document, expression: &Expr) -> Result<Option<String>, XpathError> {
     let mut evaluator = Evaluator { document, visits: 0 };
     let item = Item { node: 0, attribute: 0 };
-    let context = Context { document, item, position: 1, size: 1 };
-    Ok(match evaluator.eval(expression, &context)? {
+    let context = Context { document, item, position: 0, size: 0 };
+    Ok(Some(match evaluator.eval(expression, &context)? {
+        Value::Nodes(items) if items.is_empty() => return Ok(None),
         Value::Nodes(items) => {
             let mut out = String::new();
             for item in items {
@@ -57,7 +67,7 @@ pub(super) fn query(document: &Document, expression: &Expr) -> Result<String, Xp
         Value::Number(number) => crate::num::trim_zeros(&format!("{number:.6}")).to_owned(),
         Value::Bool(holds) => u8::from(holds).to_string(),
         other => to_text(document, &other),
-    })
+    }))
 }
 
 fn string_of(document: &Document, item: Item) -> String {
@@ -86,7 +96,11 @@ fn to_text(document: &Document, value: &Value) -> String {
 
 fn text_to_number(text: &str) -> f64 {
     let text = text.trim();
-    if text.contains(['e', 'E', '+']) { f64::NAN } else { parse_f64(text).unwrap_or(f64::NAN) }
+    if text.starts_with('+') {
+        return f64::NAN;
+    }
+    // An exponent without digits is passed over.
+    parse_f64(text.trim_end_matches(['e', 'E'])).unwrap_or(f64::NAN)
 }
 
 fn to_number(document: &Document, value: &Value) -> f64 {
@@ -125,6 +139,7 @@ impl<'d> Evaluator<'d> {
             Expr::Path(start, steps) => {
                 let mut items = match start {
                     Start::Root => vec![Item { node: 0, attribute: 0 }],
+                    Start::Context if context.is_alone() => Vec::new(),
                     Start::Context => vec![context.item],
                     Start::Filter(inner, predicates) => {
                         let Value::Nodes(mut items) = self.eval(inner, context)? else {
@@ -201,6 +216,7 @@ impl<'d> Evaluator<'d> {
             Axis::Preceding => (1..n).rev().filter(|p| document.end(*p) <= n).map(node).collect(),
             Axis::Attribute => (1..=document.attributes(n).len())
                 .map(|attribute| Item { node: n, attribute })
+                .filter(|item| !is_declaration(self.name_of(*item)))
                 .collect(),
             Axis::OwnSelf => vec![item],
         }
@@ -327,16 +343,20 @@ impl<'d> Evaluator<'d> {
         }
         let text = |index: usize| match values.get(index) {
             Some(value) => to_text(document, value),
+            None if context.is_alone() => String::new(),
             None => string_of(document, context.item),
         };
         let number = |index: usize| values.get(index).map_or(f64::NAN, |v| to_number(document, v));
         let first = || match values.first() {
             Some(Value::Nodes(items)) => items.first().copied(),
             Some(_) => None,
-            None => Some(context.item),
+            None => Some(context.item).filter(|_| !context.is_alone()),
         };
         let full_name = || first().map_or("", |i| self.name_of(i)).to_owned();
         Ok(match name {
+            "last" | "position" if context.is_alone() => {
+                return Err(XpathError::Path(format!("{name}() needs nodes to count")));
+            }
             "last" => Value::Number(count(context.size)),
             "position" => Value::Number(count(context.position)),
             "count" | "sum" => {
@@ -377,6 +397,7 @@ impl<'d> Evaluator<'d> {
             "not" => Value::Bool(!values.first().is_some_and(to_bool)),
             "true" => Value::Bool(true),
             "false" => Value::Bool(false),
+            "number" if values.is_empty() && context.is_alone() => Value::Number(0.0),
             "number" => Value::Number(text_or_number(document, values.first(), context.item)),
             "floor" => Value::Number(number(0).floor()),
             "ceiling" => Value::Number(number(0).ceil()),
@@ -384,6 +405,11 @@ impl<'d> Evaluator<'d> {
             _ => return Err(XpathError::Path(format!("unknown function \"{name}\""))),
         })
     }
+}
+
+/// An attribute that declares a namespace is none of XPath's.
+fn is_declaration(name: &str) -> bool {
+    name == "xmlns" || name.starts_with("xmlns:")
 }
 
 fn text_or_number(document: &Document, value: Option<&Value>, item: Item) -> f64 {

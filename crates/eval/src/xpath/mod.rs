@@ -26,9 +26,14 @@ pub enum XpathError {
 /// What an XPath expression finds: nodes as XML (attributes and texts by their value), other
 /// results as text.
 pub fn query(document: &str, xpath: &str) -> Result<String, XpathError> {
+    find(document, xpath).map(Option::unwrap_or_default)
+}
+
+/// Like [`query`]; `None` = the expression asks for nodes, and there are none.
+pub fn find(document: &str, xpath: &str) -> Result<Option<String>, XpathError> {
     let document = dom::Document::parse(document)?;
     let expression = parse::parse(xpath)?;
-    eval::query(&document, &expression)
+    eval::find(&document, &expression)
 }
 
 /// What is wrong with an expression.
@@ -42,7 +47,7 @@ mod tests {
 
     #[test]
     fn queries() {
-        let document = "<?xml version=\"1.0\"?><!-- c --><r x=\"1\"><a n=\"1\">one</a>\
+        let document = "<?xml version=\"1.0\"?><!-- c --><r xmlns:p=\"u\" x=\"1\"><a n=\"1\">one</a>\
                         <a n=\"2\">two \
                         &amp; more</a><b><a>in<c/></a><d>7</d><d>8</d></b><![CDATA[<t>]]></r>";
         for (path, result) in [
@@ -69,6 +74,17 @@ mod tests {
                 Ok("<a n=\"1\">one</a><a n=\"2\">two &amp; more</a><d>7</d><d>8</d>"),
             ),
             ("7 mod 4", Ok("3")),
+            ("1.5e3 + number('2E1')", Ok("1520")),
+            ("1e", Ok("1")),
+            ("number('+1')", Err(())),
+            ("//@*", Ok(" x=\"1\" n=\"1\" n=\"2\"")),
+            ("////d[1]", Ok("<d>7</d>")),
+            ("/r///d", Err(())),
+            // An expression that stands alone has no node to start at.
+            ("r/a", Ok("")),
+            ("string()", Ok("")),
+            ("count(r)", Ok("0")),
+            ("position()", Err(())),
             ("-(3 - 5) div 4", Ok("0.5")),
             ("1 div 0", Err(())),
             ("number('x')", Err(())),

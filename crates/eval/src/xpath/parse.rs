@@ -178,7 +178,8 @@ impl<'a> Parser<'a> {
         self.blanks();
         let mut steps = Vec::new();
         if self.rest.starts_with("//") {
-            self.rest = &self.rest[2..];
+            // More of them at the start are passed over.
+            self.rest = self.rest.trim_start_matches('/');
             steps.push(any_below());
             self.steps(&mut steps)?;
             return Ok(Expr::Path(Start::Root, steps));
@@ -229,10 +230,11 @@ impl<'a> Parser<'a> {
             c if c.is_ascii_digit()
                 || (c == '.' && self.rest[1..].starts_with(|c: char| c.is_ascii_digit())) =>
             {
-                let digits = |c: char| c.is_ascii_digit() || c == '.';
-                let len = self.rest.find(|c| !digits(c)).unwrap_or(self.rest.len());
+                let len = crate::num::number_len(self.rest).ok_or_else(|| self.error())?;
                 let number = self.rest[..len].parse().map_err(|_| self.error())?;
                 self.rest = &self.rest[len..];
+                // An exponent without digits is passed over.
+                self.rest = self.rest.strip_prefix(['e', 'E']).unwrap_or(self.rest);
                 Ok(Some(Expr::Number(number)))
             }
             c if is_name_start(c) => self.call(),
