@@ -211,7 +211,7 @@ await step("problem acknowledge", async () => {
 await step("problems bulk", async () => {
   if (!(await someProblems())) return;
   await page.getByRole("checkbox", { name: "Select all rows" }).check();
-  await page.getByRole("button", { name: /Message, severity, close/ }).click();
+  await page.getByRole("button", { name: "Update…" }).click();
   await page.getByRole("dialog").getByLabel("Severity").waitFor();
 });
 

@@ -13,8 +13,8 @@ export function actionWords(entry: Acknowledge): string[] {
     const from = severityName(toSeverity(entry.old_severity));
     words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
   }
-  if (bits & 32) words.push("suppressed");
-  if (bits & 64) words.push("unsuppressed");
+  if (bits & ACTION.suppress) words.push("suppressed");
+  if (bits & ACTION.unsuppress) words.push("unsuppressed");
   if (bits & 128) words.push("made it a cause");
   if (bits & 256) words.push("made it a symptom");
   if (words.length === 0 && bits & ACTION.message) words.push("wrote");

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
-import { session } from "~/api/session-store";
+import { allows, session } from "~/api/session-store";
 import {
   deleteUser,
   rolesQuery,
@@ -74,7 +74,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   const [draft, setDraft] = useState(() => draftOf(user));
   const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
   const own = user !== null && user.userid === session()?.userid;
-  const admin = session()?.type === 3;
+  const admin = session()?.type === 3 && allows("administration.users");
   const { data: roles = [] } = useQuery({ ...rolesQuery(), enabled: admin });
   const { data: groups = [] } = useQuery({ ...userGroupsQuery(), enabled: admin });
   const problem = !draft.username.trim()
@@ -158,7 +158,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
   const query = useQuery(usersQuery());
   const client = useQueryClient();
   const remove = useDelete(deleteUser, KEYS);
-  const admin = session()?.type === 3;
+  const admin = session()?.type === 3 && allows("administration.users");
   const me = session()?.userid;
   const unblock = async (user: User) => {
     try {

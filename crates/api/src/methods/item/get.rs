@@ -20,7 +20,10 @@ use crate::relate::Relation;
 use crate::tags;
 
 /// Members of an item that are no columns: what the running server knows.
-const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue"];
+const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue", PREVIOUS_CLOCK];
+/// Unix seconds of the value before the newest, `0` if the item has fewer than two: `prevvalue` alone
+/// does not tell no value from the value 0. Only in an `output` that names it.
+const PREVIOUS_CLOCK: &str = "prevclock";
 
 /// The method of all three objects.
 pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
@@ -247,6 +250,10 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
         };
         put("lastvalue", text(state.last.as_ref()));
         put("prevvalue", text(state.previous.as_ref()));
+        if matches!(output, Output::Fields(_)) {
+            let clock = state.previous.as_ref().map_or(0, |sample| sample.at.clock);
+            put(PREVIOUS_CLOCK, clock.to_string());
+        }
     }
 }
 
