@@ -1,6 +1,6 @@
 import { ACTION, type Acknowledge } from "~/api/events";
 import { severityName, toSeverity } from "~/util/severity";
-import { formatShort } from "~/util/time";
+import { formatClock } from "~/util/time";
 
 /** What an update did, in words. */
 export function actionWords(entry: Acknowledge): string[] {
@@ -37,7 +37,7 @@ export function History({ entries }: { entries: readonly Acknowledge[] }) {
           <li key={entry.acknowledgeid} className="border-l-2 pl-3">
             <p className="text-xs text-soft">
               <span className="font-medium text-ink">{name}</span> {actionWords(entry).join(", ")}
-              <span className="text-faint"> · {formatShort(Number(entry.clock))}</span>
+              <span className="text-faint"> · {formatClock(Number(entry.clock))}</span>
             </p>
             {entry.message && (
               <p className="mt-0.5 break-words whitespace-pre-wrap">{entry.message}</p>

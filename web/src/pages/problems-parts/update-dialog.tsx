@@ -3,6 +3,7 @@ import { useState } from "react";
 import { explain } from "~/api/errors";
 import { type Update, type UpdateResult, updateProblems } from "~/api/events";
 import { allows, type RoleAction } from "~/api/session-store";
+import { useDialogDraft } from "~/parts/save-dialog";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Checkbox, Field, SelectField, Textarea } from "~/ui/field";
@@ -107,6 +108,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   const [severity, setSeverity] = useState("");
   const [suppress, setSuppress] = useState("");
   const mutation = useUpdateProblems();
+  const leave = useDialogDraft(message.trim(), mutation.error, onClose);
   const nothing = !message.trim() && !acknowledge && !close && severity === "" && suppress === "";
   const submit = () => {
     if (nothing) return;
@@ -125,10 +127,10 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   return (
     <Dialog
       title={`Update ${plural(eventids.length, "problem")}`}
-      onClose={onClose}
+      onClose={() => void leave()}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => void leave()}>Cancel</Button>
           <Button look="primary" disabled={nothing} busy={mutation.isPending} onClick={submit}>
             Update
           </Button>

@@ -12,6 +12,7 @@ import {
   usersQuery,
 } from "~/api/users";
 import { CELL, PlainTable } from "~/parts/config-tables";
+import { useReread } from "~/parts/fresh";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Button, IconButton } from "~/ui/button";
 import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
@@ -73,6 +74,7 @@ function PasswordFields({
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   const [draft, setDraft] = useState(() => draftOf(user));
   const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
+  const reread = useReread();
   const own = user !== null && user.userid === session()?.userid;
   const admin = session()?.type === 3 && allows("administration.users");
   const { data: roles = [] } = useQuery({ ...rolesQuery(), enabled: admin });
@@ -101,6 +103,12 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
     <SaveDialog
       title={user ? `Edit ${user.username}` : "Create user"}
       word="user"
+      draft={draft}
+      stale={
+        user
+          ? { before: user, now: () => reread(usersQuery(), (one) => one.userid === user.userid) }
+          : undefined
+      }
       problem={problem}
       save={() => saveUser(user?.userid ?? null, userParams(draft, { admin, own }))}
       saved={`${draft.username} was saved.`}
