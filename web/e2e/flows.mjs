@@ -30,6 +30,7 @@ import {
 } from "./lib.mjs";
 import { look } from "./look.mjs";
 import { maintenance } from "./maintenance.mjs";
+import { roles } from "./roles.mjs";
 import { webScenario } from "./web.mjs";
 
 await step("sign in refused", async () => {
@@ -458,6 +459,7 @@ await step("narrow window", async () => {
 });
 
 await leaving();
+if (process.env.PROBLEM) await roles(process.env.PROBLEM);
 
 await look(host);
 

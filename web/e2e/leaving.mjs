@@ -17,7 +17,7 @@ import {
 
 const question = () => page.getByRole("dialog", { name: "Leave without saving?" });
 const answer = (name) => question().getByRole("button", { name }).click();
-const name = () => page.getByLabel("Host name", { exact: true });
+const name = () => page.getByRole("textbox", { name: /^Host name/ });
 const text = `e2e-draft-${stamp}`;
 
 /** Opens the form of a new host from the list and edits it. */
@@ -81,7 +81,7 @@ export async function leaving() {
 
   await step("back closes the drawer, then the filter", async () => {
     await go("/hosts");
-    await link("Problems").click();
+    await page.getByRole("link", { name: /^Problems/ }).click();
     await page
       .getByRole("radio", { name: "History" })
       .or(page.getByText("History"))
