@@ -24,9 +24,7 @@ export function actionWords(entry: Acknowledge): string[] {
 /** Messages and actions, the newest first. */
 export function History({ entries }: { entries: readonly Acknowledge[] }) {
   if (entries.length === 0) {
-    return (
-      <p className="text-soft">Nobody has reacted yet. Write a message or acknowledge below.</p>
-    );
+    return <p className="text-soft">No messages or actions yet.</p>;
   }
   return (
     <ol className="flex flex-col gap-3">
