@@ -20,10 +20,7 @@ use crate::relate::Relation;
 use crate::tags;
 
 /// Members of an item that are no columns: what the running server knows.
-const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue", PREVIOUS_CLOCK];
-/// Unix seconds of the value before the newest, `0` if the item has fewer than two: `prevvalue` alone
-/// does not tell no value from the value 0. Only in an `output` that names it.
-const PREVIOUS_CLOCK: &str = "prevclock";
+const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue", "prevclock"];
 
 /// The method of all three objects.
 pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
@@ -204,8 +201,7 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
 }
 
 fn states(call: &Call<'_>, ids: &[u64]) -> Vec<ItemState> {
-    let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
-    call.api.deps.live.item_states(&items)
+    call.api.deps.live.item_states(&ids.iter().copied().map(ItemId).collect::<Vec<_>>())
 }
 
 /// Adds state, newest values and the resolved name.
@@ -239,20 +235,17 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
         if !values {
             continue;
         }
-        let numeric = matches!(row.row.int("value_type"), 0 | 3);
-        let none = if numeric { "0" } else { "" };
-        let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
-        let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
-        put("lastclock", clock.to_string());
-        put("lastns", ns.to_string());
+        let none = if matches!(row.row.int("value_type"), 0 | 3) { "0" } else { "" };
+        let clock = |sample: Option<&model::Sample>| sample.map_or(0, |s| s.at.clock).to_string();
+        put("lastclock", clock(state.last.as_ref()));
+        put("lastns", state.last.as_ref().map_or(0, |sample| sample.at.ns).to_string());
         let text = |sample: Option<&model::Sample>| {
             sample.map_or_else(|| none.to_owned(), |sample| value_text(&sample.value))
         };
         put("lastvalue", text(state.last.as_ref()));
         put("prevvalue", text(state.previous.as_ref()));
-        if matches!(output, Output::Fields(_)) {
-            let clock = state.previous.as_ref().map_or(0, |sample| sample.at.clock);
-            put(PREVIOUS_CLOCK, clock.to_string());
+        if output != Output::Extend {
+            put("prevclock", clock(state.previous.as_ref())); // 0: there is no value before
         }
     }
 }

@@ -44,7 +44,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             format!(
                 "t.templateid IN (SELECT l.templateid FROM host_templates l \
                    JOIN hosts lh ON lh.hostid = l.hostid \
-                 WHERE lh.status IN (0, 1) AND lh.flags IN (0, 4) AND {seen})"
+                 WHERE lh.kind = 0 AND {seen})"
             ),
             [],
         );
