@@ -36,6 +36,20 @@ class Sender(bed.Case):
             return row["state"] == "1" and "not a number" in row["error"]
         bed.wait_for("the bad value to show at the item", unsupported, 10)
 
+    def test_prevclock_tells_the_first_value_from_a_change_from_zero(self):
+        _, items = self.host("first", [{"key_": "v", "value_type": 0}])
+        seen = []
+        for n, clock in enumerate((1_700_000_000, 1_700_000_060)):
+            bed.send(self.server.address, {"request": "sender data", "data": [
+                {"host": "first", "key": "v", "value": str(5 + n), "clock": clock}]})
+            row = bed.wait_for("the value", lambda: [row for row in self.api.call(
+                "item.get", itemids=items["v"], output=["lastvalue", "prevvalue", "prevclock"])
+                if row["lastvalue"] == str(5 + n)], 10)[0]
+            seen.append((row["prevvalue"], row["prevclock"]))
+        self.assertEqual(seen, [("0", "0"), ("5", "1700000000")])
+        extended = self.api.call("item.get", itemids=items["v"], output="extend")[0]
+        self.assertNotIn("prevclock", extended)
+
     def test_the_newest_value_is_live_at_once(self):
         _, items = self.host("live", [{"key_": "v", "value_type": 4}])
         for n in range(3):

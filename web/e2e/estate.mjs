@@ -73,7 +73,7 @@ await step("a storm of problems is followed", async () => {
   for (let n = 0; n < 600 && (await last.count()) === 0; n++) {
     const seen = await page.evaluate(() => {
       const row = document.querySelector("[role=grid] [role=row][aria-rowindex='2']");
-      const time = row?.querySelector("time")?.title ?? "";
+      const time = row?.querySelector("time")?.dateTime ?? "";
       return { text: row?.textContent ?? "", time, now: Date.now() };
     });
     if (seen.text.includes("Overload")) {

@@ -10,6 +10,7 @@
 
 import { configure, testAgainst } from "./configure.mjs";
 import { discovery } from "./discovery.mjs";
+import { leaving } from "./leaving.mjs";
 import {
   base,
   dataRows,
@@ -29,6 +30,7 @@ import {
 } from "./lib.mjs";
 import { look } from "./look.mjs";
 import { maintenance } from "./maintenance.mjs";
+import { roles } from "./roles.mjs";
 import { webScenario } from "./web.mjs";
 
 await step("sign in refused", async () => {
@@ -211,7 +213,7 @@ await step("problem acknowledge", async () => {
 await step("problems bulk", async () => {
   if (!(await someProblems())) return;
   await page.getByRole("checkbox", { name: "Select all rows" }).check();
-  await page.getByRole("button", { name: /Message, severity, close/ }).click();
+  await page.getByRole("button", { name: "Update…" }).click();
   await page.getByRole("dialog").getByLabel("Severity").waitFor();
 });
 
@@ -240,20 +242,46 @@ const TEMPLATE = `zabbix_export:
           key: e2e.requests
           delay: '0'
 `;
+/** Needs the template above. */
+const TOP_TEMPLATE = `zabbix_export:
+  version: '7.0'
+  template_groups:
+    - uuid: 7df96b18c230490a9a0a9e2307226338
+      name: Templates
+  templates:
+    - uuid: e2e0000000004000a000000000000003
+      template: 'E2E top template'
+      name: 'E2E top template'
+      templates:
+        - name: 'E2E template'
+      groups:
+        - name: Templates
+`;
 
 await step("template import preview", async () => {
   await page.getByRole("button", { name: "Import", exact: true }).click();
-  await page.getByLabel("File to import").setInputFiles({
-    name: "e2e.yaml",
+  const file = (name, text) => ({
+    name,
     mimeType: "application/yaml",
-    buffer: Buffer.from(TEMPLATE),
+    buffer: Buffer.from(text),
   });
+  await page
+    .getByLabel("Files to import")
+    .setInputFiles([
+      file("a-top.yaml", TOP_TEMPLATE),
+      file("b-broken.yaml", "zabbix_export: ["),
+      file("c-base.yaml", TEMPLATE),
+    ]);
   await page.getByRole("list", { name: "Changes" }).getByText("E2E template").first().waitFor();
 });
 
 await step("template import", async () => {
   await page.getByRole("button", { name: /^Import \d+ change/ }).click();
-  await page.getByText("e2e.yaml was imported.").waitFor();
+  const report = page.getByRole("status").filter({ hasText: "files imported" });
+  await report.getByText("2 of 3 files imported.").waitFor();
+  await report.getByText(/^b-broken.yaml: /).waitFor();
+  expect((await report.getByText(/^a-top.yaml: /).count()) === 0, "the order of the files");
+  await page.getByRole("button", { name: "Done" }).click();
 });
 
 await step("template page", async () => {
@@ -429,6 +457,9 @@ await step("narrow window", async () => {
   await page.getByRole("grid", { name: "Problems" }).waitFor();
   await fits();
 });
+
+await leaving();
+if (process.env.PROBLEM) await roles(process.env.PROBLEM);
 
 await look(host);
 

@@ -38,7 +38,7 @@ async function silenceProblem(name) {
       .getByText(/^Silenced by /)
       .waitFor();
     await dialog().getByRole("button", { name: "Until tomorrow 8:00" }).click();
-    await row.getByText("silenced until tomorrow 08:00").waitFor();
+    await row.getByText(/^silenced until [0-9-]{10} 08:00$/).waitFor();
   });
 
   await step("end a silence", async () => {

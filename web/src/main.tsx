@@ -5,6 +5,7 @@ import { createRoot } from "react-dom/client";
 import { ApiError, probe } from "~/api/client";
 import { startLive } from "~/api/live";
 import { session, subscribeSession } from "~/api/session-store";
+import { refreshRights } from "~/api/users";
 import { router } from "~/router";
 import { applyTheme, themeChoice } from "~/util/hooks";
 import "./app.css";
@@ -37,6 +38,7 @@ addEventListener("vite:preloadError", () => {
 });
 
 startLive(client);
+void refreshRights();
 subscribeSession(() => {
   if (session()) return;
   client.clear();

@@ -11,9 +11,11 @@ export const ACTION = {
   message: 4,
   severity: 8,
   unacknowledge: 16,
+  suppress: 32,
+  unsuppress: 64,
 } as const;
 
-/** One update of a problem by a user. `action` is a sum of the bits above (32, 64, 128, 256 too). */
+/** One update of a problem by a user. `action` is a sum of the bits above (128 and 256 too). */
 export interface Acknowledge {
   acknowledgeid: string;
   userid: string;
@@ -148,6 +150,9 @@ export interface Update {
   message?: string;
   severity?: Severity;
   close?: boolean;
+  /** Unix seconds until which the problem is suppressed; 0 = until it is resolved. */
+  suppressUntil?: number;
+  unsuppress?: boolean;
 }
 
 /** The parameters of `event.acknowledge` for an update. */
@@ -158,11 +163,14 @@ export function updateParams(eventids: string[], update: Update): object {
   if (update.unacknowledge) action |= ACTION.unacknowledge;
   if (update.message) action |= ACTION.message;
   if (update.severity !== undefined) action |= ACTION.severity;
+  if (update.suppressUntil !== undefined) action |= ACTION.suppress;
+  if (update.unsuppress) action |= ACTION.unsuppress;
   return {
     eventids,
     action,
     message: update.message || undefined,
     severity: update.severity,
+    suppress_until: update.suppressUntil,
   };
 }
 

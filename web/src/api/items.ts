@@ -23,6 +23,8 @@ export interface ItemRow {
   lastvalue: string;
   lastclock: string;
   prevvalue: string;
+  /** "0": the item has no value before the newest. */
+  prevclock: string;
   templateid: string;
   flags: string;
   tags: Tag[];
@@ -67,6 +69,7 @@ const ROW = {
     "lastvalue",
     "lastclock",
     "prevvalue",
+    "prevclock",
     "templateid",
     "flags",
   ],

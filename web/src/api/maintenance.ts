@@ -4,7 +4,7 @@ import { type SilenceTarget, silenceName, silenceParams, silenceTags } from "~/u
 import type { Tag } from "~/util/tags";
 import { rpc, rpcCount } from "./client";
 import { pollInterval } from "./live";
-import { session } from "./session-store";
+import { allows, session } from "./session-store";
 import { serverZone } from "./zone";
 
 /** `operator`: 0 equals, 2 contains. */
@@ -140,9 +140,9 @@ export function deleteMaintenances(maintenanceids: string[]): Promise<unknown> {
   return rpc("maintenance.delete", maintenanceids);
 }
 
-/** Whether the user may change maintenances at all. */
+/** Whether the user's type and role allow changing maintenances. */
 export function maySilence(): boolean {
-  return (session()?.type ?? 0) >= 2;
+  return (session()?.type ?? 0) >= 2 && allows("edit_maintenance");
 }
 
 const keyOf = (target: { hosts: readonly { hostid: string }[] }, tags: readonly Tag[]) =>

@@ -7,7 +7,20 @@ export interface Session {
   displayName: string;
   /** 1 user, 2 admin, 3 super admin. */
   type: number;
+  /** The user interface elements and actions that the role denies. */
+  denied?: readonly string[];
 }
+
+/** Actions of a role's rules. */
+export type RoleAction =
+  | "acknowledge_problems"
+  | "suppress_problems"
+  | "close_problems"
+  | "change_severity"
+  | "add_problem_comments"
+  | "manage_api_tokens"
+  | "edit_maintenance"
+  | "invoke_execute_now";
 
 export type EndReason = "expired" | "signed-out";
 
@@ -39,9 +52,23 @@ export function sessionToken(): string | null {
   return current?.token ?? null;
 }
 
-/** Whether the user's type lets it configure hosts, templates and what belongs to them. */
+/** Whether the user's role allows this action or user interface element of its type. */
+export function allows(name: RoleAction | (string & Record<never, never>)): boolean {
+  return current !== null && !current.denied?.includes(name);
+}
+
+/** Whether the user's type and role allow configuring hosts, templates and what belongs to them. */
 export function mayConfigure(): boolean {
-  return (current?.type ?? 0) >= 2;
+  return (current?.type ?? 0) >= 2 && allows("configuration.hosts");
+}
+
+/** Replaces what the role denies, in the session and where it is kept. */
+export function setDenied(denied: readonly string[]): void {
+  if (!current || JSON.stringify(current.denied) === JSON.stringify(denied)) return;
+  current = { ...current, denied };
+  const store = sessionStorage.getItem(KEY) ? sessionStorage : localStorage;
+  store.setItem(KEY, JSON.stringify(current));
+  notify();
 }
 
 /** Why the last session ended, for the sign-in page. */

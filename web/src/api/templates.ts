@@ -1,6 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Tag } from "~/util/tags";
-import { rpc } from "./client";
+import { rpc, rpcCount } from "./client";
 
 export interface TemplateRow {
   templateid: string;
@@ -39,35 +39,42 @@ export interface TemplateFilter {
   linked?: boolean;
 }
 
-export const templateIdsQuery = (filter: TemplateFilter) =>
+function narrowed(filter: TemplateFilter): object {
+  return {
+    groupids: filter.groupids?.length ? filter.groupids : undefined,
+    with_hosts: filter.linked || undefined,
+    search: filter.text ? { name: filter.text, host: filter.text } : undefined,
+    searchByAny: filter.text ? true : undefined,
+  };
+}
+
+/** How many templates match. */
+export const templateTotalQuery = (filter: TemplateFilter) =>
   queryOptions({
-    queryKey: ["templates", "ids", filter],
-    queryFn: async ({ signal }) => {
-      const rows = await rpc<{ templateid: string; hosts?: string }[]>(
-        "template.get",
-        {
-          output: ["templateid"],
-          groupids: filter.groupids?.length ? filter.groupids : undefined,
-          selectHosts: filter.linked ? "count" : undefined,
-          search: filter.text ? { name: filter.text, host: filter.text } : undefined,
-          searchByAny: filter.text ? true : undefined,
-          sortfield: "name",
-        },
-        signal,
-      );
-      return rows.filter((row) => !filter.linked || row.hosts !== "0").map((row) => row.templateid);
-    },
+    queryKey: ["templates", "total", filter],
+    queryFn: ({ signal }) => rpcCount("template.get", narrowed(filter), signal),
     placeholderData: keepPreviousData,
     meta: { live: "config" },
   });
 
-export function fetchTemplateRows(
-  templateids: string[],
+/** The rows of a window of the list; the server sorts and cuts. */
+export function templateWindow(
+  filter: TemplateFilter,
+  offset: number,
+  limit: number,
   signal?: AbortSignal,
 ): Promise<TemplateRow[]> {
   return rpc<TemplateRow[]>(
     "template.get",
-    { ...COUNTS, output: OUTPUT, templateids, selectHosts: "count" },
+    {
+      ...COUNTS,
+      ...narrowed(filter),
+      output: OUTPUT,
+      selectHosts: "count",
+      sortfield: "name",
+      limit,
+      offset: offset || undefined,
+    },
     signal,
   );
 }

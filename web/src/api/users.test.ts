@@ -1,10 +1,15 @@
 import { beforeEach, expect, test, vi } from "vitest";
 import { endOther, rpc } from "./client";
 import { beginSession } from "./session-store";
-import { NoInterfaceAccess, signIn } from "./users";
+import { deniedBy, NoInterfaceAccess, signIn } from "./users";
 
 vi.mock("./live", () => ({ pollInterval: () => 5_000 }));
-vi.mock("./session-store", () => ({ beginSession: vi.fn(), endSession: vi.fn() }));
+vi.mock("./session-store", () => ({
+  beginSession: vi.fn(),
+  endSession: vi.fn(),
+  session: vi.fn(),
+  setDenied: vi.fn(),
+}));
 vi.mock("./client", () => ({ rpc: vi.fn(), endOther: vi.fn() }));
 
 beforeEach(() => void vi.clearAllMocks());
@@ -31,4 +36,13 @@ test("other users sign in", async () => {
   login("0");
   await signIn("ann", "x", true);
   expect(beginSession).toHaveBeenCalledOnce();
+});
+
+test("the rules of a role deny what they switch off", () => {
+  const ui = [
+    { name: "monitoring.hosts", status: "1" },
+    { name: "monitoring.problems", status: "0" },
+  ];
+  const actions = [{ name: "suppress_problems", status: "0" }];
+  expect(deniedBy({ ui, actions })).toEqual(["monitoring.problems", "suppress_problems"]);
 });

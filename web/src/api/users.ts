@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { endOther, rpc } from "./client";
-import { beginSession, endSession, type Session } from "./session-store";
+import { beginSession, endSession, type Session, session, setDenied } from "./session-store";
 
 interface LoginAnswer {
   sessionid: string;
@@ -98,15 +98,43 @@ export async function signIn(
     await endOther(user.sessionid);
     throw new NoInterfaceAccess();
   }
-  const session: Session = {
+  const begun: Session = {
     token: user.sessionid,
     userid: user.userid,
     username: user.username,
     displayName: [user.name, user.surname].filter(Boolean).join(" ") || user.username,
     type: Number(user.type),
   };
-  beginSession(session, remember);
-  return session;
+  beginSession(begun, remember);
+  await refreshRights();
+  return begun;
+}
+
+/**
+ * Reads what the role of the signed-in user denies. Without an answer everything that the user's
+ * type has is shown: the server refuses what the role denies.
+ */
+export async function refreshRights(): Promise<void> {
+  const userid = session()?.userid;
+  if (!userid) return;
+  try {
+    const users = await rpc<Pick<User, "roleid">[]>("user.get", {
+      output: ["roleid"],
+      userids: [userid],
+    });
+    const roleids = users.map((user) => user.roleid);
+    const [role] = await rpc<Role[]>("role.get", { roleids, selectRules: ["ui", "actions"] });
+    if (role && session()?.userid === userid) setDenied(deniedBy(role.rules));
+  } catch {
+    // See above.
+  }
+}
+
+/** The names of the elements and actions that these rules deny. */
+export function deniedBy(rules: Pick<Role["rules"], "ui" | "actions">): string[] {
+  return [...rules.ui, ...rules.actions]
+    .filter((element) => element.status === "0")
+    .map((element) => element.name);
 }
 
 /** Ends the session here and on the server; a server that is away does not keep anybody signed in. */

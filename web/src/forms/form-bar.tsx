@@ -33,8 +33,14 @@ export function listOf(path: string): "/" | (typeof LISTS)[number][1] {
   return LISTS.find(([start]) => path.startsWith(start))?.[1] ?? "/hosts";
 }
 
+/** Asks whether unsaved edits may be lost. */
+export function mayDiscard(): Promise<boolean> {
+  const body = <p>Your changes are not saved and will be lost.</p>;
+  return confirmed("Leave without saving?", body, "Discard changes");
+}
+
 /** Asks before a page with unsaved edits is left; `error` is that of the last attempt to save. */
-function useLeaveQuestion(error: unknown): void {
+export function useLeaveQuestion(error: unknown): void {
   useEffect(() => {
     if (error) setSaving(false);
   }, [error]);
@@ -42,8 +48,7 @@ function useLeaveQuestion(error: unknown): void {
     shouldBlockFn: async ({ next }) => {
       // An expired session leads to the sign-in page, and keeps the draft.
       if (!hasUnsaved() || next.pathname === "/login") return false;
-      const body = <p>What you entered on this page is lost.</p>;
-      return !(await confirmed("Leave without saving?", body, "Discard changes"));
+      return !(await mayDiscard());
     },
     enableBeforeUnload: hasUnsaved,
   });

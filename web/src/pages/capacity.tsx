@@ -31,7 +31,7 @@ function Row({ resource, first }: { resource: Resource; first: boolean }) {
     <tr className="border-t hover:bg-hover">
       <td className={CELL}>
         <span className="font-medium">{title}</span>
-        {first && <span className="ml-2 text-xs text-soft">comes first</span>}
+        {first && <span className="ml-2 text-xs text-soft">limits first</span>}
         <span className="block text-xs text-soft">{meaning}</span>
       </td>
       <td className={`${CELL} tabular text-right whitespace-nowrap`}>
@@ -64,14 +64,14 @@ function Summary({ capacity }: { capacity: Capacity }) {
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
       <Stat
-        label="Breaks first as the load grows"
+        label="First limit as the load grows"
         value={first ? wordsOf(first)[0] : "Not known yet"}
         note={first && `${headroom(first)} the present load fits`}
       />
       <Stat
-        label="The disk is full"
-        value={until ?? (disk?.growth == null ? "Known after an hour" : "Not within a year")}
-        note="at the growth of the last day"
+        label="Disk full"
+        value={until ?? (disk?.growth == null ? "Unknown for the first hour" : "Not within a year")}
+        note="at the growth rate of the last day"
       />
       <Stat
         label="Cores"
@@ -137,7 +137,7 @@ export function CapacityPage() {
           <PlainTable<Resource>
             query={{ data: byUrgency(data.resources), error: null, refetch: () => undefined }}
             head={[
-              ["What can run out", ""],
+              ["Resource", ""],
               ["Now", "w-28 text-right"],
               ["Used", "w-56"],
               ["Limit", "w-56 text-right"],

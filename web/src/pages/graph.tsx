@@ -4,6 +4,7 @@ import { useState } from "react";
 import { explain } from "~/api/errors";
 import { valuesQuery } from "~/api/history";
 import { checkNow, type ItemRow, itemSearchQuery, itemsQuery, mappingsOf } from "~/api/items";
+import { allows } from "~/api/session-store";
 import { RangePicker } from "~/charts/range-picker";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
@@ -81,6 +82,7 @@ function CheckNow({ itemids }: { itemids: readonly string[] }) {
     onSuccess: () => toast("New values are on their way."),
     onError: (error) => toast(explain(error).what, "bad"),
   });
+  if (!allows("invoke_execute_now")) return null;
   return (
     <Button look="quiet" icon="play" disabled={check.isPending} onClick={() => check.mutate()}>
       Check now

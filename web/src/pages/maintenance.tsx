@@ -121,7 +121,7 @@ export function MaintenancePage() {
     idOf: (row) => row.maintenanceid,
     live: "config",
   });
-  const columns = useMemo(() => maintenanceColumns(states, now), [states, now]);
+  const columns = useMemo(() => maintenanceColumns(states), [states]);
   const chosen = [...selected].filter((id) => ids?.includes(id));
   const remove = useDelete(() => setSelected(new Set()));
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);

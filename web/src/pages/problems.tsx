@@ -12,6 +12,7 @@ import {
   problemWindow,
   SELECT_MAX,
 } from "~/api/problems";
+import { allows, type RoleAction } from "~/api/session-store";
 import { useRowWindow, useVisible } from "~/api/windows";
 import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
@@ -28,7 +29,7 @@ import { problemColumns, silencesOf, targetOf } from "./problems-parts/columns";
 import { EventDrawer } from "./problems-parts/event-drawer";
 import { NO_FILTERS, type ProblemSearch, toFilter } from "./problems-parts/filter";
 import { FilterBar } from "./problems-parts/filter-bar";
-import { UpdateDialog, useUpdateProblems } from "./problems-parts/update-dialog";
+import { mayUpdate, UpdateDialog, useUpdateProblems } from "./problems-parts/update-dialog";
 
 const route = getRouteApi("/inside/problems");
 
@@ -36,6 +37,13 @@ interface Updating {
   eventids: string[];
   initial: "acknowledge" | "message" | "close";
 }
+
+/** The actions of a role that keys on a row need. */
+const KEY_ACTIONS: Readonly<Record<string, RoleAction>> = {
+  a: "acknowledge_problems",
+  m: "add_problem_comments",
+  c: "close_problems",
+};
 
 /** The filter of the address: the open event and the order of the rows do not change it. */
 function useFilter(search: ProblemSearch, leaveOut: Partial<ProblemSearch>): ProblemFilter {
@@ -101,7 +109,9 @@ export function ProblemsPage() {
   const chosen = useMemo(() => [...selected], [selected]);
   const targets = (row: ProblemRow) => (chosen.length ? chosen : [row.eventid]);
   const onKey = (key: string, row: ProblemRow): boolean => {
-    if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
+    const denied = KEY_ACTIONS[key];
+    if (denied && !allows(denied)) toast("Your user role does not allow this.", "bad");
+    else if (key === "a") update.mutate({ eventids: targets(row), update: { acknowledge: true } });
     else if (key === "m") setUpdating({ eventids: targets(row), initial: "message" });
     else if (key === "s" && maySilence() && !row.r_clock) setSilencing(row);
     else if (key === "c") {
@@ -152,8 +162,8 @@ export function ProblemsPage() {
                 rowAt={rows.rowAt}
                 idOf={(row) => row.eventid}
                 onVisible={onVisible}
-                selected={selected}
-                onSelect={setSelected}
+                selected={mayUpdate() ? selected : undefined}
+                onSelect={mayUpdate() ? setSelected : undefined}
                 onSelectAll={selectAll}
                 allCount={Math.min(total, SELECT_MAX)}
                 openId={search.event}
@@ -225,11 +235,13 @@ function BulkBar({ count, total, onAcknowledge, onUpdate, onClear }: BulkBarProp
           ? `first ${formatCount(count)} of ${formatCount(total)} selected`
           : `${plural(count, "problem")} selected`}
       </span>
-      <Button look="primary" icon="check" onClick={onAcknowledge}>
-        Acknowledge
-      </Button>
+      {allows("acknowledge_problems") && (
+        <Button look="primary" icon="check" onClick={onAcknowledge}>
+          Acknowledge
+        </Button>
+      )}
       <Button icon="comment" onClick={onUpdate}>
-        Message, severity, close…
+        Update…
       </Button>
       <Button look="quiet" onClick={onClear}>
         Deselect

@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { fetchTemplateRows, type TemplateRow, templateIdsQuery } from "~/api/templates";
-import { useVisible, useWindows } from "~/api/windows";
+import { type TemplateRow, templateTotalQuery, templateWindow } from "~/api/templates";
+import { useRowWindow, useVisible } from "~/api/windows";
 import { GroupPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button } from "~/ui/button";
@@ -96,13 +96,11 @@ export function TemplatesPage() {
     () => ({ text: search.text, groupids: listOf(search.group), linked: search.linked === "yes" }),
     [search],
   );
-  const { data: ids, error, refetch } = useQuery(templateIdsQuery(filter));
-  const rowAt = useWindows<TemplateRow>({
-    queryKey: ["templates", "rows"],
-    ids: ids ?? [],
+  const total = useQuery(templateTotalQuery(filter));
+  const rows = useRowWindow<TemplateRow>({
+    queryKey: ["templates", "rows", filter],
     visible,
-    fetch: fetchTemplateRows,
-    idOf: (row) => row.templateid,
+    fetch: (offset, limit, signal) => templateWindow(filter, offset, limit, signal),
     live: "config",
   });
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
@@ -114,7 +112,7 @@ export function TemplatesPage() {
   return (
     <ListPage
       title="Templates"
-      count={ids?.length}
+      count={total.data}
       actions={
         <>
           <Button icon="plus" onClick={() => setCreating(true)}>
@@ -143,7 +141,10 @@ export function TemplatesPage() {
         </>
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={{
+        error: rows.error ?? total.error,
+        refetch: () => Promise.all([rows.refetch(), total.refetch()]),
+      }}
       beside={
         <>
           {creating && (
@@ -159,12 +160,12 @@ export function TemplatesPage() {
         </>
       }
     >
-      {ids && (
+      {total.data !== undefined && (
         <VirtualTable
           label="Templates"
           columns={COLUMNS}
-          count={ids.length}
-          rowAt={rowAt}
+          count={total.data}
+          rowAt={rows.rowAt}
           idOf={(row) => row.templateid}
           onVisible={onVisible}
           onOpen={(row) =>

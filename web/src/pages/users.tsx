@@ -1,6 +1,6 @@
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
-import { session } from "~/api/session-store";
+import { allows, session } from "~/api/session-store";
 import type { Role, User, UserGroup } from "~/api/users";
 import { Page } from "~/shell/page";
 import { Button } from "~/ui/button";
@@ -27,14 +27,22 @@ interface Editing {
   token?: null;
 }
 
+const ELEMENTS = { groups: "administration.user_groups", roles: "administration.user_roles" };
+
+/** Everybody has a profile, and tokens if the role allows; the rest is for super admins. */
+function mayOpen(tab: Tab): boolean {
+  if (tab === "users") return true;
+  if (tab === "tokens") return allows("manage_api_tokens");
+  return session()?.type === 3 && allows(ELEMENTS[tab]);
+}
+
 /** Who may sign in, what they may do, and the tokens of programs. */
 export function UsersPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const [editing, setEditing] = useState<Editing>({});
-  // Everybody has a profile and tokens; the rest is for super admins.
-  const admin = session()?.type === 3;
-  const tabs = TABS.filter(([name]) => admin || name === "users" || name === "tokens");
+  const admin = session()?.type === 3 && allows("administration.users");
+  const tabs = TABS.filter(([name]) => mayOpen(name));
   const [tab, , create] =
     tabs.find(([name]) => name === search.tab) ?? (TABS[0] as (typeof TABS)[0]);
   const close = () => setEditing({});
@@ -47,7 +55,7 @@ export function UsersPage() {
       title="Users and tokens"
       scroll
       actions={
-        (admin || tab === "tokens") && (
+        (admin || tab !== "users") && (
           <Button look="primary" icon="plus" onClick={onCreate}>
             {create}
           </Button>

@@ -33,3 +33,15 @@ export function useFresh<T, K extends QueryKey>(options: UseQueryOptions<T, Erro
   }, [started, client]);
   return { data: fresh, error, refetch };
 }
+
+/** Reads a list again; the answer is the object in it, or null if it is gone. */
+export function useReread() {
+  const client = useQueryClient();
+  return async <T, K extends QueryKey>(
+    options: UseQueryOptions<T[], Error, T[], K>,
+    is: (one: T) => boolean,
+  ): Promise<T | null> => {
+    const list: T[] = await client.fetchQuery({ ...options, staleTime: 0 } as never);
+    return list.find(is) ?? null;
+  };
+}

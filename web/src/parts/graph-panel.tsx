@@ -94,7 +94,9 @@ export function GraphPanel(props: GraphPanelProps) {
         />
         {empty && (
           <p className="pointer-events-none absolute inset-0 flex items-center justify-center text-sm text-faint">
-            No values in this span of time. Choose a longer one.
+            <span className="bg-surface px-2">
+              No values in this time range.{onRange && " Choose a longer one."}
+            </span>
           </p>
         )}
       </div>

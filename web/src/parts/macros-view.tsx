@@ -1,16 +1,18 @@
-import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { explain } from "~/api/errors";
-import type { Macro } from "~/api/hosts";
+import { hostQuery, type Macro } from "~/api/hosts";
 import { macroLevelsQuery, saveMacros } from "~/api/macros";
+import { templateQuery } from "~/api/templates";
 import { MacrosEditor } from "~/forms/macros-editor";
 import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
-import { Dialog } from "~/ui/dialog";
-import { Empty, ErrorNote } from "~/ui/state";
-import { toast } from "~/ui/toast";
+import { Empty } from "~/ui/state";
 import { macroParams, macroProblem } from "~/util/macros";
 import { CELL, PlainTable } from "./config-tables";
+import { SaveDialog } from "./save-dialog";
+
+/** Macros change items, triggers and expressions on every page. */
+const EVERYTHING = [[]];
 
 interface MacrosViewProps {
   ownerid: string;
@@ -33,41 +35,32 @@ function MacrosDialog({
   own,
   onClose,
 }: MacrosViewProps & { onClose: () => void }) {
-  const client = useQueryClient();
   const [macros, setMacros] = useState<Macro[]>([...own]);
-  const wrong = macros.find((macro) => macro.macro.trim() && macroProblem(macro.macro));
-  const save = useMutation({
-    mutationFn: () => saveMacros(ownerid, template, macroParams(macros)),
-    onSuccess: () => {
-      toast("The macros were saved.");
-      void client.invalidateQueries();
-      onClose();
-    },
-  });
+  const client = useQueryClient();
+  const wrong = macros
+    .map((macro) => macro.macro.trim() && macroProblem(macro.macro))
+    .find(Boolean);
+  const now = async () => {
+    const owner = template
+      ? await client.fetchQuery({ ...templateQuery(ownerid), staleTime: 0 })
+      : await client.fetchQuery({ ...hostQuery(ownerid), staleTime: 0 });
+    return owner && { macros: owner.macros };
+  };
   return (
-    <Dialog
+    <SaveDialog
       title="Macros"
+      word="macros"
       wide
+      draft={macros}
+      stale={{ before: { macros: own }, now }}
+      problem={wrong || undefined}
+      save={() => saveMacros(ownerid, template, macroParams(macros))}
+      saved="The macros were saved."
+      keys={EVERYTHING}
       onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            disabled={wrong !== undefined}
-            onClick={() => save.mutate()}
-          >
-            Save macros
-          </Button>
-        </>
-      }
     >
-      <div className="flex flex-col gap-4">
-        {save.error && <ErrorNote {...explain(save.error)} />}
-        <MacrosEditor macros={macros} onChange={setMacros} />
-      </div>
-    </Dialog>
+      <MacrosEditor macros={macros} onChange={setMacros} />
+    </SaveDialog>
   );
 }
 

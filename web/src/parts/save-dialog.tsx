@@ -1,11 +1,29 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useEffect, useRef, useState } from "react";
 import { explain } from "~/api/errors";
+import { mayDiscard, useLeaveQuestion } from "~/forms/form-bar";
+import { mayOverwrite, watchFresh } from "~/forms/stale-save";
+import { hasUnsaved, setDirty, setSaving } from "~/forms/unsaved";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Dialog } from "~/ui/dialog";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
+
+/**
+ * Asks before the edits of a dialog are lost, by closing it or by leaving the page. Returns what
+ * closes the dialog; `error` is that of the last attempt to save.
+ */
+export function useDialogDraft(draft: unknown, error: unknown, onClose: () => void) {
+  const text = JSON.stringify(draft);
+  const [start] = useState(text);
+  useEffect(() => setDirty(text !== start), [text, start]);
+  useEffect(() => () => setDirty(false), []);
+  useLeaveQuestion(error);
+  return async () => {
+    if (!hasUnsaved() || (await mayDiscard())) onClose();
+  };
+}
 
 interface SaveDialogProps {
   title: string;
@@ -19,30 +37,46 @@ interface SaveDialogProps {
   /** The lists that change. */
   keys: readonly QueryKey[];
   onClose: () => void;
+  wide?: boolean;
+  /** All that the user edits, comparable as JSON. */
+  draft: unknown;
+  /** The object as the dialog got it, and what reads it again: saving compares the two. */
+  stale?: { before: unknown; now: () => Promise<unknown> };
   children: ReactNode;
 }
 
-/** A form in a dialog: saves, says so, and shows the lists anew. */
+/** A form in a dialog: guards unsaved edits, saves, reports that, and refreshes the lists. */
 export function SaveDialog(props: SaveDialogProps) {
   const { title, word, problem, save, saved, keys, onClose, children } = props;
   const client = useQueryClient();
   const saving = useMutation({
-    mutationFn: save,
+    mutationFn: async () => {
+      if (!(await mayOverwrite().catch(() => true))) return false;
+      setSaving(true);
+      return save();
+    },
     onSuccess: (done) => {
-      if (done === false) return;
+      if (done === false) {
+        setSaving(false);
+        return;
+      }
       toast(saved);
       for (const queryKey of keys) void client.invalidateQueries({ queryKey });
       onClose();
     },
   });
+  const close = useDialogDraft(props.draft, saving.error, onClose);
+  const started = useRef(props.stale);
+  useEffect(() => started.current && watchFresh(started.current), []);
   return (
     <Dialog
       title={title}
-      onClose={onClose}
+      wide={props.wide}
+      onClose={() => void close()}
       footer={
         <>
           {problem && <span className="mr-auto self-center text-xs text-soft">{problem}</span>}
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => void close()}>Cancel</Button>
           <Button
             look="primary"
             disabled={problem !== undefined}

@@ -19,9 +19,9 @@ import { TagList } from "~/ui/tag";
 import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
 import { useNow } from "~/util/hooks";
-import { formatMoment, LENGTH_MIN_S, runsUntil } from "~/util/maintenance";
+import { LENGTH_MIN_S, runsUntil } from "~/util/maintenance";
 import { isSilence, type SilenceTarget, silenceEnd, tomorrowAt } from "~/util/silence";
-import { formatLocal, parseTime } from "~/util/time";
+import { formatClock, formatLocal, parseTime } from "~/util/time";
 
 /** The server marks hosts and problems within a second of a change; a slow one within some. */
 const FOLLOWS_MS = [0, 1_500, 4_000];
@@ -71,7 +71,7 @@ export function useMaintenances(): ReadonlyMap<string, Maintenance> {
 const NONE: ReadonlyMap<string, Maintenance> = new Map();
 const byId = (all: Maintenance[]) => new Map(all.map((one) => [one.maintenanceid, one]));
 
-/** What a host is in, in words: `silenced until 16:30`, `no data until 16:30`. */
+/** What a host is in, in words: `silenced until 2026-11-21 16:30`, `no data until 16:30`. */
 export function hostWords(
   host: { maintenance_type: string },
   maintenance: Maintenance | undefined,
@@ -86,14 +86,14 @@ export function hostWords(
       ? "no data"
       : "maintenance";
   const until = maintenance && runsUntil(maintenance, now);
-  return until ? `${words} until ${formatMoment(until, now)}` : words;
+  return until ? `${words} until ${formatClock(until, "minute")}` : words;
 }
 
-/** What it says about a problem: `silenced until 16:30`. */
-function silencedWords(until: readonly number[], now: number): string {
+/** What it says about a problem: `silenced until 2026-11-21 16:30`. */
+function silencedWords(until: readonly number[]): string {
   if (until.length === 0) return "suppressed";
   if (until.includes(0)) return "silenced until resolved";
-  return `silenced until ${formatMoment(Math.max(...until), now)}`;
+  return `silenced until ${formatClock(Math.max(...until), "minute")}`;
 }
 
 const MARK =
@@ -111,16 +111,8 @@ function Mark({ words, title }: { words: string; title?: string }) {
 
 /** That a problem is suppressed, and until when; nothing for others. */
 export function SilencedMark({ row }: { row: ProblemRow }) {
-  const now = useNow();
   if (!row.suppressed) return null;
-  return (
-    <Mark
-      words={silencedWords(
-        row.suppressions.map((one) => one.until),
-        now,
-      )}
-    />
-  );
+  return <Mark words={silencedWords(row.suppressions.map((one) => one.until))} />;
 }
 
 interface HostMarkProps {
@@ -166,7 +158,7 @@ export function RunningNotes({ ids, onEnded }: RunningProps) {
             {one.name}
           </Link>
           <span className="text-soft">
-            {until ? `, until ${formatMoment(until, now)}` : ""}
+            {until ? `, until ${formatClock(until, "minute")}` : ""}
             {one.noData ? ", without data" : ""}
           </span>
         </span>
@@ -207,7 +199,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
       const subject = what === "problem" ? target.problem?.name : names;
       offers.get(id)?.();
       const offer = { label: "End now", run: () => end.mutate([id]) };
-      const text = `${subject} is silenced until ${formatMoment(until, now)}.`;
+      const text = `${subject} is silenced until ${formatClock(until, "minute")}.`;
       offers.set(id, toast(text, "good", offer));
       onClose();
     },

@@ -5,12 +5,13 @@ import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/a
 import { RowsEditor } from "~/forms/rows-editor";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
-import { Dialog } from "~/ui/dialog";
 import { Input, Select, TextField } from "~/ui/field";
-import { Empty, ErrorNote } from "~/ui/state";
+import { Empty } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import type { Mapping } from "~/util/format";
 import { CELL, PlainTable } from "./config-tables";
+import { useReread } from "./fresh";
+import { SaveDialog } from "./save-dialog";
 
 const TYPES = [
   ["0", "equals"],
@@ -20,6 +21,8 @@ const TYPES = [
   ["4", "matches"],
   ["5", "anything else"],
 ] as const;
+/** A value map changes how values are shown on every page. */
+const EVERYTHING = [[]];
 const NEW_MAPPING: Mapping = { type: "0", value: "", newvalue: "" };
 
 const words = (mapping: Mapping) => {
@@ -80,45 +83,38 @@ function MapDialog({
   map: ValueMap | null;
   onClose: () => void;
 }) {
-  const client = useQueryClient();
   const [name, setName] = useState(map?.name ?? "");
   const [mappings, setMappings] = useState<Mapping[]>(map?.mappings ?? [NEW_MAPPING]);
-  const save = useMutation({
-    mutationFn: () => saveValueMap(ownerid, map?.valuemapid ?? null, name.trim(), mappings),
-    onSuccess: () => {
-      toast(`${name} was saved.`);
-      void client.invalidateQueries();
-      onClose();
-    },
-  });
+  const reread = useReread();
   return (
-    <Dialog
+    <SaveDialog
       title={map ? `Edit ${map.name}` : "Create value map"}
+      word="value map"
       wide
-      onClose={onClose}
-      footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            busy={save.isPending}
-            disabled={!name.trim() || mappings.length === 0}
-            onClick={() => save.mutate()}
-          >
-            Save value map
-          </Button>
-        </>
+      draft={{ name, mappings }}
+      stale={
+        map
+          ? {
+              before: map,
+              now: () =>
+                reread(valueMapsQuery(ownerid), (one) => one.valuemapid === map.valuemapid),
+            }
+          : undefined
       }
+      problem={
+        !name.trim() ? "Enter a name." : mappings.length === 0 ? "Add a mapping." : undefined
+      }
+      save={() => saveValueMap(ownerid, map?.valuemapid ?? null, name.trim(), mappings)}
+      saved={`${name} was saved.`}
+      keys={EVERYTHING}
+      onClose={onClose}
     >
-      <div className="flex flex-col gap-4">
-        {save.error && <ErrorNote {...explain(save.error)} />}
-        <TextField label="Name" required autoFocus value={name} onChange={setName} />
-        <MappingRows mappings={mappings} onChange={setMappings} />
-        <p className="text-xs text-soft">
-          The first row that fits counts. “In range” takes lists such as 1-5,10.
-        </p>
-      </div>
-    </Dialog>
+      <TextField label="Name" required autoFocus value={name} onChange={setName} />
+      <MappingRows mappings={mappings} onChange={setMappings} />
+      <p className="text-xs text-soft">
+        The first row that fits counts. “In range” takes lists such as 1-5,10.
+      </p>
+    </SaveDialog>
   );
 }
 

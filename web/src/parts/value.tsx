@@ -27,7 +27,7 @@ export function LastValue({ item }: { item: ItemRow }) {
 
 /** The change since the value before; nothing where there is none. */
 export function Change({ item }: { item: ItemRow }) {
-  if (!isNumeric(item.value_type) || item.lastclock === "0" || item.units === "unixtime")
+  if (!isNumeric(item.value_type) || item.prevclock === "0" || item.units === "unixtime")
     return null;
   const change = Number(item.lastvalue) - Number(item.prevvalue);
   if (!Number.isFinite(change) || change === 0 || item.prevvalue === "") return null;

@@ -22,6 +22,24 @@ export function NotFound() {
   );
 }
 
+/** In place of a page that the user's role denies. */
+export function NoPermission() {
+  return (
+    <Empty
+      icon="key"
+      title="You do not have permission to open this page"
+      className="h-full"
+      action={
+        <Link to="/" className={buttonClass("primary")}>
+          Go to the overview
+        </Link>
+      }
+    >
+      Your user role does not include it. Ask an administrator if you need it.
+    </Empty>
+  );
+}
+
 /** What is left when a page breaks: the rest of the application goes on. */
 export function Crash({ error, reset }: ErrorComponentProps) {
   const { what, todo } = explain(error);

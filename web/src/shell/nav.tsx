@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { severityCountsQuery } from "~/api/problems";
-import { session } from "~/api/session-store";
+import { allows, session } from "~/api/session-store";
 import { cx } from "~/ui/cx";
 import { Icon, type IconName } from "~/ui/icon";
 import { Mark } from "~/ui/logo";
@@ -31,6 +31,8 @@ export interface Destination {
   key: string;
   /** Lowest user type that sees it: 1 user, 2 admin, 3 super admin. */
   lowest?: 2 | 3;
+  /** The user interface element of roles that shows it; without one every role does. */
+  element?: string;
 }
 
 const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] = [
@@ -38,40 +40,128 @@ const DESTINATIONS: readonly { title: string; pages: readonly Destination[] }[] 
     title: "Monitoring",
     pages: [
       { to: "/", label: "Overview", icon: "overview", key: "o" },
-      { to: "/problems", label: "Problems", icon: "problems", key: "p" },
-      { to: "/hosts", label: "Hosts", icon: "hosts", key: "h" },
-      { to: "/latest", label: "Latest data", icon: "latest", key: "l" },
-      { to: "/graph", label: "Graph", icon: "graph", key: "g" },
-      { to: "/discovery", label: "Discovery", icon: "search", key: "d", lowest: 2 },
+      {
+        to: "/problems",
+        label: "Problems",
+        icon: "problems",
+        key: "p",
+        element: "monitoring.problems",
+      },
+      { to: "/hosts", label: "Hosts", icon: "hosts", key: "h", element: "monitoring.hosts" },
+      {
+        to: "/latest",
+        label: "Latest data",
+        icon: "latest",
+        key: "l",
+        element: "monitoring.latest_data",
+      },
+      { to: "/graph", label: "Graph", icon: "graph", key: "g", element: "monitoring.latest_data" },
+      {
+        to: "/discovery",
+        label: "Discovery",
+        icon: "search",
+        key: "d",
+        lowest: 2,
+        element: "monitoring.discovery",
+      },
     ],
   },
   {
     title: "Data collection",
     pages: [
-      { to: "/templates", label: "Templates", icon: "templates", key: "t", lowest: 2 },
-      { to: "/maintenance", label: "Maintenance", icon: "wrench", key: "w", lowest: 2 },
-      { to: "/discovery-rules", label: "Discovery rules", icon: "filter", key: "r", lowest: 2 },
-      { to: "/actions", label: "Actions", icon: "play", key: "a", lowest: 2 },
-      { to: "/autoregistration", label: "Autoregistration", icon: "key", key: "e", lowest: 3 },
+      {
+        to: "/templates",
+        label: "Templates",
+        icon: "templates",
+        key: "t",
+        lowest: 2,
+        element: "configuration.templates",
+      },
+      {
+        to: "/maintenance",
+        label: "Maintenance",
+        icon: "wrench",
+        key: "w",
+        lowest: 2,
+        element: "configuration.maintenance",
+      },
+      {
+        to: "/discovery-rules",
+        label: "Discovery rules",
+        icon: "filter",
+        key: "r",
+        lowest: 2,
+        element: "configuration.discovery",
+      },
+      {
+        to: "/actions",
+        label: "Actions",
+        icon: "play",
+        key: "a",
+        lowest: 2,
+        element: "configuration.discovery_actions",
+      },
+      {
+        to: "/autoregistration",
+        label: "Autoregistration",
+        icon: "key",
+        key: "e",
+        lowest: 3,
+        element: "administration.general",
+      },
     ],
   },
   {
     title: "Administration",
     pages: [
-      { to: "/queue", label: "Queue", icon: "queue", key: "q", lowest: 3 },
-      { to: "/health", label: "Vedette's health", icon: "health", key: "v", lowest: 3 },
-      { to: "/capacity", label: "Capacity", icon: "gauge", key: "c", lowest: 3 },
+      {
+        to: "/queue",
+        label: "Queue",
+        icon: "queue",
+        key: "q",
+        lowest: 3,
+        element: "administration.queue",
+      },
+      {
+        to: "/health",
+        label: "Vedette's health",
+        icon: "health",
+        key: "v",
+        lowest: 3,
+        element: "reports.system_info",
+      },
+      {
+        to: "/capacity",
+        label: "Capacity",
+        icon: "gauge",
+        key: "c",
+        lowest: 3,
+        element: "reports.system_info",
+      },
       { to: "/users", label: "Users and tokens", icon: "users", key: "u" },
     ],
   },
 ];
 
+function isOpen(page: Destination): boolean {
+  const type = session()?.type ?? 0;
+  return type >= (page.lowest ?? 1) && (!page.element || allows(page.element));
+}
+
 /** The pages that the user may open, by section. */
-export function destinations(type = session()?.type ?? 0) {
+export function destinations() {
   return DESTINATIONS.map((section) => ({
     ...section,
-    pages: section.pages.filter((page) => type >= (page.lowest ?? 1)),
+    pages: section.pages.filter(isOpen),
   })).filter((section) => section.pages.length > 0);
+}
+
+/** Whether the user's type or role denies the page at this path. */
+export function isDenied(path: string): boolean {
+  const page = DESTINATIONS.flatMap((section) => section.pages).find(
+    ({ to }) => to !== "/" && (path === to || path.startsWith(`${to}/`)),
+  );
+  return page !== undefined && !isOpen(page);
 }
 
 function ProblemCount({ narrow }: { narrow: boolean }) {

@@ -76,7 +76,7 @@ export function Count({ children }: { children: ReactNode }) {
 /** A surface that fills what is left of the page, for tables. */
 export function Sheet({ children }: { children: ReactNode }) {
   return (
-    <div className="min-h-0 flex-1 overflow-hidden rounded-lg border bg-surface shadow-card max-sm:h-[78dvh] max-sm:flex-none">
+    <div className="min-h-0 flex-1 overflow-hidden rounded-lg border bg-surface shadow-card max-sm:h-[calc(100dvh-7.75rem)] max-sm:flex-none">
       {children}
     </div>
   );

@@ -1,9 +1,11 @@
-import { Outlet, useNavigate } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { useEffect, useRef, useState, useSyncExternalStore } from "react";
+import { session, subscribeSession } from "~/api/session-store";
 import { Questions } from "~/ui/confirm";
 import { lazyComponent } from "~/ui/lazy";
 import { Toasts } from "~/ui/toast";
-import { destinations, Nav } from "./nav";
+import { NoPermission } from "./fallback";
+import { destinations, isDenied, Nav } from "./nav";
 import { StaleBanner } from "./stale-banner";
 import { Topbar } from "./topbar";
 
@@ -100,6 +102,9 @@ export function Shell() {
   const [narrow, setNarrow] = useState(() => localStorage.getItem(NARROW_KEY) === "narrow");
   const [overlay, setOverlay] = useState<Overlay>(null);
   useGlobalKeys(setOverlay);
+  // The menu follows the rights, which arrive after the page.
+  useSyncExternalStore(subscribeSession, session);
+  const { pathname } = useLocation();
   const close = () => setOverlay(null);
   return (
     <div className="flex h-full">
@@ -125,7 +130,7 @@ export function Shell() {
         />
         <StaleBanner />
         <main id="main" tabIndex={-1} className="min-h-0 flex-1 outline-none">
-          <Outlet />
+          {isDenied(pathname) ? <NoPermission /> : <Outlet />}
         </main>
       </div>
       {overlay === "menu" && <Menu onClose={close} />}

@@ -38,11 +38,11 @@ const WORDS: Readonly<Record<string, readonly [title: string, meaning: string]>>
   checks: ["Passive checks", "Checks come late; the queue grows."],
   shards: ["Busiest shard", "Values wait in the senders: nothing is lost, graphs lag behind."],
   pollers: ["Poller threads", "Checks come late; the queue grows."],
-  cpu: ["Processor", "Everything gets slower, whatever else runs here too."],
+  cpu: ["Processor", "Everything on this machine gets slower."],
   memory: ["Memory", "The system ends the largest program, which is likely this one."],
   disk: ["Disk", "History refuses values until there is room again; senders keep them."],
   files: ["Open files and sockets", "New connections and checks are refused."],
-  value_queue: ["Queue before the shards", "Senders wait for a moment: bursts are what it is for."],
+  value_queue: ["Queue before the shards", "Senders wait for a moment. It absorbs bursts."],
   value_cache: ["Value cache", "Triggers over long times read history from disk."],
   connections: ["Trapper connections", "New senders wait until others have finished."],
 };
@@ -52,7 +52,7 @@ export function wordsOf(resource: Resource): readonly [title: string, meaning: s
 }
 
 const SOURCES = {
-  machine: "all that the machine has",
+  machine: "of this machine",
   configured: "built in or configured",
   measured: "measured on this machine",
   estimated: "estimated from the present load",

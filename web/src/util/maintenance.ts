@@ -1,4 +1,4 @@
-import { formatDate } from "./time";
+import { formatClock } from "./time";
 import { clockAt, wallAt } from "./zone";
 
 const DAY_S = 86_400;
@@ -154,18 +154,9 @@ export function stateAt(schedule: Schedule, now: number): State {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** A moment near now without seconds: `16:30`, `tomorrow 08:00`, `2026-12-01 08:00`. */
-export function formatMoment(clock: number, now: number): string {
-  const d = new Date(clock * 1000);
-  const time = `${two(d.getHours())}:${two(d.getMinutes())}`;
-  const away = dayNumber(dayAt(clock, 0)) - dayNumber(dayAt(now, 0));
-  if (away === 0) return time;
-  return away === 1 ? `tomorrow ${time}` : `${formatDate(clock)} ${time}`;
-}
-
-export function stateWords(state: State, now: number): string {
-  if (state.is === "running") return `Runs until ${formatMoment(state.until, now)}`;
-  if (state.is === "planned") return `Next ${formatMoment(state.next, now)}`;
+export function stateWords(state: State): string {
+  if (state.is === "running") return `Runs until ${formatClock(state.until, "minute")}`;
+  if (state.is === "planned") return `Next ${formatClock(state.next, "minute")}`;
   return "Over";
 }
 
@@ -229,7 +220,7 @@ export function periodWords(period: Period): string {
   if (period.repeat === "0") {
     const d = new Date(period.startDate * 1000);
     const time = `${two(d.getHours())}:${two(d.getMinutes())}`;
-    return `Once, ${formatDate(period.startDate)} at ${time} for ${lengthText(period.length)}`;
+    return `Once, ${formatClock(period.startDate, "day")} at ${time} for ${lengthText(period.length)}`;
   }
   if (period.repeat === "2") return `${every === 1 ? "Every day" : `Every ${every} days`} ${rest}`;
   const weekdays = period.weekdays === 127 ? "day" : chosen(period.weekdays, WEEKDAYS);

@@ -1,6 +1,7 @@
 /** Members that the server changes by itself: they are no edits. */
 const VOLATILE = new Set([
   "active_available",
+  "attempt_failed",
   "available",
   "disable_until",
   "discoveries",

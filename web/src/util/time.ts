@@ -120,10 +120,8 @@ export function rangeLabel(range: TimeRange): string {
   if (range.from.startsWith("now")) return `${range.from} to ${range.to}`;
   const span = resolveRange(range);
   if (!span) return "Unreadable range";
-  const start = formatClock(span.from).slice(0, 16);
-  if (isLive(range)) return `${start} to now`;
-  const sameDay = formatDate(span.from) === formatDate(span.till);
-  return `${start} to ${formatClock(span.till).slice(sameDay ? 11 : 0, 16)}`;
+  const end = isLive(range) ? "now" : formatClock(span.till, "minute");
+  return `${formatClock(span.from, "minute")} to ${end}`;
 }
 
 /** The neighbouring range of the same length; relative ranges become absolute. */
@@ -146,27 +144,22 @@ export function widenRange(range: TimeRange, now = new Date()): TimeRange {
 
 const two = (n: number) => String(n).padStart(2, "0");
 
-/** Local date and time, `2026-11-21 10:05:09`. */
-export function formatClock(clock: number): string {
+/** How exactly a moment is written: whole days, minutes (plans), or seconds (events and values). */
+export type Precision = "day" | "minute" | "second";
+
+const LENGTHS: Record<Precision, number> = { day: 10, minute: 16, second: 19 };
+
+/** Local date and time, `2026-11-21 10:05:09`: the one format of absolute times. */
+export function formatClock(clock: number, precision: Precision = "second"): string {
   const d = new Date(clock * 1000);
-  return `${formatDate(clock)} ${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
+  const date = [d.getFullYear(), two(d.getMonth() + 1), two(d.getDate())].join("-");
+  const time = [d.getHours(), d.getMinutes(), d.getSeconds()].map(two).join(":");
+  return `${date} ${time}`.slice(0, LENGTHS[precision]);
 }
 
 /** Local date and time as boxes of the browser hold them, `2026-11-21T10:05`. */
 export function formatLocal(clock: number): string {
-  return formatClock(clock).slice(0, 16).replace(" ", "T");
-}
-
-export function formatDate(clock: number): string {
-  const d = new Date(clock * 1000);
-  return `${d.getFullYear()}-${two(d.getMonth() + 1)}-${two(d.getDate())}`;
-}
-
-/** Time of day for today, date and time for anything older. */
-export function formatShort(clock: number, now = Date.now() / 1000): string {
-  const d = new Date(clock * 1000);
-  const time = `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}`;
-  return formatDate(clock) === formatDate(now) ? time : `${formatDate(clock)} ${time.slice(0, 5)}`;
+  return formatClock(clock, "minute").replace(" ", "T");
 }
 
 /** A label of a time axis whose ticks are `step` seconds apart: the time, or the day where one begins. */
@@ -174,7 +167,9 @@ export function tickLabel(clock: number, step: number): string {
   const d = new Date(clock * 1000);
   const midnight = d.getHours() === 0 && d.getMinutes() === 0 && d.getSeconds() === 0;
   if (step >= 86_400 || midnight) {
-    return step >= 28 * 86_400 ? formatDate(clock).slice(0, 7) : formatDate(clock).slice(5);
+    return step >= 28 * 86_400
+      ? formatClock(clock, "day").slice(0, 7)
+      : formatClock(clock, "day").slice(5);
   }
   const time = `${two(d.getHours())}:${two(d.getMinutes())}`;
   return step < 60 ? `${time}:${two(d.getSeconds())}` : time;

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { useMemo } from "react";
+import { hostStatesQuery } from "~/api/host-states";
 import type { Host } from "~/api/hosts";
 import { type ItemRow, itemsQuery } from "~/api/items";
 import { newestProblemsQuery } from "~/api/problems";
@@ -24,6 +25,8 @@ interface OverviewProps {
 }
 
 function Problems({ hostid }: { hostid: string }) {
+  const { data: states } = useQuery(hostStatesQuery([hostid]));
+  const silent = states?.get(hostid)?.data === false;
   const { data } = useQuery(
     newestProblemsQuery({ mode: "open", hostids: [hostid], sort: "severity" }, 8),
   );
@@ -42,7 +45,10 @@ function Problems({ hostid }: { hostid: string }) {
         <SkeletonRows rows={2} />
       ) : data.length === 0 ? (
         <p className="flex items-center gap-2 px-4 pt-1 pb-3 text-soft">
-          <Icon name="check" className="text-good-ink" /> No open problems on this host.
+          {!silent && <Icon name="check" className="text-good-ink" />}
+          {silent
+            ? "No open problems, but this host has not sent any values."
+            : "No open problems on this host."}
         </p>
       ) : (
         <ul>

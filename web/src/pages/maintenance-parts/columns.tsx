@@ -27,28 +27,25 @@ function Name({ row }: { row: MaintenanceDetail }) {
   );
 }
 
-function StateCell({ state, now }: { state: State | undefined; now: number }) {
+function StateCell({ state }: { state: State | undefined }) {
   if (!state) return null;
   return (
     <span className="inline-flex items-center gap-1.5">
       <Dot tone={TONES[state.is]} />
-      <span className={state.is === "over" ? "text-faint" : undefined}>
-        {stateWords(state, now)}
-      </span>
+      <span className={state.is === "over" ? "text-faint" : undefined}>{stateWords(state)}</span>
     </span>
   );
 }
 
 export function maintenanceColumns(
   states: ReadonlyMap<string, State>,
-  now: number,
 ): Column<MaintenanceDetail>[] {
   return [
     ...nameColumns<MaintenanceDetail>({
       header: "Maintenance",
       name: (row) => <Name row={row} />,
       nameWidth: "minmax(12rem, 1.6fr)",
-      state: (row) => <StateCell state={states.get(row.maintenanceid)} now={now} />,
+      state: (row) => <StateCell state={states.get(row.maintenanceid)} />,
       stateWidth: "13rem",
       more: coveredWords,
     }),

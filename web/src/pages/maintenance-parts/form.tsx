@@ -10,8 +10,8 @@ import { useFollow } from "~/parts/silence";
 import { Field, TextareaField, TextField } from "~/ui/field";
 import { Segmented } from "~/ui/segmented";
 import { useNow } from "~/util/hooks";
-import { formatMoment, nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
-import { formatClock, formatDate, zoneName } from "~/util/time";
+import { nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
+import { formatClock, zoneName } from "~/util/time";
 import { type Draft, draftOf, paramsOf, problemsOf, scheduleOf } from "./draft";
 import { PeriodsEditor } from "./periods-editor";
 import { TagConditions } from "./tag-conditions";
@@ -29,7 +29,7 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label="Next starts" className="rounded-lg bg-sunken px-3 py-2.5">
       <h3 className="pb-1 text-xs font-semibold text-soft">Next starts</h3>
-      {until !== null && <p>Would run now, until {formatMoment(until, now)}.</p>}
+      {until !== null && <p>Would run now, until {formatClock(until, "minute")}.</p>}
       {runs.length === 0 && until === null && (
         <p>It would never run: no period starts while it is active.</p>
       )}
@@ -40,10 +40,7 @@ function Preview({ draft }: { draft: Draft }) {
               {WEEKDAYS[(new Date(start * 1000).getDay() + 6) % 7]}
             </span>
             <span>
-              {formatMoment(start, now)} to{" "}
-              {formatDate(start) === formatDate(end)
-                ? formatClock(end).slice(11, 16)
-                : formatMoment(end, now)}
+              {formatClock(start, "minute")} to {formatClock(end, "minute")}
             </span>
           </li>
         ))}

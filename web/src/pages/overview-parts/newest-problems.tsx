@@ -10,7 +10,7 @@ import { useNow } from "~/util/hooks";
 import { severityName } from "~/util/severity";
 import { formatClock, formatDuration } from "~/util/time";
 
-const ROWS = 9;
+const ROWS = 13;
 
 /** The newest open problems, short. */
 export function NewestProblems() {

@@ -38,7 +38,7 @@ export function SeverityTiles() {
               className="absolute inset-y-0 left-0 w-1"
               style={{ backgroundColor: some ? `var(--sev-${severity})` : "transparent" }}
             />
-            <span className="flex items-center gap-1.5 text-xs text-soft">
+            <span className="flex items-center gap-1.5 text-xs text-soft max-sm:gap-1 max-sm:text-2xs">
               <SeverityMark severity={severity} size={12} />
               <span className="truncate">{severityName(severity)}</span>
             </span>{" "}

@@ -1,6 +1,6 @@
 import { ACTION, type Acknowledge } from "~/api/events";
 import { severityName, toSeverity } from "~/util/severity";
-import { formatShort } from "~/util/time";
+import { formatClock } from "~/util/time";
 
 /** What an update did, in words. */
 export function actionWords(entry: Acknowledge): string[] {
@@ -13,8 +13,8 @@ export function actionWords(entry: Acknowledge): string[] {
     const from = severityName(toSeverity(entry.old_severity));
     words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
   }
-  if (bits & 32) words.push("suppressed");
-  if (bits & 64) words.push("unsuppressed");
+  if (bits & ACTION.suppress) words.push("suppressed");
+  if (bits & ACTION.unsuppress) words.push("unsuppressed");
   if (bits & 128) words.push("made it a cause");
   if (bits & 256) words.push("made it a symptom");
   if (words.length === 0 && bits & ACTION.message) words.push("wrote");
@@ -24,9 +24,7 @@ export function actionWords(entry: Acknowledge): string[] {
 /** Messages and actions, the newest first. */
 export function History({ entries }: { entries: readonly Acknowledge[] }) {
   if (entries.length === 0) {
-    return (
-      <p className="text-soft">Nobody has reacted yet. Write a message or acknowledge below.</p>
-    );
+    return <p className="text-soft">No messages or actions yet.</p>;
   }
   return (
     <ol className="flex flex-col gap-3">
@@ -37,7 +35,7 @@ export function History({ entries }: { entries: readonly Acknowledge[] }) {
           <li key={entry.acknowledgeid} className="border-l-2 pl-3">
             <p className="text-xs text-soft">
               <span className="font-medium text-ink">{name}</span> {actionWords(entry).join(", ")}
-              <span className="text-faint"> · {formatShort(Number(entry.clock))}</span>
+              <span className="text-faint"> · {formatClock(Number(entry.clock))}</span>
             </p>
             {entry.message && (
               <p className="mt-0.5 break-words whitespace-pre-wrap">{entry.message}</p>

@@ -13,7 +13,7 @@ import { useNow } from "~/util/hooks";
 import { severityName } from "~/util/severity";
 import type { SilenceTarget } from "~/util/silence";
 import type { Tag } from "~/util/tags";
-import { formatClock, formatDuration, formatShort } from "~/util/time";
+import { formatClock, formatDuration } from "~/util/time";
 
 /** New problems draw attention for this long. */
 const FRESH_SECONDS = 120;
@@ -43,7 +43,7 @@ export function opData(row: ProblemRow): string {
 }
 
 function AckCell({ row }: { row: ProblemRow }) {
-  if (!row.acknowledged) return <span className="text-faint">No</span>;
+  if (!row.acknowledged) return <span className="text-soft">No</span>;
   return (
     <span className="inline-flex items-center gap-1 text-good-ink">
       <Icon name="check" size={14} />
@@ -120,11 +120,11 @@ export function problemColumns(
       id: "time",
       on: "wide",
       header: "Time",
-      width: "7.5rem",
+      width: "9.75rem",
       sortable: true,
       cell: (row) => (
-        <time className="tabular text-soft" title={formatClock(row.clock)}>
-          {formatShort(row.clock)}
+        <time className="tabular text-soft" dateTime={new Date(row.clock * 1000).toISOString()}>
+          {formatClock(row.clock)}
         </time>
       ),
     },

@@ -1,13 +1,14 @@
 import { useState } from "react";
 import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
+import { allows } from "~/api/session-store";
 import { SilenceDialog } from "~/parts/silence";
 import { Button } from "~/ui/button";
 import { Input } from "~/ui/field";
 import { silencesOf, targetOf } from "./columns";
-import { UpdateDialog, useUpdateProblems } from "./update-dialog";
+import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
-/** What can be done with a problem: a message, acknowledge, close. */
+/** What the user's role allows to do with a problem: a message, acknowledge, close, silence. */
 export function Reply({ row }: { row: ProblemRow }) {
   const [message, setMessage] = useState("");
   const [more, setMore] = useState(false);
@@ -22,38 +23,45 @@ export function Reply({ row }: { row: ProblemRow }) {
       },
       { onSuccess: () => setMessage("") },
     );
+  const comments = allows("add_problem_comments");
+  if (!mayUpdate() && !maySilence()) return null;
   return (
     <footer className="flex flex-col gap-2 border-t bg-surface px-5 py-3">
-      <Input
-        aria-label="Message"
-        placeholder="Write a message…"
-        value={message}
-        onChange={(event) => setMessage(event.target.value)}
-        onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
-      />
+      {comments && (
+        <Input
+          aria-label="Message"
+          placeholder="Write a message…"
+          value={message}
+          onChange={(event) => setMessage(event.target.value)}
+          onKeyDown={(event) => event.key === "Enter" && message.trim() && send(false)}
+        />
+      )}
       <div className="flex flex-wrap gap-2">
-        {row.acknowledged ? (
-          <Button
-            small
-            onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
-          >
-            Unacknowledge
-          </Button>
-        ) : (
-          <Button
-            small
-            look="primary"
-            icon="check"
-            busy={mutation.isPending}
-            onClick={() => send(true)}
-          >
-            Acknowledge
+        {allows("acknowledge_problems") &&
+          (row.acknowledged ? (
+            <Button
+              small
+              onClick={() => mutation.mutate({ eventids, update: { unacknowledge: true } })}
+            >
+              Unacknowledge
+            </Button>
+          ) : (
+            <Button
+              small
+              look="primary"
+              icon="check"
+              busy={mutation.isPending}
+              onClick={() => send(true)}
+            >
+              Acknowledge
+            </Button>
+          ))}
+        {comments && (
+          <Button small disabled={!message.trim()} onClick={() => send(false)}>
+            Send message
           </Button>
         )}
-        <Button small disabled={!message.trim()} onClick={() => send(false)}>
-          Send message
-        </Button>
-        {row.manualClose && row.r_clock === 0 && (
+        {allows("close_problems") && row.manualClose && row.r_clock === 0 && (
           <Button small onClick={() => mutation.mutate({ eventids, update: { close: true } })}>
             Close problem
           </Button>
@@ -63,9 +71,11 @@ export function Reply({ row }: { row: ProblemRow }) {
             Silence…
           </Button>
         )}
-        <Button small look="quiet" onClick={() => setMore(true)}>
-          More…
-        </Button>
+        {mayUpdate() && (
+          <Button small look="quiet" onClick={() => setMore(true)}>
+            More…
+          </Button>
+        )}
       </div>
       {silencing && (
         <SilenceDialog

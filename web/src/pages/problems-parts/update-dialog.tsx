@@ -2,6 +2,8 @@ import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
 import { type Update, type UpdateResult, updateProblems } from "~/api/events";
+import { allows, type RoleAction } from "~/api/session-store";
+import { useDialogDraft } from "~/parts/save-dialog";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Checkbox, Field, SelectField, Textarea } from "~/ui/field";
@@ -9,6 +11,7 @@ import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 import { plural } from "~/util/format";
 import { SEVERITIES, severityName, toSeverity } from "~/util/severity";
+import { silenceEnd, tomorrowAt } from "~/util/silence";
 
 /** What an update did, in words. */
 export function outcome(result: UpdateResult, update: Update): { text: string; bad: boolean } {
@@ -66,14 +69,47 @@ const SEVERITY_OPTIONS = [
   ...SEVERITIES.map((severity) => [String(severity), severityName(severity)] as const),
 ];
 
-/** Acknowledge, message, severity and close, for one problem or many. */
+const SUPPRESS_OPTIONS = [
+  ["", "Leave as it is"],
+  ["30", "Suppress for 30 minutes"],
+  ["120", "Suppress for 2 hours"],
+  ["tomorrow", "Suppress until tomorrow 8:00"],
+  ["0", "Suppress until it is resolved"],
+  ["unsuppress", "Unsuppress"],
+] as const;
+
+/** The members of an update for a choice of `SUPPRESS_OPTIONS`. */
+function suppression(choice: string): Pick<Update, "suppressUntil" | "unsuppress"> {
+  const now = Math.floor(Date.now() / 1000);
+  if (choice === "") return {};
+  if (choice === "unsuppress") return { unsuppress: true };
+  if (choice === "tomorrow") return { suppressUntil: tomorrowAt(8, now) };
+  return { suppressUntil: choice === "0" ? 0 : silenceEnd(Number(choice), now) };
+}
+
+const UPDATES: readonly RoleAction[] = [
+  "acknowledge_problems",
+  "add_problem_comments",
+  "change_severity",
+  "close_problems",
+  "suppress_problems",
+];
+
+/** Whether the user's role allows any part of the update dialog. */
+export const mayUpdate = () => UPDATES.some(allows);
+
+/** What the user's role allows of: acknowledge, message, severity, suppression and close. */
 export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: UpdateDialogProps) {
   const [message, setMessage] = useState("");
-  const [acknowledge, setAcknowledge] = useState(initial === "acknowledge");
-  const [close, setClose] = useState(initial === "close");
+  const [acknowledge, setAcknowledge] = useState(
+    initial === "acknowledge" && allows("acknowledge_problems"),
+  );
+  const [close, setClose] = useState(initial === "close" && allows("close_problems"));
   const [severity, setSeverity] = useState("");
+  const [suppress, setSuppress] = useState("");
   const mutation = useUpdateProblems();
-  const nothing = !message.trim() && !acknowledge && !close && severity === "";
+  const leave = useDialogDraft(message.trim(), mutation.error, onClose);
+  const nothing = !message.trim() && !acknowledge && !close && severity === "" && suppress === "";
   const submit = () => {
     if (nothing) return;
     const update: Update = {
@@ -81,6 +117,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
       close,
       message: message.trim() || undefined,
       severity: severity === "" ? undefined : toSeverity(severity),
+      ...suppression(suppress),
     };
     mutation.mutate(
       { eventids, update },
@@ -90,10 +127,10 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   return (
     <Dialog
       title={`Update ${plural(eventids.length, "problem")}`}
-      onClose={onClose}
+      onClose={() => void leave()}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => void leave()}>Cancel</Button>
           <Button look="primary" disabled={nothing} busy={mutation.isPending} onClick={submit}>
             Update
           </Button>
@@ -102,36 +139,52 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
     >
       <div className="flex flex-col gap-4">
         {mutation.error && <ErrorNote {...explain(mutation.error)} />}
-        <Field label="Message" hint="Ctrl-Enter sends. Everybody who sees the problem sees it.">
-          {(id, describedBy) => (
-            <Textarea
-              id={id}
-              aria-describedby={describedBy}
-              autoFocus
-              rows={3}
-              value={message}
-              onChange={(event) => setMessage(event.target.value)}
-              onKeyDown={(event) => event.key === "Enter" && event.ctrlKey && submit()}
+        {allows("add_problem_comments") && (
+          <Field label="Message" hint="Ctrl-Enter sends. Everybody who sees the problem sees it.">
+            {(id, describedBy) => (
+              <Textarea
+                id={id}
+                aria-describedby={describedBy}
+                autoFocus
+                rows={3}
+                value={message}
+                onChange={(event) => setMessage(event.target.value)}
+                onKeyDown={(event) => event.key === "Enter" && event.ctrlKey && submit()}
+              />
+            )}
+          </Field>
+        )}
+        {allows("change_severity") && (
+          <SelectField
+            label="Severity"
+            options={SEVERITY_OPTIONS}
+            value={severity}
+            onChange={setSeverity}
+          />
+        )}
+        {allows("suppress_problems") && (
+          <SelectField
+            label="Suppression"
+            options={SUPPRESS_OPTIONS}
+            value={suppress}
+            onChange={setSuppress}
+          />
+        )}
+        <div className="flex flex-col gap-2">
+          {allows("acknowledge_problems") && (
+            <Checkbox
+              label="Acknowledge"
+              checked={acknowledge}
+              onChange={(event) => setAcknowledge(event.target.checked)}
             />
           )}
-        </Field>
-        <SelectField
-          label="Severity"
-          options={SEVERITY_OPTIONS}
-          value={severity}
-          onChange={setSeverity}
-        />
-        <div className="flex flex-col gap-2">
-          <Checkbox
-            label="Acknowledge"
-            checked={acknowledge}
-            onChange={(event) => setAcknowledge(event.target.checked)}
-          />
-          <Checkbox
-            label="Close the problem (only where its trigger allows closing by hand)"
-            checked={close}
-            onChange={(event) => setClose(event.target.checked)}
-          />
+          {allows("close_problems") && (
+            <Checkbox
+              label="Close the problem (only where its trigger allows closing by hand)"
+              checked={close}
+              onChange={(event) => setClose(event.target.checked)}
+            />
+          )}
         </div>
       </div>
     </Dialog>

@@ -8,9 +8,9 @@ import { Dialog } from "~/ui/dialog";
 import { Checkbox } from "~/ui/field";
 import { Icon } from "~/ui/icon";
 import { ErrorNote, SkeletonRows } from "~/ui/state";
-import { toast } from "~/ui/toast";
 import { countChanges, type ImportChange, listChanges } from "~/util/compare";
-import { plural } from "~/util/format";
+import { formatCount, plural } from "~/util/format";
+import { type Outcome, runInOrder } from "~/util/in-order";
 
 /** A larger file is refused by the server anyway. */
 const FILE_BYTES_MAX = 64 * 1024 * 1024;
@@ -24,23 +24,31 @@ const TONES = {
   removed: "text-bad-ink",
 } as const;
 
+type Counts = ReturnType<typeof countChanges>;
+
+function CountsLine({ counts }: { counts: Counts }) {
+  return (
+    <p className="flex gap-4 font-medium">
+      <span className={TONES.added}>{formatCount(counts.added)} added</span>
+      <span className={TONES.updated}>{formatCount(counts.updated)} changed</span>
+      <span className={TONES.removed}>{formatCount(counts.removed)} removed</span>
+    </p>
+  );
+}
+
 function Preview({ changes }: { changes: readonly ImportChange[] }) {
   const counts = countChanges(changes);
   if (changes.length === 0) {
     return (
       <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2.5">
-        <Icon name="check" className="text-good-ink" /> Everything in this file is here already, as
-        it is in the file.
+        <Icon name="check" className="text-good-ink" /> Everything in these files already exists
+        unchanged.
       </p>
     );
   }
   return (
     <div className="flex flex-col gap-2">
-      <p className="flex gap-4 font-medium">
-        <span className={TONES.added}>{counts.added} added</span>
-        <span className={TONES.updated}>{counts.updated} changed</span>
-        <span className={TONES.removed}>{counts.removed} removed</span>
-      </p>
+      <CountsLine counts={counts} />
       <ul aria-label="Changes" className="max-h-80 overflow-auto rounded-md border">
         {changes.slice(0, ROWS_MAX).map((change, i) => (
           <li
@@ -78,91 +86,168 @@ interface Source {
   text: string;
 }
 
-/** Imports a file: first what would change, then the change. */
+type Results = Outcome<Source, ImportChange[]>[];
+
+const compare = async (file: Source, remove: boolean) =>
+  listChanges(await compareImport(file.text, formatOf(file.name), remove));
+
+/** What each file would change now. A file that needs another one may be refused until that is there. */
+async function preview(files: readonly Source[], remove: boolean): Promise<Results> {
+  const results: Results = [];
+  for (const of of files) {
+    try {
+      results.push({ of, result: await compare(of, remove) });
+    } catch (error) {
+      results.push({ of, error });
+    }
+  }
+  return results;
+}
+
+const changesOf = (results: Results) =>
+  results.flatMap((one) => ("error" in one ? [] : one.result));
+
+/** The error of each file that was refused. */
+function Refused({ results }: { results: Results }) {
+  return results.map((one) => {
+    if (!("error" in one)) return null;
+    const { what, todo } = explain(one.error);
+    return <ErrorNote key={one.of.name} what={`${one.of.name}: ${what}`} todo={todo} />;
+  });
+}
+
+/** What the import did: the counts of all files, and the errors by file. */
+function Report({ results }: { results: Results }) {
+  const done = results.filter((one) => !("error" in one));
+  return (
+    <div role="status" className="flex flex-col gap-2">
+      <p className="font-medium">
+        {formatCount(done.length)} of {plural(results.length, "file")} imported.
+      </p>
+      <CountsLine counts={countChanges(changesOf(results))} />
+      <Refused results={results} />
+    </div>
+  );
+}
+
+/** Imports files in the order of their dependencies: first what would change, then the changes. */
 export function ImportDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
-  const [source, setSource] = useState<Source | null>(null);
+  const [files, setFiles] = useState<readonly Source[]>([]);
   const [removeMissing, setRemoveMissing] = useState(false);
-  const [refused, setRefused] = useState<string | null>(null);
-  const compare = useMutation({
-    mutationFn: ({ file, remove }: { file: Source; remove: boolean }) =>
-      compareImport(file.text, formatOf(file.name), remove),
+  const [tooLarge, setTooLarge] = useState<string | null>(null);
+  const comparing = useMutation({
+    mutationFn: (of: { files: readonly Source[]; remove: boolean }) => preview(of.files, of.remove),
   });
   const run = useMutation({
-    mutationFn: () => runImport(source?.text ?? "", formatOf(source?.name ?? ""), removeMissing),
-    onSuccess: () => {
-      toast(`${source?.name} was imported.`);
-      void client.invalidateQueries();
-      onClose();
-    },
+    mutationFn: () =>
+      runInOrder(files, async (file) => {
+        const changes = await compare(file, removeMissing);
+        if (changes.length > 0) await runImport(file.text, formatOf(file.name), removeMissing);
+        return changes;
+      }),
+    onSettled: () => void client.invalidateQueries(),
   });
-  const choose = async (file: File | undefined) => {
-    if (!file) return;
-    if (file.size > FILE_BYTES_MAX) {
-      setRefused(`${file.name} is larger than 64 MB. Export fewer templates into one file.`);
+  const choose = async (list: FileList | null | undefined) => {
+    const chosen = [...(list ?? [])];
+    if (chosen.length === 0) return;
+    const large = chosen.find((file) => file.size > FILE_BYTES_MAX);
+    if (large) {
+      setTooLarge(`${large.name} is larger than 64 MB. Export fewer templates into one file.`);
       return;
     }
-    setRefused(null);
-    const next = { name: file.name, text: await file.text() };
-    setSource(next);
-    compare.mutate({ file: next, remove: removeMissing });
+    setTooLarge(null);
+    const next = await Promise.all(
+      chosen.map(async (file) => ({ name: file.name, text: await file.text() })),
+    );
+    setFiles(next);
+    comparing.mutate({ files: next, remove: removeMissing });
   };
-  const changes = listChanges(compare.data);
-  const error = run.error ?? compare.error;
+  const results = comparing.data ?? [];
+  const changes = changesOf(results);
+  const refused = results.filter((one) => "error" in one);
+  // A refused file may only need one that is imported with it.
+  const possible = changes.length > 0 || (refused.length > 0 && results.length > 1);
   return (
     <Dialog
       title="Import templates"
       onClose={onClose}
       wide
       footer={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button
-            look="primary"
-            disabled={!compare.isSuccess || changes.length === 0}
-            busy={run.isPending}
-            onClick={() => run.mutate()}
-          >
-            {changes.length ? `Import ${plural(changes.length, "change")}` : "Import"}
+        run.isSuccess ? (
+          <Button look="primary" onClick={onClose}>
+            Done
           </Button>
-        </>
+        ) : (
+          <>
+            <Button onClick={onClose}>Cancel</Button>
+            <Button
+              look="primary"
+              disabled={!comparing.isSuccess || !possible}
+              busy={run.isPending}
+              onClick={() => run.mutate()}
+            >
+              {changes.length ? `Import ${plural(changes.length, "change")}` : "Import"}
+            </Button>
+          </>
+        )
       }
     >
-      <div className="flex flex-col gap-4">
-        <label
-          className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
-          onDragOver={(event) => event.preventDefault()}
-          onDrop={(event) => {
-            event.preventDefault();
-            void choose(event.dataTransfer.files[0]);
-          }}
-        >
-          <Icon name="upload" size={20} className="text-faint" />
-          <span className="font-medium">{source?.name ?? "Choose a file, or drop it here"}</span>
-          <span className="text-xs text-soft">
-            YAML, XML or JSON, as exported by Vedette or Zabbix
-          </span>
-          <input
-            type="file"
-            aria-label="File to import"
-            accept=".yaml,.yml,.xml,.json"
-            className="sr-only"
-            onChange={(event) => void choose(event.target.files?.[0])}
+      {run.isSuccess ? (
+        <Report results={run.data} />
+      ) : (
+        <div className="flex flex-col gap-4">
+          <label
+            className="flex cursor-pointer flex-col items-center gap-1 rounded-lg border border-dashed border-line-strong px-4 py-6 text-center hover:bg-hover"
+            onDragOver={(event) => event.preventDefault()}
+            onDrop={(event) => {
+              event.preventDefault();
+              void choose(event.dataTransfer.files);
+            }}
+          >
+            <Icon name="upload" size={20} className="text-faint" />
+            <span className="font-medium break-all">
+              {files.length > 3
+                ? plural(files.length, "file")
+                : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
+            </span>
+            <span className="text-xs text-soft">
+              YAML, XML or JSON, as exported by Vedette or Zabbix. Files that need templates of
+              other files are imported after them.
+            </span>
+            <input
+              type="file"
+              multiple
+              aria-label="Files to import"
+              accept=".yaml,.yml,.xml,.json"
+              className="sr-only"
+              onChange={(event) => void choose(event.target.files)}
+            />
+          </label>
+          <Checkbox
+            label="Remove items, triggers and rules that the file does not have"
+            checked={removeMissing}
+            onChange={(event) => {
+              setRemoveMissing(event.target.checked);
+              if (files.length) comparing.mutate({ files, remove: event.target.checked });
+            }}
           />
-        </label>
-        <Checkbox
-          label="Remove items, triggers and rules that the file does not have"
-          checked={removeMissing}
-          onChange={(event) => {
-            setRemoveMissing(event.target.checked);
-            if (source) compare.mutate({ file: source, remove: event.target.checked });
-          }}
-        />
-        {refused && <ErrorNote what={refused} />}
-        {error && <ErrorNote {...explain(error)} />}
-        {compare.isPending && <SkeletonRows rows={4} />}
-        {compare.isSuccess && <Preview changes={changes} />}
-      </div>
+          {tooLarge && <ErrorNote what={tooLarge} />}
+          {run.error && <ErrorNote {...explain(run.error)} />}
+          {comparing.isPending && <SkeletonRows rows={4} />}
+          {comparing.isSuccess && (
+            <>
+              {refused.length > 0 && results.length > 1 && (
+                <p className="text-soft">
+                  These files cannot be compared yet. They are tried again after the others.
+                </p>
+              )}
+              <Refused results={results} />
+              {(changes.length > 0 || refused.length === 0) && <Preview changes={changes} />}
+            </>
+          )}
+        </div>
+      )}
     </Dialog>
   );
 }

@@ -1,5 +1,6 @@
+import { useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { saveTemplate, type Template } from "~/api/templates";
+import { saveTemplate, type Template, templateQuery } from "~/api/templates";
 import { TagsEditor } from "~/forms/tags-editor";
 import { OwnerFields } from "~/parts/owner-fields";
 import { SaveDialog } from "~/parts/save-dialog";
@@ -15,12 +16,17 @@ interface TemplateDialogProps {
   onClose: () => void;
 }
 
+/** What the dialog changes: hosts and macros have dialogs of their own. */
+const edited = (template: Template | null) =>
+  template && { ...template, hosts: undefined, macros: undefined };
+
 /** Creates a template, or edits what it is called and linked to. */
 export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogProps) {
   const [draft, setDraft] = useState({
     ...ownerDraft(template, template?.templategroups, template?.parentTemplates),
     description: template?.description ?? "",
   });
+  const client = useQueryClient();
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const problem = !draft.host.trim()
     ? "Write a name."
@@ -48,6 +54,18 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     <SaveDialog
       title={template ? `Edit ${template.name}` : "Create template"}
       word="template"
+      draft={draft}
+      stale={
+        template
+          ? {
+              before: edited(template),
+              now: async () =>
+                edited(
+                  await client.fetchQuery({ ...templateQuery(template.templateid), staleTime: 0 }),
+                ),
+            }
+          : undefined
+      }
       problem={problem}
       save={save}
       saved={`${draft.host} was saved.`}

@@ -10,6 +10,7 @@ import {
   usersQuery,
 } from "~/api/users";
 import { CELL, PlainTable } from "~/parts/config-tables";
+import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { IconButton } from "~/ui/button";
 import { Checkbox, Field, Select, SelectField, TextField } from "~/ui/field";
@@ -96,6 +97,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
     templategroup_rights: group?.templategroup_rights ?? [],
   });
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const reread = useReread();
   const { data: users = [] } = useQuery(usersQuery());
   const { data: hostGroups = [] } = useQuery(groupsQuery("host"));
   const { data: templateGroups = [] } = useQuery(groupsQuery("template"));
@@ -112,6 +114,15 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
     <SaveDialog
       title={group ? `Edit ${group.name}` : "Create user group"}
       word="group"
+      draft={draft}
+      stale={
+        group
+          ? {
+              before: group,
+              now: () => reread(userGroupsQuery(), (one) => one.usrgrpid === group.usrgrpid),
+            }
+          : undefined
+      }
       problem={draft.name.trim() ? undefined : "Write a name."}
       save={save}
       saved={`${draft.name} was saved.`}

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
 import { CELL, PlainTable } from "~/parts/config-tables";
+import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Checkbox, Select, SelectField, Textarea, TextField } from "~/ui/field";
 import { Empty } from "~/ui/state";
@@ -26,6 +27,9 @@ const actionName = (name: string) => {
   return `${text[0]?.toUpperCase()}${text.slice(1)}`;
 };
 
+/** What the dialog changes: users get their roles elsewhere. */
+const edited = (role: Role | null) => role && { ...role, users: undefined };
+
 /** Creates or edits a role: what kind of user one is, and which actions and methods one may use. */
 export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () => void }) {
   const rules = role?.rules;
@@ -40,6 +44,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
   });
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const { data: all = [] } = useQuery(rolesQuery());
+  const reread = useReread();
   // The names of actions come with any role of the type; the server knows which there are.
   const actions = (role ?? all.find((other) => other.type === draft.type))?.rules.actions ?? [];
   const save = () =>
@@ -64,6 +69,16 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
     <SaveDialog
       title={role ? `Edit ${role.name}` : "Create role"}
       word="role"
+      draft={draft}
+      stale={
+        role
+          ? {
+              before: edited(role),
+              now: async () =>
+                edited(await reread(rolesQuery(), (one) => one.roleid === role.roleid)),
+            }
+          : undefined
+      }
       problem={draft.name.trim() ? undefined : "Write a name."}
       save={save}
       saved={`${draft.name} was saved.`}

@@ -21,7 +21,7 @@ import { Dialog } from "~/ui/dialog";
 import { SelectField, TextField } from "~/ui/field";
 import { Empty, ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
-import { formatDate } from "~/util/time";
+import { formatClock } from "~/util/time";
 
 const KEYS = [["tokens"]];
 const DAY = 86_400;
@@ -129,7 +129,7 @@ function Expiry({ token }: { token: Token }) {
   const expires = Number(token.expires_at);
   if (expires === 0) return "never";
   const over = expires < Date.now() / 1000;
-  return <span className={over ? "text-bad-ink" : undefined}>{formatDate(expires)}</span>;
+  return <span className={over ? "text-bad-ink" : undefined}>{formatClock(expires, "day")}</span>;
 }
 
 export function Tokens({ onCreate }: { onCreate: () => void }) {

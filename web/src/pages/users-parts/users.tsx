@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { explain } from "~/api/errors";
-import { session } from "~/api/session-store";
+import { allows, session } from "~/api/session-store";
 import {
   deleteUser,
   rolesQuery,
@@ -12,6 +12,7 @@ import {
   usersQuery,
 } from "~/api/users";
 import { CELL, PlainTable } from "~/parts/config-tables";
+import { useReread } from "~/parts/fresh";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
 import { Button, IconButton } from "~/ui/button";
 import { Checkbox, Field, SelectField, TextField } from "~/ui/field";
@@ -73,8 +74,9 @@ function PasswordFields({
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
   const [draft, setDraft] = useState(() => draftOf(user));
   const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
+  const reread = useReread();
   const own = user !== null && user.userid === session()?.userid;
-  const admin = session()?.type === 3;
+  const admin = session()?.type === 3 && allows("administration.users");
   const { data: roles = [] } = useQuery({ ...rolesQuery(), enabled: admin });
   const { data: groups = [] } = useQuery({ ...userGroupsQuery(), enabled: admin });
   const problem = !draft.username.trim()
@@ -101,6 +103,12 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
     <SaveDialog
       title={user ? `Edit ${user.username}` : "Create user"}
       word="user"
+      draft={draft}
+      stale={
+        user
+          ? { before: user, now: () => reread(usersQuery(), (one) => one.userid === user.userid) }
+          : undefined
+      }
       problem={problem}
       save={() => saveUser(user?.userid ?? null, userParams(draft, { admin, own }))}
       saved={`${draft.username} was saved.`}
@@ -158,7 +166,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
   const query = useQuery(usersQuery());
   const client = useQueryClient();
   const remove = useDelete(deleteUser, KEYS);
-  const admin = session()?.type === 3;
+  const admin = session()?.type === 3 && allows("administration.users");
   const me = session()?.userid;
   const unblock = async (user: User) => {
     try {

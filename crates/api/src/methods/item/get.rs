@@ -20,7 +20,7 @@ use crate::relate::Relation;
 use crate::tags;
 
 /// Members of an item that are no columns: what the running server knows.
-const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue"];
+const LIVE: &[&str] = &["lastvalue", "lastclock", "lastns", "prevvalue", "prevclock"];
 
 /// The method of all three objects.
 pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> {
@@ -201,8 +201,7 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
 }
 
 fn states(call: &Call<'_>, ids: &[u64]) -> Vec<ItemState> {
-    let items: Vec<ItemId> = ids.iter().map(|id| ItemId(*id)).collect();
-    call.api.deps.live.item_states(&items)
+    call.api.deps.live.item_states(&ids.iter().copied().map(ItemId).collect::<Vec<_>>())
 }
 
 /// Adds state, newest values and the resolved name.
@@ -236,17 +235,18 @@ fn live(found: &mut Found<'_, '_>, input: &Json, kind: Kind) {
         if !values {
             continue;
         }
-        let numeric = matches!(row.row.int("value_type"), 0 | 3);
-        let none = if numeric { "0" } else { "" };
-        let clock = state.last.as_ref().map_or(0, |sample| sample.at.clock);
-        let ns = state.last.as_ref().map_or(0, |sample| sample.at.ns);
-        put("lastclock", clock.to_string());
-        put("lastns", ns.to_string());
+        let none = if matches!(row.row.int("value_type"), 0 | 3) { "0" } else { "" };
+        let clock = |sample: Option<&model::Sample>| sample.map_or(0, |s| s.at.clock).to_string();
+        put("lastclock", clock(state.last.as_ref()));
+        put("lastns", state.last.as_ref().map_or(0, |sample| sample.at.ns).to_string());
         let text = |sample: Option<&model::Sample>| {
             sample.map_or_else(|| none.to_owned(), |sample| value_text(&sample.value))
         };
         put("lastvalue", text(state.last.as_ref()));
         put("prevvalue", text(state.previous.as_ref()));
+        if output != Output::Extend {
+            put("prevclock", clock(state.previous.as_ref())); // 0: there is no value before
+        }
     }
 }
 

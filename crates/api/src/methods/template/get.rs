@@ -9,6 +9,9 @@ use crate::permission::{Need, on_hosts};
 use crate::relate::Relation;
 use crate::{parts, tags, with};
 
+/// Only templates that are linked to hosts, not only to templates, which the user sees.
+const WITH_HOSTS: &str = "with_hosts";
+
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &TEMPLATE, &[])?;
     for (option, condition) in [
@@ -34,6 +37,17 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     get.by_ids("graphids", &parts::GRAPH.of_hosts_by_id("t.templateid"))?;
     for condition in with::conditions(&get, "t.templateid") {
         get.and(condition, []);
+    }
+    if get.flag(WITH_HOSTS) {
+        let seen = on_hosts(call.user(), Need::Read, "l.hostid").unwrap_or_else(|| "1 = 1".into());
+        get.and(
+            format!(
+                "t.templateid IN (SELECT l.templateid FROM host_templates l \
+                   JOIN hosts lh ON lh.hostid = l.hostid \
+                 WHERE lh.kind = 0 AND {seen})"
+            ),
+            [],
+        );
     }
     if let Some((condition, values)) = tags::condition(input, "t.templateid", tags::own_host_tags)?
     {

@@ -113,6 +113,32 @@ fn links_make_no_circle_and_no_second_way() {
 }
 
 #[test]
+fn with_hosts_leaves_out_templates_that_only_templates_use() {
+    let (server, tg) = setup();
+    let template = |host: &str, links: Json| {
+        let groups = json!({ "groupid": tg });
+        let new = json!({ "host": host, "groups": groups, "templates": links });
+        server.create("template.create", &new)
+    };
+    let base = template("base", json!([]));
+    let used = template("used", json!([{ "templateid": base }]));
+    let group = server.create("hostgroup.create", &json!({ "name": "h" }));
+    let new = json!({
+        "host": "web", "groups": { "groupid": group }, "templates": { "templateid": used },
+    });
+    server.create("host.create", &new);
+    server.answers(&[
+        (
+            "template.get",
+            json!({ "with_hosts": true, "output": ["host"] }),
+            json!([{ "templateid": used, "host": "used" }]),
+        ),
+        ("template.get", json!({ "with_hosts": true, "countOutput": true }), json!("1")),
+        ("template.get", json!({ "countOutput": true }), json!("2")),
+    ]);
+}
+
+#[test]
 fn a_template_is_read_as_written() {
     let (server, tg) = setup();
     let t = server.create(
