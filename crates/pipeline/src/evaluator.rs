@@ -377,7 +377,8 @@ impl Operands for FormulaOperands<'_, '_> {
     }
 
     fn macro_value(&mut self, token: &str) -> Result<ExprValue, String> {
-        if token.starts_with("{$") {
+        // A function may stand around a user macro; other macros are texts.
+        if token.contains("{$") {
             user_macro(self.evaluator.env, self.hosts, token)
         } else {
             Ok(ExprValue::Text(token.to_owned()))
