@@ -108,18 +108,13 @@ fn pass(
 }
 
 fn report(step: &Step, trace: StepTrace) -> StepReport {
-    let handler = match (&trace.error, &step.on_error) {
-        (None, _) | (_, ErrorHandler::Original) => None,
+    let handler = match step.on_error {
         // An error that is not the one looked for passes the step by.
-        (Some(error), _) if trace.outcome == Outcome::NotSupported(error.clone()) => {
-            match &step.on_error {
-                ErrorHandler::SetError(text) if **text == **error => Some(3),
-                _ => None,
-            }
-        }
-        (_, ErrorHandler::Discard) => Some(1),
-        (_, ErrorHandler::SetValue(_)) => Some(2),
-        (_, ErrorHandler::SetError(_)) => Some(3),
+        _ if !trace.handled => None,
+        ErrorHandler::Original => None,
+        ErrorHandler::Discard => Some(1),
+        ErrorHandler::SetValue(_) => Some(2),
+        ErrorHandler::SetError(_) => Some(3),
     };
     let result = match trace.outcome {
         Outcome::Value(value) => Ok(Some(shown(value))),

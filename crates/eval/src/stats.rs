@@ -163,9 +163,9 @@ pub fn percentile(values: &[f64], percent: f64) -> Option<f64> {
 }
 
 /// Quantile (0 to 1) of a histogram of cumulative buckets `(upper bound, rate)`; the last
-/// bound must be infinite and there must be two buckets at least. Rates of one bound add up, and
+/// bound must be infinite and there must be two buckets at least. Rates of one finite bound add up, and
 /// none counts less than one below it. A histogram that has not moved has no quantile; the field's
-/// value for that is -1.
+/// value for that is -1. With several infinite bounds it may be infinite.
 pub fn histogram_quantile(quantile: f64, buckets: &mut [(f64, f64)]) -> Option<f64> {
     buckets.sort_by(|a, b| a.0.total_cmp(&b.0));
     if buckets.last()?.0 != f64::INFINITY || buckets.len() < 2 {
@@ -174,7 +174,7 @@ pub fn histogram_quantile(quantile: f64, buckets: &mut [(f64, f64)]) -> Option<f
     let mut merged: Vec<(f64, f64)> = Vec::with_capacity(buckets.len());
     for &mut (bound, rate) in buckets {
         match merged.last_mut() {
-            Some(last) if last.0 == bound => last.1 += rate,
+            Some(last) if last.0 == bound && bound.is_finite() => last.1 += rate,
             _ => merged.push((bound, rate)),
         }
     }

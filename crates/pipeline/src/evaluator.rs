@@ -380,6 +380,8 @@ impl Operands for FormulaOperands<'_, '_> {
         // A function may stand around a user macro; other macros are texts.
         if token.contains("{$") {
             user_macro(self.evaluator.env, self.hosts, token)
+        } else if token.starts_with("{#") {
+            Err(format!("Cannot parse formula: invalid token starting with \"{token}\""))
         } else {
             Ok(ExprValue::Text(token.to_owned()))
         }

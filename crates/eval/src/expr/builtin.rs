@@ -126,29 +126,33 @@ fn count(args: &[ExprValue]) -> Called {
     Ok(ExprValue::Unsigned(found))
 }
 
-/// A bucket bound or rate: a number, or infinity in the field's spelling.
-fn bucket_number(value: &ExprValue) -> Result<f64, String> {
-    match value {
-        ExprValue::Text(t) if matches!(t.to_ascii_lowercase().as_str(), "inf" | "+inf") => {
-            Ok(f64::INFINITY)
-        }
-        ExprValue::Text(_) => Err("invalid string values of bucket for function".to_owned()),
-        value => number(value),
-    }
+/// An infinite bound, in the field's spelling.
+fn infinity(value: &ExprValue) -> Option<f64> {
+    let ExprValue::Text(text) = value else { return None };
+    matches!(text.to_ascii_lowercase().as_str(), "inf" | "+inf").then_some(f64::INFINITY)
 }
 
+/// Pairs of bound and rate. Written out they are numbers, and infinity a text; what
+/// `bucket_rate_foreach` gives are bounds from keys, which are texts.
 fn buckets(values: &[ExprValue]) -> Result<Vec<(f64, f64)>, String> {
     let mut flat = Vec::new();
     for value in values {
         match value {
-            ExprValue::Vector(inner) => flat.extend(inner),
-            value => flat.push(value),
+            ExprValue::Vector(inner) => {
+                for value in inner {
+                    flat.push(infinity(value).map_or_else(|| number(value), Ok)?);
+                }
+            }
+            ExprValue::Text(_) => {
+                flat.push(infinity(value).ok_or("invalid string values of bucket for function")?)
+            }
+            value => flat.push(number(value)?),
         }
     }
     if flat.len() < 4 || flat.len() % 2 == 1 {
         return Err("invalid number of rate buckets for function".to_owned());
     }
-    flat.chunks(2).map(|p| Ok((bucket_number(p[0])?, bucket_number(p[1])?))).collect()
+    Ok(flat.chunks(2).map(|pair| (pair[0], pair[1])).collect())
 }
 
 fn histogram_quantile(args: &[ExprValue]) -> Called {
@@ -172,7 +176,8 @@ pub fn bucket_percentile(rates: &ExprValue, percent: &str) -> Result<ExprValue, 
 
 fn quantile_of(quantile: f64, buckets: &mut [(f64, f64)]) -> Called {
     match stats::histogram_quantile(quantile, buckets) {
-        Some(value) => Ok(ExprValue::Float(value)),
+        Some(value) if value.is_finite() => Ok(ExprValue::Float(value)),
+        Some(_) => Err("cannot calculate value for function".to_owned()),
         None => Err("invalid values of rate buckets for function".to_owned()),
     }
 }

@@ -126,6 +126,7 @@ fn functions() {
         // Rates of one bound add up; none counts less than one below.
         ("histogram_quantile(0.5,1,5,1,7,1,6,\"+Inf\",9)", Some("0.5")),
         ("histogram_quantile(0.9,1,20,2,10,3,30,\"+Inf\",25)", Some("2.7")),
+        ("histogram_quantile(0.5,1,10,\"+Inf\",20,\"+Inf\",30)", None),
         ("histogram_quantile(0.5,\"1\",10,\"+Inf\",20)", None),
         ("histogram_quantile(0.5,1,10,\"Infinity\",20)", None),
         ("max(3,\"1m\")", Some("60")),

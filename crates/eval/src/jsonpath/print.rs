@@ -100,7 +100,13 @@ fn node(f: &mut fmt::Formatter<'_>, it: &Node, level: u8) -> fmt::Result {
         }
         Node::Not(inner) => {
             f.write_char('!')?;
-            node(f, inner, OPERAND)
+            // Two signs in a row are none.
+            let enclosed = matches!(**inner, Node::Not(_));
+            if enclosed {
+                f.write_char('(')?;
+            }
+            node(f, inner, OPERAND)?;
+            if enclosed { f.write_char(')') } else { Ok(()) }
         }
         Node::Binary { op, left, right } => {
             let known = OPS.iter().find(|(_, known, _)| known == op);

@@ -65,8 +65,10 @@ pub enum Outcome {
 pub struct StepTrace {
     /// After the error handler.
     pub outcome: Outcome,
-    /// Why the step itself failed.
+    /// Why the step itself failed, or the error that passed it by.
     pub error: Option<Box<str>>,
+    /// The step failed, and `outcome` is what its error handler made of that.
+    pub handled: bool,
 }
 
 /// Runs the steps over a value. A [`Payload::NotSupported`] input passes only steps that look
@@ -108,13 +110,15 @@ pub fn run_traced(
             Ok(outcome) => (outcome, None),
             Err(error) => (handle(step, &error), Some(error)),
         };
+        let handled = error.is_some();
         let error = error.or_else(|| match &outcome {
             // An error that only passes through shows as the step's own.
             Outcome::NotSupported(reason) => Some(reason.to_string()),
             _ => None,
         });
         if let Some(trace) = trace.as_deref_mut() {
-            trace.push(StepTrace { outcome: outcome.clone(), error: error.map(Into::into) });
+            let error = error.map(Into::into);
+            trace.push(StepTrace { outcome: outcome.clone(), error, handled });
         }
         value = match outcome {
             Outcome::Value(value) => value,
