@@ -166,10 +166,15 @@ impl Status {
                 report.merge(part);
             }
         }
-        let (snapshot, now) = (self.0.deps.snapshots.load(), self.0.now());
-        self.0.expected.report(&snapshot, now.clock, limit, &mut report);
-        report.limit(limit);
-        report
+        let shared = Arc::clone(&self.0);
+        // A look at every active item: whoever asks has other things to do meanwhile.
+        let add = move || {
+            let (snapshot, now) = (shared.deps.snapshots.load(), shared.now());
+            shared.expected.report(&snapshot, now.clock, limit, &mut report);
+            report.limit(limit);
+            report
+        };
+        tokio::task::spawn_blocking(add).await.unwrap_or_default()
     }
 
     /// Makes items due at once; returns how many of them are scheduled.

@@ -71,7 +71,11 @@ impl ExpectedValues {
             snapshot.items.values().filter(collected).filter_map(entry).collect()
         };
         let mut table = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        *table = Table { revision: Some(snapshot.revision), items };
+        let old =
+            std::mem::replace(&mut *table, Table { revision: Some(snapshot.revision), items });
+        // Freeing a large one takes its time: not while others wait.
+        drop(table);
+        drop(old);
     }
 
     /// Adds to a report what is late at `now_s`, with about `limit` details.

@@ -39,12 +39,16 @@ use crate::tls::Identity;
 const SOON: Duration = Duration::from_millis(100);
 /// Between two looks for those that did not come.
 const LOOK: Duration = Duration::from_millis(50);
-/// A round that takes so long shows that the thread has more than it can do.
+/// A round that takes so long, or connections that wait so long to be accepted, show that the thread has
+/// more than it can do.
 const LAG: Duration = Duration::from_millis(50);
 /// Connections accepted before those that are there have their turn.
 const ACCEPTS: usize = 64;
 /// Bytes of a header.
 const HEADER: usize = 13;
+/// Longest request of this thread, with its header. What is made of it takes a few times the room of its
+/// text, and may have that without asking for room.
+const SHORT: usize = FREE_BYTES / 5;
 
 /// What the first bytes of a connection are.
 #[derive(Debug, PartialEq, Eq)]
@@ -67,7 +71,7 @@ fn look(bytes: &[u8]) -> Look {
     let length = bytes.get(START.len()..START.len() + 4).and_then(|n| n.try_into().ok());
     let length = length.map_or(usize::MAX, |n| u32::from_le_bytes(n) as usize);
     let whole = length.saturating_add(HEADER);
-    if !bytes.starts_with(START) || whole > FREE_BYTES || bytes.len() > whole {
+    if !bytes.starts_with(START) || whole > SHORT || bytes.len() > whole {
         Look::Other
     } else if bytes.len() < whole {
         Look::More
@@ -169,6 +173,10 @@ pub(super) struct Quick {
     admitting: Option<Admitting>,
     /// A listener may have more.
     more: bool,
+    /// When that began.
+    more_since: Duration,
+    /// The listener that is asked first: each in turn.
+    first: usize,
     /// After an error of accept(2): the next attempt, and the pause until then.
     refused: Option<(Duration, Duration)>,
     /// This thread does not keep up: tasks may have other cores.
@@ -197,6 +205,8 @@ impl Quick {
             answering: FuturesUnordered::new(),
             admitting: None,
             more: true,
+            more_since: Duration::ZERO,
+            first: 0,
             refused: None,
             lagging: false,
             buffer: vec![0; FREE_BYTES].into_boxed_slice(),
@@ -221,7 +231,9 @@ impl Quick {
                 end = Some(now + grace);
             }
             for at in ready.drain(..) {
-                self.more |= at == LISTENER;
+                if at == LISTENER && !self.more {
+                    (self.more, self.more_since) = (true, now);
+                }
                 self.receive(at);
             }
             self.accept(now, context);
@@ -232,7 +244,8 @@ impl Quick {
             if end.is_some_and(|end| self.answering.is_empty() || now >= end) {
                 return;
             }
-            self.lagging = clock.monotonic().saturating_sub(now) >= LAG;
+            let since = if self.more { self.more_since } else { now };
+            self.lagging = clock.monotonic().saturating_sub(since) >= LAG;
             let patience =
                 if self.bell.sleep() { self.patience(end) } else { Some(Duration::ZERO) };
             self.table.wait(patience, &mut ready);
@@ -266,21 +279,25 @@ impl Quick {
         if self.refused.is_some_and(|(until, _)| now < until) || !self.more {
             return;
         }
-        let mut room = ACCEPTS;
-        let mut at = 0;
-        while let Some(listener) = self.listeners.get(at) {
+        let (mut room, mut drained) = (ACCEPTS, 0);
+        while drained < self.listeners.len() {
             if room == 0 || self.admitting.is_some() {
-                return;
+                return self.first += 1;
             }
+            let at = self.first % self.listeners.len();
+            let Some(listener) = self.listeners.get(at) else { return };
             match listener.accept() {
                 Ok((stream, address)) => {
                     room -= 1;
                     self.refused = None;
                     self.admit(stream.into(), plain(address.ip()), now, context);
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => at += 1,
+                Err(error) if error.kind() == ErrorKind::WouldBlock => {
+                    (self.first, drained) = (at + 1, drained + 1);
+                }
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => {
+                    self.first = at + 1;
                     self.trapper.accept_failed(&error);
                     self.evict();
                     let pause = self.refused.map_or(ACCEPT_PAUSE, |(_, pause)| pause * 2);
@@ -357,11 +374,15 @@ impl Quick {
 
     fn answer(&self, waiting: Waiting, frame: Frame) {
         let Waiting { stream, ip, place, .. } = waiting;
+        // From here on nobody takes the seat, although others have their turn first.
+        let Some(busy) = place.seat.busy() else { return place.lost(ip) };
         let runtime = self.runtime.clone();
         let work = async move {
             let trapper = Arc::clone(&place.trapper);
             let peer = Peer { ip, identity: Identity::unencrypted() };
-            let Some(answer) = trapper.respond(frame, peer, &place.seat).await else { return };
+            let answer = trapper.respond(frame, peer, &place.seat).await;
+            drop(busy);
+            let Some(answer) = answer else { return };
             Counters::add(&trapper.shared.counters.bytes_out, answer.len() as u64);
             let sent = match (&stream).write(&answer) {
                 Ok(sent) => sent,
@@ -404,8 +425,8 @@ mod tests {
         }
         assert_eq!(look(&plain), Look::Whole);
         let longer = [&plain[..], b"x"].concat();
-        let long = wire::zbxd::encode(&vec![b' '; FREE_BYTES], wire::zbxd::PROTOCOL);
-        let longest = wire::zbxd::encode(&vec![b' '; FREE_BYTES - HEADER], wire::zbxd::PROTOCOL);
+        let long = wire::zbxd::encode(&vec![b' '; SHORT], wire::zbxd::PROTOCOL);
+        let longest = wire::zbxd::encode(&vec![b' '; SHORT - HEADER], wire::zbxd::PROTOCOL);
         let packed = wire::zbxd::encode(&[b' '; 100], wire::zbxd::COMPRESSED);
         for (bytes, expected) in [
             (&longer[..], Look::Other),
