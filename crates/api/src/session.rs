@@ -20,7 +20,7 @@ use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
 use attempts::Attempts;
 use hashing::Hasher;
-use opened::{New, Opened};
+use opened::{New, Opened, Verified};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
@@ -173,8 +173,8 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     let (sql, params) = match api.sessions.opened.get(digest) {
         Some(new) => (
             "SELECT userid, CAST(? AS BIGINT) AS lastaccess, 0 AS status, autologout \
-             FROM users WHERE userid = ?",
-            vec![new.created.into(), new.userid.into()],
+             FROM users WHERE userid = ? AND passwd = ?",
+            vec![new.created.into(), new.by.userid.into(), new.by.hash.into()],
         ),
         None => (
             "SELECT s.userid, s.lastaccess, s.status, u.autologout FROM sessions s \
@@ -270,9 +270,13 @@ pub(crate) const NO_ACCESS: &str = "No permissions for system access.";
 /// A hash of [`BCRYPT_COST`] that no user has, for names without a usable one.
 const NO_HASH: &str = "$2b$10$CCCCCCCCCCCCCCCCCCCCC.E5YPO9kmyuRGyh0XouQYb4YMJKvyOeW";
 
-/// Checks name and password; counts failures. Returns the user's id. Every attempt compares one hash,
+/// Checks name and password; counts failures. Returns the user. Every attempt compares one hash,
 /// also of unknown users and blocked accounts, so that its duration shows neither.
-pub(crate) fn check_password(call: &Call<'_>, username: &str, password: String) -> ApiResult<u64> {
+pub(crate) fn check_password(
+    call: &Call<'_>,
+    username: &str,
+    password: String,
+) -> ApiResult<Verified> {
     let sessions = &call.api.sessions;
     let now = call.now();
     let attempt = sessions.attempts.begin(call.peer, username, now, &call.gone);
@@ -283,7 +287,8 @@ pub(crate) fn check_password(call: &Call<'_>, username: &str, password: String) 
     let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
     let exists = usable.is_some();
     let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
-    let compare = move || bcrypt::verify(password, &hash).unwrap_or(false);
+    let compared = hash.clone();
+    let compare = move || bcrypt::verify(password, &compared).unwrap_or(false);
     let good = sessions.hasher.run(call.peer, &call.gone, compare)? && exists;
     let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
     attempt.end(good, now);
@@ -292,14 +297,14 @@ pub(crate) fn check_password(call: &Call<'_>, username: &str, password: String) 
     if !good || row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid) {
         sessions.attempts.note(userid, good, call.peer, now);
     }
-    if good { Ok(userid) } else { Err(E::application(BAD_LOGIN)) }
+    if good { Ok(Verified { userid, hash }) } else { Err(E::application(BAD_LOGIN)) }
 }
 
 /// Opens a session; returns its id.
-pub(crate) fn open(api: &Api, userid: u64) -> ApiResult<String> {
+pub(crate) fn open(api: &Api, by: Verified) -> ApiResult<String> {
     let id = random_hex(16)?;
     let now = api.deps.clock.unix_s();
-    api.sessions.opened.add(&api.deps.config, digest(&id), New { userid, created: now })?;
+    api.sessions.opened.add(&api.deps.config, digest(&id), New { by, created: now })?;
     Ok(id)
 }
 

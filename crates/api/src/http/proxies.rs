@@ -46,7 +46,9 @@ impl Proxies {
         let told: Vec<&str> = headers
             .get_all(FORWARDED_FOR)
             .iter()
-            .flat_map(|value| value.to_str().unwrap_or("").split(','))
+            // Byte by byte: what a client wrote must not spoil what its proxy added.
+            .flat_map(|value| value.as_bytes().split(|byte| *byte == b','))
+            .map(|entry| std::str::from_utf8(entry).unwrap_or(""))
             .collect();
         let mut nearest = peer;
         for address in told.into_iter().rev().map(address) {
@@ -64,18 +66,22 @@ impl Proxies {
 fn address(text: &str) -> Option<IpAddr> {
     let text = text.trim();
     let bare = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
-    bare.parse().ok().or_else(|| text.parse::<SocketAddr>().ok().map(|address| address.ip()))
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    bare.parse().ok().or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
 #[cfg(test)]
 mod tests {
+    use axum::http::HeaderValue;
+
     use super::*;
 
     fn client(peer: &str, told: &[&str]) -> String {
         let proxies = Proxies::parse("10.0.0.0/24, ::1").unwrap();
         let mut headers = HeaderMap::new();
         for value in told {
-            headers.append(FORWARDED_FOR, value.parse().unwrap());
+            let value = HeaderValue::from_bytes(value.as_bytes()).unwrap();
+            headers.append(FORWARDED_FOR, value);
         }
         proxies.client(peer.parse().unwrap(), &headers).to_string()
     }
@@ -88,6 +94,7 @@ mod tests {
         assert_eq!(client("10.0.0.1", &["203.0.113.9", "198.51.100.7:4711"]), "198.51.100.7");
         assert_eq!(client("10.0.0.1", &["[2001:db8::1]:443"]), "2001:db8::1");
         assert_eq!(client("10.0.0.1", &["[2001:db8::1]"]), "2001:db8::1");
+        assert_eq!(client("10.0.0.1", &["::ffff:198.51.100.7"]), "198.51.100.7");
     }
 
     #[test]
@@ -95,6 +102,7 @@ mod tests {
         assert_eq!(client("192.0.2.1", &["198.51.100.7"]), "192.0.2.1");
         assert_eq!(client("10.0.0.1", &["10.0.0.7, unknown"]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &["198.51.100.7, unknown, 10.0.0.2"]), "10.0.0.2");
+        assert_eq!(client("10.0.0.1", &["é, 198.51.100.7"]), "198.51.100.7");
         assert_eq!(client("10.0.0.1", &[""]), "10.0.0.1");
         assert_eq!(client("10.0.0.1", &[]), "10.0.0.1");
     }

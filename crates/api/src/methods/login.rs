@@ -29,9 +29,10 @@ fn login(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         None => Err(ApiError::at("/", format_args!("the parameter \"{name}\" is missing"))),
     };
     let (username, password) = (text("username")?, text("password")?);
-    let userid = session::check_password(call, &username, password)?;
-    let user = session::user(call.api, userid, "", session::NO_ACCESS)?;
-    let id = session::open(call.api, user.id)?;
+    let verified = session::check_password(call, &username, password)?;
+    let userid = verified.userid;
+    session::user(call.api, userid, "", session::NO_ACCESS)?;
+    let id = session::open(call.api, verified)?;
     if params::flag(input.get("userData")) {
         user_data(call, userid, Some(&id))
     } else {

@@ -11,11 +11,19 @@ use stdx::sync::lock;
 const WAITING_MAX: usize = 10_000;
 
 /// A session that was just opened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct New {
-    pub(super) userid: u64,
+    pub(super) by: Verified,
     /// Seconds since 1970.
     pub(super) created: u64,
+}
+
+/// Who gave the right password, and the hash that it was compared with. A session is for as long as the
+/// user has this hash: it may be another already when the comparison ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Verified {
+    pub(crate) userid: u64,
+    pub(super) hash: String,
 }
 
 /// The sessions that wait, by digest. They are as good as written ones, except that the end of the
@@ -39,7 +47,7 @@ impl Opened {
     /// `None` = the database knows of the session, or nobody. Ask before the database: what is
     /// written in between is then found there.
     pub(super) fn get(&self, digest: &str) -> Option<New> {
-        lock(&self.0).get(digest).copied()
+        lock(&self.0).get(digest).cloned()
     }
 
     /// Opens a session. It is in the database at once where nobody changes the configuration.
@@ -74,16 +82,18 @@ impl Opened {
     pub(crate) fn write(&self, edit: &mut Edit<'_>) -> DbResult<Written<'_>> {
         let waiting = lock(&self.0);
         for (digest, new) in waiting.iter() {
-            // The user may be deleted already, or a commit whose outcome was not known kept it.
+            // The user may be deleted or have another password already, or a commit whose outcome was
+            // not known kept the session.
             edit.execute(
                 "INSERT INTO sessions (digest, userid, created, lastaccess) \
                  SELECT ?, u.userid, CAST(? AS BIGINT), CAST(? AS BIGINT) FROM users u \
-                 WHERE u.userid = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE digest = ?)",
+                 WHERE u.userid = ? AND u.passwd = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE digest = ?)",
                 &[
                     digest.as_str().into(),
                     new.created.into(),
                     new.created.into(),
-                    new.userid.into(),
+                    new.by.userid.into(),
+                    new.by.hash.as_str().into(),
                     digest.as_str().into(),
                 ],
             )?;
@@ -160,5 +170,16 @@ mod tests {
         server.call("user.delete", &json!([id])).unwrap();
         server.api.write_accesses();
         assert!(!server.api.is_signed_in(&session), "the user was deleted");
+    }
+
+    #[test]
+    fn a_password_that_is_changed_while_it_is_compared_opens_nothing() {
+        let server = Server::start();
+        server.user("u", "1", &[]);
+        let userid = server.count("SELECT userid AS n FROM users WHERE username = 'u'");
+        let hash = "the hash of the password before".to_owned();
+        let by = super::Verified { userid: userid.try_into().unwrap(), hash };
+        let session = crate::session::open(&server.api, by).unwrap();
+        assert!(!server.api.is_signed_in(&session));
     }
 }

@@ -108,7 +108,8 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
   const [severity, setSeverity] = useState("");
   const [suppress, setSuppress] = useState("");
   const mutation = useUpdateProblems();
-  const leave = useDialogDraft(message.trim(), mutation.error, onClose);
+  const draft = { message: message.trim(), acknowledge, close, severity, suppress };
+  const leave = useDialogDraft(draft, mutation.error, onClose);
   const nothing = !message.trim() && !acknowledge && !close && severity === "" && suppress === "";
   const submit = () => {
     if (nothing) return;

@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
+import { ApiError } from "~/api/client";
 import { compareImport, formatOf, runImport } from "~/api/configuration";
 import { explain } from "~/api/errors";
 import { Button } from "~/ui/button";
@@ -141,11 +142,16 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
   });
   const run = useMutation({
     mutationFn: () =>
-      runInOrder(files, async (file) => {
-        const changes = await compare(file, removeMissing);
-        if (changes.length > 0) await runImport(file.text, formatOf(file.name), removeMissing);
-        return changes;
-      }),
+      runInOrder(
+        files,
+        async (file) => {
+          const changes = await compare(file, removeMissing);
+          if (changes.length > 0) await runImport(file.text, formatOf(file.name), removeMissing);
+          return changes;
+        },
+        // A refusal by the API: its codes are below zero.
+        (error) => error instanceof ApiError && error.code < 0,
+      ),
     onSettled: () => void client.invalidateQueries(),
   });
   const choose = async (list: FileList | null | undefined) => {
