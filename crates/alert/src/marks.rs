@@ -19,6 +19,8 @@ const MARGIN_S: u32 = 60;
 #[derive(Debug, Default, Clone)]
 pub(crate) struct Marks {
     of: BTreeMap<usize, u32>,
+    /// Some shard had values since the common mark was written.
+    news: bool,
 }
 
 impl Marks {
@@ -28,14 +30,17 @@ impl Marks {
         let before = self.of.clone();
         let mut all = usize::MAX;
         for finding in findings {
-            if let TriggerFinding::Mark(FindingsMark { shard, shards, at_s }) = finding {
+            if let TriggerFinding::Mark(FindingsMark { shard, shards, at_s, news }) = finding {
                 self.of.insert(*shard, *at_s);
+                self.news |= *news;
                 all = *shards;
             }
         }
         let oldest = |of: &BTreeMap<usize, u32>| of.values().min().copied();
         let is_new = before.len() < all || oldest(&before) != oldest(&self.of);
-        oldest(&self.of).filter(|_| self.of.len() == all && is_new)
+        let written = oldest(&self.of).filter(|_| self.of.len() == all && is_new && self.news);
+        self.news &= written.is_none();
+        written
     }
 }
 
@@ -77,7 +82,9 @@ mod tests {
 
     #[test]
     fn the_common_mark_is_that_of_the_shard_furthest_behind() {
-        let mark = |shard, at_s| TriggerFinding::Mark(FindingsMark { shard, shards: 2, at_s });
+        let told =
+            |shard, at_s, news| TriggerFinding::Mark(FindingsMark { shard, shards: 2, at_s, news });
+        let mark = |shard, at_s| told(shard, at_s, true);
         let mut marks = Marks::default();
         let steps = [
             (vec![mark(0, 10)], None),
@@ -87,6 +94,9 @@ mod tests {
             (vec![mark(1, 25)], Some(25)),
             // The clock was set back.
             (vec![mark(1, 5)], Some(5)),
+            // Nothing came, then something at one shard: the other has nothing to tell up to then.
+            (vec![told(0, 40, false), told(1, 40, false)], None),
+            (vec![told(0, 50, false), mark(1, 50)], Some(50)),
         ];
         for (findings, expected) in steps {
             assert_eq!(marks.take(&findings), expected, "{findings:?}");

@@ -92,6 +92,8 @@ pub struct FindingsMark {
     pub shards: usize,
     /// Seconds since 1970.
     pub at_s: u32,
+    /// Values were kept since the mark before: one that says otherwise alone is not worth writing.
+    pub news: bool,
 }
 
 /// What may not have been evaluated before the process ended.

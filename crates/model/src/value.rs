@@ -84,6 +84,18 @@ pub enum Payload {
     Meta,
 }
 
+impl Payload {
+    /// Bytes of its text.
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Self::Text(text) => text.len(),
+            Self::Log(line) => line.0.len(),
+            Self::NotSupported(reason) => reason.len(),
+            Self::Unsigned(_) | Self::Float(_) | Self::Meta => 0,
+        }
+    }
+}
+
 /// A preprocessed, typed, stamped value: what history keeps.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sample {

@@ -81,17 +81,26 @@ impl Progress {
 }
 
 impl Core {
-    /// Once a second. There is no mark as long as something is to be evaluated that is kept.
+    /// Once a second.
     pub(crate) fn mark_findings(&mut self, now_s: u64) {
+        if now_s >= self.progress.next_s {
+            self.mark(now_s);
+        }
+    }
+
+    /// Marks that everything is told which was found up to now, or up to what waits for others. There
+    /// is no mark as long as values from before a crash are to be looked at.
+    pub(crate) fn mark(&mut self, now_s: u64) {
         let progress = &mut self.progress;
-        let is_due = progress.news && now_s >= progress.next_s;
-        if !is_due || progress.catch_up.is_some() || self.triggers.any_postponed() {
+        if progress.catch_up.is_some() {
             return;
         }
-        (progress.news, progress.next_s) = (false, now_s + MARK_EVERY_S);
+        progress.next_s = now_s + MARK_EVERY_S;
+        let news = std::mem::take(&mut progress.news);
         let (shard, shards) = (self.place.index, self.place.shards);
-        let at_s = u32::try_from(now_s).unwrap_or(u32::MAX);
-        self.findings.send(TriggerFinding::Mark(FindingsMark { shard, shards, at_s }));
+        let now_s = u32::try_from(now_s).unwrap_or(u32::MAX);
+        let at_s = self.triggers.oldest_postponed().map_or(now_s, |at| at.clock.min(now_s));
+        self.findings.send(TriggerFinding::Mark(FindingsMark { shard, shards, at_s, news }));
     }
 
     /// The newest value of an item, after a start.

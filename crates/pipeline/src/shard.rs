@@ -131,6 +131,9 @@ async fn stop(core: &mut Core, inbox: &mut Inbox, batches: &mut Vec<ValueBatch>)
         round(core, inbox, batches, batch);
         core.send_waiting();
     }
+    // A run that follows may crash before its own first mark.
+    core.progress.kept();
+    core.mark(core.now_s().into());
     for _ in 0..GIVE_UP_AFTER {
         while let Some(message) = inbox.peers.try_recv() {
             core.hear(message);

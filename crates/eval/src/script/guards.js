@@ -1,24 +1,29 @@
 // Called once with: the elements that one call may go over; `spend`, which throws when the script's
-// time is over. `length` is read once more than without the guard; what a getter returns later is
-// the method's own business, so array-likes whose length is a getter are refused.
-(function (max, spend) {
+// time is over, and cannot be caught in the end; `isProxy`. `length` is read once more than without
+// the guard: array-likes that could tell another one then are refused.
+(function (max, spend, isProxy) {
     'use strict';
     var apply = Reflect.apply, define = Object.defineProperty, isArray = Array.isArray;
     var describe = Object.getOwnPropertyDescriptor, parent = Object.getPrototypeOf;
     var isView = ArrayBuffer.isView, min = Math.min, stringify = JSON.stringify;
+    var exec = RegExp.prototype.exec, hasOwn = Object.prototype.hasOwnProperty;
     var PATTERN_MAX = 10000, NORMALIZED_MAX = 20000, PREFIXED_MAX = 10000, COMPARED_MAX = 2e8;
     function long(length) {
         throw new RangeError('an array of ' + length + ' elements is too long for a script');
     }
     function check(object) {
         if (object === null || typeof object !== 'object' && typeof object !== 'function') return 0;
+        if (isProxy(object)) throw new TypeError('a proxy is no array for a script');
         var length = object.length;
+        if (length !== null && (typeof length === 'object' || typeof length === 'function')) {
+            throw new RangeError('the length of an array has to be a number');
+        }
         if (length > max) long(length);
         if (isArray(object)) return length;
         for (var at = object, depth = 0; at !== null && depth < 100; at = parent(at), depth++) {
             var own = describe(at, 'length');
             if (own !== undefined) {
-                if (own.get !== undefined && !isView(object)) {
+                if (apply(hasOwn, own, ['get']) && !isView(object)) {
                     throw new RangeError('the length of an array may not be a getter');
                 }
                 break;
@@ -26,14 +31,15 @@
         }
         return length > 0 ? +length : 0;
     }
-    // `before` sees `this` and the arguments, and throws.
+    // `before` sees `this` and the arguments, and throws; it may change the arguments, and return
+    // what stands for `this`.
     function wrap(owner, name, before) {
         var native = owner[name];
         if (typeof native !== 'function') return;
         var wrapped = ({[name](...values) {
             spend();
-            before(this, values);
-            return apply(native, this, values);
+            var self = before(this, values);
+            return apply(native, self === undefined ? this : self, values);
         }})[name];
         replace(owner, name, native, wrapped);
     }
@@ -47,10 +53,21 @@
         names.forEach(function (name) { wrap(owner, name, before); });
     }
     all(Array.prototype, ['at', 'copyWithin', 'every', 'fill', 'filter', 'find', 'findIndex',
-        'findLast', 'findLastIndex', 'flatMap', 'forEach', 'includes', 'indexOf', 'join',
+        'findLast', 'findLastIndex', 'forEach', 'includes', 'indexOf', 'join',
         'lastIndexOf', 'map', 'reduce', 'reduceRight', 'reverse', 'shift', 'slice', 'some',
         'sort', 'splice', 'toLocaleString', 'toReversed', 'toSorted', 'toSpliced', 'toString',
-        'unshift', 'with'], check);
+        'unshift', 'with'], function (array) { check(array); });
+    // What is returned is gone through as well.
+    wrap(Array.prototype, 'flatMap', function (array, values) {
+        check(array);
+        var map = values[0];
+        if (typeof map !== 'function') return;
+        values[0] = function (...given) {
+            var found = apply(map, this, given);
+            if (isArray(found)) check(found);
+            return found;
+        };
+    });
     function together(object, values) {
         var length = check(object);
         for (var i = 0; i < values.length; i++) {
@@ -58,8 +75,16 @@
             if (length > max) long(length);
         }
     }
-    wrap(Array.prototype, 'concat', together);
-    wrap(Array, 'from', together);
+    // What is no array is one element.
+    function spreads(value) {
+        if (value === null || typeof value !== 'object') return false;
+        var told = value[Symbol.isConcatSpreadable];
+        return told === undefined ? isArray(value) : Boolean(told);
+    }
+    wrap(Array.prototype, 'concat', function (array, values) {
+        together(spreads(array) ? array : null, values.filter(spreads));
+    });
+    wrap(Array, 'from', function (self, values) { together(null, values); });
     // What is nested counts as often as it is reached.
     function flattened(array, depth, counted) {
         counted += check(array);
@@ -75,20 +100,32 @@
         }
     });
     var typed = parent(Uint8Array.prototype), typedArray = parent(Uint8Array);
-    all(typed, ['sort', 'toSorted', 'join', 'toLocaleString', 'toString'], check);
+    all(typed, ['sort', 'toSorted', 'join', 'toLocaleString', 'toString'],
+        function (array) { check(array); });
     wrap(typed, 'set', function (array, values) { if (!isView(values[0])) check(values[0]); });
-    wrap(typedArray, 'from', together);
+    wrap(typedArray, 'from', function (self, values) { together(null, values); });
     wrap(String, 'raw', function (self, values) {
         if (values[0] !== null && values[0] !== undefined) check(values[0].raw);
     });
+    function names(list) {
+        check(list);
+        var listed = {__proto__: null};
+        for (var i = 0; i < list.length; i++) {
+            if (typeof list[i] !== 'symbol') listed[String(list[i])] = true;
+        }
+        return listed;
+    }
     // A function of ours for each member: calls end with the script's time, loops of the engine do
     // not. A list of names keeps their order, so it is applied in a second pass.
     define(JSON, 'stringify', {
         value: function stringify_(value, replacer, space) {
             spend();
             var own = typeof replacer === 'function' ? replacer : undefined;
-            if (isArray(replacer)) check(replacer);
+            var listed = isArray(replacer) ? names(replacer) : undefined, root = true;
             var text = stringify(value, function (key, member) {
+                // What the second pass leaves out.
+                if (listed !== undefined && !root && !isArray(this) && !listed[key]) return undefined;
+                root = false;
                 if (own !== undefined) member = apply(own, this, [key, member]);
                 if (isArray(member)) {
                     spend();
@@ -100,31 +137,65 @@
         }, writable: true, enumerable: false, configurable: true
     });
     define(JSON.stringify, 'name', {value: 'stringify', configurable: true});
+    // As the method makes a text of it, once.
+    function asText(value) {
+        return value !== null && typeof value === 'object' ? String(value) : value;
+    }
+    function isPattern(value) {
+        return [Symbol.match, Symbol.matchAll, Symbol.replace, Symbol.search, Symbol.split].some(
+            function (name) { return value[name] !== undefined; });
+    }
+    function argument(values) {
+        var value = values[0];
+        if (value !== null && typeof value === 'object' && !isPattern(value)) values[0] = asText(value);
+        return values[0];
+    }
     // A search compares each place with the whole pattern at worst.
     function compared(text, values) {
-        var pattern = values[0];
-        if (typeof pattern !== 'string' || pattern.length < 100) return;
+        text = asText(text);
+        var pattern = argument(values);
+        if (typeof pattern !== 'string' || pattern.length < 100) return text;
         var length = text === null || text === undefined ? 0 : +text.length;
         if (length * min(pattern.length, length) > COMPARED_MAX) {
             throw new RangeError('a text of ' + length + ' characters is too long to search for ' +
                 pattern.length + ' characters');
         }
+        return text;
     }
     all(String.prototype, ['indexOf', 'lastIndexOf', 'includes'], compared);
     all(String.prototype, ['split', 'replace', 'replaceAll'], function (text, values) {
-        compared(text, values);
+        text = compared(text, values);
+        values[1] = asText(values[1]);
         if (typeof values[1] === 'string' && text !== null && text !== undefined &&
-            text.length > PREFIXED_MAX && /\$[`']/.test(values[1])) {
+            text.length > PREFIXED_MAX && apply(exec, /\$[`']/, [values[1]]) !== null) {
             throw new RangeError('a text of ' + text.length + ' characters is too long for $` or $\'');
         }
+        return text;
     });
-    wrap(String.prototype, 'normalize', function (text) {
-        if (text !== null && text !== undefined && text.length > NORMALIZED_MAX) {
+    function normalized(text) {
+        text = asText(text);
+        if (typeof text === 'string' && text.length > NORMALIZED_MAX &&
+            apply(exec, /^[\x00-\x7f]*$/, [text]) === null) {
             throw new RangeError('a text of ' + text.length + ' characters is too long to normalize');
         }
+        return text;
+    }
+    wrap(String.prototype, 'normalize', normalized);
+    wrap(String.prototype, 'localeCompare', function (text, values) {
+        values[0] = normalized(values[0]);
+        return normalized(text);
     });
+    // Each takes a time that grows with its text: a loop of them is looked at each time.
+    function nothing() {}
+    all(String.prototype, ['concat', 'padEnd', 'padStart', 'repeat', 'slice', 'substr', 'substring',
+        'toLocaleLowerCase', 'toLocaleUpperCase', 'toLowerCase', 'toUpperCase', 'trim', 'trimEnd',
+        'trimStart'], nothing);
+    wrap(JSON, 'parse', nothing);
+    all(Object, ['assign', 'entries', 'fromEntries', 'getOwnPropertyNames', 'keys', 'values'], nothing);
+    all(globalThis, ['decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape',
+        'unescape'], nothing);
     function pattern(values) {
-        var length = typeof values[0] === 'string' ? values[0].length : 0;
+        var text = argument(values), length = typeof text === 'string' ? text.length : 0;
         if (length > PATTERN_MAX) {
             throw new RangeError('a regular expression of ' + length + ' characters is too long');
         }

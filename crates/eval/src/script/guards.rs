@@ -5,8 +5,9 @@
 //! script's time is looked at each time: the engine itself looks at one call in thousands.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
-use rquickjs::{Ctx, Exception, Function};
+use rquickjs::{Ctx, Exception, Function, Value};
 use stdx::clock::SharedClock;
 
 use super::Budget;
@@ -26,10 +27,14 @@ pub(super) fn install(
     let (budget, clock) = (Arc::clone(budget), Arc::clone(clock));
     let spend = move |ctx: Ctx<'_>| -> Result<(), rquickjs::Error> {
         if budget.is_over(clock.monotonic()) {
+            budget.over.store(true, Ordering::Relaxed);
             return Err(Exception::throw_message(&ctx, "script execution timeout"));
         }
         Ok(())
     };
     let wrap: Function<'_> = ctx.eval(WRAP)?;
-    wrap.call((ELEMENTS_MAX, Function::new(ctx.clone(), spend)?))
+    let is_proxy = |value: Value<'_>| value.is_proxy();
+    let (spend, is_proxy) =
+        (Function::new(ctx.clone(), spend)?, Function::new(ctx.clone(), is_proxy)?);
+    wrap.call((ELEMENTS_MAX, spend, is_proxy))
 }

@@ -22,7 +22,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use foldhash::fast::RandomState;
@@ -165,6 +165,8 @@ impl std::fmt::Debug for Engine {
 struct Budget {
     deadline_ns: AtomicU64,
     checks: AtomicU64,
+    /// A guard has seen the end of the call's time: what it threw the script may have caught.
+    over: AtomicBool,
     /// `HttpRequest` objects that the call has made.
     requests: AtomicU64,
     /// `Browser` objects that the call has made.
@@ -242,6 +244,7 @@ impl Engine {
         time_max: Duration,
     ) -> Result<Option<String>, CallError> {
         self.budget.checks.store(0, Ordering::Relaxed);
+        self.budget.over.store(false, Ordering::Relaxed);
         self.budget.requests.store(0, Ordering::Relaxed);
         self.budget.browsers.store(0, Ordering::Relaxed);
         let deadline = ns(self.clock.monotonic() + time_max);
@@ -274,16 +277,17 @@ impl Engine {
         if let Some(outside) = &self.outside {
             self.browsers.close(&**outside);
         }
+        let over = self.budget.over.load(Ordering::Relaxed);
         if let Err(error) = &result {
             // Where memory is short the error may have lost its text.
             let used = self.runtime.memory_usage().malloc_size;
             let short = usize::try_from(used).is_ok_and(|used| used > MEMORY_BYTES_MAX / 2);
             self.spoiled |= short || error.contains(OUT_OF_MEMORY);
-            if self.budget.is_spent(self.clock.monotonic()) {
-                self.spoiled = true;
-                self.ran_out = true;
-                return Err(CallError::Run("script execution timeout".to_owned()));
-            }
+        }
+        if over || result.is_err() && self.budget.is_spent(self.clock.monotonic()) {
+            self.spoiled = true;
+            self.ran_out = true;
+            return Err(CallError::Run("script execution timeout".to_owned()));
         }
         result.map_err(CallError::Run)
     }

@@ -299,3 +299,59 @@ fn what_the_engine_does_between_two_looks_at_the_time_is_short() {
         assert!(result.is_err(), "{source}: {result:?}");
     }
 }
+
+#[test]
+fn a_script_that_catches_the_end_of_its_time_has_run_out_all_the_same() {
+    let mut scripts =
+        Scripts::with_time_max(stdx::clock::RealClock::shared(), Duration::from_millis(20));
+    for source in [
+        "var n = 0; for (;;) { try { 'a'.match(/a/); n++ } catch (e) { return n } }",
+        "for (;;) { try { [1].map(String) } catch (e) { return '[]' } }",
+    ] {
+        let error = scripts.call(source, "").unwrap_err();
+        assert_eq!(error, "script execution timeout", "{source}");
+        assert!(scripts.ran_out(), "{source}");
+    }
+}
+
+#[test]
+fn guarded_methods_give_what_the_engine_gives() {
+    let mut engine = Scripts::new(stdx::clock::RealClock::shared());
+    for (source, expected) in [
+        ("var o = {id: 1, x: 2n}; o.self = o; return JSON.stringify(o, ['id'])", r#"{"id":1}"#),
+        (
+            "return JSON.stringify({b: [{a: 1, c: 2}], a: 3}, ['a', 'b'])",
+            r#"{"a":3,"b":[{"a":1}]}"#,
+        ),
+        ("return JSON.stringify([1, {1: 2, c: 3}], [1])", r#"[1,{"1":2}]"#),
+        ("return [1].concat({name: 'a', length: 104857600}).length", "2"),
+        ("return [1].concat([2, [3]], 4).join()", "1,2,3,4"),
+        ("return [1, 2].flatMap(function (n) { return [n, n * 2] }).join()", "1,2,2,4"),
+        ("return 'a,b'.split(',').join('-') + 'aXb'.replace('X', '$&$&')", "a-baXXb"),
+        ("return 'abc'.replace(/b/, function (b) { return b.toUpperCase() })", "aBc"),
+        ("return '1,2'.indexOf([2]) + 'x[object Object]'.indexOf({})", "3"),
+        ("return 'a'.localeCompare('b') + ' ' + 'é'.normalize('NFD').length", "-1 2"),
+        ("return 'abc'.split().length + Array.from('abc').length", "4"),
+        ("return JSON.stringify(Array.from({length: 3}))", "[null,null,null]"),
+        ("Object.prototype.get = 1; return [3, 1].sort().join()", "1,3"),
+    ] {
+        assert_eq!(engine.call(source, ""), Ok(Some(expected.to_owned())), "{source}");
+    }
+}
+
+#[test]
+fn array_likes_that_tell_another_length_later_are_refused() {
+    let mut engine = Scripts::new(stdx::clock::RealClock::shared());
+    for source in [
+        "var i = 0; [].reverse.call({length: {valueOf() { return i++ < 2 ? 0 : 9e15 }}}); return 1",
+        "var i = 0; [].reverse.call(new Proxy({}, {get() { return i++ < 2 ? 0 : 9e15 }})); return 1",
+        "[0].flatMap(() => new Array(4294967295)); return 1",
+        "'a'.repeat(1e6).indexOf(['b'.repeat(1e5)]); return 1",
+        "String.prototype.indexOf.call(['a'.repeat(1e6)], 'b'.repeat(1e5)); return 1",
+        "new RegExp(['a'.repeat(20000)]); return 1",
+        "'é'.repeat(30000).localeCompare('a'); return 1",
+    ] {
+        let error = engine.call(source, "").unwrap_err();
+        assert!(!error.contains("timeout"), "{source}: {error}");
+    }
+}

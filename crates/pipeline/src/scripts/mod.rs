@@ -29,8 +29,12 @@ use stdx::queue::Sender;
 pub use items::ScriptRunner;
 pub(crate) use pool::Pool;
 
-/// Values of one shard that may be away or wait for their turn before it takes no new ones.
+/// Values of one shard that may be away or wait for their turn before it takes no new ones; a long
+/// one counts as several.
 const HELD_MAX: usize = 4_096;
+
+/// A value counts once more for each so many bytes.
+const PORTION_BYTES: usize = 16 << 10;
 
 /// Time for which a shard takes no new values. Scripts that work come back meanwhile.
 const PAUSE_MAX: Duration = Duration::from_secs(1);
@@ -71,6 +75,12 @@ pub(crate) struct Held {
     pub(crate) ack: Option<ack::Part>,
 }
 
+impl Held {
+    fn weight(&self) -> usize {
+        1 + self.payload.text_bytes() / PORTION_BYTES
+    }
+}
+
 /// What a worker made of a value.
 #[derive(Debug)]
 pub(crate) struct Done {
@@ -100,6 +110,7 @@ pub(crate) struct Desk {
     slow: HashSet<ItemId>,
     /// Steps whose scripts came back quickly, by address: equal items share their steps.
     quick: HashMap<usize, Arc<[Step]>, FixedState>,
+    /// By weight.
     held: usize,
     /// Since when as much is held as may be.
     full_since: Option<Duration>,
@@ -112,6 +123,8 @@ pub(crate) struct Desk {
 struct Away {
     /// The round that the value came with was refused: its result does not count.
     void: bool,
+    /// Of the value at the worker.
+    weight: usize,
     behind: VecDeque<Held>,
 }
 
@@ -123,7 +136,9 @@ pub(crate) fn has_script(steps: &[Step]) -> bool {
 impl Away {
     fn next(&mut self) -> Option<Held> {
         self.void = false;
-        self.behind.pop_front()
+        let next = self.behind.pop_front()?;
+        self.weight = next.weight();
+        Some(next)
     }
 }
 
@@ -172,11 +187,9 @@ impl Desk {
     /// Whether the item may have one more value away or waiting.
     pub(crate) fn has_room(&mut self, item: ItemId) -> bool {
         let Some(since) = self.full_since else { return true };
-        if self.pool.now() < since + PAUSE_MAX {
-            return true;
-        }
+        let pauses = self.pool.now() < since + PAUSE_MAX;
         let own = self.away.get(&item).map_or(0, |away| 1 + away.behind.len());
-        let room = own < JAMMED_ITEM_MAX && self.held < JAMMED_MAX;
+        let room = (pauses || own < JAMMED_ITEM_MAX) && self.held < JAMMED_MAX;
         if !room && !self.refuses {
             self.refuses = true;
             tracing::warn!(
@@ -204,14 +217,15 @@ impl Desk {
     /// Takes a value; `state` is what the item's steps remember, asked for only if none of its
     /// values is away.
     pub(crate) fn take(&mut self, value: Held, state: impl FnOnce() -> State) {
-        self.hold(self.held + 1);
+        let weight = value.weight();
+        self.hold(self.held + weight);
         let id = value.item.id;
         self.taken.push(id);
         if let Some(away) = self.away.get_mut(&id) {
             away.behind.push_back(value);
             return;
         }
-        self.away.insert(id, Away::default());
+        self.away.insert(id, Away { weight, ..Away::default() });
         self.send(value, state());
     }
 
@@ -233,7 +247,8 @@ impl Desk {
     /// A value came back; the next of its item leaves with what the steps remember now. Returns
     /// the state if nothing took it along.
     pub(crate) fn back(&mut self, item: ItemId, state: State) -> Option<State> {
-        self.hold(self.held.saturating_sub(1));
+        let weight = self.away.get(&item).map_or(0, |away| away.weight);
+        self.hold(self.held.saturating_sub(weight));
         let left = match self.away.get_mut(&item).and_then(Away::next) {
             Some(next) => {
                 self.send(next, state);
@@ -258,7 +273,7 @@ impl Desk {
         for item in std::mem::take(&mut self.taken) {
             let Some(away) = self.away.get_mut(&item) else { continue };
             match away.behind.pop_back() {
-                Some(_) => self.hold(self.held.saturating_sub(1)),
+                Some(value) => self.hold(self.held.saturating_sub(value.weight())),
                 None => away.void = true,
             }
         }
@@ -269,7 +284,7 @@ impl Desk {
         self.away.get(&item).is_some_and(|away| away.void)
     }
 
-    /// Values that are away or wait.
+    /// Values that are away or wait, by weight.
     pub(crate) fn held(&self) -> usize {
         self.held
     }

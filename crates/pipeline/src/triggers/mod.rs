@@ -84,9 +84,9 @@ impl Triggers {
         self.state(trigger) == TriggerState::Problem || self.elsewhere.contains(&trigger)
     }
 
-    /// Whether evaluations wait for values of other shards.
-    pub(crate) fn any_postponed(&self) -> bool {
-        !self.postponed.is_empty()
+    /// The oldest moment whose evaluation waits for values of other shards.
+    pub(crate) fn oldest_postponed(&self) -> Option<Timestamp> {
+        self.postponed.values().flatten().map(|(at, _)| *at).min()
     }
 
     pub(crate) fn len(&self) -> usize {
