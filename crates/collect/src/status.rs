@@ -222,7 +222,8 @@ impl Status {
 
     /// What has to outlive a restart, in the order of the ids.
     pub fn remembered(&self) -> Remembered {
-        let mut log_positions = self.0.active.positions();
+        let snapshot = self.0.deps.snapshots.load();
+        let mut log_positions = self.0.active.positions(|item| snapshot.items.get(&item).is_some());
         log_positions.sort_unstable_by_key(|(item, _)| *item);
         let mut interfaces = self.0.availability.all();
         interfaces.sort_unstable_by_key(|(interface, _)| *interface);

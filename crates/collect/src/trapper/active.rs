@@ -79,8 +79,11 @@ impl ActiveAgents {
         lock(&self.positions).get(&item).copied()
     }
 
-    pub(crate) fn positions(&self) -> Vec<(ItemId, LogPosition)> {
-        lock(&self.positions).iter().map(|(id, position)| (*id, *position)).collect()
+    /// All of them; those of items that do not exist any more are forgotten.
+    pub(crate) fn positions(&self, exists: impl Fn(ItemId) -> bool) -> Vec<(ItemId, LogPosition)> {
+        let mut positions = lock(&self.positions);
+        positions.retain(|item, _| exists(*item));
+        positions.iter().map(|(id, position)| (*id, *position)).collect()
     }
 
     pub(crate) fn restore(&self, positions: impl IntoIterator<Item = (ItemId, LogPosition)>) {
@@ -373,6 +376,19 @@ fn scheduling_text(scheduling: &Scheduling) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn positions_of_deleted_items_are_forgotten() {
+        let agents = ActiveAgents::default();
+        for item in 1..=3 {
+            agents.set_position(ItemId(item), LogPosition { lastlogsize: item, mtime: 0 });
+        }
+        let mut left = agents.positions(|item| item != ItemId(2));
+        left.sort_unstable_by_key(|(item, _)| *item);
+        let ids: Vec<u64> = left.iter().map(|(item, _)| item.0).collect();
+        assert_eq!(ids, [1, 3]);
+        assert_eq!(agents.position(ItemId(2)), None);
+    }
 
     #[test]
     fn an_interval_survives_as_text() {
