@@ -1,9 +1,11 @@
 //! The beginning and the end of checks: what becomes of a reply, and what is counted.
 
+use std::rc::Rc;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use config::snapshot::Item;
-use model::{Payload, Timestamp};
+use model::{Payload, Timestamp, Value};
 
 use super::agent::{AgentReply, Lines};
 use super::direct::Job;
@@ -87,17 +89,31 @@ impl Poller {
         self.schedule.borrow_mut().complete(slot, lane, now, again);
     }
 
-    /// Lines of a log have moments of their own, so that none takes the place of another.
+    /// Lines of a log have moments of their own, so that none takes the place of another. The log is
+    /// read on behind them once they are kept: until then the same lines come again, and are left out.
     fn put_lines(&self, item: &Item, lines: Lines, at: Timestamp) {
+        if !self.unkept.borrow_mut().insert(item.id) {
+            return;
+        }
         let start = u64::from(at.clock) * NS_PER_S + u64::from(at.ns);
+        let mut split = self.shared.sink.split();
         for (number, line) in lines.values.into_iter().enumerate() {
             let ns = start + number as u64;
             let clock = u32::try_from(ns / NS_PER_S).unwrap_or(at.clock);
             let at = Timestamp { clock, ns: (ns % NS_PER_S) as u32 };
-            self.put_at(item, Payload::Log(Box::new(line)), at);
+            let payload = Payload::Log(Box::new(line));
+            split.push(item.host, Value { item: item.id, at, payload });
         }
         let position = LogPosition { lastlogsize: lines.position, ..LogPosition::default() };
-        self.shared.active.set_position(item.id, position);
+        let (shared, unkept, id) = (Arc::clone(&self.shared), Rc::clone(&self.unkept), item.id);
+        tokio::task::spawn_local(async move {
+            if shared.sink.send(split).await.lost {
+                tracing::warn!(item = %id, "lines of an event log could not be stored; they are read again");
+            } else {
+                shared.active.set_position(id, position);
+            }
+            unkept.borrow_mut().remove(&id);
+        });
     }
 
     /// The system gives no more sockets: live with what there is.

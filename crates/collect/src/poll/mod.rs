@@ -30,6 +30,7 @@ pub(crate) mod vmware;
 pub(crate) mod web;
 
 use std::cell::{Cell, RefCell};
+use std::collections::HashSet;
 use std::net::SocketAddr;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -116,6 +117,8 @@ struct Poller {
     snmp_ended: Cell<Vec<snmp::Ended<Job>>>,
     snmp_plans: RefCell<snmp::Plans>,
     ipmi: ipmi::Devices,
+    /// Items whose lines of a log are not kept yet.
+    unkept: Rc<RefCell<HashSet<ItemId>>>,
     stopping: Cell<bool>,
     /// This thread does not keep up: what is in flight already must not time out for that.
     lagging: Cell<bool>,
@@ -182,6 +185,7 @@ pub(crate) fn run(
         snmp_ended: Cell::default(),
         snmp_plans: RefCell::default(),
         ipmi: ipmi::Devices::default(),
+        unkept: Rc::default(),
         stopping: Cell::new(false),
         lagging: Cell::new(false),
     });
