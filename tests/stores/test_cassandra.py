@@ -14,7 +14,7 @@ import bed  # noqa: E402
 import storecase  # noqa: E402
 from cassandra import Cassandra, Replicas  # noqa: E402
 from certificates import Authority  # noqa: E402
-from cql import ONE, QUORUM  # noqa: E402
+from cql import ONE, QUORUM, Cql  # noqa: E402
 from storecase import DAY, SECRET, UNSIGNED  # noqa: E402
 
 # Tables and their numbers in the list of days, by the API's value type.
@@ -65,6 +65,18 @@ class OnOneNode(storecase.AsksForPasswords, storecase.PromisesOnSmallDisk):
 
     def set_password(self, password):
         self.store.ask("ALTER ROLE vedette WITH PASSWORD = '%s'" % password)
+        # The node takes a password that it has just seen for some seconds more.
+        node = self.store.nodes[0]
+
+        def refuses(word):
+            try:
+                Cql(node.host, self.store.port, "vedette", word).socket.close()
+            except OSError as refused:
+                return "0100" in str(refused)
+            return False
+
+        other = "another-word" if password == SECRET else SECRET
+        bed.wait_for("the password", lambda: refuses(other) and not refuses(password))
 
     @classmethod
     def parameter(cls):
