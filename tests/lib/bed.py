@@ -46,16 +46,25 @@ def listens(port):
 
 
 def pause(pid):
-    """Stops a process, and returns when its last thread stands still."""
-    os.kill(pid, signal.SIGSTOP)
+    """Stops a process, and returns when its last thread stands still, or when it has ended."""
+    def stands_still():
+        try:
+            threads = os.listdir("/proc/%d/task" % pid)
+        except FileNotFoundError:
+            return True
+        # A zombie stands still as well.
+        return all(state(thread) in "TZX" for thread in threads)
 
     def state(thread):
-        with open("/proc/%d/task/%s/stat" % (pid, thread)) as file:
-            return file.read().rpartition(")")[2].split()[0]
+        try:
+            with open("/proc/%d/task/%s/stat" % (pid, thread)) as file:
+                return file.read().rpartition(")")[2].split()[0]
+        except (FileNotFoundError, ProcessLookupError):
+            return "T"
 
-    wait_for("process %d to stand still" % pid,
-             lambda: all(state(thread) == "T" for thread in os.listdir("/proc/%d/task" % pid)),
-             pause=0.01)
+    with contextlib.suppress(ProcessLookupError):
+        os.kill(pid, signal.SIGSTOP)
+    wait_for("process %d to stand still" % pid, stands_still, pause=0.01)
 
 
 def wait_for(what, check, timeout=60.0, pause=0.2):

@@ -251,8 +251,8 @@ class StoreCase(bed.Case):
         # A store without a table for these values is known to have none: nobody would ask it.
         bed.wait_for("the first rows", lambda: self.rows(self.sent_item, UNSIGNED))
         since = self.log_end()
-        self.store.pause()
         try:
+            self.store.pause()
             self.old_values_fail(self.sent_item)
             bed.wait_for("a call to be given up", lambda: self.complaint(since))
         finally:
