@@ -1,5 +1,5 @@
 //! Up to which second findings are complete: written with the events, in one transaction, so that
-//! after a crash the shards know which values nobody may have evaluated.
+//! after a crash the shards know which values may not have been evaluated.
 
 use std::collections::BTreeMap;
 

@@ -178,7 +178,7 @@ impl Problems {
         };
         let kept = writing.keep(batch);
         if batch.iter().all(|finding| matches!(finding, TriggerFinding::Mark(_))) {
-            // Nobody relies on a mark: what a power cut takes of it is looked at again.
+            // A mark needs no sync: after a power cut an older one only makes shards evaluate more.
             return kept;
         }
         // Written already: repeating would write twice. The next sync covers it.

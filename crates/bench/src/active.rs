@@ -24,7 +24,7 @@ const REST: Duration = Duration::from_secs(5);
 /// Key of the item that every agent has.
 const KEY: &str = "bench.active";
 
-/// What `vedette bench active` is told.
+/// Parameters of `vedette bench active`.
 #[derive(Debug, Clone)]
 pub struct ActiveOptions {
     /// `HOST:PORT` of the trapper port.
@@ -33,7 +33,7 @@ pub struct ActiveOptions {
     pub login: Login,
     /// Active agents, a host each.
     pub agents: usize,
-    /// Agents that have a request on its way at one time.
+    /// Requests in flight at one time.
     pub connections: usize,
     /// Times that each agent asks and sends.
     pub rounds: usize,

@@ -167,7 +167,7 @@ impl Status {
             }
         }
         let shared = Arc::clone(&self.0);
-        // A look at every active item: whoever asks has other things to do meanwhile.
+        // The report goes through all active items: not on the caller's thread.
         let add = move || {
             let (snapshot, now) = (shared.deps.snapshots.load(), shared.now());
             shared.expected.report(&snapshot, now.clock, limit, &mut report);

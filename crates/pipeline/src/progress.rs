@@ -1,6 +1,6 @@
 //! How far findings have come. A mark behind them tells the writer of events up to when they are
-//! complete; after a crash, triggers with values from behind the last written mark are evaluated
-//! once, since nobody may have heard of what they found.
+//! complete. After a crash, triggers with values that are younger than the last written mark are
+//! evaluated once, because their events may not have been written.
 
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;

@@ -5,38 +5,35 @@ import { Button, buttonClass } from "~/ui/button";
 import type { IconName } from "~/ui/icon";
 import { Empty, ErrorNote, SkeletonRows } from "~/ui/state";
 
-export function NotFound() {
+/** In place of a page, with the way to the overview. */
+function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
   return (
     <Empty
-      icon="search"
-      title="There is no page at this address"
+      {...props}
       className="h-full"
       action={
         <Link to="/" className={buttonClass("primary")}>
           Go to the overview
         </Link>
       }
-    >
+    />
+  );
+}
+
+export function NotFound() {
+  return (
+    <NoPage icon="search" title="There is no page at this address">
       Check the address, or press Ctrl-K to find a host, an item or a page.
-    </Empty>
+    </NoPage>
   );
 }
 
 /** In place of a page that the user's role denies. */
 export function NoPermission() {
   return (
-    <Empty
-      icon="key"
-      title="You do not have permission to open this page"
-      className="h-full"
-      action={
-        <Link to="/" className={buttonClass("primary")}>
-          Go to the overview
-        </Link>
-      }
-    >
+    <NoPage icon="key" title="You do not have permission to open this page">
       Your user role does not include it. Ask an administrator if you need it.
-    </Empty>
+    </NoPage>
   );
 }
 

@@ -8,8 +8,8 @@ use wire::peers::{PeerError, PeerList};
 /// What a proxy appends the address of its client to; each proxy of a chain adds one on the right.
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The proxies whose word about their clients counts. Nobody else's does: a client could write any
-/// address and pass for somebody else.
+/// The reverse proxies that may name their clients. The header of any other peer is ignored, because
+/// a client could write another client's address into it.
 #[derive(Debug, Clone, Default)]
 pub struct Proxies(PeerList);
 
@@ -37,8 +37,8 @@ impl Proxies {
         Ok(Self(list))
     }
 
-    /// Where the request on a connection of `peer` comes from: the nearest address on the way that
-    /// is no proxy of the list. A proxy that names nobody is the client itself.
+    /// The address of the client that sent a request over a connection of `peer`: the last address in
+    /// the header that is not a proxy of the list. Without one it is the proxy's own.
     pub(super) fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         if !self.0.allows(peer) {
             return peer;

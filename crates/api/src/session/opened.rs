@@ -1,4 +1,5 @@
-//! Sessions that are open and not in the database yet: nobody waits for a long change to sign in.
+//! Open sessions that are not in the database yet, so that a sign-in does not wait for a long change
+//! of the configuration.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard};
@@ -44,13 +45,13 @@ impl Written<'_> {
 }
 
 impl Opened {
-    /// `None` = the database knows of the session, or nobody. Ask before the database: what is
-    /// written in between is then found there.
+    /// A session that waits; `None` = it is in the database or does not exist. Call this before the
+    /// query: a session that is written in between is then found by the query.
     pub(super) fn get(&self, digest: &str) -> Option<New> {
         lock(&self.0).get(digest).cloned()
     }
 
-    /// Opens a session. It is in the database at once where nobody changes the configuration.
+    /// Opens a session. It is written at once unless a change of the configuration is under way.
     pub(super) fn add(&self, config: &Config, digest: String, new: New) -> DbResult<()> {
         let mut waiting = lock(&self.0);
         waiting.insert(digest.clone(), new);
@@ -63,7 +64,7 @@ impl Opened {
                 .try_write_state(|edit| self.write(edit))
                 .map_or(Ok(()), |result| result.map(Written::kept))
         };
-        // Whoever cannot be written now is refused, and not let in later.
+        // A session whose write failed must not be written later: its user was told of the failure.
         if result.is_err() {
             lock(&self.0).remove(&digest);
         }
@@ -122,7 +123,7 @@ mod tests {
                     let good = server.api.is_signed_in(&session);
                     answer.send((session, good)).unwrap();
                 });
-                // The change ends after the sign-in; who waits for its end never is signed in.
+                // The change ends only after the sign-in: a sign-in that waited for it would time out.
                 let (id, good) = answers.recv_timeout(Duration::from_secs(60)).unwrap();
                 assert!(good);
                 session = Some(id);
