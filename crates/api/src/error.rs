@@ -60,6 +60,11 @@ impl ApiError {
         Self::application(NO_OBJECT)
     }
 
+    /// The same, of a work in portions: `done` says what is kept.
+    pub(crate) fn after(self, done: impl std::fmt::Display) -> Self {
+        Self { data: format!("{} ({done}.)", self.data), ..self }
+    }
+
     fn new(code: i32, data: impl Into<String>) -> Self {
         Self { code, data: data.into() }
     }

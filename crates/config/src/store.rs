@@ -1,10 +1,11 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
 use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex, TryLockError};
+use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
 use model::{HostId, ItemId, TriggerId};
+use parking_lot::FairMutex;
 use stdx::sync::lock;
 
 use crate::Snapshot;
@@ -215,8 +216,9 @@ pub struct Config {
     db: Db,
     snapshot: ArcSwap<Snapshot>,
     /// What was committed and is not in the snapshot yet. Held by a change of the configuration from
-    /// its start until its snapshot, so that they follow one another.
-    build: Mutex<Touched>,
+    /// its start until its snapshot, so that they follow one another. Fair: a long work that is done
+    /// in portions lets in whoever waits after each of them.
+    build: FairMutex<Touched>,
     listeners: Mutex<Vec<Listener>>,
     lld: crate::lld::Memory,
 }
@@ -234,7 +236,7 @@ impl Config {
         let config = Self {
             db,
             snapshot: ArcSwap::default(),
-            build: Mutex::default(),
+            build: FairMutex::default(),
             listeners: Mutex::default(),
             lld: crate::lld::Memory::default(),
         };
@@ -280,7 +282,7 @@ impl Config {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut pending = lock(&self.build);
+        let mut pending = self.build.lock();
         let result = self.transaction(&mut pending, work)?;
         if let Err(error) = self.rebuild(&mut pending) {
             tracing::error!(%error, "a change is stored but not live yet; retrying");
@@ -350,11 +352,7 @@ impl Config {
     /// every second or so; costs nothing when there are none.
     pub fn catch_up(&self) -> DbResult<()> {
         // A change in progress catches up itself.
-        match self.build.try_lock() {
-            Ok(mut pending) => self.rebuild(&mut pending),
-            Err(TryLockError::Poisoned(pending)) => self.rebuild(&mut pending.into_inner()),
-            Err(TryLockError::WouldBlock) => Ok(()),
-        }
+        self.build.try_lock().map_or(Ok(()), |mut pending| self.rebuild(&mut pending))
     }
 
     /// Runs `work` in a transaction and adds what it touched to `pending`, also when it is not known

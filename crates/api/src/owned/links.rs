@@ -1,7 +1,10 @@
 //! Links of hosts and templates to templates.
 
 use config::Edit;
-use config::link::{LinkError, check_unlink, link_templates, touch_hosts_below, unlink_templates};
+use config::db::query_by_ids;
+use config::link::{
+    LinkError, check_link, check_unlink, link_templates, touch_hosts_below, unlink_templates,
+};
 use config::objects::Deleted;
 
 use crate::call::Call;
@@ -55,6 +58,52 @@ pub(crate) fn require_seen(
 /// Links further templates to hosts or templates; those linked already stay.
 pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiResult<()> {
     Ok(link_templates(edit, hosts, templates)?)
+}
+
+/// Items that one change gives to hosts: about a tenth of a second's work. Whoever wants to change
+/// the configuration waits for no more than two such portions.
+pub(crate) const PORTION_ITEMS: usize = 5_000;
+
+/// Hosts that are linked to templates in one change.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// All of them: everything of the call is kept, or nothing.
+    Whole,
+    /// So many. A conflict that arises meanwhile stops at the hosts that are linked.
+    Portions(usize),
+}
+
+/// How many of the hosts one change should link, where it gives them `items_max` items.
+pub(crate) fn extent(
+    call: &Call<'_>,
+    hosts: usize,
+    templates: &[u64],
+    items_max: usize,
+) -> ApiResult<Extent> {
+    let sql = "SELECT itemid FROM items WHERE hostid IN ({ids})";
+    let items = call.read(|connection| Ok(query_by_ids(connection, sql, &[], templates)?.len()))?;
+    let portion = (items_max / items.max(1)).max(1);
+    Ok(if hosts <= portion { Extent::Whole } else { Extent::Portions(portion) })
+}
+
+/// Links templates to many hosts, `portion` in each change. What can be known to be refused is
+/// refused before the first of them.
+pub(crate) fn add_in_portions(
+    call: &Call<'_>,
+    hosts: &[u64],
+    templates: &[u64],
+    portion: usize,
+) -> ApiResult<()> {
+    for hosts in hosts.chunks(portion) {
+        call.write(|edit| Ok(check_link(edit, hosts, templates)?))?;
+    }
+    for (done, portion) in hosts.chunks(portion).enumerate().map(|(n, of)| (n * portion, of)) {
+        call.write(|edit| add(edit, portion, templates)).map_err(|error| {
+            let all = hosts.len();
+            error.after(format_args!("{done} of {all} hosts are linked, the others are not"))
+        })?;
+    }
+    Ok(())
 }
 
 /// Unlinks templates: what came from those of `clear` goes and is returned, what came from `keep`

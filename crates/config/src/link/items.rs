@@ -1,6 +1,6 @@
 //! Inheritance of items, discovery rules and item prototypes.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::interfaces::{Wanted, interface_for, interface_types, wanted_interface};
 use super::{
@@ -62,6 +62,18 @@ pub(crate) fn inherit_items(
     Ok(())
 }
 
+/// What these templates would be refused for on these hosts because of their items: nothing is
+/// written.
+pub(super) fn check_items(
+    edit: &mut Edit<'_>,
+    sources: &[u64],
+    below: &Below,
+) -> Result<(), LinkError> {
+    let mut level = Level::load(edit, sources, below)?;
+    level.number(0);
+    level.place(edit).map(drop)
+}
+
 /// One level; gives the ids of the copies with their hosts.
 fn copy_level(
     edit: &mut Edit<'_>,
@@ -69,50 +81,12 @@ fn copy_level(
     below: &Below,
     touch: bool,
 ) -> Result<Vec<(u64, u64)>, LinkError> {
-    let sources = load_sources(edit, ids)?;
-    let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
-    let hosts: Vec<u64> = hosts.into_iter().collect();
-    let targets = targets(edit, &hosts)?;
-    let mut existing = load_existing(edit, &sources, &hosts)?;
-    let names = Names::load(edit, &sources, &existing)?;
-    let mut children = load_children(edit, &sources, &hosts)?;
-
-    let mut copies = Vec::new();
-    let mut fresh = 0_u64;
-    let mut taken: HashMap<(u64, &str), usize> = HashMap::new();
-    for (at, source) in sources.iter().enumerate() {
-        for hostid in below.get(&source.hostid).into_iter().flatten() {
-            let target = &targets[hostid];
-            if let Some(other) = taken.insert((*hostid, &source.key), at) {
-                return Err(both(&names, &sources[other], source, target));
-            }
-            let adopted = match existing.remove(&(*hostid, source.key.clone())) {
-                None => None,
-                Some(found) if found.templateid == source.id => continue,
-                Some(found) => {
-                    refuse(&names, source, target, &found, &children, *hostid)?;
-                    Some((found.id, found.interfaceid))
-                }
-            };
-            fresh += u64::from(adopted.is_none());
-            copies.push(Copy {
-                source: at,
-                hostid: *hostid,
-                itemid: adopted.map_or(0, |(id, _)| id),
-                adopted: adopted.map(|(_, interface)| interface),
-            });
-        }
-    }
-    let mut next = edit.next_id("items", fresh)?;
-    for copy in &mut copies {
-        if copy.adopted.is_none() {
-            copy.itemid = next;
-            next += 1;
-        }
-        children.insert((copy.hostid, sources[copy.source].id), copy.itemid);
-    }
-    let rows = place(edit, &sources, &copies, &targets, &names, &children)?;
-    write(edit, &copies, &rows)?;
+    let mut level = Level::load(edit, ids, below)?;
+    let first = edit.next_id("items", level.fresh)?;
+    level.number(first);
+    let rows = level.place(edit)?;
+    write(edit, &level.copies, &rows)?;
+    let Level { sources, targets, copies, .. } = level;
     if touch {
         for copy in copies.iter().filter(|copy| sources[copy.source].flags != 2) {
             if targets[&copy.hostid].kind == 0 {
@@ -124,6 +98,113 @@ fn copy_level(
         crate::objects::touch_items(edit, &masters.into_iter().collect::<Vec<_>>())?;
     }
     Ok(copies.into_iter().map(|copy| (copy.itemid, copy.hostid)).collect())
+}
+
+/// The copies that one level of the linkage gets.
+struct Level {
+    sources: Vec<Source>,
+    targets: HashMap<u64, Target>,
+    names: Names,
+    /// Items that hosts have of a parent: (host, parent) → item.
+    children: HashMap<(u64, u64), u64>,
+    copies: Vec<Copy>,
+    /// Copies that are new items.
+    fresh: u64,
+}
+
+impl Level {
+    /// Refuses keys that a host has of its own in another way, or of another template.
+    fn load(edit: &mut Edit<'_>, ids: &[u64], below: &Below) -> Result<Self, LinkError> {
+        let sources = load_sources(edit, ids)?;
+        let hosts: BTreeSet<u64> = below.values().flatten().copied().collect();
+        let hosts: Vec<u64> = hosts.into_iter().collect();
+        let targets = targets(edit, &hosts)?;
+        let mut existing = load_existing(edit, &sources, &hosts)?;
+        let names = Names::load(edit, &sources, &existing)?;
+        let children = load_children(edit, &sources, &hosts)?;
+
+        let mut copies = Vec::new();
+        let mut taken: HashMap<(u64, &str), usize> = HashMap::new();
+        for (at, source) in sources.iter().enumerate() {
+            for hostid in below.get(&source.hostid).into_iter().flatten() {
+                let target = &targets[hostid];
+                if let Some(other) = taken.insert((*hostid, &source.key), at) {
+                    return Err(both(&names, &sources[other], source, target));
+                }
+                let adopted = match existing.remove(&(*hostid, source.key.clone())) {
+                    None => None,
+                    Some(found) if found.templateid == source.id => continue,
+                    Some(found) => {
+                        refuse(&names, source, target, &found, &children, *hostid)?;
+                        Some((found.id, found.interfaceid))
+                    }
+                };
+                copies.push(Copy {
+                    source: at,
+                    hostid: *hostid,
+                    itemid: adopted.map_or(0, |(id, _)| id),
+                    adopted: adopted.map(|(_, interface)| interface),
+                });
+            }
+        }
+        let fresh = copies.iter().filter(|copy| copy.adopted.is_none()).count();
+        let fresh = u64::try_from(fresh).unwrap_or(u64::MAX);
+        Ok(Self { sources, targets, names, children, copies, fresh })
+    }
+
+    /// Gives the new items their ids.
+    fn number(&mut self, first: u64) {
+        let mut next = first;
+        for copy in &mut self.copies {
+            if copy.adopted.is_none() {
+                copy.itemid = next;
+                next += 1;
+            }
+            self.children.insert((copy.hostid, self.sources[copy.source].id), copy.itemid);
+        }
+    }
+
+    /// Rows of the copies: item, host, parent, interface, master, rule. Refuses hosts that lack an
+    /// interface.
+    fn place(&self, edit: &mut Edit<'_>) -> Result<Vec<Vec<Value>>, LinkError> {
+        let adopted: Vec<u64> = self.copies.iter().filter_map(|copy| copy.adopted).collect();
+        let types = interface_types(edit, &adopted)?;
+        self.copies.iter().map(|copy| self.row(copy, &types)).collect()
+    }
+
+    fn row(&self, copy: &Copy, types: &BTreeMap<u64, i64>) -> Result<Vec<Value>, LinkError> {
+        let source = &self.sources[copy.source];
+        let target = &self.targets[&copy.hostid];
+        // An own interface of the right type stays.
+        let own = copy.adopted.filter(|id| match wanted_interface(source.kind) {
+            Wanted::Type(kind, _) => types.get(id) == Some(&kind),
+            Wanted::Any => *id > 0,
+            Wanted::None => false,
+        });
+        let interface = match own {
+            Some(id) => id,
+            None => interface_for(target, source.kind).map_err(|name| {
+                LinkError::conflict(format!(
+                    "Cannot inherit {} with key \"{}\" of template \"{}\" to host \"{}\", because \
+                     a host interface of type \"{name}\" is required.",
+                    words(source.flags),
+                    source.key,
+                    self.names.of(source.id),
+                    target.name
+                ))
+            })?,
+        };
+        let child = |parent: u64| self.children.get(&(copy.hostid, parent)).copied().unwrap_or(0);
+        let ids = [
+            copy.itemid,
+            copy.hostid,
+            source.id,
+            interface,
+            child(source.master),
+            child(source.ruleid),
+        ];
+        Ok(ids.into_iter().map(Value::from).collect())
+    }
 }
 
 fn load_sources(edit: &mut Edit<'_>, ids: &[u64]) -> DbResult<Vec<Source>> {
@@ -285,58 +366,6 @@ fn refuse(
         target.word(),
         target.name
     )))
-}
-
-/// Rows of the copies: item, host, parent, interface, master, rule.
-fn place(
-    edit: &mut Edit<'_>,
-    sources: &[Source],
-    copies: &[Copy],
-    targets: &HashMap<u64, Target>,
-    names: &Names,
-    children: &HashMap<(u64, u64), u64>,
-) -> Result<Vec<Vec<Value>>, LinkError> {
-    let adopted: Vec<u64> = copies.iter().filter_map(|copy| copy.adopted).collect();
-    let types = interface_types(edit, &adopted)?;
-    let mut rows = Vec::with_capacity(copies.len());
-    for copy in copies {
-        let source = &sources[copy.source];
-        let target = &targets[&copy.hostid];
-        // An own interface of the right type stays.
-        let own = copy.adopted.filter(|id| match wanted_interface(source.kind) {
-            Wanted::Type(kind, _) => types.get(id) == Some(&kind),
-            Wanted::Any => *id > 0,
-            Wanted::None => false,
-        });
-        let interface = match own {
-            Some(id) => id,
-            None => interface_for(target, source.kind).map_err(|name| {
-                LinkError::conflict(format!(
-                    "Cannot inherit {} with key \"{}\" of template \"{}\" to host \"{}\", because \
-                     a host interface of type \"{name}\" is required.",
-                    words(source.flags),
-                    source.key,
-                    names.of(source.id),
-                    target.name
-                ))
-            })?,
-        };
-        let child = |parent: u64| children.get(&(copy.hostid, parent)).copied().unwrap_or(0);
-        rows.push(
-            [
-                copy.itemid,
-                copy.hostid,
-                source.id,
-                interface,
-                child(source.master),
-                child(source.ruleid),
-            ]
-            .into_iter()
-            .map(Value::from)
-            .collect(),
-        );
-    }
-    Ok(rows)
 }
 
 /// Columns that a copy has of its own; all others come from the parent.

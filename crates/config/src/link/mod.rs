@@ -73,39 +73,41 @@ pub fn link_automatically(
     edit.attempt(|edit| link(edit, &[host], templates, host_prototypes))
 }
 
+/// Refuses what [`link_templates`] would refuse of these hosts because of the linkage itself, of
+/// keys that they have already, or of interfaces that they lack. Writes nothing.
+pub fn check_link(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> Result<(), LinkError> {
+    let below = missing_links(edit, hosts, templates)?;
+    if below.is_empty() {
+        return Ok(());
+    }
+    check::check(edit, hosts, &below)?;
+    let items = items_of(edit, &below)?;
+    items::check_items(edit, &items, &below)
+}
+
 fn link(
     edit: &mut Edit<'_>,
     hosts: &[u64],
     templates: &[u64],
     host_prototypes: bool,
 ) -> Result<(), LinkError> {
-    let templates: Vec<u64> =
-        templates.iter().copied().collect::<BTreeSet<_>>().into_iter().collect();
-    if hosts.is_empty() || templates.is_empty() {
-        return Ok(());
-    }
-    let present = links_of(edit, hosts)?;
-    let mut below = Below::new();
-    let mut rows = Vec::new();
-    for host in hosts {
-        for template in &templates {
-            if !present.get(host).is_some_and(|of| of.contains(template)) {
-                below.entry(*template).or_default().push(*host);
-                rows.push(vec![Value::from(*host), Value::from(*template)]);
-            }
-        }
-    }
+    let below = missing_links(edit, hosts, templates)?;
     if below.is_empty() {
         return Ok(());
     }
     check::check(edit, hosts, &below)?;
+    let rows: Vec<Vec<Value>> = below
+        .iter()
+        .flat_map(|(template, hosts)| {
+            hosts.iter().map(|host| vec![(*host).into(), (*template).into()])
+        })
+        .collect();
     edit.insert_many("host_templates", &["hostid", "templateid"], &rows)?;
     touch_hosts_below(edit, hosts)?;
 
-    let linked: Vec<u64> = below.keys().copied().collect();
-    let items =
-        objects_of(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", &linked)?;
+    let items = items_of(edit, &below)?;
     inherit_items(edit, &items, &below, false)?;
+    let linked: Vec<u64> = below.keys().copied().collect();
     let sql = "SELECT DISTINCT f.triggerid AS id FROM functions f \
                JOIN items i ON i.itemid = f.itemid WHERE i.hostid IN ({ids})";
     let triggers = objects_of(edit, sql, &linked)?;
@@ -119,6 +121,29 @@ fn link(
                JOIN items r ON r.itemid = d.parent_itemid WHERE p.kind = 2 AND r.hostid IN ({ids})";
     let prototypes = objects_of(edit, sql, &linked)?;
     inherit_host_prototypes(edit, &prototypes, None, Some(&hosts))
+}
+
+/// The links between these hosts and templates that are not there yet.
+fn missing_links(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> DbResult<Below> {
+    let mut below = Below::new();
+    if hosts.is_empty() || templates.is_empty() {
+        return Ok(below);
+    }
+    let present = links_of(edit, hosts)?;
+    let templates: BTreeSet<u64> = templates.iter().copied().collect();
+    for host in hosts {
+        let present = present.get(host);
+        for template in templates.iter().filter(|id| !present.is_some_and(|of| of.contains(id))) {
+            below.entry(*template).or_default().push(*host);
+        }
+    }
+    Ok(below)
+}
+
+/// Items, rules and prototypes of the templates.
+fn items_of(edit: &mut Edit<'_>, below: &Below) -> DbResult<Vec<u64>> {
+    let templates: Vec<u64> = below.keys().copied().collect();
+    objects_of(edit, "SELECT itemid AS id FROM items WHERE hostid IN ({ids})", &templates)
 }
 
 fn objects_of(edit: &mut Edit<'_>, sql: &str, templates: &[u64]) -> DbResult<Vec<u64>> {

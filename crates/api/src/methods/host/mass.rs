@@ -10,6 +10,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
+use crate::owned::links::Extent;
 use crate::owned::{discovered, groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
@@ -42,11 +43,20 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Some(value) => macros::parse(value, "/macros", false)?,
         None => Vec::new(),
     };
+    // With anything else in the call it stays one change: what is refused changes nothing.
+    let only_templates = members.keys().all(|name| name == "hosts" || name == "templates");
+    let extent = match only_templates {
+        true => links::extent(call, hosts.len(), &templates, links::PORTION_ITEMS)?,
+        false => Extent::Whole,
+    };
     call.write(|edit| {
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hosts")?;
         discovered::refuse_mass(edit, &hosts, "/hosts", foreign(members, "groups"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &new_groups, "/groups")?;
         call.require_at(edit, Target::Template, Need::Read, &templates, "/templates")?;
+        if extent != Extent::Whole {
+            return Ok(());
+        }
         for host in &hosts {
             groups::add(edit, *host, &new_groups)?;
             macros::add(edit, *host, &new_macros)?;
@@ -55,9 +65,12 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         if let Some(list) = members.get("interfaces") {
             add_to_hosts(edit, &hosts, list)?;
         }
-        links::add(edit, &hosts, &templates)?;
-        Ok(HOST.result(&hosts))
-    })
+        links::add(edit, &hosts, &templates)
+    })?;
+    if let Extent::Portions(portion) = extent {
+        links::add_in_portions(call, &hosts, &templates, portion)?;
+    }
+    Ok(HOST.result(&hosts))
 }
 
 /// `hosts` and the members of `host.update`, which go to each of them.

@@ -1,5 +1,6 @@
 mod discovered;
 mod inventory;
+mod portions;
 mod states;
 
 use serde_json::json;

@@ -1,0 +1,95 @@
+//! Templates that many hosts are linked to, some hosts in each change.
+
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Mutex};
+
+use serde_json::json;
+
+use super::*;
+use crate::call::User;
+use crate::error::ApiResult;
+use crate::owned::links::{Extent, add_in_portions, extent};
+
+/// A template with two items, and hosts.
+fn estate(server: &Server, hosts: usize) -> (u64, Vec<u64>) {
+    let groups = json!({ "groupid": group(server, "g") });
+    let of = server.create("templategroup.create", &json!({ "name": "t" }));
+    let template = json!({ "host": "t", "groups": { "groupid": of } });
+    let template = server.create("template.create", &template);
+    for key in ["a", "b"] {
+        let item =
+            json!({ "hostid": template, "name": key, "key_": key, "type": 2, "value_type": 3 });
+        server.create("item.create", &item);
+    }
+    let list: Vec<Json> =
+        (0..hosts).map(|n| json!({ "host": format!("h{n}"), "groups": groups })).collect();
+    let made = server.call("host.create", &json!(list)).unwrap();
+    let id = |id: &Json| id.as_str().unwrap().parse().unwrap();
+    let hosts = made["hostids"].as_array().unwrap().iter().map(id).collect();
+    (template.parse().unwrap(), hosts)
+}
+
+fn link(server: &Server, hosts: &[u64], template: u64, portion: usize) -> ApiResult<()> {
+    server.with_call(User::system(), |call| add_in_portions(call, hosts, &[template], portion))
+}
+
+#[test]
+fn others_change_the_configuration_between_two_portions() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 200);
+    let (portion, changed) = sync_channel(1_000);
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let order = Arc::clone(&seen);
+    server.api.deps.config.subscribe(Box::new(move |_, touched| {
+        order.lock().unwrap().extend(touched.hosts.iter().map(|host| host.0));
+        let _ = portion.try_send(());
+    }));
+    let server = &server;
+    let other = std::thread::scope(|scope| {
+        let other = scope.spawn(move || {
+            changed.recv().unwrap();
+            let groups = json!({ "groupid": group(server, "other") });
+            let host = json!({ "host": "other", "groups": groups });
+            server.create("host.create", &host).parse::<u64>().unwrap()
+        });
+        link(server, &hosts, template, 1).unwrap();
+        other.join().unwrap()
+    });
+    let seen = seen.lock().unwrap();
+    let at = |host: u64| seen.iter().position(|seen| *seen == host).unwrap();
+    assert!(at(other) > at(hosts[0]), "the link had begun");
+    assert!(at(other) < at(hosts[199]), "the new host waited for the whole link");
+    let items = server.count("SELECT COUNT(*) AS n FROM items WHERE templateid > 0");
+    assert_eq!(items, 400);
+}
+
+#[test]
+fn a_host_that_cannot_be_linked_refuses_all_portions() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 5);
+    let rule = json!({ "hostid": hosts[4].to_string(), "name": "b", "key_": "b", "type": 2 });
+    server.create("discoveryrule.create", &rule);
+    let refused = link(&server, &hosts, template, 2).unwrap_err();
+    assert!(refused.data.contains("Cannot inherit item with key \"b\""), "{refused}");
+    let links = "SELECT COUNT(*) AS n FROM host_templates";
+    assert_eq!(server.count(links), 0);
+    link(&server, &hosts[..4], template, 3).unwrap();
+    assert_eq!(server.count(links), 4);
+}
+
+#[test]
+fn portions_hold_so_many_items() {
+    let server = Server::start();
+    let (template, _) = estate(&server, 1);
+    let of = |hosts, items_max| {
+        server.with_call(User::system(), |call| extent(call, hosts, &[template], items_max))
+    };
+    for (hosts, items_max, expected) in [
+        (10, 20, Extent::Whole),
+        (11, 20, Extent::Portions(10)),
+        (11, 21, Extent::Portions(10)),
+        (2, 1, Extent::Portions(1)),
+    ] {
+        assert_eq!(of(hosts, items_max).unwrap(), expected, "{hosts} {items_max}");
+    }
+}
