@@ -284,14 +284,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Seals the head and waits until all that was sealed or merged is taken in.
+    /// Seals the head and waits until every sealing and merge has ended. Fails only if sealing
+    /// fails now: a sealing that was under way before the call is repeated if it fails.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.mend()?;
-        if self.head.len() > 0 {
-            self.rotate(false)?;
+        while self.sealing {
+            self.wait_for_worker()?;
         }
         if let Some((_, due)) = &mut self.seal_failure {
             *due = Duration::ZERO;
+        }
+        self.mend()?;
+        if self.head.len() > 0 {
+            self.rotate(false)?;
         }
         while !self.frozen.is_empty() {
             self.wait_for_sealing()?;

@@ -7,6 +7,7 @@ use common::*;
 use model::{ItemId, Sample, Timestamp};
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tsdb::{Class, Engine, Error, Options};
 
@@ -200,7 +201,7 @@ fn a_full_disk_refuses_and_goes_on_when_it_has_space() {
     let mut refused = 0;
     for number in 0..60 {
         let full = number % 10 >= 6;
-        disk.full.store(full, std::sync::atomic::Ordering::SeqCst);
+        disk.full.store(full, Ordering::SeqCst);
         if number == 28 {
             drop(engine);
             engine = open(dir.path(), options.clone(), &clock).0;
@@ -226,13 +227,37 @@ fn a_full_disk_refuses_and_goes_on_when_it_has_space() {
         clock.advance(Duration::from_secs(6));
     }
     assert_eq!(refused, 24);
-    disk.full.store(false, std::sync::atomic::Ordering::SeqCst);
+    disk.full.store(false, Ordering::SeqCst);
     engine.flush().unwrap();
     model.check(&engine, "space again");
     drop(engine);
     let (engine, recovery) = open(dir.path(), small(), &clock);
     assert!(recovery.clean, "{recovery:?}");
     model.check(&engine, "after a restart");
+}
+
+/// A sealing that failed before the disk had space again is no reason for a flush to fail.
+#[test]
+fn a_flush_tries_again_what_failed_before_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let disk = FlakyDisk::default();
+    let clock = sim_clock();
+    let options = Options { disk: Arc::new(disk.clone()), ..small() };
+    let (mut engine, _) = open(dir.path(), options, &clock);
+    let mut model = Model::default();
+    disk.no_segments.store(true, Ordering::SeqCst);
+    // More than a head holds: the first is handed over for sealing.
+    for number in 0..5 {
+        engine.append(&batch(number)).unwrap();
+        model.append(&batch(number));
+    }
+    while disk.segments_refused.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    disk.no_segments.store(false, Ordering::SeqCst);
+    engine.flush().unwrap();
+    assert_eq!(engine.stats().sealing, 0);
+    model.check(&engine, "flushed");
 }
 
 /// After a failed sync a later one proves nothing about the file: what memory has is sealed.
@@ -244,9 +269,9 @@ fn a_failed_sync_is_put_right_by_sealing() {
     let options = Options { disk: Arc::new(disk.clone()), ..small() };
     let (mut engine, _) = open(dir.path(), options, &clock);
     engine.append(&batch(0)).unwrap();
-    disk.bad_sync.store(true, std::sync::atomic::Ordering::SeqCst);
+    disk.bad_sync.store(true, Ordering::SeqCst);
     assert!(matches!(engine.sync(), Err(Error::Io { .. } | Error::Refused { .. })));
-    disk.bad_sync.store(false, std::sync::atomic::Ordering::SeqCst);
+    disk.bad_sync.store(false, Ordering::SeqCst);
     clock.advance(Duration::from_secs(6));
     drop(engine.maintain());
     engine.sync().unwrap();

@@ -368,11 +368,14 @@ impl Disk for CrashDisk {
     }
 }
 
-/// A disk that is full, or fails to sync, while its owner says so.
+/// A disk that is full, fails to sync, or creates no segments, while its owner says so.
 #[derive(Clone, Default)]
 pub struct FlakyDisk {
     pub full: Arc<AtomicBool>,
     pub bad_sync: Arc<AtomicBool>,
+    pub no_segments: Arc<AtomicBool>,
+    /// Segments that were not created because of `no_segments`.
+    pub segments_refused: Arc<AtomicUsize>,
 }
 
 struct FlakyFile {
@@ -401,6 +404,11 @@ impl DiskFile for FlakyFile {
 
 impl Disk for FlakyDisk {
     fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
+        let is_segment = path.to_string_lossy().ends_with(".seg.tmp");
+        if is_segment && self.no_segments.load(Ordering::SeqCst) {
+            self.segments_refused.fetch_add(1, Ordering::SeqCst);
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         Ok(Arc::new(FlakyFile { file: OsDisk.create(path)?, disk: self.clone() }))
     }
     fn reopen(&self, path: &Path, len: u64) -> io::Result<Arc<dyn DiskFile>> {
