@@ -22,7 +22,7 @@ run_drivers() {
     for store in "$@"; do
         echo "-- the suite of drivers on $store"
         python3 tests/stores/with_store.py "$store" cargo test --locked --workspace --exclude xtask \
-            --features history/stores --test drivers || failed=1
+            --features stores/servers --test drivers || failed=1
     done
     return $failed
 }

@@ -134,8 +134,8 @@ SIZES = {
 
 def build():
     """The benchmark's program."""
-    command = ["cargo", "bench", "--locked", "--package", "history", "--features", "stores",
-               "--bench", "stores", "--no-run", "--message-format=json"]
+    command = ["cargo", "bench", "--locked", "--package", "stores", "--features", "servers",
+               "--bench", "cost", "--no-run", "--message-format=json"]
     lines = subprocess.run(command, check=True, stdout=subprocess.PIPE, cwd=bed.ROOT).stdout
     made = [json.loads(line).get("executable") for line in lines.splitlines()]
     return [program for program in made if program][-1]

@@ -183,7 +183,7 @@ class Refused(bed.unittest.TestCase):
             self,
             ("clickhouse=htp://u:%s@h/x" % SECRET, "is not like"),
             ("clickhouse:http://u:%s@h/x" % SECRET, "is named like"),
-            ("mongo=http://u:%s@h/x" % SECRET, "is no store"),
+            ("mongo=http://u:%s@h/x" % SECRET, "unknown history store"),
         )
 
 

@@ -140,7 +140,7 @@ class Copy(bed.unittest.TestCase):
             ("embedded", "embedded", "name two"),
             ("store", "store", "name two"),
             ("store", "clickhouse", "is named like"),
-            ("mongo=http://x", "embedded", "is no store"),
+            ("mongo=http://x", "embedded", "unknown history store"),
         ):
             code, said = self.vedette("copy", first, second)
             self.assertEqual(code, 1)

@@ -12,7 +12,7 @@ use crate::sums::Sums;
 use crate::{Error, Span};
 
 /// Beyond this a sum of floats may overflow on the way, and stores differ in what they do then.
-pub(crate) const HUGE: f64 = 1e290;
+pub const HUGE: f64 = 1e290;
 /// Parts of a span that are asked for one by one; more of them are asked for as one.
 const PARTS_MAX: usize = 16;
 /// Rows of so many seconds are in memory at a time, or of a part of a span that is very long.
@@ -33,7 +33,7 @@ pub struct Bucket {
 
 impl Bucket {
     /// A bucket from figures in which zeros may have a sign.
-    pub(crate) fn new(clock: u32, num: u64, sums: Sums) -> Self {
+    pub fn new(clock: u32, num: u64, sums: Sums) -> Self {
         let sums = match sums {
             // Adding a zero takes the sign from a zero, and nothing from other numbers.
             Sums::Float { min, max, sum } => {
@@ -100,7 +100,7 @@ pub(crate) fn part_by_part(
 }
 
 /// The buckets of a span from its rows, of which not all are in memory at once.
-pub(crate) fn from_rows(
+pub fn from_rows(
     span: Span,
     width: NonZeroU32,
     rows: impl Fn(Span) -> Result<Vec<Sample>, Error>,
@@ -110,34 +110,34 @@ pub(crate) fn from_rows(
 
 /// What a store tells of a bucket that has rows.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Told {
+pub struct Reduced {
     clock: u32,
     /// `None` = its rows have to be read.
     bucket: Option<Bucket>,
 }
 
-impl From<Bucket> for Told {
+impl From<Bucket> for Reduced {
     fn from(bucket: Bucket) -> Self {
         Self { clock: bucket.clock, bucket: Some(bucket) }
     }
 }
 
-impl Told {
+impl Reduced {
     /// A bucket that the store cannot reduce.
-    pub(crate) fn rows(clock: u32) -> Self {
+    pub fn rows(clock: u32) -> Self {
         Self { clock, bucket: None }
     }
 
     /// A bucket of floats: `num` of its `rows` are numbers that the figures count. These need not be
     /// right where a number is beyond [`HUGE`]; `sum` may leave such numbers out.
-    pub(crate) fn floats(clock: u32, rows: u64, num: u64, [min, max, sum]: [f64; 3]) -> Self {
+    pub fn floats(clock: u32, rows: u64, num: u64, [min, max, sum]: [f64; 3]) -> Self {
         let exact = num > 0 && num == rows && min > -HUGE && max < HUGE;
         let sums = Sums::Float { min, max, sum };
         if exact { Bucket::new(clock, num, sums).into() } else { Self::rows(clock) }
     }
 
     /// A bucket of whole numbers, at least one.
-    pub(crate) fn whole(clock: u32, num: u64, [min, max]: [u64; 2], sum: u128) -> Self {
+    pub fn whole(clock: u32, num: u64, [min, max]: [u64; 2], sum: u128) -> Self {
         Bucket::new(clock, num, Sums::Unsigned { min, max, sum }).into()
     }
 }
@@ -145,8 +145,8 @@ impl Told {
 /// The buckets of a span, oldest first, from what a store told in any order. Of those that it
 /// cannot reduce the rows are read, and of those that it tells more than once: the same row may be
 /// in several places, since the item's retention was changed.
-pub(crate) fn complete(
-    mut told: Vec<Told>,
+pub fn complete(
+    mut told: Vec<Reduced>,
     width: NonZeroU32,
     span: Span,
     rows: impl Fn(Span) -> Result<Vec<Sample>, Error>,
@@ -155,7 +155,7 @@ pub(crate) fn complete(
     let (mut buckets, mut open) = (Vec::new(), Vec::new());
     for same in told.chunk_by(|a, b| a.clock == b.clock) {
         match *same {
-            [Told { bucket: Some(bucket), .. }] => buckets.push(bucket),
+            [Reduced { bucket: Some(bucket), .. }] => buckets.push(bucket),
             _ => open.push(same[0].clock),
         }
     }
@@ -220,7 +220,7 @@ mod tests {
     }
 
     /// Rows of value 1 each second, and which of them were read.
-    fn completed(told: Vec<Told>, span: Span) -> (Vec<Bucket>, Vec<(u32, u32)>) {
+    fn completed(told: Vec<Reduced>, span: Span) -> (Vec<Bucket>, Vec<(u32, u32)>) {
         let read = RefCell::new(Vec::new());
         let rows = |part: Span| {
             read.borrow_mut().push((part.from, part.till));
@@ -233,14 +233,14 @@ mod tests {
     #[test]
     fn only_rows_of_what_is_not_exact_are_read() {
         let ones = |clock, num: u32| bucket(clock, num.into(), [1.0, 1.0, num.into()]);
-        let told = |clock| Told::from(ones(clock, 10));
+        let told = |clock| Reduced::from(ones(clock, 10));
         let span = Span::new(3, 95);
         let whole = Vec::from_iter((0..10).map(|n| match n {
             0 => ones(0, 7),
             9 => ones(90, 6),
             n => ones(n * 10, 10),
         }));
-        let ends = [Told::from(whole[0]), Told::from(whole[9])];
+        let ends = [Reduced::from(whole[0]), Reduced::from(whole[9])];
         for (open, parts) in [
             (vec![], vec![]),
             (vec![20], vec![(20, 29)]),
@@ -249,8 +249,8 @@ mod tests {
             (vec![0, 90], vec![(3, 9), (90, 95)]),
         ] {
             let inner = (1..9).map(|n| told(n * 10)).chain(ends);
-            let mut told: Vec<Told> = inner.filter(|f| !open.contains(&f.clock)).collect();
-            told.extend(open.iter().map(|&clock| Told::rows(clock)));
+            let mut told: Vec<Reduced> = inner.filter(|f| !open.contains(&f.clock)).collect();
+            told.extend(open.iter().map(|&clock| Reduced::rows(clock)));
             told.reverse();
             assert_eq!(completed(told, span), (whole.clone(), parts), "{open:?}");
         }
@@ -262,7 +262,7 @@ mod tests {
     #[test]
     fn many_parts_are_read_as_one() {
         let of = |clock| {
-            if clock % 20 == 0 { Told::rows(clock) } else { bucket(clock, 1, [5.0; 3]).into() }
+            if clock % 20 == 0 { Reduced::rows(clock) } else { bucket(clock, 1, [5.0; 3]).into() }
         };
         let told = (0..40).map(|n| of(n * 10)).collect();
         let (buckets, parts) = completed(told, Span::ALL);
@@ -299,14 +299,14 @@ mod tests {
     #[test]
     fn buckets_at_the_end_of_time_do_not_overflow() {
         let last = u32::MAX - u32::MAX % TEN;
-        let (buckets, parts) = completed(vec![Told::rows(last)], Span::ALL);
+        let (buckets, parts) = completed(vec![Reduced::rows(last)], Span::ALL);
         assert_eq!(parts, [(last, u32::MAX)]);
         assert_eq!(buckets[0].num, u64::from(u32::MAX - last) + 1);
     }
 
     #[test]
     fn figures_that_stores_differ_in_are_not_taken() {
-        let taken = |num, figures| Told::floats(0, 3, num, figures).bucket.is_some();
+        let taken = |num, figures| Reduced::floats(0, 3, num, figures).bucket.is_some();
         assert!(taken(3, [-1e289, 1e289, 0.0]));
         for (num, figures) in [
             (2, [1.0, 2.0, 3.0]),
@@ -317,6 +317,6 @@ mod tests {
         ] {
             assert!(!taken(num, figures), "{num} {figures:?}");
         }
-        assert!(Told::floats(0, 0, 0, [0.0; 3]).bucket.is_none());
+        assert!(Reduced::floats(0, 0, 0, [0.0; 3]).bucket.is_none());
     }
 }

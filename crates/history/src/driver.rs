@@ -200,7 +200,7 @@ pub struct DriverInfo {
 
 impl DriverInfo {
     /// What describes a store that values can be read back from.
-    pub(crate) fn readable(
+    pub fn readable(
         name: &'static str,
         location: impl Into<String>,
         durability: Durability,

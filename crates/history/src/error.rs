@@ -30,18 +30,17 @@ impl Error {
     }
 
     /// Nothing helps but other parameters, another release, or more rights.
-    pub(crate) fn config(message: impl Into<String>) -> Self {
+    pub fn config(message: impl Into<String>) -> Self {
         Self { fault: Fault::Config, retry: false, message: message.into() }
     }
 
     /// A row that the store cannot hold; it does not block others.
-    pub(crate) fn row(message: impl Into<String>) -> Self {
+    pub fn row(message: impl Into<String>) -> Self {
         Self { fault: Fault::Us, retry: false, message: message.into() }
     }
 
     /// The same of a call that brought no rows: none is to blame for it, and the store may be mended.
-    #[cfg(feature = "sql")]
-    pub(crate) fn of_no_row(self) -> Self {
+    pub fn of_no_row(self) -> Self {
         match self.fault {
             Fault::Us => Self { fault: Fault::Storage, retry: true, ..self },
             _ => self,

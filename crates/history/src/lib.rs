@@ -18,8 +18,6 @@ mod driver;
 mod drivers;
 mod embedded_days;
 mod error;
-#[cfg(feature = "fuzzing")]
-pub mod fuzzing;
 pub mod housekeeping;
 #[cfg(test)]
 mod old;
@@ -34,22 +32,12 @@ mod tiers;
 pub mod trends;
 pub mod value_cache;
 
-pub use buckets::{Bucket, reduce};
+pub use buckets::{Bucket, HUGE, Reduced, complete, from_rows, reduce};
 pub use driver::{Counters, Driver, DriverInfo, Durability, Newest, View};
-#[cfg(feature = "cassandra")]
-pub use drivers::cassandra::Cassandra;
-pub use drivers::clickhouse::ClickHouse;
 pub use drivers::embedded::{Embedded, open_shards};
-pub use drivers::hbase::HBase;
 pub use drivers::layout::{damages, shards_below};
 pub use drivers::memory::Memory;
-#[cfg(feature = "sql")]
-pub use drivers::mysql::open_mysql;
 pub use drivers::null::Null;
-pub use drivers::opensearch::OpenSearch;
-#[cfg(feature = "sql")]
-pub use drivers::postgresql::open_postgresql;
-pub use drivers::riak::Riak;
 pub use embedded_days::EmbeddedDays;
 pub use error::{Error, Fault};
 pub use part::{Keeps, Part};

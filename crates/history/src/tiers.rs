@@ -12,7 +12,7 @@ use std::time::Duration;
 use model::{ItemId, Sample, Trend};
 use stdx::clock::SharedClock;
 
-use crate::buckets::{Told, append, complete};
+use crate::buckets::{Reduced, append, complete};
 use crate::{
     Bucket, BucketQuery, Day, EmbeddedDays, Error, Extent, Kind, Order, RangeQuery, Reader, Span,
     Store, buckets_of, range_of, reader::ranges_of,
@@ -96,12 +96,12 @@ impl Older {
     }
 
     /// What the stores tell of buckets of a span before the border.
-    fn buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Told>, Error> {
+    fn buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Reduced>, Error> {
         let mut told = Vec::new();
         for store in self.stores_of(Kind::of(query.value_type)) {
             let view = store.driver().view(&[query.item], query.span);
             let stored = buckets_of(view.as_ref(), query).map_err(|error| away(border, error))?;
-            told.extend(stored.into_iter().map(Told::from));
+            told.extend(stored.into_iter().map(Reduced::from));
         }
         Ok(told)
     }
@@ -157,7 +157,8 @@ impl Tiers {
     /// the same: their rows are read.
     fn old_buckets(&self, query: &BucketQuery, border: u32) -> Result<Vec<Bucket>, Error> {
         let BucketQuery { span, width, .. } = *query;
-        let mut told: Vec<Told> = self.newest.buckets(query)?.into_iter().map(Told::from).collect();
+        let mut told: Vec<Reduced> =
+            self.newest.buckets(query)?.into_iter().map(Reduced::from).collect();
         told.extend(self.older.buckets(query, border)?);
         complete(told, width, span, |span| self.range(&RangeQuery { span, ..query.rows() }))
     }

@@ -9,9 +9,8 @@ use history::damage::Damages;
 use history::housekeeping::class_of;
 use history::spool::{Feeding, Policy, Spools};
 use history::{
-    Cassandra, Class, ClickHouse, Day, Driver, EmbeddedDays, Extent, HBase, Keeps, Kind, Memory,
-    Null, OpenSearch, Options, Part, Past, Reader, Retention, Riak, Store, Tiers, open_mysql,
-    open_postgresql,
+    Class, Day, Driver, EmbeddedDays, Extent, Keeps, Kind, Memory, Null, Options, Part, Past,
+    Reader, Retention, Store, Tiers,
 };
 use model::{ItemId, ValueType};
 use stdx::clock::SharedClock;
@@ -232,32 +231,7 @@ pub(crate) fn store(
         .split_once('=')
         .context("a store is named like clickhouse=http://host:8123/database")?;
     let (part, address) = Part::take_from(address)?;
-    Ok(part.of(whole(kind, &address, retention, clock)?, keeps)?)
-}
-
-/// A store that is given everything.
-fn whole(
-    kind: &str,
-    url: &str,
-    retention: Arc<dyn Retention>,
-    clock: &SharedClock,
-) -> anyhow::Result<Arc<dyn Store>> {
-    Ok(match kind {
-        "cassandra" => Arc::new(Cassandra::new(url, retention, Arc::clone(clock))?),
-        "clickhouse" => Arc::new(ClickHouse::new(url, retention, Arc::clone(clock))?),
-        "hbase" => Arc::new(HBase::new(url, retention, Arc::clone(clock))?),
-        "mysql" => open_mysql(url, retention, Arc::clone(clock))?,
-        "opensearch" => Arc::new(OpenSearch::new(url, retention)?),
-        "postgresql" => open_postgresql(url, retention, Arc::clone(clock))?,
-        "riak" => {
-            tracing::warn!("history on Riak is experimental: it has met no real Riak yet");
-            Arc::new(Riak::new(url, retention, Arc::clone(clock))?)
-        }
-        other => bail!(
-            "\"{other}\" is no store; known: cassandra, clickhouse, hbase, mysql, opensearch, \
-             postgresql, riak (experimental)"
-        ),
-    })
+    Ok(part.of(stores::open(kind, &address, retention, clock)?, keeps)?)
 }
 
 /// A number with K, M, G or T.

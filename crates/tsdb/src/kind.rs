@@ -1,6 +1,6 @@
 //! What a series holds, and the moments and classes the engine sorts by.
 
-use model::{Timestamp, ValueType};
+use model::{SampleValue, Timestamp, Trend, TrendValues, ValueType};
 
 /// What a series holds. A series is an item *and* a kind: an item that changes its value type
 /// starts a new series and keeps the old one. The numbers are in the files: never change one.
@@ -55,6 +55,24 @@ impl Kind {
             ValueType::Unsigned => Self::Unsigned,
             ValueType::Log => Self::Log,
             ValueType::Char | ValueType::Text | ValueType::Binary => Self::Text,
+        }
+    }
+
+    /// The kind in which this value is kept.
+    pub const fn of_value(value: &SampleValue) -> Self {
+        match value {
+            SampleValue::Float(_) => Self::Float,
+            SampleValue::Unsigned(_) => Self::Unsigned,
+            SampleValue::Text(_) => Self::Text,
+            SampleValue::Log(_) => Self::Log,
+        }
+    }
+
+    /// The kind of a trend's mean, which stands for all its figures.
+    pub const fn of_trend(trend: &Trend) -> Self {
+        match trend.values {
+            TrendValues::Float { .. } => Self::FloatAvg,
+            TrendValues::Unsigned { .. } => Self::UnsignedAvg,
         }
     }
 

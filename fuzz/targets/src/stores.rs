@@ -4,12 +4,11 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::time::Duration;
 
+use ::stores::fuzzing::{Said, scripted};
+use ::stores::{ClickHouse, HBase, OpenSearch, Riak};
 use history::copy::Progress;
-use history::fuzzing::{Said, scripted};
 use history::spool::{self, Spools};
-use history::{
-    Class, ClickHouse, Day, Driver, Error, HBase, Kind, Kinds, OpenSearch, Riak, Span, Store,
-};
+use history::{Class, Day, Driver, Error, Kind, Kinds, Span, Store};
 use model::{ItemId, LogMeta, Sample, SampleValue, Timestamp, Trend, TrendValues};
 use stdx::clock::{SharedClock, SimClock};
 

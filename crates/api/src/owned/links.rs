@@ -9,6 +9,7 @@ use config::objects::Deleted;
 
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
+use crate::gone;
 use crate::permission::Need;
 use crate::write::Target;
 
@@ -60,20 +61,21 @@ pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiR
     Ok(link_templates(edit, hosts, templates)?)
 }
 
-/// Items that one change gives to hosts: about a tenth of a second's work. Whoever wants to change
-/// the configuration waits for no more than two such portions.
+/// Items that one change gives to hosts, or takes from them: about a tenth of a second's work. Other
+/// changes of the configuration wait for at most two such portions.
 pub(crate) const PORTION_ITEMS: usize = 5_000;
 
-/// Hosts that are linked to templates in one change.
+/// How many hosts one change links to templates, or unlinks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extent {
     /// All of them: everything of the call is kept, or nothing.
     Whole,
-    /// So many. A conflict that arises meanwhile stops at the hosts that are linked.
+    /// This number. A conflict that arises meanwhile stops the call; earlier hosts are done.
     Portions(usize),
 }
 
-/// How many of the hosts one change should link, where it gives them `items_max` items.
+/// How many of the hosts one change should link or unlink, where it may make or delete `items_max`
+/// items.
 pub(crate) fn extent(
     call: &Call<'_>,
     hosts: usize,
@@ -86,8 +88,8 @@ pub(crate) fn extent(
     Ok(if hosts <= portion { Extent::Whole } else { Extent::Portions(portion) })
 }
 
-/// Links templates to many hosts, `portion` in each change. What can be known to be refused is
-/// refused before the first of them.
+/// Links templates to many hosts, `portion` in each change. Conflicts that exist already are found
+/// before the first host is linked.
 pub(crate) fn add_in_portions(
     call: &Call<'_>,
     hosts: &[u64],
@@ -97,26 +99,70 @@ pub(crate) fn add_in_portions(
     for hosts in hosts.chunks(portion) {
         call.write(|edit| Ok(check_link(edit, hosts, templates)?))?;
     }
-    for (done, portion) in hosts.chunks(portion).enumerate().map(|(n, of)| (n * portion, of)) {
-        call.write(|edit| add(edit, portion, templates)).map_err(|error| {
-            let all = hosts.len();
-            error.after(format_args!("{done} of {all} hosts are linked, the others are not"))
+    in_portions(hosts, portion, "linked", |hosts| {
+        call.write(|edit| {
+            // A host may have been deleted since the call began.
+            call.require_at(edit, Target::Host, Need::Write, hosts, "/hosts")?;
+            add(edit, hosts, templates)
+        })
+    })
+}
+
+/// Templates to unlink.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unlink<'a> {
+    /// What hosts have inherited from these stays as their own.
+    pub(crate) keep: &'a [u64],
+    /// What hosts have inherited from these is deleted.
+    pub(crate) clear: &'a [u64],
+}
+
+impl Unlink<'_> {
+    /// All of them.
+    pub(crate) fn templates(&self) -> Vec<u64> {
+        [self.keep, self.clear].concat()
+    }
+}
+
+/// Unlinks templates from many hosts, `portion` in each change, as [`remove`] does. Conflicts that
+/// exist already are found before the first host is unlinked.
+pub(crate) fn remove_in_portions(
+    call: &Call<'_>,
+    hosts: &[u64],
+    unlink: Unlink<'_>,
+    portion: usize,
+) -> ApiResult<()> {
+    for hosts in hosts.chunks(portion) {
+        call.write(|edit| Ok(check_unlink(edit, hosts, &unlink.templates())?))?;
+    }
+    in_portions(hosts, portion, "unlinked", |hosts| {
+        let deleted = call.write(|edit| remove(edit, hosts, unlink))?;
+        gone::tell(call, &deleted);
+        Ok(())
+    })
+}
+
+/// Does `work` for `portion` hosts at a time; an error says for how many hosts it is done.
+fn in_portions(
+    hosts: &[u64],
+    portion: usize,
+    done: &str,
+    work: impl Fn(&[u64]) -> ApiResult<()>,
+) -> ApiResult<()> {
+    for (number, portion_of) in hosts.chunks(portion).enumerate() {
+        work(portion_of).map_err(|error| {
+            let (first, all) = (number * portion, hosts.len());
+            error.after(format_args!("{first} of {all} hosts are {done}, the others are not"))
         })?;
     }
     Ok(())
 }
 
-/// Unlinks templates: what came from those of `clear` goes and is returned, what came from `keep`
-/// stays as the host's own.
-pub(crate) fn remove(
-    edit: &mut Edit<'_>,
-    hosts: &[u64],
-    keep: &[u64],
-    clear: &[u64],
-) -> ApiResult<Deleted> {
-    check_unlink(edit, hosts, &[keep, clear].concat())?;
-    let deleted = unlink_templates(edit, hosts, clear, true)?;
-    unlink_templates(edit, hosts, keep, false)?;
+/// Unlinks templates; returns what was deleted.
+pub(crate) fn remove(edit: &mut Edit<'_>, hosts: &[u64], unlink: Unlink<'_>) -> ApiResult<Deleted> {
+    check_unlink(edit, hosts, &unlink.templates())?;
+    let deleted = unlink_templates(edit, hosts, unlink.clear, true)?;
+    unlink_templates(edit, hosts, unlink.keep, false)?;
     Ok(deleted)
 }
 
@@ -137,7 +183,7 @@ pub(crate) fn replace(
         let kept = [templates, clear, &hidden(call, edit, hostid)?].concat();
         gone.extend(now.iter().map(|row| row.id("templateid")).filter(|id| !kept.contains(id)));
     }
-    let deleted = remove(edit, &[hostid], &gone, clear)?;
+    let deleted = remove(edit, &[hostid], Unlink { keep: &gone, clear })?;
     add(edit, &[hostid], templates.unwrap_or_default())?;
     Ok(deleted)
 }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, SampleValue, Trend, TrendValues};
 
-use crate::drivers::{kind_of, kind_of_trend};
 use crate::{Driver, Embedded, Error, Kind, Kinds, Span, Store};
 
 /// Rows of one write.
@@ -25,14 +24,14 @@ impl Rows {
     /// Without what a side is not given.
     pub(super) fn keep_for(&mut self, side: &Side) {
         if let Side::Store { takes, .. } = side {
-            self.samples.retain(|sample| takes(sample.item, kind_of(&sample.value)));
-            self.trends.retain(|trend| takes(trend.item, kind_of_trend(trend)));
+            self.samples.retain(|sample| takes(sample.item, Kind::of_value(&sample.value)));
+            self.trends.retain(|trend| takes(trend.item, Kind::of_trend(trend)));
         }
     }
 }
 
 pub(super) fn sample_key(sample: &Sample) -> (ItemId, model::Timestamp, Kind) {
-    (sample.item, sample.at, kind_of(&sample.value))
+    (sample.item, sample.at, Kind::of_value(&sample.value))
 }
 
 pub(super) fn trend_key(trend: &Trend) -> (ItemId, u32, bool) {

@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use model::{ItemId, Sample, SampleValue, Timestamp, Trend, TrendValues};
 
-use super::kind_of;
 use crate::{
     Class, Counters, Day, Driver, DriverInfo, Durability, Error, Kind, Kinds, Retention, Span, View,
 };
@@ -47,7 +46,7 @@ fn trend_kind(unsigned: bool) -> Kind {
 impl Driver for Memory {
     fn write(&mut self, samples: &[Sample]) -> Result<(), Error> {
         for sample in samples {
-            let key = (sample.item, kind_of(&sample.value));
+            let key = (sample.item, Kind::of_value(&sample.value));
             self.values.entry(key).or_default().insert(sample.at, sample.value.clone());
         }
         self.counters.samples += samples.len() as u64;

@@ -18,8 +18,7 @@ use super::deletions::Deletions;
 use super::gauges::{Gauges, add};
 use super::lane::{Common, Lane};
 use super::refused::Refused;
-use crate::drivers::{kind_of, kind_of_trend};
-use crate::{Driver, Error, Store, housekeeping};
+use crate::{Driver, Error, Kind, Store, housekeeping};
 
 /// Batches under way: one that a lane writes and one that it takes next, so that nobody waits for it.
 const UNDER_WAY_MAX: usize = 2;
@@ -158,8 +157,8 @@ fn now_s(clock: &SharedClock) -> u32 {
 /// Takes the rows out of a block that the store is not given; returns how many.
 fn leave_out(block: &mut Block, store: &dyn Store) -> usize {
     let before = block.samples.len() + block.trends.len();
-    block.samples.retain(|sample| store.takes(sample.item, kind_of(&sample.value)));
-    block.trends.retain(|trend| store.takes(trend.item, kind_of_trend(trend)));
+    block.samples.retain(|sample| store.takes(sample.item, Kind::of_value(&sample.value)));
+    block.trends.retain(|trend| store.takes(trend.item, Kind::of_trend(trend)));
     before - block.samples.len() - block.trends.len()
 }
 

@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
-use crate::owned::links::Extent;
+use crate::owned::links::{Extent, Unlink};
 use crate::owned::{discovered, groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
@@ -105,17 +105,28 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     for (n, name) in names.iter().enumerate() {
         macros::check_name(name, &format!("/macros/{}", n + 1))?;
     }
+    // With anything else in the call it stays one change: what is refused changes nothing.
+    let only_templates = members
+        .keys()
+        .all(|name| ["hostids", "templateids", "templateids_clear"].contains(&name.as_str()));
+    let unlink = Unlink { keep: &templates, clear: &clear };
+    let extent = match only_templates {
+        true => links::extent(call, hosts.len(), &unlink.templates(), links::PORTION_ITEMS)?,
+        false => Extent::Whole,
+    };
     let deleted = call.write(|edit| {
-        let mut deleted = Deleted::default();
         call.require_at(edit, Target::Host, Need::Write, &hosts, "/hostids")?;
         discovered::refuse_mass(edit, &hosts, "/hostids", foreign(members, "groupids"))?;
         call.require_at(edit, Target::HostGroup, Need::Write, &gone_groups, "/groupids")?;
+        links::require_seen(call, edit, &hosts, &unlink.templates())?;
+        if extent != Extent::Whole {
+            return Ok(Deleted::default());
+        }
         for host in &hosts {
             macros::remove(edit, *host, &names)?;
             edit.touch_host(*host);
         }
-        links::require_seen(call, edit, &hosts, &[&clear[..], &templates].concat())?;
-        gone::add(&mut deleted, links::remove(edit, &hosts, &templates, &clear)?);
+        let deleted = links::remove(edit, &hosts, unlink)?;
         if let Some(list) = members.get("interfaces") {
             remove_from_hosts(edit, &hosts, list)?;
         }
@@ -125,5 +136,8 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
+    if let Extent::Portions(portion) = extent {
+        links::remove_in_portions(call, &hosts, unlink, portion)?;
+    }
     Ok(HOST.result(&hosts))
 }

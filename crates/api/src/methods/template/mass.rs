@@ -7,6 +7,7 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::texts_of;
+use crate::owned::links::Unlink;
 use crate::owned::macros::MacroInput;
 use crate::owned::{groups, links, macros};
 use crate::permission::Need;
@@ -111,7 +112,7 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             macros::remove(edit, *id, &names)?;
         }
         links::require_seen(call, edit, &ids, &[&clear[..], &unlink].concat())?;
-        let deleted = links::remove(edit, &ids, &unlink, &clear)?;
+        let deleted = links::remove(edit, &ids, Unlink { keep: &unlink, clear: &clear })?;
         links::touch(edit, &ids)?;
         if !gone_groups.is_empty() {
             groups::remove(edit, &ids, &gone_groups)?;

@@ -1,13 +1,14 @@
 //! `template.create`, `template.update`, `template.delete`.
 
 use config::Edit;
-use config::db::{Value, query_by_ids};
+use config::db::{Connection, Value, query_by_ids};
 use config::objects::{Deleted, delete_hosts, new_uuid};
 
 use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
+use crate::owned::links::{Extent, PORTION_ITEMS, Unlink};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{check_free, is_technical_name};
 use crate::owned::tags::Tag;
@@ -180,23 +181,38 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 /// Deletes templates with all that was inherited from them.
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
+    unlink_from_many(call, &ids)?;
     let deleted = call.write(|edit| {
         call.require(edit, Target::Template, Need::Write, &ids)?;
         check_prototypes(edit, &ids)?;
         links::touch(edit, &ids)?;
-        let linked = query_by_ids(
-            edit.connection(),
-            "SELECT DISTINCT hostid FROM host_templates WHERE templateid IN ({ids})",
-            &[],
-            &ids,
-        )?;
-        let linked: Vec<u64> = linked.iter().map(|row| row.id("hostid")).collect();
-        let mut deleted = links::remove(edit, &linked, &[], &ids)?;
+        let linked = linked_to(edit.connection(), &ids)?;
+        let mut deleted = links::remove(edit, &linked, Unlink { keep: &[], clear: &ids })?;
         gone::add(&mut deleted, delete_hosts(edit, &ids)?);
         Ok(deleted)
     })?;
     gone::tell(call, &deleted);
     Ok(TEMPLATE.result(&ids))
+}
+
+/// Hosts and templates that one of these templates is linked to.
+fn linked_to(connection: &mut dyn Connection, ids: &[u64]) -> ApiResult<Vec<u64>> {
+    let sql = "SELECT DISTINCT hostid FROM host_templates WHERE templateid IN ({ids})";
+    let rows = query_by_ids(connection, sql, &[], ids)?;
+    Ok(rows.iter().map(|row| row.id("hostid")).collect())
+}
+
+/// Templates that are to be deleted leave their hosts in portions, if these are many.
+fn unlink_from_many(call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
+    let linked = call.read(|connection| linked_to(connection, ids))?;
+    let Extent::Portions(portion) = links::extent(call, linked.len(), ids, PORTION_ITEMS)? else {
+        return Ok(());
+    };
+    call.write(|edit| {
+        call.require(edit, Target::Template, Need::Write, ids)?;
+        check_prototypes(edit, ids)
+    })?;
+    links::remove_in_portions(call, &linked, Unlink { keep: &[], clear: ids }, portion)
 }
 
 /// Items that others depend on through their templates are cleared by the linkage; what is left

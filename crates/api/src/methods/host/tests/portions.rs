@@ -8,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::call::User;
 use crate::error::ApiResult;
-use crate::owned::links::{Extent, add_in_portions, extent};
+use crate::owned::links::{Extent, Unlink, add_in_portions, extent, remove_in_portions};
 
 /// A template with two items, and hosts.
 fn estate(server: &Server, hosts: usize) -> (u64, Vec<u64>) {
@@ -33,10 +33,13 @@ fn link(server: &Server, hosts: &[u64], template: u64, portion: usize) -> ApiRes
     server.with_call(User::system(), |call| add_in_portions(call, hosts, &[template], portion))
 }
 
-#[test]
-fn others_change_the_configuration_between_two_portions() {
-    let server = Server::start();
-    let (template, hosts) = estate(&server, 200);
+fn unlink(server: &Server, hosts: &[u64], template: u64, portion: usize) -> ApiResult<()> {
+    let unlink = Unlink { keep: &[], clear: &[template] };
+    server.with_call(User::system(), |call| remove_in_portions(call, hosts, unlink, portion))
+}
+
+/// Creates a host during `work`, which changes these hosts one by one: it comes between them.
+fn check_between(server: &Server, hosts: &[u64], name: &str, work: impl FnOnce()) {
     let (portion, changed) = sync_channel(1_000);
     let seen = Arc::new(Mutex::new(Vec::new()));
     let order = Arc::clone(&seen);
@@ -44,23 +47,58 @@ fn others_change_the_configuration_between_two_portions() {
         order.lock().unwrap().extend(touched.hosts.iter().map(|host| host.0));
         let _ = portion.try_send(());
     }));
-    let server = &server;
+    let groups = json!({ "groupid": group(server, name) });
     let other = std::thread::scope(|scope| {
         let other = scope.spawn(move || {
             changed.recv().unwrap();
-            let groups = json!({ "groupid": group(server, "other") });
-            let host = json!({ "host": "other", "groups": groups });
+            let host = json!({ "host": name, "groups": groups });
             server.create("host.create", &host).parse::<u64>().unwrap()
         });
-        link(server, &hosts, template, 1).unwrap();
+        work();
         other.join().unwrap()
     });
     let seen = seen.lock().unwrap();
     let at = |host: u64| seen.iter().position(|seen| *seen == host).unwrap();
-    assert!(at(other) > at(hosts[0]), "the link had begun");
-    assert!(at(other) < at(hosts[199]), "the new host waited for the whole link");
-    let items = server.count("SELECT COUNT(*) AS n FROM items WHERE templateid > 0");
-    assert_eq!(items, 400);
+    let last = hosts.last().unwrap();
+    assert!(at(other) > at(hosts[0]), "{name}: the work had begun");
+    assert!(at(other) < at(*last), "{name}: the new host waited for the whole work");
+}
+
+#[test]
+fn others_change_the_configuration_between_two_portions() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 200);
+    let items = || server.count("SELECT COUNT(*) AS n FROM items WHERE templateid > 0");
+    check_between(&server, &hosts, "linked", || link(&server, &hosts, template, 1).unwrap());
+    assert_eq!(items(), 400);
+    check_between(&server, &hosts, "unlinked", || unlink(&server, &hosts, template, 1).unwrap());
+    assert_eq!(items(), 0);
+}
+
+#[test]
+fn a_trigger_of_two_templates_refuses_all_portions_of_unlinking() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 4);
+    let of = server.create("templategroup.create", &json!({ "name": "second" }));
+    let second = json!({ "host": "second", "groups": { "groupid": of } });
+    let second: u64 = server.create("template.create", &second).parse().unwrap();
+    let item = json!({ "hostid": second, "name": "c", "key_": "c", "type": 2, "value_type": 3 });
+    server.create("item.create", &item);
+    let trigger = json!({ "description": "both", "expression": "last(/t/a)>last(/second/c)" });
+    server.create("trigger.create", &trigger);
+    for host in &hosts {
+        let templates = json!([{ "templateid": template }, { "templateid": second }]);
+        server.call("host.update", &json!({ "hostid": host, "templates": templates })).unwrap();
+    }
+    let refused = unlink(&server, &hosts, template, 2).unwrap_err();
+    assert!(refused.data.contains("Cannot unlink template \"t\" without"), "{refused}");
+    assert_eq!(
+        server.count(
+            "SELECT COUNT(*) AS n FROM host_templates WHERE hostid IN \
+                            (SELECT hostid FROM hosts WHERE kind = 0)"
+        ),
+        8
+    );
 }
 
 #[test]
