@@ -14,6 +14,9 @@ const GENERATED: &[&str] = &["web/src/api/schema.ts"];
 /// Files over the limit with their length when they were put here. The list may only shrink.
 const LONG_FILES: &[(&str, usize)] = &[];
 
+/// Forbidden phrases in source code when the test was added. The number may only shrink.
+const CODE_PHRASES_MAX: usize = 0;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
@@ -150,4 +153,74 @@ fn links_in_documents_lead_somewhere() {
     }
     assert_eq!(broken, Vec::<String>::new());
     assert!(links > 10, "the documents have {links} links; ARCHITECTURE.md alone has more");
+}
+
+/// The list of forbidden phrases that `docs/style.md` ends with.
+fn forbidden_phrases() -> Vec<String> {
+    let page = read(&root().join("docs/style.md"));
+    let list = page.split_once("## Forbidden phrases").unwrap().1;
+    list.lines().filter_map(|line| line.strip_prefix("- ")).map(str::to_owned).collect()
+}
+
+/// The phrases in a text, as whole words, in any case and also across line breaks.
+fn phrases_in<'a>(text: &str, phrases: &'a [String]) -> Vec<&'a str> {
+    let words: Vec<String> = text
+        .split(|c: char| !c.is_alphanumeric())
+        .filter(|word| !word.is_empty())
+        .map(str::to_lowercase)
+        .collect();
+    let text = format!(" {} ", words.join(" "));
+    let times = |phrase: &str| text.matches(&format!(" {phrase} ")).count();
+    phrases.iter().flat_map(|p| std::iter::repeat_n(p.as_str(), times(p))).collect()
+}
+
+fn documents(dir: &Path, found: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(dir).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        if path.is_dir() {
+            if !name.starts_with('.') && !["target", "node_modules", "dist", "var"].contains(&name) {
+                documents(&path, found);
+            }
+        } else if name.ends_with(".md") || path.components().any(|c| c.as_os_str() == "packaging") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn documents_have_no_forbidden_phrases() {
+    let (root, phrases) = (root(), forbidden_phrases());
+    assert!(phrases.len() > 5, "the list in docs/style.md was not found");
+    let mut files = Vec::new();
+    documents(&root, &mut files);
+    assert!(files.len() > 20, "the documents were not found");
+    let mut problems = Vec::new();
+    for path in files.iter().filter(|path| !path.ends_with("docs/style.md")) {
+        for phrase in phrases_in(&read(path), &phrases) {
+            problems.push(format!("{}: \"{phrase}\"; see docs/style.md", path.display()));
+        }
+    }
+    assert_eq!(problems, Vec::<String>::new());
+}
+
+#[test]
+fn forbidden_phrases_in_code_do_not_increase() {
+    let (root, phrases) = (root(), forbidden_phrases());
+    let mut files = Vec::new();
+    for dir in ["crates", "xtask", "web"] {
+        sources(&root.join(dir), &mut files);
+    }
+    let count: usize = files.iter().map(|path| phrases_in(&read(path), &phrases).len()).sum();
+    assert!(
+        count <= CODE_PHRASES_MAX,
+        "source code has {count} forbidden phrases, {CODE_PHRASES_MAX} before: see docs/style.md",
+    );
+}
+
+#[test]
+fn forbidden_phrases_are_found_as_words_across_lines() {
+    let phrases = ["of people".to_owned(), "anew".to_owned()];
+    assert_eq!(phrases_in("Groups of\n//! People, made Anew.", &phrases), ["of people", "anew"]);
+    assert!(phrases_in("of peoples, renew, canew", &phrases).is_empty());
 }
