@@ -57,9 +57,9 @@ export function allows(name: RoleAction | (string & Record<never, never>)): bool
   return current !== null && !current.denied?.includes(name);
 }
 
-/** Whether the user's type and role allow configuring hosts, templates and what belongs to them. */
-export function mayConfigure(): boolean {
-  return (current?.type ?? 0) >= 2 && allows("configuration.hosts");
+/** Whether the user's type and role allow configuring hosts, or templates, and what belongs to them. */
+export function mayConfigure(owners: "hosts" | "templates" = "hosts"): boolean {
+  return (current?.type ?? 0) >= 2 && allows(`configuration.${owners}`);
 }
 
 /** Replaces what the role denies, in the session and where it is kept. */

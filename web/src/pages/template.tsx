@@ -151,21 +151,21 @@ export function TemplatePage() {
         <SkeletonRows rows={10} />
       ) : tab === "items" ? (
         <div className="flex flex-col gap-3">
-          <CreateLink to="/items/new" ownerid={templateid}>
+          <CreateLink to="/items/new" ownerid={templateid} template>
             Create item
           </CreateLink>
           <Items templateid={templateid} />
         </div>
       ) : tab === "triggers" ? (
         <div className="flex flex-col gap-3">
-          <CreateLink to="/triggers/new" ownerid={templateid}>
+          <CreateLink to="/triggers/new" ownerid={templateid} template>
             Create trigger
           </CreateLink>
           <TriggerTable query={triggers} />
         </div>
       ) : tab === "discovery" ? (
         <div className="flex flex-col gap-3">
-          <CreateLink to="/rules/new" ownerid={templateid}>
+          <CreateLink to="/rules/new" ownerid={templateid} template>
             Create discovery rule
           </CreateLink>
           <DiscoveryTable query={rules} />

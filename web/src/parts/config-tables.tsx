@@ -218,13 +218,16 @@ function PrototypeLink({ ruleid, tab, count }: { ruleid: string; tab: string; co
 export function CreateLink({
   to,
   ownerid,
+  template = false,
   children,
 }: {
   to: "/items/new" | "/triggers/new" | "/rules/new" | "/web/new";
   ownerid: string;
+  /** The owner is a template. */
+  template?: boolean;
   children: ReactNode;
 }) {
-  if (!mayConfigure()) return null;
+  if (!mayConfigure(template ? "templates" : "hosts")) return null;
   return (
     <Link to={to} search={{ owner: ownerid }} className={`${buttonClass("plain")} self-start`}>
       <Icon name="plus" size={15} />

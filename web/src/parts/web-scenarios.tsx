@@ -18,7 +18,7 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
   });
   return (
     <div className="flex flex-col gap-3">
-      <CreateLink to="/web/new" ownerid={ownerid}>
+      <CreateLink to="/web/new" ownerid={ownerid} template={template}>
         Create web scenario
       </CreateLink>
       <PlainTable<WebScenarioRow>

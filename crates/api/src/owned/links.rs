@@ -1,7 +1,6 @@
 //! Links of hosts and templates to templates.
 
 use config::Edit;
-use config::db::query_by_ids;
 use config::link::{
     LinkError, check_link, check_unlink, link_templates, touch_hosts_below, unlink_templates,
 };
@@ -10,6 +9,7 @@ use config::objects::Deleted;
 use crate::call::Call;
 use crate::error::{ApiError, ApiResult};
 use crate::gone;
+use crate::owned::extent::by_portions;
 use crate::permission::Need;
 use crate::write::Target;
 
@@ -61,33 +61,6 @@ pub(crate) fn add(edit: &mut Edit<'_>, hosts: &[u64], templates: &[u64]) -> ApiR
     Ok(link_templates(edit, hosts, templates)?)
 }
 
-/// Items that one change gives to hosts, or takes from them: about a tenth of a second's work. Other
-/// changes of the configuration wait for at most two such portions.
-pub(crate) const PORTION_ITEMS: usize = 5_000;
-
-/// How many hosts one change links to templates, or unlinks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Extent {
-    /// All of them: everything of the call is kept, or nothing.
-    Whole,
-    /// This number. A conflict that arises meanwhile stops the call; earlier hosts are done.
-    Portions(usize),
-}
-
-/// How many of the hosts one change should link or unlink, where it may make or delete `items_max`
-/// items.
-pub(crate) fn extent(
-    call: &Call<'_>,
-    hosts: usize,
-    templates: &[u64],
-    items_max: usize,
-) -> ApiResult<Extent> {
-    let sql = "SELECT itemid FROM items WHERE hostid IN ({ids})";
-    let items = call.read(|connection| Ok(query_by_ids(connection, sql, &[], templates)?.len()))?;
-    let portion = (items_max / items.max(1)).max(1);
-    Ok(if hosts <= portion { Extent::Whole } else { Extent::Portions(portion) })
-}
-
 /// Links templates to many hosts, `portion` in each change. Conflicts that exist already are found
 /// before the first host is linked.
 pub(crate) fn add_in_portions(
@@ -99,7 +72,7 @@ pub(crate) fn add_in_portions(
     for hosts in hosts.chunks(portion) {
         call.write(|edit| Ok(check_link(edit, hosts, templates)?))?;
     }
-    in_portions(hosts, portion, "linked", |hosts| {
+    by_portions(hosts.chunks(portion), "linked", |hosts| {
         call.write(|edit| {
             // A host may have been deleted since the call began.
             call.require_at(edit, Target::Host, Need::Write, hosts, "/hosts")?;
@@ -135,27 +108,11 @@ pub(crate) fn remove_in_portions(
     for hosts in hosts.chunks(portion) {
         call.write(|edit| Ok(check_unlink(edit, hosts, &unlink.templates())?))?;
     }
-    in_portions(hosts, portion, "unlinked", |hosts| {
+    by_portions(hosts.chunks(portion), "unlinked", |hosts| {
         let deleted = call.write(|edit| remove(edit, hosts, unlink))?;
         gone::tell(call, &deleted);
         Ok(())
     })
-}
-
-/// Does `work` for `portion` hosts at a time; an error says for how many hosts it is done.
-fn in_portions(
-    hosts: &[u64],
-    portion: usize,
-    done: &str,
-    work: impl Fn(&[u64]) -> ApiResult<()>,
-) -> ApiResult<()> {
-    for (number, portion_of) in hosts.chunks(portion).enumerate() {
-        work(portion_of).map_err(|error| {
-            let (first, all) = (number * portion, hosts.len());
-            error.after(format_args!("{first} of {all} hosts are {done}, the others are not"))
-        })?;
-    }
-    Ok(())
 }
 
 /// Unlinks templates; returns what was deleted.

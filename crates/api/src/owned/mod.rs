@@ -2,6 +2,7 @@
 //! linked templates; and for hosts interfaces, inventory and encryption.
 
 pub(crate) mod discovered;
+pub(crate) mod extent;
 pub(crate) mod groups;
 pub(crate) mod interfaces;
 pub(crate) mod inventory;

@@ -10,7 +10,8 @@ use crate::error::{ApiError, ApiResult};
 use crate::get::texts_of;
 use crate::methods::hostinterface::{add_to_hosts, remove_from_hosts};
 use crate::object::Mode;
-use crate::owned::links::{Extent, Unlink};
+use crate::owned::extent::{Extent, PORTION_ITEMS, extent};
+use crate::owned::links::Unlink;
 use crate::owned::{discovered, groups, links, macros};
 use crate::permission::Need;
 use crate::write::{Target, mass_object, nested_ids, required_ids, required_list};
@@ -46,7 +47,7 @@ pub(super) fn add(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     // With anything else in the call it stays one change: what is refused changes nothing.
     let only_templates = members.keys().all(|name| name == "hosts" || name == "templates");
     let extent = match only_templates {
-        true => links::extent(call, hosts.len(), &templates, links::PORTION_ITEMS)?,
+        true => extent(call, hosts.len(), &templates, PORTION_ITEMS)?,
         false => Extent::Whole,
     };
     call.write(|edit| {
@@ -111,7 +112,7 @@ pub(super) fn remove(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         .all(|name| ["hostids", "templateids", "templateids_clear"].contains(&name.as_str()));
     let unlink = Unlink { keep: &templates, clear: &clear };
     let extent = match only_templates {
-        true => links::extent(call, hosts.len(), &unlink.templates(), links::PORTION_ITEMS)?,
+        true => extent(call, hosts.len(), &unlink.templates(), PORTION_ITEMS)?,
         false => Extent::Whole,
     };
     let deleted = call.write(|edit| {

@@ -12,6 +12,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::methods::maintenance::Members;
 use crate::object::{Columns, Mode, columns_of, missing};
+use crate::owned::extent::{self, PORTION_ITEMS};
 use crate::owned::inventory::{self, DISABLED};
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{NAME_MAX, check_free, is_technical_name};
@@ -357,15 +358,26 @@ fn exists(edit: &mut Edit<'_>, table: &str, key: &str, id: u64) -> ApiResult<boo
     Ok(!edit.query(&sql, &[id.into()])?.is_empty())
 }
 
+/// Deletes hosts, very many of them in several changes.
 pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
-    let deleted = call.write(|edit| {
-        call.require(edit, Target::Host, Need::Write, &ids)?;
-        let maintained = Members::hosts(edit, &ids)?;
-        let deleted = delete_hosts(edit, &ids)?;
-        maintained.refuse_emptied(edit)?;
-        Ok(deleted)
+    let portions = extent::deletions(call, &ids, PORTION_ITEMS)?;
+    if portions.len() > 1 {
+        call.write(|edit| {
+            call.require(edit, Target::Host, Need::Write, &ids)?;
+            Members::hosts(edit, &ids)?.refuse_emptying(edit)
+        })?;
+    }
+    extent::by_portions(portions.into_iter(), "deleted", |hosts| {
+        let deleted = call.write(|edit| {
+            call.require(edit, Target::Host, Need::Write, hosts)?;
+            let maintained = Members::hosts(edit, hosts)?;
+            let deleted = delete_hosts(edit, hosts)?;
+            maintained.refuse_emptied(edit)?;
+            Ok(deleted)
+        })?;
+        gone::tell(call, &deleted);
+        Ok(())
     })?;
-    gone::tell(call, &deleted);
     Ok(HOST.result(&ids))
 }

@@ -1,7 +1,9 @@
 //! A maintenance keeps at least one host or host group, so the last ones cannot be deleted.
 
+use std::collections::BTreeMap;
+
 use config::Edit;
-use config::db::query_by_ids;
+use config::db::{Row, query_by_ids};
 
 use crate::error::{ApiError, ApiResult};
 
@@ -46,18 +48,42 @@ impl Members {
              ORDER BY m.maintenanceid LIMIT 1",
             &[],
         )?;
-        let Some(maintenance) = emptied.first() else { return Ok(()) };
+        emptied.first().map_or(Ok(()), |maintenance| Err(self.refused(maintenance)))
+    }
+
+    /// The same before they are deleted, for members that are deleted in several changes.
+    pub(crate) fn refuse_emptying(&self, edit: &mut Edit<'_>) -> ApiResult<()> {
+        let mut listed: BTreeMap<u64, i64> = BTreeMap::new();
+        for (maintenance, _) in &self.rows {
+            *listed.entry(*maintenance).or_default() += 1;
+        }
+        for (id, listed) in listed {
+            let rows = edit.query(
+                "SELECT m.maintenanceid, m.name, \
+                 (SELECT COUNT(*) FROM maintenance_hosts o WHERE o.maintenanceid = m.maintenanceid) + \
+                 (SELECT COUNT(*) FROM maintenance_groups o WHERE o.maintenanceid = m.maintenanceid) \
+                 AS members FROM maintenances m WHERE m.maintenanceid = ?",
+                &[id.into()],
+            )?;
+            if let Some(maintenance) = rows.first().filter(|row| row.int("members") <= listed) {
+                return Err(self.refused(maintenance));
+            }
+        }
+        Ok(())
+    }
+
+    fn refused(&self, maintenance: &Row) -> ApiError {
         let of_it = |&&(id, _): &&(u64, String)| id == maintenance.id("maintenanceid");
         let mut names: Vec<&str> =
             self.rows.iter().filter(of_it).map(|(_, name)| name.as_str()).collect();
         names.sort_unstable();
         let many = if names.len() > 1 { "s" } else { "" };
-        Err(ApiError::params(format!(
+        ApiError::params(format!(
             "Cannot delete {}{many} \"{}\" because maintenance \"{}\" must contain at least one \
              host or host group.",
             self.word,
             names.join("\", \""),
             maintenance.text("name")
-        )))
+        ))
     }
 }

@@ -8,7 +8,8 @@ use super::TEMPLATE;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
-use crate::owned::links::{Extent, PORTION_ITEMS, Unlink};
+use crate::owned::extent::{Extent, PORTION_ITEMS, extent};
+use crate::owned::links::Unlink;
 use crate::owned::macros::MacroInput;
 use crate::owned::names::{check_free, is_technical_name};
 use crate::owned::tags::Tag;
@@ -205,7 +206,7 @@ fn linked_to(connection: &mut dyn Connection, ids: &[u64]) -> ApiResult<Vec<u64>
 /// Templates that are to be deleted leave their hosts in portions, if these are many.
 fn unlink_from_many(call: &Call<'_>, ids: &[u64]) -> ApiResult<()> {
     let linked = call.read(|connection| linked_to(connection, ids))?;
-    let Extent::Portions(portion) = links::extent(call, linked.len(), ids, PORTION_ITEMS)? else {
+    let Extent::Portions(portion) = extent(call, linked.len(), ids, PORTION_ITEMS)? else {
         return Ok(());
     };
     call.write(|edit| {

@@ -8,7 +8,8 @@ use serde_json::json;
 use super::*;
 use crate::call::User;
 use crate::error::ApiResult;
-use crate::owned::links::{Extent, Unlink, add_in_portions, extent, remove_in_portions};
+use crate::owned::extent::{Extent, deletions, extent};
+use crate::owned::links::{Unlink, add_in_portions, remove_in_portions};
 
 /// A template with two items, and hosts.
 fn estate(server: &Server, hosts: usize) -> (u64, Vec<u64>) {
@@ -130,4 +131,47 @@ fn portions_hold_so_many_items() {
     ] {
         assert_eq!(of(hosts, items_max).unwrap(), expected, "{hosts} {items_max}");
     }
+}
+
+#[test]
+fn deletions_take_hosts_together_up_to_a_number_of_items() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 5);
+    link(&server, &hosts[..4], template, 4).unwrap();
+    let sizes = |items_max| {
+        server.with_call(User::system(), |call| {
+            let portions = deletions(call, &hosts, items_max).unwrap();
+            assert_eq!(portions.concat(), hosts);
+            portions.iter().map(|portion| portion.len()).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(sizes(8), [5]);
+    assert_eq!(sizes(5), [2, 3]);
+    assert_eq!(sizes(1), [1; 5]);
+}
+
+#[test]
+fn a_maintenance_that_would_be_emptied_refuses_all_portions_of_a_deletion() {
+    let server = Server::start();
+    let (template, hosts) = estate(&server, 60);
+    let items = (0..100).map(|n| {
+        json!({ "hostid": template, "name": n.to_string(), "key_": format!("k[{n}]"), "type": 2,
+                "value_type": 3 })
+    });
+    server.call("item.create", &json!(items.collect::<Vec<_>>())).unwrap();
+    link(&server, &hosts, template, hosts.len()).unwrap();
+    let ids: Vec<String> = hosts.iter().map(u64::to_string).collect();
+    let members: Vec<Json> = ids.iter().map(|id| json!({ "hostid": id })).collect();
+    let maintenance = json!({
+        "name": "night", "active_since": 1_700_000_000, "active_till": 1_800_000_000,
+        "hosts": members, "timeperiods": [{ "period": 3600 }],
+    });
+    let maintenance = server.create("maintenance.create", &maintenance);
+    let refused = server.call("host.delete", &json!(ids)).unwrap_err();
+    assert!(refused.1.contains("because maintenance \"night\" must contain"), "{}", refused.1);
+    let left = || server.count("SELECT COUNT(*) AS n FROM hosts WHERE host LIKE 'h%'");
+    assert_eq!(left(), 60);
+    server.call("maintenance.delete", &json!([maintenance])).unwrap();
+    server.call("host.delete", &json!(ids)).unwrap();
+    assert_eq!(left(), 0);
 }
