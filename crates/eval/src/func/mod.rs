@@ -13,6 +13,7 @@ mod stl;
 #[cfg(test)]
 mod tests;
 mod trend;
+mod trend_time;
 
 use jiff::tz::TimeZone;
 use model::{ItemId, SampleValue, Timestamp, Trend, ValueType};
