@@ -50,8 +50,7 @@ impl Evaluator<'_> {
             return None;
         }
         let in_order = ordered_functions(trigger);
-        let first = in_order.into_iter().find_map(|f| reason(f).map(|why| self.failed(f, why)));
-        first
+        in_order.into_iter().find_map(|f| reason(f).map(|why| self.failed(f, why)))
     }
 
     /// Value of a trigger's expression at a moment.
