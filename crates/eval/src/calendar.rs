@@ -114,7 +114,7 @@ impl Unit {
     }
 
     /// Start of the unit that holds `at`; weeks start on Monday.
-    fn floor(self, at: DateTime) -> Option<DateTime> {
+    pub(crate) fn floor(self, at: DateTime) -> Option<DateTime> {
         let (date, time) = (at.date(), at.time());
         let (hour, minute, second) = (time.hour(), time.minute(), time.second());
         let date = match self {

@@ -8,7 +8,7 @@ use config::snapshot::{Function, Host, Item, Trigger};
 use eval::expr::{
     ExprError, ExprValue, Expression, Filter, FilterItem, ItemCall, ItemQuery, Mode, Operands,
 };
-use eval::func::{self, Moment, foreach_base};
+use eval::func::{self, Moment, foreach_base, is_trend_function};
 use eval::key::ItemKey;
 use eval::macros::{FunctionEnv, TokenKind, substitute_user};
 use foldhash::fast::FixedState;
@@ -40,6 +40,19 @@ pub(crate) struct Evaluator<'a> {
 }
 
 impl Evaluator<'_> {
+    /// Why a trigger has no value whatever its other functions say: one of them is over an item
+    /// that is disabled, or does not keep what the function needs.
+    pub(crate) fn impossible(&self, trigger: &Trigger) -> Option<String> {
+        let items = &self.snapshot.items;
+        let reason =
+            |function: &Function| items.get(&function.item).and_then(|item| lacks(item, function));
+        if !trigger.functions.iter().any(|function| reason(function).is_some()) {
+            return None;
+        }
+        let in_order = ordered_functions(trigger);
+        in_order.into_iter().find_map(|f| reason(f).map(|why| self.failed(f, why)))
+    }
+
     /// Value of a trigger's expression at a moment.
     pub(crate) fn trigger(
         &mut self,
@@ -196,6 +209,21 @@ impl Evaluator<'_> {
         hosts: &[HostId],
     ) -> Result<Vec<Arc<Item>>, String> {
         items_of(self.snapshot, query, hosts)
+    }
+}
+
+/// What a trigger's function lacks of its item. Formulas see what an item kept before.
+fn lacks(item: &Item, function: &Function) -> Option<&'static str> {
+    if !item.enabled {
+        return Some("item is disabled");
+    }
+    if item.history_days > 0 && item.trends_days > 0 {
+        return None;
+    }
+    match (is_trend_function(&function.name), item.history_days, item.trends_days) {
+        (true, _, 0) => Some("item trends are disabled"),
+        (false, 0, _) => Some("item history is disabled"),
+        _ => None,
     }
 }
 

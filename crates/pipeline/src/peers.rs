@@ -160,7 +160,13 @@ impl Core {
                 let news: Vec<(ItemId, Timestamp)> =
                     samples.iter().map(|sample| (sample.item, sample.at)).collect();
                 let now = self.second;
-                samples.into_iter().for_each(|sample| self.foreign.feed(sample, now));
+                for sample in samples {
+                    // Its owner has nothing of an item without history either.
+                    let item = self.snapshot.items.get(&sample.item);
+                    if item.is_some_and(|item| item.history_days > 0) {
+                        self.foreign.feed(sample, now);
+                    }
+                }
                 self.evaluate_items(news.into_iter());
             }
             PeerMessage::ItemState { item, at, supported } => {

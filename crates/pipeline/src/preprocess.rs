@@ -259,11 +259,9 @@ impl Preprocess<'_> {
         if watch.own {
             self.job(slot, at);
         }
-        let settings = &self.snapshot.settings;
-        let days = settings.history_days_global.unwrap_or(item.history_days);
-        let kept = if days > 0 { Kept::Stored } else { Kept::Unstored };
-        let days = settings.trends_days_global.unwrap_or(item.trends_days);
-        self.round.keep(sample, kept, days > 0 && item.value_type.is_numeric(), self.now_s);
+        let kept = if item.history_days > 0 { Kept::Stored } else { Kept::Unstored };
+        let trends = item.trends_days > 0 && item.value_type.is_numeric();
+        self.round.keep(sample, kept, trends, self.now_s);
     }
 
     pub(crate) fn job(&mut self, slot: SlotId, at: Timestamp) {

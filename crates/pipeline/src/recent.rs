@@ -74,7 +74,7 @@ impl Recent {
         if self.items.is_empty() {
             return;
         }
-        for sample in round.stored.iter().chain(&round.unstored) {
+        for sample in &round.stored {
             if let Some(past) = self.items.get_mut(&sample.item) {
                 put(&mut past.points, point(sample.clone()));
             }

@@ -43,7 +43,7 @@ pub(crate) struct Returned {
 pub(crate) struct Round {
     /// For the driver.
     pub(crate) stored: Vec<Sample>,
-    /// Of items that keep no history: for memory and triggers alone.
+    /// Of items that keep no history but trends.
     pub(crate) unstored: Vec<Sample>,
     /// Places in `stored` and `unstored` of samples that make trends.
     pub(crate) trends: Vec<(Kept, u32)>,
@@ -96,7 +96,8 @@ impl Round {
     pub(crate) fn keep(&mut self, sample: Sample, kept: Kept, trends: bool, now_s: u32) {
         let list = match kept {
             Kept::Stored => &mut self.stored,
-            Kept::Unstored => &mut self.unstored,
+            Kept::Unstored if trends => &mut self.unstored,
+            Kept::Unstored => return,
         };
         if trends {
             let place = u32::try_from(list.len()).expect("BUG: a round of 4 billion samples");

@@ -60,8 +60,7 @@ pub(crate) struct Plain {
 }
 
 impl Plain {
-    fn of(snapshot: &Snapshot, item: &Item) -> Option<Self> {
-        let settings = &snapshot.settings;
+    fn of(item: &Item) -> Option<Self> {
         let plain = item.enabled
             && item.value_type.is_numeric()
             && item.steps.is_empty()
@@ -69,8 +68,8 @@ impl Plain {
             && !item.discovery_rule;
         plain.then(|| Self {
             value_type: item.value_type,
-            stored: settings.history_days_global.unwrap_or(item.history_days) > 0,
-            trends: settings.trends_days_global.unwrap_or(item.trends_days) > 0,
+            stored: item.history_days > 0,
+            trends: item.trends_days > 0,
         })
     }
 }
@@ -189,7 +188,7 @@ impl Slots {
         let item = snapshot.items.get(&id).filter(|item| self.place.owns(item))?;
         let slot = Slot {
             id,
-            plain: Plain::of(snapshot, item),
+            plain: Plain::of(item),
             item: Arc::clone(item),
             state: None,
             error: None,
@@ -241,7 +240,7 @@ impl Slots {
         }
         slot.item = Arc::clone(item);
         slot.watch = watch;
-        slot.plain = Plain::of(snapshot, item);
+        slot.plain = Plain::of(item);
         slot.revision = revision;
         Some(at)
     }

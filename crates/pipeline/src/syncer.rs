@@ -49,7 +49,6 @@ impl Syncer {
             return false;
         }
         cache.feed(&round.stored);
-        cache.feed(&round.unstored);
         for (ack, processed, failed) in round.acks.drain(..) {
             ack.report(processed, failed);
         }

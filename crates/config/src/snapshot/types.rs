@@ -249,9 +249,9 @@ pub struct Settings {
     pub timezone: String,
     /// Default timeouts by item type number, with suffix.
     pub timeouts: BTreeMap<u8, String>,
-    /// Overrides history storage days of all items.
+    /// Overrides history storage days of all items that keep history.
     pub history_days_global: Option<u16>,
-    /// Overrides trends storage days of all items.
+    /// Overrides trends storage days of all items that keep trends.
     pub trends_days_global: Option<u16>,
     /// Which connections agents may announce themselves over.
     pub autoregistration: Tls,

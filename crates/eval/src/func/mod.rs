@@ -13,6 +13,7 @@ mod stl;
 #[cfg(test)]
 mod tests;
 mod trend;
+mod trend_time;
 
 use jiff::tz::TimeZone;
 use model::{ItemId, SampleValue, Timestamp, Trend, ValueType};
@@ -234,8 +235,12 @@ pub fn parse_call(name: &str, params: &[HistoryParam]) -> Result<Function, FuncE
 /// Whether a text is a period of a trend function, though maybe one that is too long or ends at no
 /// border.
 pub fn is_trend_period(name: &str, text: &str) -> bool {
-    let trend = name.starts_with("trend") || name.starts_with("baseline");
-    trend && TrendPeriod::read(text).is_some()
+    is_trend_function(name) && TrendPeriod::read(text).is_some()
+}
+
+/// The functions over an item's trends.
+pub fn is_trend_function(name: &str) -> bool {
+    name.starts_with("trend") || name.starts_with("baseline")
 }
 
 /// The functions over expressions that change with time alone.

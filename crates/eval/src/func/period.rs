@@ -4,6 +4,7 @@ use jiff::tz::TimeZone;
 use model::Timestamp;
 
 use super::Lookback;
+use super::trend_time::TrendTime;
 use crate::calendar::{Shift, ShiftOp, Unit, WallTime};
 use crate::num::{parse_seconds, parse_u64};
 
@@ -144,10 +145,12 @@ impl TrendPeriod {
 
     /// First and last hour (unix times of their starts), moved `seasons` times `season` back.
     pub fn range(&self, now: u32, tz: &TimeZone, season: Unit, seasons: u32) -> Option<(u32, u32)> {
-        let back = |at: WallTime, count: u32, unit| at.plus(-i64::from(count), unit, tz);
-        let end = self.shift.apply(WallTime::at(now.into(), tz), tz)?.floor(Unit::Hour, tz)?;
+        let back = |at: TrendTime, count: u32, unit| at.plus(-i64::from(count), unit, tz);
+        let end = TrendTime::at(now.into(), tz).shifted(&self.shift, tz)?;
+        let is_floored = self.shift.0.iter().any(|op| matches!(op, ShiftOp::Floor(_)));
+        let end = if is_floored { end } else { end.floor(Unit::Hour, tz)? };
         let end = if seasons == 0 { end } else { back(end, seasons, season)? };
-        let second = |at: WallTime| u32::try_from(at.second()?).ok();
+        let second = |at: TrendTime| u32::try_from(at.second(tz)?).ok();
         Some((second(back(end, self.count, self.unit)?)?, second(back(end, 1, Unit::Hour)?)?))
     }
 }

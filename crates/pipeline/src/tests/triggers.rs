@@ -1,9 +1,11 @@
 //! Values in, findings out.
 
-use model::{TriggerId, TriggerState, ValueType};
+use model::{ItemId, TriggerId, TriggerState, ValueType};
 
 use crate::InitialTrigger;
-use crate::testing::{Rig, expression, function, host, item, memory, snapshot, trigger};
+use crate::testing::{
+    Rig, calculated, expression, function, host, item, memory, snapshot, trigger,
+};
 
 fn floats(ids: &[u64]) -> Vec<config::snapshot::Item> {
     ids.iter().map(|id| item(*id, 1, &format!("k{id}"), ValueType::Float)).collect()
@@ -162,21 +164,41 @@ fn time_based_functions() {
 }
 
 #[test]
-fn items_that_keep_no_history_still_feed_triggers() {
-    let mut items = floats(&[1]);
+fn functions_have_no_value_where_the_item_does_not_keep_what_they_need() {
+    // Functions, days of history and of trends, and why the trigger has no value.
+    for (name, parameter, history, trends, reason) in [
+        ("last", "", 0, 365, "last(/h1/k1): item history is disabled."),
+        ("nodata", "30m", 0, 365, "nodata(/h1/k1,30m): item history is disabled."),
+        ("trendmax", "1h:now/h", 7, 0, "trendmax(/h1/k1,1h:now/h): item trends are disabled."),
+    ] {
+        let mut items = floats(&[1]);
+        (items[0].history_days, items[0].trends_days) = (history, trends);
+        // Other functions of the trigger make no difference.
+        let mut over = trigger(1, "1=1 or {1}>=0", &[1]);
+        over.functions = Box::from([function(1, 1, name, parameter)]);
+        let mut rig = Rig::new(snapshot(vec![host(1)], items, vec![over]));
+        rig.send(1, &[("9", 2)]);
+        assert_eq!(rig.found(), [format!("1 error Cannot evaluate function {reason}")], "{name}");
+    }
+}
+
+#[test]
+fn values_of_items_without_history_are_seen_by_dependents_and_trends_alone() {
+    let mut items = floats(&[1, 2]);
     items[0].history_days = 0;
-    let change = {
-        let mut change = trigger(1, "{1}>5 and {2}>3", &[1]);
-        change.functions = Box::from([function(1, 1, "last", ""), function(2, 1, "change", "")]);
-        change
-    };
-    let mut rig = Rig::new(snapshot(vec![host(1)], items, vec![change]));
-    rig.send(1, &[("1", 1)]);
-    rig.found();
+    items[1].depend_on(ItemId(1));
+    items.push(calculated(3, 1, "newest", "last(//k1)", "1s"));
+    let dependent = trigger(1, "{1}>5", &[2]);
+    let mut rig = Rig::new(snapshot(vec![host(1)], items, vec![dependent]));
     rig.send(1, &[("9", 2)]);
-    let found = rig.found();
-    assert_eq!(found.last().map(String::as_str), Some("1 problem @2 trigger 1"), "{found:?}");
+    assert_eq!(rig.found(), ["1 problem @2 trigger 1"]);
+    assert_eq!(rig.cores[0].cache.last_two(ItemId(1)), [None, None]);
     assert!(rig.stored(1).is_empty());
+    assert_eq!(rig.cores[0].folder.pending(ItemId(1), 0, u32::MAX).len(), 1);
+    rig.pass(2);
+    let errors = rig.cores[0].slots.errors();
+    let reason = "Cannot evaluate function last(//k1): not enough data.";
+    assert_eq!(errors, [(ItemId(3), Box::from(reason))]);
 }
 
 #[test]

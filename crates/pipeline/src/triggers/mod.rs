@@ -319,14 +319,13 @@ impl Core {
         self.evaluations += 1;
         self.progress.evaluated(trigger.id, at);
         let state = self.triggers.state(trigger.id);
-        let verdict = match &trigger.invalid {
-            Some(reason) => Verdict::Unknown(reason.to_string()),
-            None => {
-                let mut evaluator = self.evaluator();
-                verdict::verdict(trigger, state, cause, &mut |expression| {
-                    evaluator.trigger(trigger, state, expression, at)
-                })
-            }
+        let invalid = trigger.invalid.as_ref().map(|reason| reason.to_string());
+        let mut evaluator = self.evaluator();
+        let verdict = match invalid.or_else(|| evaluator.impossible(trigger)) {
+            Some(reason) => Verdict::Unknown(reason),
+            None => verdict::verdict(trigger, state, cause, &mut |expression| {
+                evaluator.trigger(trigger, state, expression, at)
+            }),
         };
         if self.ask_for_trends(trigger.id, at, cause) {
             // Evaluated again when the trends are here.

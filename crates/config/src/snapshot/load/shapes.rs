@@ -193,7 +193,11 @@ impl<'a> Seen<'a> {
             invalid = Some(error);
             Arc::from([])
         });
-        let kept = |text: &str, global: Option<u16>| global.or_else(|| days(text)).unwrap_or(0);
+        // The global setting changes how long an item keeps its values, not whether it does.
+        let kept = |text: &str, global: Option<u16>| match days(text).unwrap_or(0) {
+            0 => 0,
+            own => global.unwrap_or(own),
+        };
         ItemShape {
             key: texts.share(&self.key),
             shown_key: (self.key != self.shown_key).then(|| texts.share(&self.shown_key)),
