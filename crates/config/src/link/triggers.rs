@@ -220,10 +220,6 @@ const PLACED: &[&str] = &[
     "uuid",
     "expression",
     "recovery_expression",
-    "value",
-    "lastchange",
-    "state",
-    "error",
 ];
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
