@@ -253,11 +253,8 @@ mod tests {
         other.start(false).unwrap();
         let state = |world: &World| world.location().state_file().unwrap();
         std::fs::copy(state(&other), state(&one)).unwrap();
-        std::fs::copy(
-            state(&other).with_extension("db-wal"),
-            state(&one).with_extension("db-wal"),
-        )
-        .unwrap();
+        std::fs::copy(state(&other).with_extension("db-wal"), state(&one).with_extension("db-wal"))
+            .unwrap();
         let error = one.start(false).unwrap_err();
         assert!(error.contains("of another configuration"), "{error}");
         for end in ["db", "db-wal", "db-shm"] {

@@ -1,7 +1,7 @@
 //! How a new database gets its tables, and how one of an older version is brought up to date.
 
-use super::tables::{configuration_tables, state_tables};
 use super::Table;
+use super::tables::{configuration_tables, state_tables};
 use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
 
 /// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
@@ -117,7 +117,8 @@ fn moved(connection: &mut dyn Connection) -> DbResult<String> {
         let there = |name: &str| rows.iter().any(|row| row.text("name") == name);
         for name in MOVED.iter().filter(|name| there(name)) {
             let columns = Table::named(name).columns.iter().map(|column| column.name);
-            let columns = columns.filter(|column| *column != "epoch").collect::<Vec<_>>().join(", ");
+            let columns =
+                columns.filter(|column| *column != "epoch").collect::<Vec<_>>().join(", ");
             sql += &format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {from}{name};\n");
         }
     }

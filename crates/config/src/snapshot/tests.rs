@@ -306,7 +306,8 @@ fn problems_do_not_wait_for_a_change_in_progress() {
             let config = &config;
             scope.spawn(move || {
                 let row = [("eventid", Value::from(1_u64))];
-                let written: DbResult<()> = config.write_state(|state| state.insert("events", &row));
+                let written: DbResult<()> =
+                    config.write_state(|state| state.insert("events", &row));
                 done.send(written.is_ok() && config.sync_state().is_ok()).unwrap();
             });
             assert_eq!(dones.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));

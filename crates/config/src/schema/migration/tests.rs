@@ -102,14 +102,21 @@ fn an_older_database_tells_what_discovery_has_linked() {
 /// All that is moved, read through a connection that sees both parts.
 fn check_moved(db: &Db) {
     for (sql, expected) in [
-        ("SELECT triggerid, value, lastchange, state, error FROM trigger_states ORDER BY triggerid",
-         &["5 1 700 0 ", "6 0 0 1 no value"][..]),
-        ("SELECT e.name, p.objectid, t.tag, a.message, s.maintenanceid FROM events e \
+        (
+            "SELECT triggerid, value, lastchange, state, error FROM trigger_states ORDER BY triggerid",
+            &["5 1 700 0 ", "6 0 0 1 no value"][..],
+        ),
+        (
+            "SELECT e.name, p.objectid, t.tag, a.message, s.maintenanceid FROM events e \
           JOIN problems p ON p.eventid = e.eventid JOIN event_tags t ON t.eventid = e.eventid \
           JOIN acknowledges a ON a.eventid = e.eventid JOIN event_suppress s ON s.eventid = e.eventid",
-         &["p 5 t seen 2"]),
-        ("SELECT s.digest, s.lastaccess FROM sessions s JOIN users u ON u.userid = s.userid \
-          WHERE s.epoch >= u.session_epoch", &["d 690"]),
+            &["p 5 t seen 2"],
+        ),
+        (
+            "SELECT s.digest, s.lastaccess FROM sessions s JOIN users u ON u.userid = s.userid \
+          WHERE s.epoch >= u.session_epoch",
+            &["d 690"],
+        ),
         ("SELECT tokenid, lastaccess FROM token_accesses", &["3 650"]),
         ("SELECT name, next FROM state_ids ORDER BY name", &["event_tags 10001", "events 10001"]),
         ("SELECT name FROM ids", &["hosts"]),
