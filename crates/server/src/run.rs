@@ -91,6 +91,8 @@ struct Server {
     feeds: Vec<history::spool::Feeding>,
     problems: Problems,
     mark: RunningMark,
+    /// Writes findings; returns whether none was lost.
+    writer: std::thread::JoinHandle<bool>,
     threads: Vec<std::thread::JoinHandle<()>>,
     sightings: Sender<Sighting>,
     /// Ends the tries of writers while the configuration database is down.
@@ -178,8 +180,8 @@ impl Server {
             busy: Arc::clone(&busy),
             stop: stop_writers.clone(),
         };
+        let writer = alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?;
         let threads = vec![
-            alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?,
             discovery_thread(discoverer, discoveries_in)?,
             sightings_thread(
                 found(&config, &shards, &problems),
@@ -275,6 +277,7 @@ impl Server {
             feeds: history.feeds,
             problems,
             mark,
+            writer,
             threads,
             sightings,
             stop_writers,
@@ -337,7 +340,8 @@ impl Server {
             api.write_accesses();
             shards.stop()
         };
-        let orderly = tokio::task::spawn_blocking(end).await?;
+        let history_written = tokio::task::spawn_blocking(end).await?;
+        let findings_kept = self.writer.join().unwrap_or(false);
         for thread in self.threads {
             drop(thread.join());
         }
@@ -345,10 +349,13 @@ impl Server {
             tracing::warn!(%error, "the write-ahead log of the configuration stays; the next start reads it");
         }
         drop(self.config);
-        if orderly {
+        if history_written && findings_kept {
             self.mark.clear();
         } else {
-            tracing::warn!("not all was written: the next start checks history");
+            tracing::warn!(
+                "not everything was written: the next start checks history and evaluates triggers \
+                 with new values again"
+            );
         }
         // What is not copied by now comes with the next start, whatever the mark says.
         history::spool::end(self.feeds, FEEDS_END);
@@ -461,7 +468,7 @@ fn alert_thread(
     findings: Receiver<TriggerFinding>,
     stop: Stop,
     unsent: Unsent,
-) -> std::io::Result<std::thread::JoinHandle<()>> {
+) -> std::io::Result<std::thread::JoinHandle<bool>> {
     stdx::thread::permanent("problems", move || problems.run(findings, &stop, &unsent))
 }
 
