@@ -31,8 +31,6 @@ use crate::{discovery, failure, first_start, pairing, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
-/// Values of discovery rules that wait; each may be megabytes of JSON.
-const DISCOVERIES_MAX: usize = 64;
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
@@ -125,7 +123,7 @@ impl Server {
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
-        let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
+        let (discoveries, discoveries_in) = discovery::queue();
         let waiting = discoveries_in.gauge();
         let (sightings, sightings_in) = bounded::<Sighting>("sightings", SIGHTINGS_MAX);
         let (notes, _) = broadcast::channel(NOTES_MAX);
