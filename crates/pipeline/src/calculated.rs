@@ -16,6 +16,7 @@ use tokio::sync::oneshot;
 use crate::command::{Scope, is_calculated};
 use crate::core::Core;
 use crate::evaluator::items_of;
+use crate::fault::{Of, contained};
 use crate::functions::PeerView;
 use crate::peers::Purpose;
 use crate::wheel::Wheel;
@@ -217,8 +218,9 @@ impl Core {
         views: &[PeerView],
     ) -> Value {
         let hosts = [item.host];
-        let result = self.evaluator_with(views).formula(formula, &hosts, at);
-        let payload = match result {
+        let mut evaluator = self.evaluator_with(views);
+        let result = contained(Of::Item(item.id.0), || evaluator.formula(formula, &hosts, at));
+        let payload = match result.unwrap_or_else(|error| Err(ExprError::Unknown(error))) {
             Ok(ExprValue::Unsigned(v)) => Payload::Unsigned(v),
             Ok(ExprValue::Float(v)) => Payload::Float(v),
             Ok(ExprValue::Text(text)) => Payload::Text(CompactString::from(text)),

@@ -110,6 +110,11 @@ impl Scripts {
         std::mem::take(&mut self.ran_out)
     }
 
+    /// The next script gets a new engine.
+    pub fn renew(&mut self) {
+        self.engine = None;
+    }
+
     /// Runs a script's body with `value`; `None` = it returned null.
     pub fn call(&mut self, source: &str, value: &str) -> Result<Option<String>, String> {
         self.call_within(source, value, self.time_max).map_err(|e| e.to_string())

@@ -8,6 +8,7 @@ use stdx::clock::SharedClock;
 use tokio::sync::{Semaphore, oneshot};
 
 use super::pool::{JOBS_MAX, Pool, Work};
+use crate::fault::{Of, contained};
 
 /// Scripts of items that run at the same time; nearly all of their time they wait for answers.
 const WORKERS_MAX: usize = 64;
@@ -34,7 +35,12 @@ impl Work for Run {
     fn run(self, scripts: &mut Scripts) {
         // Who asked may have gone: then nobody wants it run.
         if !self.reply.is_closed() {
-            let _ = self.reply.send(scripts.call_within(&self.script, &self.value, self.time_max));
+            let call = || scripts.call_within(&self.script, &self.value, self.time_max);
+            let result = contained(Of::Script, call).unwrap_or_else(|error| {
+                scripts.renew();
+                Err(CallError::Run(error))
+            });
+            let _ = self.reply.send(result);
         }
     }
 }

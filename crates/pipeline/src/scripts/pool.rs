@@ -5,7 +5,6 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use eval::preproc::{self, Outcome};
 use eval::script::{Outside, Scripts};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
@@ -13,7 +12,7 @@ use stdx::sync::lock;
 
 use super::http::World;
 use super::{Done, Held, Job};
-use crate::step_error;
+use crate::fault;
 
 /// Scripts of steps that run or wait at the same time. Most wait for somebody's answer, so their
 /// number has nothing to do with that of cores; memory bounds it, an engine may hold 64 MiB.
@@ -138,17 +137,9 @@ impl<W: Work> Shared<W> {
 impl Work for Job {
     fn run(self, scripts: &mut Scripts) {
         let Self { value: Held { item, payload, at, depth, ack }, mut state, reply } = self;
-        let (steps, kind) = (&item.steps, item.value_type);
-        let input = payload.clone();
         let before = state.clone();
         let start = scripts.now();
-        let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
-            Outcome::NotSupported(reason) => {
-                let text = step_error::explain(&item, input, at, &reason, scripts);
-                Outcome::NotSupported(text.into())
-            }
-            outcome => outcome,
-        };
+        let outcome = fault::steps(&item, &mut state, payload, at, scripts);
         let took = scripts.now().saturating_sub(start);
         // A shard that ended wants no results.
         let _ = reply.blocking_send(Done { item, at, depth, outcome, before, state, took, ack });
