@@ -133,7 +133,7 @@ impl HistoryView for History<'_> {
             return newest_of_view(view, item, count, till);
         }
         if let Some(points) = self.foreign.newest(item, count, till) {
-            return Ok(newest_first(points));
+            return points.map(newest_first);
         }
         if let Some(points) = self.recent.newest(item, count, till) {
             return Ok(newest_first(points));
@@ -157,7 +157,7 @@ impl HistoryView for History<'_> {
             return Ok(inside.map(of_sample).collect());
         }
         if let Some(points) = self.foreign.range(item, after, till) {
-            return Ok(newest_first(points));
+            return points.map(newest_first);
         }
         if let Some(points) = self.recent.range(item, after, till) {
             return Ok(newest_first(points));
