@@ -289,6 +289,7 @@ impl Core {
         self.warm_some();
         let second = self.clock.unix_s();
         if second == self.second {
+            self.calculate_rest(second);
             return;
         }
         if second + CLOCK_JITTER_S < self.second {
