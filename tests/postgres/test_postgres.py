@@ -7,6 +7,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
+from commit_cutter import CommitCutter  # noqa: E402
 from databases import Postgres  # noqa: E402
 
 
@@ -132,7 +133,7 @@ class Faults(unittest.TestCase):
         self.postgres.query("SELECT pg_reload_conf()")
         bed.wait_for("read-only", lambda: self.postgres.query(
             "SHOW default_transaction_read_only") == "on")
-        with self.assertRaises(bed.ApiError):
+        with self.assertRaisesRegex(bed.ApiError, "read-only.*Nothing was changed"):
             self.change()
         self.assertGreater(int(self.api.call("host.get", countOutput=True)), 0)
         self.send("readonly", "x")
@@ -233,6 +234,75 @@ class Upgrade(unittest.TestCase):
         self.assertEqual([event["value"] for event in events], ["1", "0"])
         version = postgres.query("SELECT MAX(version) FROM schema_version", "vedette")
         self.assertEqual(version.strip(), "6")
+
+
+class LostCommits(unittest.TestCase):
+    """The connection ends between a COMMIT and its response."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.postgres = Postgres()
+        cls.addClassCleanup(cls.postgres.stop)
+        cls.cutter = CommitCutter(cls.postgres.port)
+        cls.addClassCleanup(cls.cutter.stop)
+        cls.postgres.create("vedette")
+        url = "postgresql://postgres@127.0.0.1:%d/vedette" % cls.cutter.port
+        cls.server = bed.Server(arguments=["--database", url])
+        cls.addClassCleanup(cls.server.clean)
+        cls.server.start()
+        cls.api = cls.server.api()
+        cls.group = cls.api.call("hostgroup.create", name="g")["groupids"][0]
+
+    def create(self, name, **how):
+        self.cutter.arm(name, **how)
+        cut = self.cutter.cut
+        try:
+            return self.api.call("host.create", host=name, groups=[{"groupid": self.group}])
+        finally:
+            self.assertEqual(self.cutter.cut, cut + 1)
+
+    def hosts(self, name):
+        return int(self.api.call("host.get", filter={"host": name}, countOutput=True))
+
+    def test_change_that_was_committed_is_reported_as_made(self):
+        self.create("kept-host", reaches=True, refused=1)
+        self.assertEqual(self.hosts("kept-host"), 1)
+        self.create("kept-later", reaches=True, refused=30)
+        self.assertEqual(self.hosts("kept-later"), 1)
+
+    def test_change_that_was_rolled_back_is_reported_as_failed(self):
+        with self.assertRaisesRegex(bed.ApiError, "configuration database refused"):
+            self.create("undone-host", reaches=False, refused=1)
+        self.assertEqual(self.hosts("undone-host"), 0)
+        self.create("undone-host", reaches=True, refused=0)
+        self.assertEqual(self.hosts("undone-host"), 1)
+
+    def test_tokens_do_not_pile_up(self):
+        for n in range(5):
+            self.api.call("hostgroup.create", name="token %d" % n)
+        rows = self.postgres.query("SELECT COUNT(*) FROM write_tokens", "vedette")
+        self.assertLessEqual(int(rows), 2)
+
+
+class OnStandby(unittest.TestCase):
+    def test_start_on_a_standby_says_what_to_do(self):
+        postgres = Postgres()
+        self.addCleanup(postgres.stop)
+        url = postgres.create("vedette")
+        server = bed.Server(arguments=["--database", url])
+        self.addCleanup(server.clean)
+        server.start()
+        server.stop()
+        postgres.run("pg_ctl", "-D", postgres.data, "-m", "fast", "stop")
+        open(os.path.join(postgres.data, "standby.signal"), "w").close()
+        postgres.start()
+        self.assertEqual(postgres.query("SELECT pg_is_in_recovery()"), "t")
+        with self.assertRaises(AssertionError):
+            server.start(timeout=20)
+        self.assertRegex(server.log(), "127.0.0.1:.* is read-only: it is a standby")
+        self.assertIn("promote this server", server.log())
+        postgres.run("pg_ctl", "-D", postgres.data, "-w", "promote")
+        server.start()
 
 
 class Pairing(unittest.TestCase):

@@ -15,9 +15,10 @@ MARK = "SELECT value FROM state_settings WHERE name = 'findings_written'"
 class Unwritten(bed.Case):
     def setUp(self):
         items = [{"name": "a", "key_": "a", "type": 2, "value_type": 3}]
-        self.host("unwritten", items)
+        self.name = self.id().rsplit(".", 1)[-1]
+        self.host(self.name, items)
         self.triggers = self.api.call("trigger.create", {
-            "description": "a is high", "expression": "last(/unwritten/a)>5"})["triggerids"]
+            "description": "a is high", "expression": "last(/%s/a)>5" % self.name})["triggerids"]
 
     def database(self):
         database = sqlite3.connect(os.path.join(self.server.folder, "data", "config-state.db"), timeout=60,
@@ -27,7 +28,7 @@ class Unwritten(bed.Case):
 
     def put(self, value):
         answer = bed.send(("127.0.0.1", self.server.trapper), {
-            "request": "sender data", "data": [{"host": "unwritten", "key": "a", "value": str(value)}]})
+            "request": "sender data", "data": [{"host": self.name, "key": "a", "value": str(value)}]})
         self.assertIn("processed: 1", answer["info"])
 
     def events(self):
@@ -59,9 +60,25 @@ class Unwritten(bed.Case):
         self.crash_before_the_event(2)
         bed.wait_for("the recovery", lambda: self.events() == [1, 0], 20)
 
+    def test_orderly_stop_that_can_keep_no_event_counts_as_a_crash(self):
+        bed.wait_for("the item to take values", self.takes_values)
+        database = self.database()
+        bed.wait_for("a mark", lambda: database.execute(MARK).fetchall())
+        # Neither the database nor the file takes the event.
+        nowhere = os.path.join(self.server.folder, "data", "unsent-events")
+        os.mkdir(nowhere)
+        database.execute("BEGIN IMMEDIATE")
+        self.put(9)
+        self.server.stop()
+        database.execute("ROLLBACK")
+        os.rmdir(nowhere)
+        self.server.start()
+        database.close()
+        bed.wait_for("the problem", lambda: self.events() == [1], 20)
+
     def takes_values(self):
         answer = bed.send(("127.0.0.1", self.server.trapper), {
-            "request": "sender data", "data": [{"host": "unwritten", "key": "a", "value": "1"}]})
+            "request": "sender data", "data": [{"host": self.name, "key": "a", "value": "1"}]})
         return "processed: 1" in answer["info"]
 
     def restart(self, end):

@@ -115,8 +115,16 @@ impl Problems {
 
     /// Writes findings until all senders are gone. Blocks: give it a thread of its own. While the
     /// database is down, a batch is repeated each second; the queue fills and the shards wait.
-    /// When the server stops meanwhile, the rest goes into `unsent`.
-    pub fn run(&self, mut findings: Receiver<TriggerFinding>, stop: &Stop, unsent: &Unsent) {
+    /// When the server stops meanwhile, the rest goes into `unsent`. Returns whether every finding is
+    /// in one of the two; if not, the next start has to evaluate as after a crash.
+    #[must_use]
+    pub fn run(
+        &self,
+        mut findings: Receiver<TriggerFinding>,
+        stop: &Stop,
+        unsent: &Unsent,
+    ) -> bool {
+        let mut all_kept = true;
         let mut batch = Vec::with_capacity(BATCH_MAX);
         let mut given_up = false;
         while let Some(first) = findings.blocking_recv() {
@@ -129,10 +137,11 @@ impl Problems {
             let kept = if given_up { 0 } else { self.keep(&batch, stop) };
             if let Some(rest) = batch.get(kept..).filter(|rest| !rest.is_empty()) {
                 given_up = true;
-                unsent.add(rest);
+                all_kept &= unsent.add(rest);
             }
             batch.clear();
         }
+        all_kept
     }
 
     /// Writes what an earlier run left in the file, before the shards start. An error means that the

@@ -436,7 +436,7 @@ fn the_thread_writes_in_batches_and_ends_with_its_queue() {
     }
     drop(tx);
     let stop = Stop::new(world.clock.clone());
-    world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent")));
+    assert!(world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent"))));
     let stats = world.problems.stats();
     assert_eq!((stats.findings, stats.batches, stats.open, stats.failures), (2_500, 3, 2_500, 0));
     assert_eq!(world.open_events(2).len(), 2_500);
@@ -459,12 +459,13 @@ fn unsent_findings_are_written_by_the_next_start() {
     let stop = Stop::new(world.clock.clone());
     stop.ask();
     world.clock.advance(Duration::from_secs(3));
-    world.problems.run(rx, &stop, &unsent);
+    assert!(world.problems.run(rx, &stop, &unsent));
     let mut lines = unsent.read().unwrap();
     assert_eq!(lines.split_off(1_000), found);
     assert!(world.problems.replay(&unsent).is_err(), "still down: the file stays");
     assert_eq!(unsent.read().unwrap().len(), 1_004);
     world.run("ALTER TABLE away RENAME TO events");
+    assert!(!Unsent::new(world.dir.path().join("missing/unsent")).add(&found), "lost");
     let world = world.restarted();
     world.problems.replay(&unsent).unwrap();
     assert_eq!(
@@ -488,7 +489,7 @@ fn refused_finding_does_not_hold_up_the_others() {
     }
     drop(tx);
     let stop = Stop::new(world.clock.clone());
-    world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent")));
+    assert!(world.problems.run(rx, &stop, &Unsent::new(world.dir.path().join("unsent"))));
     let clocks = world.rows("SELECT clock FROM events ORDER BY eventid");
     assert_eq!(clocks.len(), 19);
     assert!(!clocks.contains(&"7".to_owned()), "{clocks:?}");

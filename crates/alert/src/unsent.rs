@@ -19,10 +19,13 @@ impl Unsent {
         Self { path }
     }
 
-    /// Adds findings, synced. It logs what it cannot write: the server is stopping, so a retry is not possible.
-    pub(crate) fn add(&self, findings: &[TriggerFinding]) {
+    /// Adds findings, synced, and returns whether they are kept. It logs what it cannot write: the
+    /// server is stopping, so a retry is not possible.
+    #[must_use]
+    pub(crate) fn add(&self, findings: &[TriggerFinding]) -> bool {
         let path = self.path.display();
-        match self.append(findings) {
+        let result = self.append(findings);
+        match &result {
             Ok(()) => tracing::warn!(
                 findings = findings.len(),
                 "the configuration database is down: kept events in {path} for the next start"
@@ -30,9 +33,11 @@ impl Unsent {
             Err(error) => tracing::error!(
                 %error,
                 findings = findings.len(),
-                "lost events: neither the configuration database nor {path} can be written"
+                "neither the configuration database nor {path} can be written: the next start \
+                 evaluates the triggers of these events again"
             ),
         }
+        result.is_ok()
     }
 
     fn append(&self, findings: &[TriggerFinding]) -> std::io::Result<()> {

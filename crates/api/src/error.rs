@@ -71,7 +71,7 @@ impl ApiError {
 
     /// The configuration database could not be asked: the same call may succeed later.
     pub(crate) fn is_of_database(&self) -> bool {
-        self.code == -32603 || self.data == DATABASE_LOCKED
+        self.code == -32603 || [DATABASE_LOCKED, DATABASE_READ_ONLY].contains(&self.data.as_str())
     }
 
     /// The fixed text that belongs to the code.
@@ -100,6 +100,15 @@ impl From<DbError> for ApiError {
             {
                 Self::application(DATABASE_LOCKED)
             }
+            DbError::ReadOnly { .. } => Self::application(DATABASE_READ_ONLY),
+            DbError::Unsynced { .. } => Self::application(
+                "The change was made, but the disk did not confirm it: it can be lost in a power cut. Do \
+                 not repeat it. Check the server's disk and log.",
+            ),
+            DbError::OutcomeUnknown { .. } => Self::application(
+                "The connection to the configuration database was lost at the commit: it is not known \
+                 whether the change was made. Read the object before you repeat the change.",
+            ),
             _ => Self::new(
                 -32603,
                 "Internal error: the configuration database refused. See the server's log.",
@@ -111,6 +120,10 @@ impl From<DbError> for ApiError {
 /// The statement waited for its whole timeout while another process held the database.
 const DATABASE_LOCKED: &str = "The configuration database is locked by another process. Nothing was changed: try again. If the \
      error persists, end the other process, for example a backup or a database shell.";
+
+/// The address leads to a standby, or to a server that was made read-only.
+const DATABASE_READ_ONLY: &str = "The configuration database is read-only: it is a standby, or it was made read-only. Nothing was \
+     changed. Connect Vedette to the primary, or promote the standby.";
 
 /// Whether these are the words of SQLite (SQLITE_BUSY, SQLITE_LOCKED) or PostgreSQL (55P03, 40P01) for
 /// a lock that was not granted.
@@ -136,5 +149,19 @@ mod tests {
             assert!(error.data.contains("locked by another process"), "{}", error.data);
         }
         assert_eq!(statement("disk I/O error").code, -32603);
+    }
+
+    #[test]
+    fn an_error_of_the_database_says_whether_the_change_was_made() {
+        let reason = || "input/output error".to_owned();
+        for (error, words) in [
+            (DbError::ReadOnly { url: String::new() }, "Nothing was changed."),
+            (DbError::Unsynced { reason: reason() }, "The change was made, but the disk"),
+            (DbError::OutcomeUnknown { reason: reason() }, "not known whether the change was made"),
+        ] {
+            let error = ApiError::from(error);
+            assert_eq!(error.code, -32500);
+            assert!(error.data.contains(words), "{}", error.data);
+        }
     }
 }

@@ -63,7 +63,8 @@ impl From<tsdb::Error> for Error {
             | E::Refused { .. }
             | E::SpoolFull { .. }
             | E::Poisoned { .. }
-            | E::Damaged { .. } => Fault::Storage,
+            | E::Damaged { .. }
+            | E::Unreadable { .. } => Fault::Storage,
             E::Newer { .. } | E::Locked { .. } | E::Thread { .. } => Fault::Config,
             E::TooLarge { .. } => Fault::Us,
         };

@@ -116,6 +116,14 @@ pub struct DiscoveryValue {
     pub rows: Result<String, String>,
 }
 
+impl DiscoveryValue {
+    /// Bytes of its text.
+    pub fn bytes(&self) -> usize {
+        let (Ok(text) | Err(text)) = &self.rows;
+        text.len()
+    }
+}
+
 /// A problem was opened or closed: what the UI's live stream tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProblemChange {

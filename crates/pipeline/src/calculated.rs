@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use config::snapshot::Item;
 use eval::expr::{ExprError, ExprValue, Expression, ItemCall};
@@ -16,13 +17,20 @@ use tokio::sync::oneshot;
 use crate::command::{Scope, is_calculated};
 use crate::core::Core;
 use crate::evaluator::items_of;
+use crate::fault::{Of, contained};
 use crate::functions::PeerView;
 use crate::peers::Purpose;
 use crate::wheel::Wheel;
 
-/// Items calculated in one go; the rest follow at the next tick, so that values are not kept
-/// waiting.
+/// Items calculated in one go; the rest follow at the next tick, a tenth of a second later, so that
+/// values are not kept waiting.
 const PER_TICK_MAX: usize = 2_000;
+
+/// Items that are calculated this much later than they were due are reported, seconds.
+const LATE_S: u64 = 30;
+
+/// How often.
+const REPORT_EVERY: Duration = Duration::from_secs(60);
 
 /// Why a calculation has no value.
 const TOO_BUSY: &str = "another shard is too busy to send its values; try again later";
@@ -52,6 +60,10 @@ pub(crate) struct Calculated {
     due: HashMap<ItemId, u64, FixedState>,
     waiting: HashMap<CalculationId, Calculation, FixedState>,
     next: u64,
+    /// More items are due than one tick calculates.
+    is_behind: bool,
+    /// When it is next said that they come late, monotonic.
+    next_report: Duration,
 }
 
 impl Calculated {
@@ -93,22 +105,47 @@ impl Core {
         }
     }
 
+    /// Calculates what is due, or a first part of it.
     pub(crate) fn calculate_due(&mut self, now: u64) {
         let mut values = Vec::new();
-        for _ in 0..PER_TICK_MAX {
-            let Some((second, id)) = self.calculated.wheel.pop(now) else { break };
+        let mut calculated = 0;
+        while calculated < PER_TICK_MAX
+            && let Some((second, id)) = self.calculated.wheel.pop(now)
+        {
+            // A stale entry costs no calculation.
             if self.calculated.due.get(&id) != Some(&second) {
                 continue;
             }
+            calculated += 1;
             self.calculated.due.remove(&id);
             let Some(item) = self.snapshot.items.get(&id).cloned() else { continue };
             self.schedule_calculated(&item);
+            self.report_late(now.saturating_sub(second));
             // In maintenance without data collection nothing is calculated either.
             if self.snapshot.hosts.get(&item.host).is_some_and(|host| host.collects()) {
                 values.extend(self.calculate(&item, &mut None));
             }
         }
+        self.calculated.is_behind = calculated == PER_TICK_MAX;
         self.run_own(values);
+    }
+
+    /// Calculates what an earlier tick of the same second left.
+    pub(crate) fn calculate_rest(&mut self, now: u64) {
+        if self.calculated.is_behind {
+            self.calculate_due(now);
+        }
+    }
+
+    fn report_late(&mut self, late_s: u64) {
+        let now = self.clock.monotonic();
+        if late_s >= LATE_S && now >= self.calculated.next_report {
+            self.calculated.next_report = now + REPORT_EVERY;
+            tracing::warn!(
+                seconds = late_s,
+                "calculated items are behind their intervals: use longer ones, or fewer items"
+            );
+        }
     }
 
     /// Calculates items out of turn.
@@ -217,8 +254,9 @@ impl Core {
         views: &[PeerView],
     ) -> Value {
         let hosts = [item.host];
-        let result = self.evaluator_with(views).formula(formula, &hosts, at);
-        let payload = match result {
+        let mut evaluator = self.evaluator_with(views);
+        let result = contained(Of::Item(item.id.0), || evaluator.formula(formula, &hosts, at));
+        let payload = match result.unwrap_or_else(|error| Err(ExprError::Unknown(error))) {
             Ok(ExprValue::Unsigned(v)) => Payload::Unsigned(v),
             Ok(ExprValue::Float(v)) => Payload::Float(v),
             Ok(ExprValue::Text(text)) => Payload::Text(CompactString::from(text)),

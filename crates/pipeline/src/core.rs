@@ -38,6 +38,9 @@ use crate::triggers::Triggers;
 /// Messages that may wait in outboxes before the shard takes no more values.
 const OUTBOX_MAX: usize = 4_096;
 
+/// Bytes of values of discovery rules that may wait in the outbox before the shard takes no more values.
+const DISCOVERY_BYTES_MAX: usize = 64 << 20;
+
 /// A clock that goes back by no more than this is slewed, seconds.
 const CLOCK_JITTER_S: u64 = 5;
 
@@ -258,7 +261,9 @@ impl Core {
 
     /// Whether the shard may take new values: not while much waits to go out.
     pub(crate) fn takes_values(&self) -> bool {
-        self.waiting() < OUTBOX_MAX && self.desk.takes_values()
+        self.waiting() < OUTBOX_MAX
+            && self.discovery.bytes() < DISCOVERY_BYTES_MAX
+            && self.desk.takes_values()
     }
 
     /// Messages in outboxes.
@@ -284,6 +289,7 @@ impl Core {
         self.warm_some();
         let second = self.clock.unix_s();
         if second == self.second {
+            self.calculate_rest(second);
             return;
         }
         if second + CLOCK_JITTER_S < self.second {

@@ -7,13 +7,16 @@ use history::Newest;
 use history::value_cache::{Need, Point};
 use model::{ItemId, Sample, Timestamp, Trend};
 
-/// Values kept of one item at most, whatever its triggers ask for.
+/// Values kept of one item at most, whatever its triggers ask for. A function that needs more has no
+/// value.
 pub(crate) const POINTS_MAX: usize = 16_384;
 
 #[derive(Debug, Default)]
 struct ForeignItem {
     /// Oldest first.
     points: Vec<Point>,
+    /// The newest value that triggers look back at and that was dropped for its number.
+    dropped: Option<Timestamp>,
     need: Need,
     /// What was before the first sample has been fetched, of all the time that triggers look back.
     ready: bool,
@@ -95,6 +98,7 @@ impl ForeignItems {
     pub(crate) fn clear(&mut self, item: ItemId) {
         if let Some(known) = self.items.get_mut(&item) {
             known.points.clear();
+            known.dropped = None;
         }
     }
 
@@ -121,6 +125,10 @@ impl ForeignItems {
         let Some(known) = self.items.get_mut(&item) else { return false };
         for sample in past.samples.into_iter().rev() {
             put(&mut known.points, sample);
+        }
+        if !past.partial {
+            // All of it was sent again.
+            known.dropped = None;
         }
         trim(known, now_s);
         let news = !known.ready || !past.partial;
@@ -160,10 +168,12 @@ impl ForeignItems {
     }
 
     /// The newest `n` not after `till`, oldest first; `None` = no such item here.
-    pub(crate) fn newest(&self, item: ItemId, n: usize, till: Timestamp) -> Option<&[Point]> {
-        let points = &self.items.get(&item)?.points;
-        let end = points.partition_point(|p| p.at <= till);
-        points.get(end.saturating_sub(n)..end)
+    pub(crate) fn newest(&self, item: ItemId, n: usize, till: Timestamp) -> Option<Points<'_>> {
+        let known = self.items.get(&item)?;
+        let end = known.points.partition_point(|p| p.at <= till);
+        let found = known.points.get(end.saturating_sub(n)..end)?;
+        let lacks = found.len() < n && (known.dropped.is_some() || n > POINTS_MAX);
+        Some(if lacks { Err(too_many()) } else { Ok(found) })
     }
 
     /// Those after `after` and not after `till`, oldest first; `None` = no such item here.
@@ -172,12 +182,25 @@ impl ForeignItems {
         item: ItemId,
         after: Timestamp,
         till: Timestamp,
-    ) -> Option<&[Point]> {
-        let points = &self.items.get(&item)?.points;
-        let first = points.partition_point(|p| p.at <= after);
-        let end = points.partition_point(|p| p.at <= till);
-        points.get(first..end.max(first))
+    ) -> Option<Points<'_>> {
+        let known = self.items.get(&item)?;
+        if known.dropped.is_some_and(|dropped| dropped > after) {
+            return Some(Err(too_many()));
+        }
+        let first = known.points.partition_point(|p| p.at <= after);
+        let end = known.points.partition_point(|p| p.at <= till);
+        known.points.get(first..end.max(first)).map(Ok)
     }
+}
+
+/// Values, or why they are not all here.
+pub(crate) type Points<'a> = Result<&'a [Point], String>;
+
+fn too_many() -> String {
+    format!(
+        "it needs more than {POINTS_MAX} values of an item that another shard owns: use a shorter \
+         period, or a calculated item"
+    )
 }
 
 fn put(points: &mut Vec<Point>, sample: Sample) {
@@ -197,10 +220,13 @@ fn trim(known: &mut ForeignItem, now_s: u64) {
     let oldest = newest.at.clock.min(now_s).saturating_sub(known.need.seconds);
     let in_time = known.points.partition_point(|p| p.at.clock < oldest);
     let count = usize::try_from(known.need.count.max(2)).unwrap_or(POINTS_MAX);
-    let gone = in_time.min(known.points.len().saturating_sub(count));
-    let gone = gone.max(known.points.len().saturating_sub(POINTS_MAX));
+    let unneeded = in_time.min(known.points.len().saturating_sub(count));
+    let gone = unneeded.max(known.points.len().saturating_sub(POINTS_MAX));
     if gone > 8 && gone * 4 > known.points.len() {
-        known.points.drain(..gone);
+        let last = known.points.drain(..gone).next_back();
+        if gone > unneeded {
+            known.dropped = known.dropped.max(last.map(|point| point.at));
+        }
     }
 }
 
@@ -218,8 +244,8 @@ mod tests {
         Newest { samples: clocks.map(sample).to_vec(), partial }
     }
 
-    fn clocks(points: Option<&[Point]>) -> Vec<u32> {
-        points.unwrap_or_default().iter().map(|p| p.at.clock).collect()
+    fn clocks(points: Option<Points<'_>>) -> Vec<u32> {
+        points.unwrap_or(Ok(&[])).unwrap().iter().map(|p| p.at.clock).collect()
     }
 
     #[test]
@@ -287,6 +313,22 @@ mod tests {
         (1..=300).for_each(|clock| items.feed(sample(clock), clock.into()));
         items.feed(sample(4_000), 300);
         let at = Timestamp::from_s;
-        assert_eq!(items.range(ItemId(1), at(0), at(300)).map(<[Point]>::len), Some(300));
+        assert_eq!(clocks(items.range(ItemId(1), at(0), at(300))).len(), 300);
+    }
+
+    #[test]
+    fn functions_that_need_dropped_values_have_none() {
+        let (mut items, at) = (ForeignItems::default(), Timestamp::from_s);
+        items.watch(ItemId(1), Need { count: 2, seconds: 100_000 });
+        let end = 30_000;
+        (1..=end).for_each(|clock| items.feed(sample(clock), clock.into()));
+        let error = items.range(ItemId(1), at(0), at(end)).unwrap().unwrap_err();
+        assert!(error.contains("more than 16384 values"), "{error}");
+        assert!(items.newest(ItemId(1), 25_000, at(end)).unwrap().is_err());
+        assert_eq!(clocks(items.range(ItemId(1), at(end - 10_000), at(end))).len(), 10_000);
+        assert_eq!(clocks(items.newest(ItemId(1), 16_000, at(end))).len(), 16_000);
+        // A shorter past is sent by its owner, or all values are deleted.
+        items.clear(ItemId(1));
+        assert_eq!(clocks(items.range(ItemId(1), at(0), at(end))), [0; 0]);
     }
 }

@@ -96,9 +96,16 @@ pub(crate) struct History<'a> {
 }
 
 impl History<'_> {
-    fn peer_view(&self, item: ItemId) -> Option<&dyn View> {
-        let found = self.views.iter().find(|view| view.items.contains(&item));
-        found.map(|view| view.view.as_ref())
+    /// Reads the views that were fetched of an item; `None` = there is none. Each reaches from now as
+    /// far back as one of the functions looks, so the one with the most rows has what others lack.
+    fn of_views<T>(
+        &self,
+        item: ItemId,
+        read: impl Fn(&dyn View) -> Result<Vec<T>, String>,
+    ) -> Option<Result<Vec<T>, String>> {
+        let views = self.views.iter().filter(|view| view.items.contains(&item));
+        let longer = |a: Vec<T>, b: Vec<T>| if b.len() > a.len() { b } else { a };
+        views.map(|view| read(view.view.as_ref())).reduce(|a, b| Ok(longer(a?, b?)))
     }
 
     fn is_foreign(&self, item: ItemId) -> bool {
@@ -129,11 +136,11 @@ impl HistoryView for History<'_> {
         count: usize,
         till: Timestamp,
     ) -> Result<Vec<HistoryValue>, String> {
-        if let Some(view) = self.peer_view(item) {
-            return newest_of_view(view, item, count, till);
+        if let Some(found) = self.of_views(item, |view| newest_of_view(view, item, count, till)) {
+            return found;
         }
         if let Some(points) = self.foreign.newest(item, count, till) {
-            return Ok(newest_first(points));
+            return points.map(newest_first);
         }
         if let Some(points) = self.recent.newest(item, count, till) {
             return Ok(newest_first(points));
@@ -151,13 +158,16 @@ impl HistoryView for History<'_> {
         after: Timestamp,
         till: Timestamp,
     ) -> Result<Vec<HistoryValue>, String> {
-        if let Some(view) = self.peer_view(item) {
+        let of_view = |view: &dyn View| {
             let samples = view.samples(item, Kinds::VALUES).map_err(|e| text(&e))?;
             let inside = samples.into_iter().rev().filter(|s| s.at > after && s.at <= till);
-            return Ok(inside.map(of_sample).collect());
+            Ok(inside.map(of_sample).collect())
+        };
+        if let Some(found) = self.of_views(item, of_view) {
+            return found;
         }
         if let Some(points) = self.foreign.range(item, after, till) {
-            return Ok(newest_first(points));
+            return points.map(newest_first);
         }
         if let Some(points) = self.recent.range(item, after, till) {
             return Ok(newest_first(points));
@@ -176,17 +186,20 @@ impl HistoryView for History<'_> {
         last_hour: u32,
     ) -> Result<Vec<Trend>, String> {
         self.missing.reads += 1;
-        let mut trends = if self.peer_view(item).is_none() && self.is_foreign(item) {
+        let of_view = |view: &dyn View| {
+            let mut trends = view.trends(item).map_err(|e| text(&e))?;
+            trends.retain(|t| first_hour <= t.hour && t.hour <= last_hour);
+            Ok(trends)
+        };
+        let mut trends = if let Some(found) = self.of_views(item, of_view) {
+            found?
+        } else if self.is_foreign(item) {
             let known = self.foreign.trends(item, (first_hour, last_hour), self.now_s);
             let Some(known) = known else {
                 self.missing.items.push((item, first_hour, last_hour));
                 return Err(String::from("trends of another shard are on their way"));
             };
             known.to_vec()
-        } else if let Some(view) = self.peer_view(item) {
-            let mut trends = view.trends(item).map_err(|e| text(&e))?;
-            trends.retain(|t| first_hour <= t.hour && t.hour <= last_hour);
-            trends
         } else {
             let view = self.driver.view(&[item], Span::new(first_hour, last_hour));
             let stored = view.trends(item).map_err(|e| text(&e))?;

@@ -16,6 +16,7 @@ mod configure;
 mod core;
 mod environment;
 mod evaluator;
+mod fault;
 mod foreign;
 mod functions;
 mod gauges;

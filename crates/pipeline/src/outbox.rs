@@ -3,19 +3,27 @@
 
 use std::collections::VecDeque;
 
-use stdx::queue::{Sender, TrySend};
+use stdx::queue::{Sender, TrySend, Weigh};
 
 /// Messages that wait for room in one queue.
 #[derive(Debug)]
 pub(crate) struct Outbox<T> {
     to: Sender<T>,
     waiting: VecDeque<T>,
+    weigh: Weigh<T>,
+    /// Of the messages that wait.
+    bytes: usize,
     closed: bool,
 }
 
 impl<T> Outbox<T> {
+    /// For messages of a few bytes.
     pub(crate) fn new(to: Sender<T>) -> Self {
-        Self { to, waiting: VecDeque::new(), closed: false }
+        Self::weighing(to, |_| 0)
+    }
+
+    pub(crate) fn weighing(to: Sender<T>, weigh: Weigh<T>) -> Self {
+        Self { to, waiting: VecDeque::new(), weigh, bytes: 0, closed: false }
     }
 
     /// Sends now if nothing waits and there is room; otherwise keeps the message.
@@ -24,21 +32,27 @@ impl<T> Outbox<T> {
             return;
         }
         if !self.waiting.is_empty() {
-            self.waiting.push_back(message);
+            self.keep(message);
             return;
         }
         match self.to.try_send(message) {
             Ok(()) => {}
-            Err(TrySend::Full(message)) => self.waiting.push_back(message),
+            Err(TrySend::Full(message)) => self.keep(message),
             Err(TrySend::Closed(_)) => self.closed = true,
         }
+    }
+
+    fn keep(&mut self, message: T) {
+        self.bytes += (self.weigh)(&message);
+        self.waiting.push_back(message);
     }
 
     /// Sends what there is room for now.
     pub(crate) fn flush(&mut self) {
         while let Some(message) = self.waiting.pop_front() {
+            let bytes = (self.weigh)(&message);
             match self.to.try_send(message) {
-                Ok(()) => {}
+                Ok(()) => self.bytes -= bytes,
                 Err(TrySend::Full(message)) => {
                     self.waiting.push_front(message);
                     return;
@@ -47,6 +61,7 @@ impl<T> Outbox<T> {
                     // The receiver ends only when the process does.
                     self.closed = true;
                     self.waiting = VecDeque::new();
+                    self.bytes = 0;
                     return;
                 }
             }
@@ -58,6 +73,11 @@ impl<T> Outbox<T> {
 
     pub(crate) fn len(&self) -> usize {
         self.waiting.len()
+    }
+
+    /// Bytes of the messages that wait.
+    pub(crate) fn bytes(&self) -> usize {
+        self.bytes
     }
 }
 

@@ -9,11 +9,11 @@ use eval::script::Scripts;
 use model::{DiscoveryValue, Payload, Sample, SampleValue, Timestamp, Value, ValueBatch};
 use stdx::ack;
 
+use crate::fault;
 use crate::live::Live;
 use crate::round::{Forward, Job, Kept, Returned, Round};
 use crate::scripts::{Desk, Done, Held, has_script};
 use crate::slots::{Place, SlotId, Slots};
-use crate::step_error;
 
 /// Deepest chain of dependent items; the API refuses deeper ones.
 const DEPENDENT_DEPTH_MAX: usize = 4;
@@ -171,20 +171,12 @@ impl Preprocess<'_> {
         let state = &mut self.slots.get_mut(slot).state;
         let mut fresh = preproc::State::default();
         let used = state.as_deref_mut().unwrap_or(&mut fresh);
-        let (steps, kind) = (&item.steps, item.value_type);
-        // Most values are short and copied without an allocation.
-        let input = payload.clone();
-        let outcome = preproc::run(steps, used, payload, at, kind, self.scripts);
+        let outcome = fault::steps(item, used, payload, at, self.scripts);
         if state.is_none() && fresh != preproc::State::default() {
             self.journal(slot);
             self.slots.get_mut(slot).state = Some(Box::new(fresh));
         }
-        match outcome {
-            Outcome::NotSupported(reason) => Outcome::NotSupported(
-                step_error::explain(item, input, at, &reason, self.scripts).into(),
-            ),
-            outcome => outcome,
-        }
+        outcome
     }
 
     fn finish(

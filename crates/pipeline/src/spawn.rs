@@ -234,7 +234,7 @@ impl Seed {
             tickets: Tickets::default(),
             peers: self.peers,
             findings: Outbox::new(self.findings),
-            discovery: Outbox::new(self.discovery),
+            discovery: Outbox::weighing(self.discovery, DiscoveryValue::bytes),
             live: Live::new(self.live),
             round: Round::default(),
             recent: Recent::default(),

@@ -12,8 +12,18 @@ use config::objects::Deleted;
 use model::{DiscoveryValue, ItemId};
 use pipeline::ShardSet;
 use stdx::clock::SharedClock;
-use stdx::queue::Receiver;
+use stdx::queue::{Receiver, Sender, weighing};
 use stdx::sync::lock;
+
+/// Values of discovery rules that wait; each may be megabytes of JSON.
+const VALUES_MAX: usize = 64;
+/// Their bytes; a larger value waits alone.
+const BYTES_MAX: usize = 64 << 20;
+
+/// From the shards to the worker.
+pub(crate) fn queue() -> (Sender<DiscoveryValue>, Receiver<DiscoveryValue>) {
+    weighing("discovery", VALUES_MAX, BYTES_MAX, DiscoveryValue::bytes)
+}
 
 /// Time in work, for `zabbix[process,lld worker,avg,busy]`.
 #[derive(Debug, Default)]

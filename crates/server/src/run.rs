@@ -31,8 +31,6 @@ use crate::{discovery, failure, first_start, pairing, remember, store};
 
 /// Findings of triggers that wait to be written; beyond, shards wait too.
 const FINDINGS_MAX: usize = 10_000;
-/// Values of discovery rules that wait; each may be megabytes of JSON.
-const DISCOVERIES_MAX: usize = 64;
 /// Addresses that were looked at and agents that announced themselves, waiting to be written.
 const SIGHTINGS_MAX: usize = 1_000;
 /// Notes on new values that wait for the slowest browser.
@@ -91,6 +89,8 @@ struct Server {
     feeds: Vec<history::spool::Feeding>,
     problems: Problems,
     mark: RunningMark,
+    /// Writes findings; returns whether none was lost.
+    writer: std::thread::JoinHandle<bool>,
     threads: Vec<std::thread::JoinHandle<()>>,
     sightings: Sender<Sighting>,
     /// Ends the tries of writers while the configuration database is down.
@@ -125,7 +125,7 @@ impl Server {
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);
-        let (discoveries, discoveries_in) = bounded::<DiscoveryValue>("discovery", DISCOVERIES_MAX);
+        let (discoveries, discoveries_in) = discovery::queue();
         let waiting = discoveries_in.gauge();
         let (sightings, sightings_in) = bounded::<Sighting>("sightings", SIGHTINGS_MAX);
         let (notes, _) = broadcast::channel(NOTES_MAX);
@@ -180,8 +180,8 @@ impl Server {
             busy: Arc::clone(&busy),
             stop: stop_writers.clone(),
         };
+        let writer = alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?;
         let threads = vec![
-            alert_thread(problems.clone(), findings_in, stop_writers.clone(), unsent)?,
             discovery_thread(discoverer, discoveries_in)?,
             sightings_thread(
                 found(&config, &shards, &problems),
@@ -277,6 +277,7 @@ impl Server {
             feeds: history.feeds,
             problems,
             mark,
+            writer,
             threads,
             sightings,
             stop_writers,
@@ -339,7 +340,8 @@ impl Server {
             api.write_accesses();
             shards.stop()
         };
-        let orderly = tokio::task::spawn_blocking(end).await?;
+        let history_written = tokio::task::spawn_blocking(end).await?;
+        let findings_kept = self.writer.join().unwrap_or(false);
         for thread in self.threads {
             drop(thread.join());
         }
@@ -347,10 +349,13 @@ impl Server {
             tracing::warn!(%error, "the write-ahead log of the configuration stays; the next start reads it");
         }
         drop(self.config);
-        if orderly {
+        if history_written && findings_kept {
             self.mark.clear();
         } else {
-            tracing::warn!("not all was written: the next start checks history");
+            tracing::warn!(
+                "not everything was written: the next start checks history and evaluates triggers \
+                 with new values again"
+            );
         }
         // What is not copied by now comes with the next start, whatever the mark says.
         history::spool::end(self.feeds, FEEDS_END);
@@ -463,7 +468,7 @@ fn alert_thread(
     findings: Receiver<TriggerFinding>,
     stop: Stop,
     unsent: Unsent,
-) -> std::io::Result<std::thread::JoinHandle<()>> {
+) -> std::io::Result<std::thread::JoinHandle<bool>> {
     stdx::thread::permanent("problems", move || problems.run(findings, &stop, &unsent))
 }
 

@@ -13,6 +13,8 @@ use tokio::sync::mpsc;
 pub struct Gauge {
     name: &'static str,
     limit: usize,
+    bytes_max: usize,
+    bytes: AtomicUsize,
     len: AtomicUsize,
     entered: AtomicU64,
     full: AtomicU64,
@@ -31,6 +33,10 @@ impl Gauge {
     pub fn len(&self) -> usize {
         self.len.load(Ordering::Relaxed)
     }
+    /// Bytes of the messages waiting now; 0 for a queue that does not weigh them.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
     /// Nothing waits.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -45,16 +51,20 @@ impl Gauge {
     }
 }
 
+/// Bytes of a message.
+pub type Weigh<T> = fn(&T) -> usize;
+
 /// The sending end; clones share the queue.
 #[derive(Debug)]
 pub struct Sender<T> {
     inner: mpsc::Sender<T>,
     gauge: Arc<Gauge>,
+    weigh: Weigh<T>,
 }
 
 impl<T> Clone for Sender<T> {
     fn clone(&self) -> Self {
-        Self { inner: self.inner.clone(), gauge: Arc::clone(&self.gauge) }
+        Self { inner: self.inner.clone(), gauge: Arc::clone(&self.gauge), weigh: self.weigh }
     }
 }
 
@@ -63,6 +73,7 @@ impl<T> Clone for Sender<T> {
 pub struct Receiver<T> {
     inner: mpsc::Receiver<T>,
     gauge: Arc<Gauge>,
+    weigh: Weigh<T>,
 }
 
 /// The other end is gone: the process is shutting down.
@@ -88,15 +99,28 @@ pub enum TrySend<T> {
 
 /// A queue of at most `limit` messages.
 pub fn bounded<T>(name: &'static str, limit: usize) -> (Sender<T>, Receiver<T>) {
+    weighing(name, limit, usize::MAX, |_| 0)
+}
+
+/// A queue of at most `limit` messages for senders that use [`Sender::try_send`]: it is also full
+/// where the messages that wait and the new one have more than `bytes_max`. One message always fits.
+pub fn weighing<T>(
+    name: &'static str,
+    limit: usize,
+    bytes_max: usize,
+    weigh: Weigh<T>,
+) -> (Sender<T>, Receiver<T>) {
     let (tx, rx) = mpsc::channel(limit);
     let gauge = Arc::new(Gauge {
         name,
         limit,
+        bytes_max,
+        bytes: AtomicUsize::new(0),
         len: AtomicUsize::new(0),
         entered: AtomicU64::new(0),
         full: AtomicU64::new(0),
     });
-    (Sender { inner: tx, gauge: Arc::clone(&gauge) }, Receiver { inner: rx, gauge })
+    (Sender { inner: tx, gauge: Arc::clone(&gauge), weigh }, Receiver { inner: rx, gauge, weigh })
 }
 
 impl<T> Sender<T> {
@@ -106,7 +130,7 @@ impl<T> Sender<T> {
             self.gauge.full.fetch_add(1, Ordering::Relaxed);
         }
         let permit = self.inner.reserve().await.map_err(|_| Closed)?;
-        self.count_in();
+        self.count_in(&message);
         permit.send(message);
         Ok(())
     }
@@ -117,7 +141,7 @@ impl<T> Sender<T> {
             Ok(()) => Ok(()),
             Err(TrySend::Closed(_)) => Err(Closed),
             Err(TrySend::Full(message)) => {
-                self.count_in();
+                self.count_in(&message);
                 self.inner.blocking_send(message).map_err(|_| Closed)
             }
         }
@@ -125,9 +149,14 @@ impl<T> Sender<T> {
 
     /// Gives the message back instead of waiting.
     pub fn try_send(&self, message: T) -> Result<(), TrySend<T>> {
+        let waiting = self.gauge.bytes();
+        if waiting > 0 && waiting.saturating_add((self.weigh)(&message)) > self.gauge.bytes_max {
+            self.gauge.full.fetch_add(1, Ordering::Relaxed);
+            return Err(TrySend::Full(message));
+        }
         match self.inner.try_reserve() {
             Ok(permit) => {
-                self.count_in();
+                self.count_in(&message);
                 permit.send(message);
                 Ok(())
             }
@@ -144,7 +173,8 @@ impl<T> Sender<T> {
         Arc::clone(&self.gauge)
     }
 
-    fn count_in(&self) {
+    fn count_in(&self, message: &T) {
+        self.gauge.bytes.fetch_add((self.weigh)(message), Ordering::Relaxed);
         self.gauge.len.fetch_add(1, Ordering::Relaxed);
         self.gauge.entered.fetch_add(1, Ordering::Relaxed);
     }
@@ -154,21 +184,21 @@ impl<T> Receiver<T> {
     /// The next message, or `None` when all senders are gone.
     pub async fn recv(&mut self) -> Option<T> {
         let message = self.inner.recv().await;
-        self.count_out(usize::from(message.is_some()));
+        self.count_out(message.as_ref());
         message
     }
 
     /// For threads without a runtime.
     pub fn blocking_recv(&mut self) -> Option<T> {
         let message = self.inner.blocking_recv();
-        self.count_out(usize::from(message.is_some()));
+        self.count_out(message.as_ref());
         message
     }
 
     /// A message if one waits.
     pub fn try_recv(&mut self) -> Option<T> {
         let message = self.inner.try_recv().ok();
-        self.count_out(usize::from(message.is_some()));
+        self.count_out(message.as_ref());
         message
     }
 
@@ -177,8 +207,11 @@ impl<T> Receiver<T> {
         Arc::clone(&self.gauge)
     }
 
-    fn count_out(&self, n: usize) {
-        self.gauge.len.fetch_sub(n, Ordering::Relaxed);
+    fn count_out(&self, message: Option<&T>) {
+        if let Some(message) = message {
+            self.gauge.bytes.fetch_sub((self.weigh)(message), Ordering::Relaxed);
+            self.gauge.len.fetch_sub(1, Ordering::Relaxed);
+        }
     }
 }
 
@@ -197,6 +230,19 @@ mod tests {
         assert_eq!(tx.gauge().len(), 1);
         drop(rx);
         assert!(matches!(tx.try_send(4), Err(TrySend::Closed(4))));
+    }
+
+    #[test]
+    fn bytes_are_limited_as_well_but_one_message_always_fits() {
+        let (tx, mut rx) = weighing("test", 10, 100, Vec::<u8>::len);
+        assert!(tx.try_send(vec![0; 500]).is_ok());
+        assert!(matches!(tx.try_send(vec![0; 1]), Err(TrySend::Full(_))));
+        assert_eq!((tx.gauge().len(), tx.gauge().bytes(), tx.gauge().full()), (1, 500, 1));
+        assert_eq!(rx.try_recv().map(|message| message.len()), Some(500));
+        assert!(tx.try_send(vec![0; 60]).is_ok() && tx.try_send(vec![0; 40]).is_ok());
+        assert!(matches!(tx.try_send(vec![0; 1]), Err(TrySend::Full(_))));
+        assert_eq!(rx.blocking_recv().map(|message| message.len()), Some(60));
+        assert_eq!(tx.gauge().bytes(), 40);
     }
 
     #[tokio::test]

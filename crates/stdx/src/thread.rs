@@ -4,11 +4,15 @@
 //! any other.
 
 use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::collections::BTreeSet;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, Once, OnceLock};
 use std::thread::{Builder, JoinHandle};
+
+use crate::sync::lock;
 
 /// A thread that ended although it should not have.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,6 +85,51 @@ pub fn watch<T>(name: &str, body: impl FnOnce() -> T) -> T {
     }
 }
 
+/// A panic that ended one piece of work and nothing else.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fault {
+    /// Its message and where in the program it happened.
+    pub text: String,
+    /// Nothing panicked there before in this process: worth a line in the log.
+    pub is_new: bool,
+}
+
+/// Characters of a panic's message that are kept.
+const MESSAGE_CHARS_MAX: usize = 200;
+
+thread_local! {
+    static CONTAINS: Cell<bool> = const { Cell::new(false) };
+    static PLACE: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+static QUIET: Once = Once::new();
+/// Where panics were contained; bounded by the size of the program.
+static SEEN: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
+
+/// Runs work whose panic concerns nothing but its own result. The caller resets what the work may
+/// have left half changed. Standard error shows nothing of it: the panic may repeat with each value.
+pub fn contain<T>(work: impl FnOnce() -> T) -> Result<T, Fault> {
+    QUIET.call_once(|| {
+        let before = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            if CONTAINS.get() {
+                PLACE.replace(info.location().map(ToString::to_string).unwrap_or_default());
+            } else {
+                before(info);
+            }
+        }));
+    });
+    let outer = CONTAINS.replace(true);
+    let result = catch_unwind(AssertUnwindSafe(work));
+    CONTAINS.set(outer);
+    result.map_err(|panic| {
+        let place = PLACE.take();
+        let said: String = message(panic.as_ref()).chars().take(MESSAGE_CHARS_MAX).collect();
+        let text = format!("{said} at {place}");
+        Fault { text, is_new: lock(&SEEN).insert(place) }
+    })
+}
+
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("no message")
@@ -89,8 +138,19 @@ fn message(panic: &(dyn Any + Send)) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sync::lock;
-    use std::sync::{Arc, Mutex};
+    use std::sync::Arc;
+
+    #[test]
+    fn contained_panic_says_what_and_where_and_is_new_once() {
+        let fail = |n: usize| contain(|| [1_u8, 2][n]);
+        assert_eq!(fail(1), Ok(2));
+        let first = fail(7).unwrap_err();
+        assert!(first.is_new && first.text.contains("index is 7"), "{first:?}");
+        assert!(first.text.contains("thread.rs:"), "{first:?}");
+        let second = fail(8).unwrap_err();
+        assert!(!second.is_new && second.text.contains("index is 8"), "{second:?}");
+        assert!(contain(|| contain(|| panic!("inner")).is_err()).is_ok_and(|failed| failed));
+    }
 
     #[test]
     fn unexpected_ends_are_reported_and_expected_ones_are_not() {

@@ -55,6 +55,16 @@ pub enum Error {
         /// What does not fit.
         what: &'static str,
     },
+    /// The disk does not return what a file holds. That is no damage of the file: it is left alone.
+    #[error(
+        "cannot read {path:?}: {cause}; the file was not changed. Check the disk, and start again or copy the data folder to another disk; to go on without the values of this file, move it away"
+    )]
+    Unreadable {
+        /// The file.
+        path: PathBuf,
+        /// What the system answered.
+        cause: Arc<io::Error>,
+    },
     /// A file was written by a newer release.
     #[error(
         "{path:?} has format {found}, this release reads up to {known}; run the newer release, or move the file away"

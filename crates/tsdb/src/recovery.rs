@@ -23,7 +23,7 @@ use crate::salvage::rebuild;
 use crate::seal::Place;
 use crate::segment::{Segment, SegmentId};
 use crate::spool::spool_path;
-use crate::unreadable::is_lost;
+use crate::unreadable::is_damage;
 use crate::upkeep::sort;
 use crate::wal::{Encoder, replay};
 use crate::worker::{Syncer, Worker};
@@ -347,7 +347,7 @@ fn open_segments(
                 lost.into_iter().for_each(|damage| found.log.add(damage));
                 segments.push(Arc::new(segment));
             }
-            Err(error) if is_lost(&error) => {
+            Err(error) if is_damage(&error) => {
                 found.log.add(rebuild(disk, dir, id, known)?);
                 recovery.set_aside.push(aside(&path));
                 match open() {

@@ -17,7 +17,7 @@ use crate::kind::{Class, Day, Kind, Kinds, Span, at};
 use crate::newest_cache::Cache;
 use crate::newest_read::NewestPages;
 use crate::rows::{Raw, Run, Sink};
-use crate::unreadable::Unreadable;
+use crate::unreadable::{Unreadable, is_refused};
 
 /// Newest format of segments that this release reads, and the one it writes.
 pub(crate) const FORMAT: u16 = 1;
@@ -176,9 +176,32 @@ pub(crate) struct Segment {
     pub(crate) unreadable: Unreadable,
 }
 
+/// Reads that the disk refuses are tried so often.
+const READ_TRIES: usize = 3;
+
 impl Segment {
     /// Opens a file and checks its footer and tables; blocks are not read.
     pub(crate) fn open(
+        disk: &dyn Disk,
+        path: &Path,
+        id: SegmentId,
+        log: (&Arc<Cache>, &Arc<DamageLog>),
+    ) -> Result<Self, Error> {
+        for _ in 1..READ_TRIES {
+            match Self::try_open(disk, path, id, log) {
+                Err(error) if is_refused(&error) => {}
+                opened => return opened,
+            }
+        }
+        Self::try_open(disk, path, id, log).map_err(|error| match &error {
+            Error::Io { path, cause, .. } if is_refused(&error) => {
+                Error::Unreadable { path: path.clone(), cause: Arc::clone(cause) }
+            }
+            _ => error,
+        })
+    }
+
+    fn try_open(
         disk: &dyn Disk,
         path: &Path,
         id: SegmentId,

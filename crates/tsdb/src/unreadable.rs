@@ -47,6 +47,16 @@ pub(crate) fn is_lost(error: &Error) -> bool {
     }
 }
 
+/// Is what was read not what was written? A read that the disk refuses says nothing of that.
+pub(crate) fn is_damage(error: &Error) -> bool {
+    is_lost(error) && !is_refused(error)
+}
+
+/// Did the disk refuse a read?
+pub(crate) fn is_refused(error: &Error) -> bool {
+    matches!(error, Error::Io { what: "read", cause, .. } if cause.raw_os_error() == Some(IO_ERROR))
+}
+
 impl Segment {
     /// Some of its blocks or pages were found damaged: merging would lose them for good.
     pub(crate) fn is_damaged(&self) -> bool {

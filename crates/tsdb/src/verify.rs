@@ -17,7 +17,7 @@ use crate::newest_cache::Cache;
 use crate::recovery::{list, lock, plan};
 use crate::salvage;
 use crate::segment::{Segment, SegmentId};
-use crate::unreadable::is_lost;
+use crate::unreadable::is_damage;
 use crate::wal::replay;
 
 /// What a check of a directory found.
@@ -96,7 +96,7 @@ impl Check<'_> {
         let cache = Arc::new(Cache::new(0));
         self.read += 1;
         let segment = match Segment::open(self.disk.as_ref(), &path, *id, (&cache, &self.log)) {
-            Err(error) if is_lost(&error) => {
+            Err(error) if is_damage(&error) => {
                 let found = salvage::inspect(self.disk.as_ref(), self.dir, id, known)?;
                 self.log.add(found);
                 self.damaged.push(*id);

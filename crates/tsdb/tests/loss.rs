@@ -6,8 +6,11 @@ mod common;
 
 use common::*;
 use model::ItemId;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use tsdb::{Engine, Kinds, Recovery, Span};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use tsdb::{Engine, Error, Kinds, Recovery, Span};
 
 fn copy(from: &Path) -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
@@ -164,4 +167,38 @@ fn damaged_block_leaves_newer_values_readable_and_is_never_merged_away() {
     drop(engine);
     let (engine, _) = open(dir.path(), small(), &clock);
     assert_eq!(engine.damage().len(), 1, "a later start knows of it");
+}
+
+#[test]
+fn read_error_at_the_end_of_a_segment_is_no_damage() {
+    let dir = tempfile::tempdir().unwrap();
+    let model = fill(dir.path());
+    let segment = all_files(dir.path()).into_iter().find(|path| !is_wal(path)).unwrap();
+    let (name, len) =
+        (segment.file_name().unwrap().to_str().unwrap(), segment.metadata().unwrap().len());
+    let names = || {
+        let all = std::fs::read_dir(dir.path()).unwrap();
+        all.map(|entry| entry.unwrap().file_name()).collect::<BTreeSet<_>>()
+    };
+    let (before, bytes) = (names(), std::fs::read(&segment).unwrap());
+    let start = |disk: &BadDisk| {
+        let options = tsdb::Options { disk: Arc::new(disk.clone()), ..small() };
+        Engine::open(dir.path(), options, sim_clock())
+    };
+    // The footer, then the tables in front of it.
+    for bad in [len - 96..len, len - 120..len - 96] {
+        let disk = BadDisk::always(name, bad);
+        let error = start(&disk).unwrap_err();
+        assert!(matches!(error, Error::Unreadable { .. }), "{error}");
+        assert!(error.to_string().contains("the file was not changed"), "{error}");
+        assert_eq!(names(), before);
+        assert_eq!(std::fs::read(&segment).unwrap(), bytes);
+        // The disk recovers.
+        disk.times.store(2, Ordering::SeqCst);
+        let (engine, recovery) = start(&disk).unwrap();
+        assert!(recovery.set_aside.is_empty() && recovery.damage.is_empty(), "{recovery:?}");
+        model.check(&engine, "after a read error");
+        drop(engine);
+        assert_eq!(std::fs::read(&segment).unwrap(), bytes);
+    }
 }

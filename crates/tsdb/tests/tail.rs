@@ -5,16 +5,13 @@
 mod common;
 
 use std::collections::BTreeSet;
-use std::io;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
 use common::*;
 use model::{ItemId, Sample, Timestamp};
-use tsdb::{
-    Block, Disk, DiskFile, DiskRead, Engine, Error, Options, OsDisk, Position, Spool, Tail,
-};
+use tsdb::{Block, Disk, Engine, Error, Options, OsDisk, Position, Spool, Tail};
 
 const BATCHES: u32 = 14;
 const ROWS: u32 = 9;
@@ -257,61 +254,6 @@ fn trends_and_clears_come_in_the_order_of_the_log() {
     assert!(blocks[1].samples.is_empty() && blocks[2].samples.is_empty());
 }
 
-/// A disk that does not give back some bytes of a file, or nothing of it.
-#[derive(Debug, Clone)]
-struct BadDisk {
-    name: &'static str,
-    bad: std::ops::Range<u64>,
-    opens: Result<(), i32>,
-}
-
-#[derive(Debug)]
-struct BadFile(Arc<dyn DiskRead>, std::ops::Range<u64>);
-
-impl DiskRead for BadFile {
-    fn size(&self) -> io::Result<u64> {
-        self.0.size()
-    }
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        if offset < self.1.end && offset + buffer.len() as u64 > self.1.start {
-            return Err(io::Error::from_raw_os_error(5));
-        }
-        self.0.read_at(buffer, offset)
-    }
-}
-
-impl Disk for BadDisk {
-    fn open(&self, path: &Path) -> io::Result<Arc<dyn DiskRead>> {
-        let file = OsDisk.open(path)?;
-        if !path.ends_with(self.name) {
-            return Ok(file);
-        }
-        self.opens.map_err(io::Error::from_raw_os_error)?;
-        Ok(Arc::new(BadFile(file, self.bad.clone())))
-    }
-    fn create(&self, path: &Path) -> io::Result<Arc<dyn DiskFile>> {
-        OsDisk.create(path)
-    }
-    fn reopen(&self, path: &Path, len: u64) -> io::Result<Arc<dyn DiskFile>> {
-        OsDisk.reopen(path, len)
-    }
-    fn rename(&self, from: &Path, to: &Path) -> io::Result<()> {
-        OsDisk.rename(from, to)
-    }
-    fn remove(&self, path: &Path) -> io::Result<()> {
-        OsDisk.remove(path)
-    }
-    fn sync_dir(&self, path: &Path) -> io::Result<()> {
-        OsDisk.sync_dir(path)
-    }
-    fn list(&self, path: &Path) -> io::Result<Vec<String>> {
-        OsDisk.list(path)
-    }
-    fn read(&self, path: &Path) -> io::Result<Vec<u8>> {
-        OsDisk.read(path)
-    }
-}
-
 #[test]
 fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
     let dir = tempfile::tempdir().unwrap();
@@ -344,7 +286,7 @@ fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
     ];
     for (bad, opens, expected) in cases {
         let what = format!("{bad:?} {opens:?}");
-        let mut tail = tail(Arc::new(BadDisk { name, bad, opens }));
+        let mut tail = tail(Arc::new(BadDisk { opens, ..BadDisk::always(name, bad) }));
         let (mut read, mut skipped) = (Vec::new(), 0);
         loop {
             match tail.read() {
@@ -361,7 +303,7 @@ fn what_a_disk_does_not_give_back_is_skipped_and_counted() {
         assert_eq!(read, expected, "{what}");
     }
     // Somebody may mend these.
-    let mut tail = tail(Arc::new(BadDisk { name, bad: 0..0, opens: Err(13) }));
+    let mut tail = tail(Arc::new(BadDisk { opens: Err(13), ..BadDisk::always(name, 0..0) }));
     let error = tail.read().unwrap_err();
     assert!(!tail.skip(&error) && tail.damaged_blocks() == 0, "{error}");
 }

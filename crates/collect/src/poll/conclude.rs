@@ -5,13 +5,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use config::snapshot::Item;
-use model::{Payload, Timestamp, Value};
+use model::{ItemId, Payload, Timestamp, Value};
 
 use super::agent::{AgentReply, Lines};
 use super::direct::Job;
 use super::{IN_FLIGHT_MIN, Poller};
 use crate::counters::Counters;
-use crate::trapper::active::LogPosition;
+use crate::sink::{Sink, Split};
+use crate::trapper::active::{ActiveAgents, LogPosition};
 
 const NS_PER_S: u64 = 1_000_000_000;
 
@@ -107,10 +108,8 @@ impl Poller {
         let position = LogPosition { lastlogsize: lines.position, ..LogPosition::default() };
         let (shared, unkept, id) = (Arc::clone(&self.shared), Rc::clone(&self.unkept), item.id);
         tokio::task::spawn_local(async move {
-            if shared.sink.send(split).await.lost {
+            if !keep_lines(&shared.sink, &shared.active, split, id, position).await {
                 tracing::warn!(item = %id, "lines of an event log could not be stored; they are read again");
-            } else {
-                shared.active.set_position(id, position);
             }
             unkept.borrow_mut().remove(&id);
         });
@@ -123,5 +122,55 @@ impl Poller {
             self.in_flight_max.set(max.max(IN_FLIGHT_MIN));
             tracing::warn!("{why}: no more than {max} checks at one time from now on");
         }
+    }
+}
+
+/// Sends lines of a log, and moves its position behind them once they are kept; returns whether they
+/// are.
+async fn keep_lines(
+    sink: &Sink,
+    active: &ActiveAgents,
+    lines: Split,
+    item: ItemId,
+    behind: LogPosition,
+) -> bool {
+    let kept = !sink.send(lines).await.lost;
+    if kept {
+        active.set_position(item, behind);
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use model::HostId;
+    use stdx::queue;
+
+    use super::*;
+
+    #[tokio::test]
+    async fn log_is_read_on_behind_lines_that_are_kept_alone() {
+        let (to_shard, mut shard) = queue::bounded("shard", 1);
+        let (sink, active, item) = (Sink::new(vec![to_shard]), ActiveAgents::default(), ItemId(7));
+        let behind = LogPosition { lastlogsize: 12, ..LogPosition::default() };
+        let lines = || {
+            let mut split = sink.split();
+            let at = Timestamp::from_s(1);
+            split.push(HostId(1), Value { item, at, payload: Payload::Text("line".into()) });
+            split
+        };
+        // The shard does not keep the batch, as when the disk refuses it.
+        let refused = async { drop(shard.recv().await) };
+        let (kept, ()) = tokio::join!(keep_lines(&sink, &active, lines(), item, behind), refused);
+        assert!(!kept);
+        assert_eq!(active.position(item), None, "the next check reads the lines again");
+        let keeps = async {
+            let batch = shard.recv().await.unwrap();
+            assert_eq!(active.position(item), None, "not before they are kept");
+            batch.ack.unwrap().report(1, 0);
+        };
+        let (kept, ()) = tokio::join!(keep_lines(&sink, &active, lines(), item, behind), keeps);
+        assert!(kept);
+        assert_eq!(active.position(item), Some(behind));
     }
 }

@@ -58,7 +58,7 @@ impl Durable {
 
     /// Returns when everything that was committed before the call is on the disk. `rewrite` writes
     /// what an earlier failed sync may have lost again, synced.
-    pub(super) fn wait(&self, rewrite: impl Fn() -> DbResult<()>) -> DbResult<()> {
+    pub(super) fn wait(&self, rewrite: impl Fn() -> Result<(), String>) -> DbResult<()> {
         let mut state = lock(&self.state);
         let wanted = state.committed;
         let failures = state.failures;
@@ -67,7 +67,7 @@ impl Durable {
                 return Ok(());
             }
             if state.failures > failures {
-                return Err(DbError::unavailable("(sync)", &state.error));
+                return Err(DbError::Unsynced { reason: state.error.clone() });
             }
             if state.busy {
                 state = self.changed.wait(state).unwrap_or_else(|error| error.into_inner());
@@ -76,11 +76,8 @@ impl Durable {
             state.busy = true;
             let (target, suspect) = (state.committed, state.suspect);
             drop(state);
-            let result = if suspect {
-                rewrite()
-            } else {
-                (self.sync)().map_err(|error| DbError::unavailable("(sync)", error))
-            };
+            let result =
+                if suspect { rewrite() } else { (self.sync)().map_err(|error| error.to_string()) };
             state = lock(&self.state);
             state.busy = false;
             match result {
@@ -91,7 +88,7 @@ impl Durable {
                 Err(error) => {
                     state.suspect = true;
                     state.failures += 1;
-                    state.error = error.to_string();
+                    state.error = error;
                 }
             }
             self.changed.notify_all();
@@ -155,7 +152,8 @@ mod tests {
         assert!(durable.wait(rewrite).is_ok(), "nothing to sync");
         durable.committed();
         let error = durable.wait(rewrite).unwrap_err();
-        assert!(error.to_string().contains("input/output error"), "{error}");
+        assert!(matches!(&error, DbError::Unsynced { reason } if reason == "input/output error"));
+        assert!(error.to_string().contains("the change is made"), "{error}");
         broken.store(false, Ordering::SeqCst);
         durable.wait(rewrite).unwrap();
         assert_eq!(rewritten.load(Ordering::SeqCst), 1, "the first sync lost pages");

@@ -50,6 +50,29 @@ pub enum DbError {
         /// The driver's words.
         reason: String,
     },
+    /// The database takes no changes.
+    #[error(
+        "configuration database {url} is read-only: it is a standby, or default_transaction_read_only \
+         is on. Use the address of the primary (several hosts with target_session_attrs=read-write \
+         find it), or promote this server"
+    )]
+    ReadOnly {
+        /// Where, without a password.
+        url: String,
+    },
+    /// The change is made, but it may not survive a power cut.
+    #[error("configuration database: the change is made, but not confirmed on disk: {reason}")]
+    Unsynced {
+        /// The system's words.
+        reason: String,
+    },
+    /// The connection was lost at the end of the transaction, and the database could not be asked
+    /// since whether it was kept. To be looked up before the change is repeated.
+    #[error("configuration database: it is not known whether the change was made: {reason}")]
+    OutcomeUnknown {
+        /// Why the last query for it failed.
+        reason: String,
+    },
     /// The schema was made by a newer Vedette.
     #[error(
         "configuration database has schema version {found}, this program knows {known}: \
@@ -297,7 +320,8 @@ impl Db {
         self.state.write(work)
     }
 
-    /// Returns when all changes of the configuration that ended before the call survive a power cut.
+    /// Returns when all changes of the configuration that ended before the call survive a power cut. After an error
+    /// ([`DbError::Unsynced`]) they are visible and kept as long as the machine runs.
     pub fn sync(&self) -> DbResult<()> {
         self.configuration.sync()
     }

@@ -53,10 +53,11 @@ impl Writer {
         result
     }
 
-    /// Returns when all transactions that ended before the call survive a power cut.
+    /// Returns when all transactions that ended before the call survive a power cut. After an error
+    /// ([`DbError::Unsynced`]) they are visible and kept as long as the machine runs.
     pub(super) fn sync(&self) -> DbResult<()> {
         let Some(durable) = &self.durable else { return Ok(()) };
-        durable.wait(|| self.checkpoint())
+        durable.wait(|| self.checkpoint().map_err(|error| error.to_string()))
     }
 
     /// Writes everything into SQLite's main file, synced, and empties its write-ahead log.

@@ -23,8 +23,15 @@ pub(super) enum Segment {
     Select { selector: Selector, deep: bool },
     /// `~`
     Name,
-    /// `.first()`
-    Function(Function),
+    /// `.first()`; `deep`: behind `..`
+    Function { function: Function, deep: bool },
+}
+
+impl Segment {
+    /// Its result is no place in the document: names and functions alone may follow.
+    fn is_computed(&self) -> bool {
+        matches!(self, Self::Name | Self::Function { .. })
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -161,7 +168,9 @@ impl Cursor<'_> {
             if segments.len() == SEGMENTS_MAX {
                 return Err(self.unsupported());
             }
+            let computed = segments.last().is_some_and(Segment::is_computed);
             let segment = match c {
+                b'[' if computed => return Err(self.unsupported()),
                 b'[' => Segment::Select { selector: self.bracket()?, deep: false },
                 b'~' => {
                     self.at += 1;
@@ -170,7 +179,13 @@ impl Cursor<'_> {
                 b'.' => {
                     self.at += 1;
                     let deep = self.eat(".");
-                    self.after_dot(deep)?
+                    let start = self.at;
+                    let segment = self.after_dot(deep)?;
+                    if computed && !segment.is_computed() {
+                        self.at = start;
+                        return Err(self.unsupported());
+                    }
+                    segment
                 }
                 _ if inside => break,
                 _ => return Err(self.unsupported()),
@@ -201,7 +216,7 @@ impl Cursor<'_> {
                 if self.rest()[len..].starts_with("()") {
                     let function = Function::parse(&name).ok_or_else(|| self.unsupported())?;
                     self.at += len + 2;
-                    return Ok(Segment::Function(function));
+                    return Ok(Segment::Function { function, deep });
                 }
                 self.at += len;
                 Selector::Names(vec![name])

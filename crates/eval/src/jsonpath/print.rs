@@ -20,7 +20,9 @@ fn segments(f: &mut fmt::Formatter<'_>, path: &Path) -> fmt::Result {
     for segment in &path.segments {
         match segment {
             Segment::Name => f.write_char('~')?,
-            Segment::Function(function) => write!(f, ".{}()", function.name())?,
+            Segment::Function { function, deep } => {
+                write!(f, "{}{}()", if *deep { ".." } else { "." }, function.name())?;
+            }
             Segment::Select { selector, deep } => select(f, selector, *deep)?,
         }
     }

@@ -3,7 +3,7 @@
 use super::prometheus;
 use crate::jsonpath::{Path, PathError};
 use crate::num::{parse_f64, parse_seconds, parse_u64};
-use crate::xpath;
+use crate::{script, xpath};
 
 /// Longest heartbeat, seconds: 25 years.
 const HEARTBEAT_S_MAX: u32 = 25 * 365 * 86_400;
@@ -254,11 +254,13 @@ impl Step {
         Ok(Self { kind, on_error, action })
     }
 
-    /// A script that asks the world or sleeps: whoever runs it has to be able to wait.
+    /// A script that asks the world or sleeps, or that may work with numbers of any length, which the
+    /// engine cannot interrupt: whoever runs it has to be able to wait.
     pub fn waits(&self) -> bool {
         match (&self.action, self.kind) {
             (Action::Text(source), StepKind::JavaScript) => {
-                source.contains("HttpRequest") || source.contains("sleep")
+                ["HttpRequest", "sleep"].iter().any(|word| source.contains(word))
+                    || script::may_use_big_numbers(source)
             }
             _ => false,
         }

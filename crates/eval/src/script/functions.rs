@@ -29,10 +29,19 @@ pub(super) fn install(ctx: &Ctx<'_>) -> Result<(), rquickjs::Error> {
     ctx.eval("Uint8Array.prototype.toString = Object.prototype.toString;")
 }
 
-/// Bytes of a text or of a `Uint8Array`.
+/// Texts that enter or leave the engine end at their first U+0000, as at the field's server, where
+/// they are C strings.
+pub(super) fn up_to_nul(mut text: String) -> String {
+    if let Some(end) = text.find('\0') {
+        text.truncate(end);
+    }
+    text
+}
+
+/// Bytes of a text, see [`up_to_nul`], or of a `Uint8Array`.
 pub(super) fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
     if let Some(text) = value.as_string() {
-        return text.to_string().ok().map(String::into_bytes);
+        return text.to_string().ok().map(|text| up_to_nul(text).into_bytes());
     }
     if value.is_null() || value.is_undefined() {
         return None;
@@ -43,7 +52,7 @@ pub(super) fn bytes_of(value: &Value<'_>) -> Option<Vec<u8>> {
             .map(|i| array.as_object().get::<_, u8>(i.to_string()).ok())
             .collect();
     }
-    value.get::<Coerced<String>>().ok().map(|t| t.0.into_bytes())
+    value.get::<Coerced<String>>().ok().map(|t| up_to_nul(t.0).into_bytes())
 }
 
 type Param<'js> = Opt<Value<'js>>;

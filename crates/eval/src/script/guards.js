@@ -7,6 +7,7 @@
     var describe = Object.getOwnPropertyDescriptor, parent = Object.getPrototypeOf;
     var isView = ArrayBuffer.isView, min = Math.min, stringify = JSON.stringify;
     var exec = RegExp.prototype.exec, hasOwn = Object.prototype.hasOwnProperty;
+    var construct = Reflect.construct, DIGITS_MAX = 10000, BITS_MAX = 32768;
     var PATTERN_MAX = 10000, NORMALIZED_MAX = 20000, PREFIXED_MAX = 10000, COMPARED_MAX = 2e8;
     function long(length) {
         throw new RangeError('an array of ' + length + ' elements is too long for a script');
@@ -194,6 +195,42 @@
     all(Object, ['assign', 'entries', 'fromEntries', 'getOwnPropertyNames', 'keys', 'values'], nothing);
     all(globalThis, ['decodeURI', 'decodeURIComponent', 'encodeURI', 'encodeURIComponent', 'escape',
         'unescape'], nothing);
+    // An array that is made of another one, or of what has a length.
+    ['Int8Array', 'Uint8Array', 'Uint8ClampedArray', 'Int16Array', 'Uint16Array', 'Int32Array',
+        'Uint32Array', 'Float16Array', 'Float32Array', 'Float64Array', 'BigInt64Array',
+        'BigUint64Array'].forEach(function (name) {
+        var known = globalThis[name];
+        if (typeof known !== 'function') return;
+        var made = new Proxy(known, {__proto__: null, construct: function (native, values, target) {
+            spend();
+            if (!isView(values[0])) check(values[0]);
+            return construct(native, values, target);
+        }});
+        define(known.prototype, 'constructor', {value: made, writable: true, configurable: true});
+        define(globalThis, name, {value: made, writable: true, configurable: true});
+    });
+    // Numbers from texts and texts from numbers take a time that grows with the square of the digits.
+    function primitive(value) {
+        if (value === null || typeof value !== 'object') return value;
+        var plain = value.valueOf();
+        return plain !== null && typeof plain === 'object' ? String(value) : plain;
+    }
+    var big = new Proxy(BigInt, {__proto__: null, apply: function (native, self, values) {
+        spend();
+        values[0] = primitive(values[0]);
+        if (typeof values[0] === 'string' && values[0].length > DIGITS_MAX) {
+            throw new RangeError('a number of ' + values[0].length + ' digits is too long');
+        }
+        return apply(native, self, values);
+    }});
+    define(BigInt.prototype, 'constructor', {value: big, writable: true, configurable: true});
+    all(BigInt.prototype, ['toString', 'toLocaleString'], function (number) {
+        var most = typeof number === 'bigint' ? 1n << BigInt(BITS_MAX) : 0n;
+        if (typeof number === 'bigint' && (number > most || number < -most)) {
+            throw new RangeError('a number of more than ' + BITS_MAX + ' bits is too long');
+        }
+    });
+    define(globalThis, 'BigInt', {value: big, writable: true, configurable: true});
     function pattern(values) {
         var text = argument(values), length = typeof text === 'string' ? text.length : 0;
         if (length > PATTERN_MAX) {
@@ -205,6 +242,7 @@
     });
     wrap(RegExp.prototype, 'compile', function (self, values) { pattern(values); });
     var guarded = new Proxy(RegExp, {
+        __proto__: null,
         apply: function (native, self, values) { pattern(values); return apply(native, self, values); },
         construct: function (native, values, target) {
             pattern(values);

@@ -18,6 +18,17 @@ pub(super) const ELEMENTS_MAX: u32 = 1_000_000;
 /// Wraps the methods.
 const WRAP: &str = include_str!("guards.js");
 
+/// Whether a script may work with numbers of any length: operators on them are loops of the engine
+/// that nothing guards. They are bounded to 1,048,576 bits, for which a division takes a second.
+pub(crate) fn may_use_big_numbers(source: &str) -> bool {
+    let part = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    // Words that make a script of a text, which may hold such numbers.
+    ["BigInt", "eval", "Function", "constructor"].iter().any(|word| source.contains(word))
+        || source
+            .split(|c| !part(c))
+            .any(|word| word.starts_with(|c: char| c.is_ascii_digit()) && word.ends_with('n'))
+}
+
 /// Guards the methods of a new context.
 pub(super) fn install(
     ctx: &Ctx<'_>,
@@ -37,4 +48,24 @@ pub(super) fn install(
     let (spend, is_proxy) =
         (Function::new(ctx.clone(), spend)?, Function::new(ctx.clone(), is_proxy)?);
     wrap.call((ELEMENTS_MAX, spend, is_proxy))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn scripts_with_big_numbers_are_recognized() {
+        for (source, may) in [
+            ("return value * 2", false),
+            ("var n = 1; return n", false),
+            ("return x1n", false),
+            ("return 1n", true),
+            ("return 0xFFn+a", true),
+            ("return BigInt(value)", true),
+            ("return eval(value)", true),
+        ] {
+            assert_eq!(may_use_big_numbers(source), may, "{source}");
+        }
+    }
 }

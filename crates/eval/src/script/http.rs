@@ -157,7 +157,9 @@ fn send<'js>(
 }
 
 fn read(call: &Object<'_>, timeout: Duration) -> Result<HttpCall, rquickjs::Error> {
+    let text = |name: &str| call.get::<_, String>(name).map(functions::up_to_nul);
     let lines: Vec<String> = call.get("headers")?;
+    let lines: Vec<String> = lines.into_iter().map(functions::up_to_nul).collect();
     let body = functions::bytes_of(&call.get::<_, Value<'_>>("body")?);
     // What is no header is left away, as the field's server does.
     let split = |line: &String| {
@@ -177,8 +179,8 @@ fn read(call: &Object<'_>, timeout: Duration) -> Result<HttpCall, rquickjs::Erro
         };
         headers.push(("Content-Type".to_owned(), kind.to_owned()));
     }
-    let proxy: String = call.get("proxy")?;
-    let (user, password) = (call.get("user")?, call.get("password")?);
+    let proxy = text("proxy")?;
+    let (user, password) = (text("user")?, text("password")?);
     let auth = match call.get::<_, f64>("auth")? {
         1.0 => HttpAuth::Basic(user, password),
         2.0 => HttpAuth::Digest(user, password),
@@ -187,8 +189,8 @@ fn read(call: &Object<'_>, timeout: Duration) -> Result<HttpCall, rquickjs::Erro
         _ => HttpAuth::None,
     };
     Ok(HttpCall {
-        method: call.get("method")?,
-        url: call.get("url")?,
+        method: text("method")?,
+        url: text("url")?,
         headers,
         body,
         proxy: Some(proxy).filter(|p| !p.is_empty()),

@@ -15,6 +15,7 @@ mod guards;
 mod http;
 mod outside;
 
+pub(crate) use guards::may_use_big_numbers;
 pub use http::ANSWER_BYTES_MAX;
 pub use outside::{HttpAnswer, HttpAuth, HttpCall, Outside};
 
@@ -108,6 +109,11 @@ impl Scripts {
     /// Whether a script used up its time since the last call of this.
     pub fn ran_out(&mut self) -> bool {
         std::mem::take(&mut self.ran_out)
+    }
+
+    /// The next script gets a new engine.
+    pub fn renew(&mut self) {
+        self.engine = None;
     }
 
     /// Runs a script's body with `value`; `None` = it returned null.
@@ -264,11 +270,12 @@ impl Engine {
         };
         let result = self.context.with(|ctx| {
             let function = function.restore(&ctx).map_err(|e| e.to_string())?;
+            let value = value.split('\0').next().unwrap_or_default();
             match function.call::<_, Value<'_>>((value,)) {
                 Ok(result) if result.is_undefined() => Err("undefined return value".to_owned()),
                 Ok(result) if result.is_null() => Ok(None),
                 Ok(result) => match result.get::<Coerced<String>>() {
-                    Ok(text) => Ok(Some(text.0)),
+                    Ok(text) => Ok(Some(functions::up_to_nul(text.0))),
                     Err(_) => Err(exception(&ctx)),
                 },
                 Err(_) => Err(exception(&ctx)),
@@ -335,6 +342,10 @@ const OUT_OF_MEMORY: &str = "out of memory";
 
 /// The thrown value as text.
 fn exception(ctx: &Ctx<'_>) -> String {
+    functions::up_to_nul(thrown_text(ctx))
+}
+
+fn thrown_text(ctx: &Ctx<'_>) -> String {
     let thrown = ctx.catch();
     if thrown.is_null() {
         // Not even an exception could be made.
@@ -366,7 +377,10 @@ fn install(
         let mut lines = lines.borrow_mut();
         if lines.len() < LOG_LINES_MAX {
             let level = level.0.map_or(3, |l| l.0);
-            lines.push(LogLine { level, text: text.0.map_or_else(String::new, |t| t.0) });
+            lines.push(LogLine {
+                level,
+                text: text.0.map_or_else(String::new, |t| functions::up_to_nul(t.0)),
+            });
         }
     };
     let write = Function::new(ctx.clone(), write)?;

@@ -280,6 +280,12 @@ fn what_the_engine_does_between_two_looks_at_the_time_is_short() {
         "return String.raw({raw: {length: 9007199254740991}})",
         "var a = new Uint8Array(6e7); a.set({length: 5e7}); return 1",
         "return Uint8Array.from({length: 6e7}).length",
+        "return new Uint8Array({length: 5e7}).length",
+        "return new Float64Array({length: 7e6}).length",
+        "return new (new Uint8Array(1).constructor)({length: 5e7}).length",
+        "return BigInt('9'.repeat(200000)) > 0",
+        "return BigInt({toString: function () { return '9'.repeat(200000) }}) > 0",
+        "return (10n ** 200000n).toString().length",
         "return 'a'.repeat(1.5e7).indexOf('a'.repeat(1e6) + 'b')",
         "return 'a'.repeat(1e7).includes('a'.repeat(5e6) + 'b')",
         "return 'ab'.repeat(1e6).replaceAll('a', '$`').length",
@@ -315,6 +321,33 @@ fn a_script_that_catches_the_end_of_its_time_has_run_out_all_the_same() {
 }
 
 #[test]
+fn texts_end_at_their_first_nul() {
+    let mut engine = engine();
+    for (source, expected) in [
+        ("return 'a\\0b'", Ok("a")),
+        ("return '\\0'", Ok("")),
+        ("return 'a\\0b'.length", Ok("3")),
+        ("return ['a\\0b', 'c'].join('-')", Ok("a")),
+        ("return {toString: function () { return 'q\\0r' }}", Ok("q")),
+        ("return JSON.stringify('x\\0y')", Ok("\"x\\u0000y\"")),
+        ("return md5('a\\0b') === md5('a')", Ok("true")),
+        ("return sha256('a\\0b') === sha256('a')", Ok("true")),
+        ("return hmac('md5', 'a\\0b', 'c\\0d') === hmac('md5', 'a', 'c')", Ok("true")),
+        ("return btoa('a\\0b')", Ok("YQ==")),
+        ("return btoa(new Uint8Array([97, 0, 98]))", Ok("YQBi")),
+        ("return atob('YQBi').length", Ok("3")),
+        ("return XML.query('<a>x</a>\\0<', '/a\\0b')", Ok("<a>x</a>")),
+        ("return value", Ok("v")),
+        ("throw 'a\\0b'", Err("a")),
+        ("throw new Error('a\\0b')", Err("Error: a")),
+    ] {
+        let got = engine.call(source, "v\0w");
+        let expected = expected.map(|text| Some(text.to_owned())).map_err(str::to_owned);
+        assert_eq!(got, expected, "{source}");
+    }
+}
+
+#[test]
 fn guarded_methods_give_what_the_engine_gives() {
     let mut engine = Scripts::new(stdx::clock::RealClock::shared());
     for (source, expected) in [
@@ -333,7 +366,26 @@ fn guarded_methods_give_what_the_engine_gives() {
         ("return 'a'.localeCompare('b') + ' ' + 'é'.normalize('NFD').length", "-1 2"),
         ("return 'abc'.split().length + Array.from('abc').length", "4"),
         ("return JSON.stringify(Array.from({length: 3}))", "[null,null,null]"),
-        ("Object.prototype.get = 1; return [3, 1].sort().join()", "1,3"),
+        (
+            "Object.prototype.get = 1; return [3, 1].sort().join() + RegExp('a').test('a')",
+            "1,3true",
+        ),
+        ("return new Uint8Array([1, 2]).join() + new Uint8Array(3).length", "1,23"),
+        (
+            "return new Uint8Array(new Uint8Array([7]).buffer)[0] + new Int8Array(new Set([5]))[0]",
+            "12",
+        ),
+        (
+            "var a = new Uint8Array(1); return [a instanceof Uint8Array, Uint8Array.name,\
+          a.constructor === Uint8Array, a.slice().length, Uint8Array.from([4])[0],\
+          Uint8Array.BYTES_PER_ELEMENT].join()",
+            "true,Uint8Array,true,1,4,1",
+        ),
+        (
+            "return [BigInt('12') + 1n, BigInt(5), BigInt({valueOf: function () { return 3 }}),\
+          BigInt.asUintN(4, 17n), typeof BigInt, (255n).toString(16), 1n.constructor === BigInt].join()",
+            "13,5,3,1,function,ff,true",
+        ),
     ] {
         assert_eq!(engine.call(source, ""), Ok(Some(expected.to_owned())), "{source}");
     }

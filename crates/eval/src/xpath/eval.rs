@@ -1,8 +1,8 @@
 //! Evaluation of XPath 1.0.
 
-use super::XpathError;
 use super::dom::{Document, NodeId, NodeKind};
 use super::parse::{Axis, Expr, Op, Start, Step, Test};
+use super::{XpathError, functions};
 use crate::num::{format_f64, parse_f64};
 
 /// Nodes that one step may look at.
@@ -371,6 +371,31 @@ impl<'d> Evaluator<'d> {
                 })
             }
             "name" => Value::Text(full_name()),
+            "id" => {
+                functions::check_arguments(values.len(), 1, 1)?;
+                let ids: Vec<String> = match &values[0] {
+                    Value::Nodes(items) => items.iter().map(|i| string_of(document, *i)).collect(),
+                    other => vec![to_text(document, other)],
+                };
+                let nodes = functions::with_ids(document, &ids).into_iter();
+                Value::Nodes(nodes.map(|node| Item { node, attribute: 0 }).collect())
+            }
+            "lang" => {
+                functions::check_arguments(values.len(), 1, 1)?;
+                let speaks = functions::speaks(document, context.item.node, &text(0));
+                Value::Bool(speaks && !context.is_alone())
+            }
+            "namespace-uri" => {
+                functions::check_arguments(values.len(), 0, 1)?;
+                if values.first().is_some_and(|value| !matches!(value, Value::Nodes(_))) {
+                    return Err(XpathError::Path("Invalid type".to_owned()));
+                }
+                let uri = first().map_or("", |item| {
+                    let name = self.name_of(item);
+                    functions::namespace(document, item.node, name, item.attribute > 0)
+                });
+                Value::Text(uri.to_owned())
+            }
             "local-name" => {
                 let name = full_name();
                 Value::Text(name.rsplit(':').next().unwrap_or_default().to_owned())
@@ -446,6 +471,9 @@ pub(super) fn is_function(name: &str) -> bool {
             | "sum"
             | "name"
             | "local-name"
+            | "id"
+            | "lang"
+            | "namespace-uri"
             | "string"
             | "concat"
             | "starts-with"

@@ -2,6 +2,7 @@
 
 pub(crate) mod dom;
 mod eval;
+mod functions;
 mod parse;
 
 pub use dom::{DEPTH_MAX, NODES_MAX};

@@ -7,10 +7,15 @@ use eval::script::{CallError, Scripts};
 use stdx::clock::SharedClock;
 use tokio::sync::{Semaphore, oneshot};
 
-use super::pool::{JOBS_MAX, Pool, Work};
+use super::pool::{Pool, Work};
+use super::queue::Owner;
+use crate::fault::{Of, contained};
 
 /// Scripts of items that run at the same time; nearly all of their time they wait for answers.
 const WORKERS_MAX: usize = 64;
+
+/// Scripts of items that run or wait for a worker.
+const RUNS_MAX: usize = 256;
 
 /// Browsers are large: few at one time.
 const BROWSERS_MAX: usize = 8;
@@ -19,7 +24,7 @@ const BROWSERS_MAX: usize = 8;
 #[derive(Debug)]
 pub struct ScriptRunner {
     pool: Pool<Run>,
-    /// No more than the pool's queue holds are on their way.
+    /// No more than [`RUNS_MAX`] are on their way.
     room: Semaphore,
 }
 
@@ -31,10 +36,19 @@ struct Run {
 }
 
 impl Work for Run {
+    fn owner(&self) -> Option<Owner> {
+        None
+    }
+
     fn run(self, scripts: &mut Scripts) {
         // Who asked may have gone: then nobody wants it run.
         if !self.reply.is_closed() {
-            let _ = self.reply.send(scripts.call_within(&self.script, &self.value, self.time_max));
+            let call = || scripts.call_within(&self.script, &self.value, self.time_max);
+            let result = contained(Of::Script, call).unwrap_or_else(|error| {
+                scripts.renew();
+                Err(CallError::Run(error))
+            });
+            let _ = self.reply.send(result);
         }
     }
 }
@@ -42,14 +56,14 @@ impl Work for Run {
 impl ScriptRunner {
     /// Starts no thread yet.
     pub fn new(clock: SharedClock) -> Self {
-        Self { pool: Pool::new(clock, WORKERS_MAX), room: Semaphore::new(JOBS_MAX) }
+        Self { pool: Pool::new(clock, WORKERS_MAX), room: Semaphore::new(RUNS_MAX) }
     }
 
     /// For browser items: scripts that lead browsers through the WebDriver at this address. Starts
     /// no thread yet.
     pub fn with_webdriver(clock: SharedClock, address: String) -> Self {
         let pool = Pool::with_webdriver(clock, BROWSERS_MAX, Some(address));
-        Self { pool, room: Semaphore::new(JOBS_MAX) }
+        Self { pool, room: Semaphore::new(RUNS_MAX) }
     }
 
     /// The value that `script` makes of `value` (JSON with its parameters); null is an empty text.

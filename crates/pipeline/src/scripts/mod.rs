@@ -12,6 +12,7 @@ mod http;
 mod items;
 mod kerberos;
 mod pool;
+mod queue;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

@@ -1,55 +1,66 @@
 //! Threads that run scripts. They start when there is work.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use eval::preproc::{self, Outcome};
 use eval::script::{Outside, Scripts};
 use stdx::clock::SharedClock;
 use stdx::kerberos::Tickets;
 use stdx::sync::lock;
 
 use super::http::World;
+use super::queue::{Owner, Queue, Taken};
 use super::{Done, Held, Job};
-use crate::step_error;
+use crate::fault;
 
 /// Scripts of steps that run or wait at the same time. Most wait for somebody's answer, so their
 /// number has nothing to do with that of cores; memory bounds it, an engine may hold 64 MiB.
 pub(super) const WORKERS_MAX: usize = 16;
 
 /// Jobs that wait for a worker; beyond they wait with whoever has them.
-pub(super) const JOBS_MAX: usize = 256;
+const JOBS_MAX: usize = 65_536;
 
 /// What a worker does.
 pub(crate) trait Work: Send + 'static {
+    /// Whose share of the workers it takes.
+    fn owner(&self) -> Option<Owner>;
     /// Does it and tells who waits for it.
     fn run(self, scripts: &mut Scripts);
 }
 
 /// Shared by all who have work; the threads end with the last of them.
-pub(crate) struct Pool<W = Job> {
-    jobs: SyncSender<W>,
+pub(crate) struct Pool<W: Work = Job> {
     shared: Arc<Shared<W>>,
 }
 
 struct Shared<W> {
-    jobs: Mutex<Receiver<W>>,
+    state: Mutex<State<W>>,
+    /// Work came, or all who could have some are gone.
+    news: Condvar,
     workers_max: usize,
-    workers: AtomicUsize,
-    /// Workers without work, also those that are about to take some.
-    idle: AtomicUsize,
-    /// Jobs that no worker has taken.
-    waiting: AtomicUsize,
     clock: SharedClock,
     outside: Arc<dyn Outside>,
 }
 
-impl<W> std::fmt::Debug for Pool<W> {
+struct State<W> {
+    queue: Queue<W>,
+    workers: usize,
+    /// Workers without work, also those that are about to take some.
+    idle: usize,
+    closed: bool,
+}
+
+impl<W: Work> std::fmt::Debug for Pool<W> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let workers = self.shared.workers.load(Ordering::Relaxed);
+        let workers = lock(&self.shared.state).workers;
         f.debug_struct("Pool").field("workers", &workers).finish()
+    }
+}
+
+impl<W: Work> Drop for Pool<W> {
+    fn drop(&mut self) {
+        lock(&self.shared.state).closed = true;
+        self.shared.news.notify_all();
     }
 }
 
@@ -70,11 +81,10 @@ impl<W: Work> Pool<W> {
     }
 
     fn with_outside(clock: SharedClock, outside: Arc<dyn Outside>, workers_max: usize) -> Self {
-        let (jobs, receiver) = sync_channel(JOBS_MAX);
-        let (workers, idle, waiting) = Default::default();
-        let jobs_in = Mutex::new(receiver);
-        let shared = Shared { jobs: jobs_in, workers_max, workers, idle, waiting, clock, outside };
-        Self { jobs, shared: Arc::new(shared) }
+        let queue = Queue::new(workers_max);
+        let state = Mutex::new(State { queue, workers: 0, idle: 0, closed: false });
+        let news = Condvar::new();
+        Self { shared: Arc::new(Shared { state, news, workers_max, clock, outside }) }
     }
 
     /// The workers' clock, monotonic.
@@ -84,34 +94,29 @@ impl<W: Work> Pool<W> {
 
     /// Gives the job back if there is no room.
     pub(crate) fn submit(&self, job: W) -> Result<(), Box<W>> {
-        self.shared.waiting.fetch_add(1, Ordering::AcqRel);
-        let sent = self.jobs.try_send(job);
-        if sent.is_err() {
-            self.shared.waiting.fetch_sub(1, Ordering::AcqRel);
+        let mut state = lock(&self.shared.state);
+        if state.queue.len() >= JOBS_MAX {
+            return Err(Box::new(job));
         }
-        self.staff();
-        match sent {
-            Ok(()) => Ok(()),
-            Err(TrySendError::Full(job) | TrySendError::Disconnected(job)) => Err(Box::new(job)),
+        state.queue.put(job.owner(), job);
+        // More jobs wait than workers, and there may be more of these.
+        let hire = state.queue.len() > state.idle && state.workers < self.shared.workers_max;
+        let number = state.workers;
+        state.workers += usize::from(hire);
+        drop(state);
+        self.shared.news.notify_one();
+        if hire {
+            self.hire(number);
         }
+        Ok(())
     }
 
-    /// Starts a worker if more jobs wait than workers, and there may be more of these.
-    fn staff(&self) {
-        let shared = &self.shared;
-        if shared.waiting.load(Ordering::Acquire) <= shared.idle.load(Ordering::Acquire) {
-            return;
-        }
-        let more = |n| (n < shared.workers_max).then_some(n + 1);
-        let Ok(number) = shared.workers.fetch_update(Ordering::AcqRel, Ordering::Acquire, more)
-        else {
-            return;
-        };
-        let worker = Arc::clone(shared);
+    fn hire(&self, number: usize) {
+        let worker = Arc::clone(&self.shared);
         // Values wait for their scripts, so a worker that is lost would be missed for ever.
         let thread = stdx::thread::critical(&format!("script-{number}"), move || worker.work());
         if let Err(error) = thread {
-            shared.workers.fetch_sub(1, Ordering::AcqRel);
+            lock(&self.shared.state).workers -= 1;
             tracing::error!(%error, "cannot start a thread for scripts");
         }
     }
@@ -122,33 +127,47 @@ impl<W: Work> Shared<W> {
     fn work(&self) {
         let outside = Arc::clone(&self.outside);
         let mut scripts = Scripts::with_outside(Arc::clone(&self.clock), outside);
-        loop {
-            self.idle.fetch_add(1, Ordering::AcqRel);
-            let job = lock(&self.jobs).recv();
-            if job.is_ok() {
-                self.waiting.fetch_sub(1, Ordering::AcqRel);
-            }
-            self.idle.fetch_sub(1, Ordering::AcqRel);
-            let Ok(job) = job else { return };
-            job.run(&mut scripts);
+        while let Some(taken) = self.next() {
+            let (work, ran) = taken.split();
+            let start = self.clock.monotonic();
+            work.run(&mut scripts);
+            let took = self.clock.monotonic().saturating_sub(start);
+            let mut state = lock(&self.state);
+            state.queue.done(ran, took);
+            let closed = state.closed;
+            drop(state);
+            // Its end may let one more run than this worker takes; in the end all see that nothing waits.
+            if closed { self.news.notify_all() } else { self.news.notify_one() }
         }
+    }
+
+    fn next(&self) -> Option<Taken<W>> {
+        let mut state = lock(&self.state);
+        state.idle += 1;
+        let taken = loop {
+            if let Some(taken) = state.queue.take() {
+                break Some(taken);
+            }
+            if state.closed && state.queue.len() == 0 {
+                break None;
+            }
+            state = self.news.wait(state).unwrap_or_else(PoisonError::into_inner);
+        };
+        state.idle -= 1;
+        taken
     }
 }
 
 impl Work for Job {
+    fn owner(&self) -> Option<Owner> {
+        Some((self.value.item.host, self.value.item.id))
+    }
+
     fn run(self, scripts: &mut Scripts) {
         let Self { value: Held { item, payload, at, depth, ack }, mut state, reply } = self;
-        let (steps, kind) = (&item.steps, item.value_type);
-        let input = payload.clone();
         let before = state.clone();
         let start = scripts.now();
-        let outcome = match preproc::run(steps, &mut state, payload, at, kind, scripts) {
-            Outcome::NotSupported(reason) => {
-                let text = step_error::explain(&item, input, at, &reason, scripts);
-                Outcome::NotSupported(text.into())
-            }
-            outcome => outcome,
-        };
+        let outcome = fault::steps(&item, &mut state, payload, at, scripts);
         let took = scripts.now().saturating_sub(start);
         // A shard that ended wants no results.
         let _ = reply.blocking_send(Done { item, at, depth, outcome, before, state, took, ack });

@@ -124,3 +124,46 @@ fn a_clock_that_is_set_back_stops_neither_calculated_items_nor_timed_triggers() 
     let problems = found.iter().filter(|found| found.starts_with("1 problem ")).count();
     assert_eq!(problems, 1, "{found:?}");
 }
+
+#[test]
+fn last_and_a_period_of_the_same_item_of_another_shard() {
+    let hosts: Vec<_> = (1..=8).map(host).collect();
+    let far =
+        (2..=8).find(|n| model::shard_of(HostId(*n), 2) != model::shard_of(HostId(1), 2)).unwrap();
+    let formula = |host: u64| format!("last(/h{host}/k)+count(/h{host}/k,1m)");
+    let items = vec![
+        item(1, 1, "k", ValueType::Float),
+        item(2, far, "k", ValueType::Float),
+        calculated(100, 1, "near", &formula(1), "10s"),
+        calculated(101, 1, "far", &formula(far), "10s"),
+    ];
+    let config = snapshot(hosts, items, Vec::new());
+    let mut rig = Rig::with(config, vec![memory(), memory()], Vec::new());
+    rig.send_many(&[(1, "7", 1), (2, "7", 1)]);
+    rig.pass(300);
+    assert_eq!(last(&rig, 100), Some(SampleValue::Float(7.0)));
+    assert_eq!(last(&rig, 101), last(&rig, 100), "{}", rig.error_of(101));
+}
+
+#[test]
+fn more_items_than_one_tick_calculates_are_calculated_in_the_same_second() {
+    const ITEMS: u64 = 5_000;
+    let mut items = vec![item(1, 1, "k", ValueType::Float)];
+    items.extend((0..ITEMS).map(|n| calculated(100 + n, 1, &format!("c{n}"), "last(//k)", "1s")));
+    let mut rig = Rig::new(snapshot(vec![host(1)], items.clone(), Vec::new()));
+    rig.send(1, &[("4", 0)]);
+    // Each new interval leaves a stale entry behind.
+    for delay in ["2s", "3s", "4s", "1s"] {
+        for item in items.iter_mut().skip(1) {
+            item.interval = Some(Arc::new(eval::interval::UpdateInterval::parse(delay).unwrap()));
+        }
+        rig.configure(snapshot(vec![host(1)], items.clone(), Vec::new()), None);
+    }
+    for second in 1..=4 {
+        rig.pass(1);
+        // The ticks of the rest of the second.
+        (0..9).for_each(|_| rig.cores[0].tick());
+        let calculated = |n: &u64| rig.stored(100 + n).len() >= second;
+        assert_eq!((0..ITEMS).filter(|n| !calculated(n)).count(), 0, "second {second}");
+    }
+}

@@ -2,6 +2,7 @@
 
 mod calculated;
 mod configuration;
+mod faults;
 mod preprocessing;
 mod refused;
 mod repeats;

@@ -107,6 +107,34 @@ fn values_of_others_are_kept_whatever_a_script_does() {
 }
 
 #[test]
+fn endless_scripts_of_one_host_leave_workers_for_others() {
+    const ENDLESS: u64 = 20;
+    let items = (1..=ENDLESS + 1).map(|id| {
+        let good = id > ENDLESS;
+        let mut item = item(id, if good { 2 } else { 1 }, &format!("k{id}"), ValueType::Text);
+        let script = if good { "return value + '!'" } else { "while (true) {} return value" };
+        item.steps = steps(&[(JAVASCRIPT, script)]);
+        item
+    });
+    let mut rig = Rig::new(snapshot(vec![host(1), host(2)], items.collect(), Vec::new()));
+    let hanging: Vec<_> = (1..=ENDLESS).map(|id| hand(&mut rig, id, "x", 1)).collect();
+    let others = hand(&mut rig, ENDLESS + 1, "a", 1);
+    // The clock stands still, and so does the end of the scripts' time.
+    let done = rig.inboxes[0].scripts.blocking_recv().unwrap();
+    assert_eq!(done.item.id, ItemId(ENDLESS + 1), "the endless ones still run");
+    rig.cores[0].run_done(vec![done]);
+    assert_eq!(others.blocking_wait().processed, 1);
+    assert!(hanging.iter().all(|one| !one.is_done()));
+    while hanging.iter().any(|one| !one.is_done()) {
+        rig.clock.advance(Duration::from_secs(11));
+        match rig.inboxes[0].scripts.try_recv() {
+            Some(done) => rig.cores[0].run_done(vec![done]),
+            None => std::thread::yield_now(),
+        }
+    }
+}
+
+#[test]
 fn values_behind_a_waiting_script_keep_their_order_and_what_steps_remember() {
     let mut rig = rig();
     let values: Vec<(String, u32)> = (0..50).map(|n: u32| ((n * n).to_string(), n)).collect();

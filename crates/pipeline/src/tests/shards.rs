@@ -81,6 +81,27 @@ fn trends_of_another_shard() {
 }
 
 #[test]
+fn trigger_over_more_values_of_another_shard_than_are_kept_is_unknown() {
+    let (a, b) = two_hosts();
+    let mut both = trigger(1, "{1}=1 and {2}<25000", &[1, 2]);
+    both.functions = Box::from([function(1, 1, "last", ""), function(2, 2, "count", "1d")]);
+    let items = vec![item(1, a, "k", ValueType::Float), item(2, b, "k", ValueType::Float)];
+    let config = snapshot(vec![host(a), host(b)], items, vec![both]);
+    let mut rig = Rig::with(config, vec![memory(), memory()], Vec::new());
+    rig.clock.advance(Duration::from_secs(26_000));
+    rig.pass(1);
+    let values: Vec<(&str, u32)> = (1..=26_000).map(|clock| ("1", clock)).collect();
+    rig.send(2, &values);
+    rig.found();
+    rig.send(1, &[("1", 26_000)]);
+    let found = rig.found();
+    assert!(!found.iter().any(|found| found.contains("problem")), "{found:?}");
+    assert!(rig.cores.iter().any(|core| {
+        core.triggers.error(TriggerId(1)).contains("more than 16384 values of an item")
+    }));
+}
+
+#[test]
 fn dependencies_reach_over_shards() {
     let (a, b) = two_hosts();
     let mut dependent = trigger(2, "{1}>5", &[2]);

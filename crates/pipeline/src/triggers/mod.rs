@@ -14,7 +14,9 @@ use model::{ItemId, Timestamp, TriggerFinding, TriggerId, TriggerState};
 
 use crate::command::PeerMessage;
 use crate::core::Core;
-use crate::texts;
+use crate::fault::{Of, contained};
+use crate::functions::Compiler;
+use crate::texts::{self, Texts};
 use crate::wheel::{Wheel, next_spread};
 pub(crate) use verdict::Cause;
 use verdict::Verdict;
@@ -319,14 +321,7 @@ impl Core {
         self.evaluations += 1;
         self.progress.evaluated(trigger.id, at);
         let state = self.triggers.state(trigger.id);
-        let invalid = trigger.invalid.as_ref().map(|reason| reason.to_string());
-        let mut evaluator = self.evaluator();
-        let verdict = match invalid.or_else(|| evaluator.impossible(trigger)) {
-            Some(reason) => Verdict::Unknown(reason),
-            None => verdict::verdict(trigger, state, cause, &mut |expression| {
-                evaluator.trigger(trigger, state, expression, at)
-            }),
-        };
+        let verdict = self.verdict(trigger, state, at, cause);
         if self.ask_for_trends(trigger.id, at, cause) {
             // Evaluated again when the trends are here.
             return;
@@ -359,9 +354,43 @@ impl Core {
         self.change(trigger, state, next, at);
     }
 
+    fn verdict(
+        &mut self,
+        trigger: &Trigger,
+        state: TriggerState,
+        at: Timestamp,
+        cause: Cause,
+    ) -> Verdict {
+        let mut evaluator = self.evaluator();
+        let work = || match trigger.invalid.as_ref() {
+            Some(reason) => Verdict::Unknown(reason.to_string()),
+            None => match evaluator.impossible(trigger) {
+                Some(reason) => Verdict::Unknown(reason),
+                None => verdict::verdict(trigger, state, cause, &mut |expression| {
+                    evaluator.trigger(trigger, state, expression, at)
+                }),
+            },
+        };
+        contained(Of::Trigger(trigger.id.0), work).unwrap_or_else(|error| {
+            self.doubt_caches(trigger);
+            Verdict::Unknown(error)
+        })
+    }
+
+    /// An evaluation broke off: what it may have left half changed is made again.
+    fn doubt_caches(&mut self, trigger: &Trigger) {
+        self.compiler = Compiler::default();
+        trigger.functions.iter().for_each(|function| self.cache.clear(function.item));
+    }
+
     fn change(&mut self, trigger: &Trigger, from: TriggerState, to: TriggerState, at: Timestamp) {
         let now = Timestamp::from_unix(self.clock.unix());
-        let texts = texts::of_event(&mut self.evaluator(), trigger, at, now);
+        let mut evaluator = self.evaluator();
+        let texts = || texts::of_event(&mut evaluator, trigger, at, now);
+        let texts = contained(Of::Trigger(trigger.id.0), texts).unwrap_or_else(|error| {
+            self.doubt_caches(trigger);
+            Texts { name: trigger.description.to_string(), opdata: error, tags: Vec::new() }
+        });
         self.triggers.set_state(trigger.id, to);
         let (id, name, tags) = (trigger.id, texts.name, texts.tags);
         self.find(match to {

@@ -2,6 +2,7 @@
 #![allow(dead_code, unused_imports, reason = "each test binary uses a part")]
 #![allow(unreachable_pub, reason = "a module of test binaries")]
 
+mod bad;
 mod filled;
 
 use std::collections::BTreeMap;
@@ -17,6 +18,7 @@ use tsdb::{
     Class, Day, Disk, DiskFile, DiskRead, Engine, Kind, Kinds, Options, OsDisk, Retention, Span,
 };
 
+pub use bad::BadDisk;
 pub use filled::{assert_reported, files, fill, missing, reopened, sample};
 
 pub const DAY: u32 = 86_400;
