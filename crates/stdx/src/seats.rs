@@ -117,7 +117,7 @@ impl Seats {
         Taken::Seat(Arc::new(Seat { seats: Arc::clone(self), at, evict }))
     }
 
-    /// Tells those that wait that the table has changed.
+    /// Wakes callers that wait for a change of the table.
     fn changed(&self, awaited: bool) {
         if awaited {
             self.freed.notify_waiters();

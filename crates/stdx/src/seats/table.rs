@@ -1,5 +1,5 @@
-//! Who holds which seat, and whose turn it is to go: every change costs the same however many
-//! connections there are.
+//! Which connection has which seat, and which one is evicted next. Every change costs the same
+//! regardless of the number of connections.
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
@@ -53,7 +53,7 @@ pub(super) struct Table {
     ranks: BTreeSet<(usize, u32)>,
     held: usize,
     evicting: usize,
-    /// Somebody waits for a change.
+    /// A caller waits for a change.
     pub(super) awaited: bool,
 }
 
@@ -83,7 +83,7 @@ impl Table {
         self.by_ip.get(&ip).map_or(0, |at| self.source(*at).seats)
     }
 
-    /// Takes an idle seat for a connection of `ip`; `evict` tells it to close.
+    /// Takes an idle seat for a connection of `ip`. `evict` is notified when it has to close.
     pub(super) fn take(&mut self, ip: IpAddr, evict: Arc<Notify>) -> u32 {
         let source = match self.by_ip.get(&ip) {
             Some(source) => *source,
@@ -181,13 +181,15 @@ impl Table {
         true
     }
 
-    /// Changes a source's seats and keeps its rank right; forgets it with its last seat.
+    /// Changes a source's seats, updates its rank, and removes it with its last seat.
     fn change(&mut self, source: u32, work: impl FnOnce(&mut Self)) {
         let before = self.rank(source);
         work(self);
         let after = self.rank(source);
         if before != after {
-            before.map(|rank| self.ranks.remove(&rank));
+            if let Some(rank) = before {
+                self.ranks.remove(&rank);
+            }
             self.ranks.extend(after);
         }
         let Source { ip, seats, .. } = *self.source(source);
@@ -258,7 +260,7 @@ impl Table {
 mod tests {
     use super::*;
 
-    /// The rule, written down without regard to cost.
+    /// The rule, implemented without regard to cost.
     #[derive(Default)]
     struct Model {
         /// Seat, source, requests, since when idle.
