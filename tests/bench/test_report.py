@@ -8,6 +8,7 @@ import types
 import unittest
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import parts  # noqa: E402
 import plots  # noqa: E402
 import render  # noqa: E402
 import report  # noqa: E402
@@ -41,6 +42,30 @@ class Report(unittest.TestCase):
         self.assertEqual(steps[:4], [("values", 0, "zabbix-7.0"), ("values", 0, "vedette"),
                                      ("values", 1, "zabbix-7.0"), ("values", 1, "vedette")])
         self.assertEqual(len(steps), 3 * 2 + 2)
+
+    def test_the_first_row_is_what_many_senders_make(self):
+        """45,000 items in random order, 250 values a request, sent to all servers in turn."""
+        name, (part, rounds, names) = next(iter(parts.PARTS.items()))
+        self.assertEqual((name, render.LOADS[0], render.goals()[0][0]),
+                         ("mixed", "mixed", render.WORK["mixed"]))
+        self.assertEqual((rounds, names), (3, parts.ALL))
+        given = []
+
+        def answer(_, words, trapper):
+            given.append(words)
+            return "", {"results": {}, "trapper": trapper}
+
+        bench, parts.bench = parts.bench, answer
+        try:
+            part(types.SimpleNamespace(up=lambda load: None), quick=False)
+        finally:
+            parts.bench = bench
+        words = given[0]
+        hosts, items, batch = (int(words[words.index(word) + 1])
+                               for word in ("--hosts", "--items", "--batch"))
+        self.assertEqual((words[0], hosts * items, batch), ("trapper", 45_000, 250))
+        self.assertIn("--random", words)
+        self.assertIn("--verify", words)
 
     def test_a_run_goes_on_where_it_was(self):
         with tempfile.TemporaryDirectory() as folder:

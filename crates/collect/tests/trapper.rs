@@ -365,3 +365,35 @@ async fn values_of_the_api_are_pushed() {
     assert_eq!(results[3], Err(PushError::Disabled));
     assert!(results.iter().all(Result::is_err), "{results:?}");
 }
+
+/// Hosts with as many items, of which some have equal keys at other places.
+#[tokio::test(flavor = "multi_thread")]
+async fn long_messages_over_many_hosts_find_each_item() {
+    let of = |id: u64, name: &str, keys: [&str; 2]| {
+        let items = keys.iter().enumerate();
+        let items = items.map(|(n, key)| item(10 * id + n as u64, key, ItemType::Trapper, ""));
+        host(id, name, 1, items.collect())
+    };
+    let hosts = [("one", ["k", "x"]), ("two", ["a", "k"]), ("three", ["k", "z"])];
+    let numbered = (1..).zip(hosts);
+    let estate = snapshot(1, numbered.map(|(id, (name, keys))| of(id, name, keys)).collect());
+    let rig = Rig::start(estate).await;
+    let rows: Vec<_> = (0..99)
+        .map(|n| match n % 9 {
+            0 => row("none", "k", "x"),
+            1 => row("one", "no", "x"),
+            2 | 3 => row("two", ["a", "k"][n % 2], &n.to_string()),
+            _ => row(hosts[n % 3].0, "k", &n.to_string()),
+        })
+        .collect();
+    let answer = rig.json(json!({ "request": "sender data", "data": rows })).await;
+    assert_eq!(counts(&answer), (77, 22));
+    for (id, text) in rig.shards.texts() {
+        let n: usize = text.parse().unwrap();
+        let expected = match n % 9 {
+            2 | 3 => 20 + n as u64 % 2,
+            _ => [10, 21, 30][n % 3],
+        };
+        assert_eq!(id, expected, "{n}");
+    }
+}

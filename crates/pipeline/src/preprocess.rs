@@ -49,7 +49,7 @@ impl Preprocess<'_> {
         loop {
             if ahead == 0 {
                 let next = values.as_slice().iter().take(VALUES_AHEAD);
-                self.slots.look_at(next.map(|value| value.item));
+                self.slots.look_at(self.snapshot, next.map(|value| value.item));
                 ahead = VALUES_AHEAD;
             }
             ahead -= 1;

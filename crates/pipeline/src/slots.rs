@@ -167,9 +167,13 @@ impl Slots {
 
     /// Brings slots near the processor: these searches do not wait for each other's memory, as
     /// those of values do that are worked on one by one.
-    pub(crate) fn look_at(&self, items: impl Iterator<Item = ItemId>) {
+    pub(crate) fn look_at(&self, snapshot: &Snapshot, items: impl Iterator<Item = ItemId>) {
         for item in items {
-            std::hint::black_box(self.find(item));
+            let known = self.find(item).is_some_and(|at| self.get(at).revision == self.revision);
+            if !known {
+                // The slot is to be filled from the configuration.
+                std::hint::black_box(snapshot.items.get(&item).map(|item| item.value_type));
+            }
         }
     }
 

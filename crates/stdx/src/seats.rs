@@ -1,14 +1,16 @@
 //! A bounded table of connections that sources share fairly: when it is full, the newcomer takes the
 //! place of the longest idle connection of the source that holds the most.
 
-use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::sync::Notify;
 
 use crate::sync::lock;
+
+mod table;
+
+use table::Table;
 
 /// The source that an address counts as: IPv6 clients own whole /64 networks, and IPv4 addresses may
 /// come in the form of IPv6.
@@ -29,33 +31,12 @@ pub struct Seats {
     freed: Notify,
 }
 
-#[derive(Debug, Default)]
-struct Table {
-    sources: HashMap<IpAddr, BTreeMap<u64, Arc<Shared>>>,
-    /// Seats taken, and those of evicted connections that have not closed yet.
-    held: usize,
-    evicting: usize,
-    next: u64,
-}
-
-const BUSY: u64 = 1 << 63;
-const EVICTED: u64 = u64::MAX;
-
-#[derive(Debug)]
-struct Shared {
-    /// [`EVICTED`], [`BUSY`] and the number of requests, or the moment on a counter since which it
-    /// is idle.
-    state: AtomicU64,
-    evict: Notify,
-}
-
 /// The place of one connection; free when dropped.
 #[derive(Debug)]
 pub struct Seat {
     seats: Arc<Seats>,
-    shared: Arc<Shared>,
-    source: IpAddr,
-    id: u64,
+    at: u32,
+    evict: Arc<Notify>,
 }
 
 /// A seat in use: no eviction until dropped.
@@ -82,7 +63,7 @@ impl Seats {
 
     /// Seats taken now.
     pub fn taken(&self) -> usize {
-        lock(&self.table).held
+        lock(&self.table).held()
     }
 
     /// A seat for a new connection, which is idle. In a full table an idle connection is evicted for
@@ -108,8 +89,12 @@ impl Seats {
             let freed = self.freed.notified();
             tokio::pin!(freed);
             freed.as_mut().enable();
-            if self.taken() == 0 {
-                return;
+            {
+                let mut table = lock(&self.table);
+                if table.held() == 0 {
+                    return;
+                }
+                table.awaited = true;
             }
             freed.await;
         }
@@ -117,22 +102,26 @@ impl Seats {
 
     fn try_take(self: &Arc<Self>, source: IpAddr) -> Taken {
         let mut table = lock(&self.table);
-        let own = table.sources.get(&source).map_or(0, BTreeMap::len);
-        if own >= self.source_max && !table.evict(source) {
+        if table.seats_of(source) >= self.source_max && !table.evict_of(source) {
             return Taken::Refused;
         }
-        if table.held >= self.total_max {
-            if table.evicting == 0 {
+        if table.held() >= self.total_max {
+            if table.evicting() == 0 {
                 table.evict_one();
             }
+            table.awaited = true;
             return Taken::Later;
         }
-        table.next += 1;
-        let id = table.next;
-        let shared = Arc::new(Shared { state: AtomicU64::new(id), evict: Notify::new() });
-        table.sources.entry(source).or_default().insert(id, Arc::clone(&shared));
-        table.held += 1;
-        Taken::Seat(Arc::new(Seat { seats: Arc::clone(self), shared, source, id }))
+        let evict = Arc::new(Notify::new());
+        let at = table.take(source, Arc::clone(&evict));
+        Taken::Seat(Arc::new(Seat { seats: Arc::clone(self), at, evict }))
+    }
+
+    /// Wakes callers that wait for a change of the table.
+    fn changed(&self, awaited: bool) {
+        if awaited {
+            self.freed.notify_waiters();
+        }
     }
 
     /// Evicts one connection, for when the process itself has run out of something. Returns whether
@@ -142,98 +131,36 @@ impl Seats {
     }
 }
 
-impl Table {
-    /// Asks the longest idle connection of the source to close. It counts until it has.
-    fn evict(&mut self, source: IpAddr) -> bool {
-        let Some(seats) = self.sources.get_mut(&source) else { return false };
-        let idle =
-            |shared: &Shared| Some(shared.state.load(Ordering::Relaxed)).filter(|now| *now < BUSY);
-        loop {
-            let oldest = seats.iter().filter_map(|(id, seat)| Some((idle(seat)?, *id))).min();
-            let Some((since, id)) = oldest else { return false };
-            let Some(shared) = seats.get(&id) else { return false };
-            let state = &shared.state;
-            // It may have become busy meanwhile: then the next one.
-            if state.compare_exchange(since, EVICTED, Ordering::Relaxed, Ordering::Relaxed).is_ok()
-            {
-                shared.evict.notify_one();
-                seats.remove(&id);
-                self.evicting += 1;
-                break;
-            }
-        }
-        if seats.is_empty() {
-            self.sources.remove(&source);
-        }
-        true
-    }
-
-    /// The same of the source with the most connections that has an idle one.
-    fn evict_one(&mut self) -> bool {
-        let biggest = self.sources.iter().max_by_key(|(_, seats)| seats.len()).map(|(ip, _)| *ip);
-        let Some(biggest) = biggest else { return false };
-        if self.evict(biggest) {
-            return true;
-        }
-        let mut sources: Vec<_> = self.sources.iter().map(|(ip, s)| (s.len(), *ip)).collect();
-        sources.sort_unstable_by(|a, b| b.cmp(a));
-        sources.into_iter().any(|(_, source)| self.evict(source))
-    }
-}
-
 impl Seat {
     /// The connection works on a request: it is not evicted until the results of all requests are
     /// dropped. `None` = it has been evicted already.
     pub fn busy(self: &Arc<Self>) -> Option<Busy> {
-        let change = |now| match now {
-            EVICTED => None,
-            BUSY.. => Some(now + 1),
-            _ => Some(BUSY + 1),
-        };
-        let state = &self.shared.state;
-        state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change).ok()?;
-        Some(Busy(Arc::clone(self)))
+        lock(&self.seats.table).begin(self.at).then(|| Busy(Arc::clone(self)))
     }
 
     /// Resolves when the connection has to close.
     pub async fn evicted(&self) {
-        self.shared.evict.notified().await;
+        self.evict.notified().await;
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        let mut table = lock(&self.0.seats.table);
-        table.next += 1;
-        let idle_since = table.next;
-        let change = |now| Some(if now == BUSY + 1 { idle_since } else { now - 1 });
-        let state = &self.0.shared.state;
-        // A busy seat is not evicted, so the state still counts this request.
-        let _before = state.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+        let seats = &self.0.seats;
+        let mut table = lock(&seats.table);
+        let awaited = table.end(self.0.at) && std::mem::take(&mut table.awaited);
         drop(table);
-        self.0.seats.freed.notify_waiters();
+        seats.changed(awaited);
     }
 }
 
 impl Drop for Seat {
     fn drop(&mut self) {
         let mut table = lock(&self.seats.table);
-        table.held -= 1;
-        let left = match table.sources.get_mut(&self.source) {
-            Some(seats) => {
-                let left = seats.remove(&self.id).is_some();
-                if seats.is_empty() {
-                    table.sources.remove(&self.source);
-                }
-                left
-            }
-            None => false,
-        };
-        if !left {
-            table.evicting -= 1;
-        }
+        table.give_back(self.at);
+        let awaited = std::mem::take(&mut table.awaited);
         drop(table);
-        self.seats.freed.notify_waiters();
+        self.seats.changed(awaited);
     }
 }
 
@@ -283,8 +210,7 @@ mod tests {
         let fourth = take(&seats, 3).unwrap();
         drop((held, third, fourth));
         assert_eq!(seats.taken(), 0);
-        assert!(lock(&seats.table).sources.is_empty());
-        assert_eq!(lock(&seats.table).evicting, 0);
+        assert!(lock(&seats.table).is_clean());
     }
 
     #[test]

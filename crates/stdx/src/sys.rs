@@ -108,6 +108,20 @@ pub fn defer_accept(listener: &std::net::TcpListener, seconds: u8) -> io::Result
     if result == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
+/// Sends the last bytes of a connection and its end in one segment, so that the peer is woken once
+/// instead of twice. Returns the number of bytes that the socket accepted without blocking. If that is
+/// less than all, the connection has not ended. The peer receives the bytes even if some of its own
+/// were not read.
+pub fn send_last(stream: &std::net::TcpStream, bytes: &[u8]) -> io::Result<usize> {
+    let flags = libc::MSG_MORE | libc::MSG_NOSIGNAL;
+    let sent = socket2::SockRef::from(stream).send_with_flags(bytes, flags)?;
+    if sent == bytes.len() {
+        // Not close(2): with unread bytes it would reset the connection before the bytes are sent.
+        stream.shutdown(std::net::Shutdown::Write)?;
+    }
+    Ok(sent)
+}
+
 /// Whether the system may back this process's memory with huge pages. They make reading faster
 /// where much is in use, and waste what lies between objects where little is.
 pub fn huge_pages(allowed: bool) -> io::Result<()> {
@@ -212,4 +226,51 @@ pub fn name_of(ip: std::net::IpAddr) -> Option<String> {
     }
     let end = name.iter().position(|byte| *byte == 0)?;
     String::from_utf8(name.get(..end)?.to_vec()).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::{ErrorKind, Read as _, Write as _};
+    use std::net::{TcpListener, TcpStream};
+
+    use super::*;
+
+    fn connected() -> (TcpStream, TcpStream) {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let client = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+        (client, listener.accept().unwrap().0)
+    }
+
+    #[test]
+    fn the_last_bytes_and_the_end_arrive_together() {
+        for _ in 0..200 {
+            let (mut client, server) = connected();
+            client.set_nonblocking(true).unwrap();
+            let reader = std::thread::spawn(move || {
+                let mut bytes = [0; 16];
+                loop {
+                    match client.read(&mut bytes) {
+                        Err(error) if error.kind() == ErrorKind::WouldBlock => {}
+                        first => return (first.unwrap(), client.read(&mut bytes)),
+                    }
+                }
+            });
+            assert_eq!(send_last(&server, b"answer").unwrap(), 6);
+            drop(server);
+            let (first, second) = reader.join().unwrap();
+            assert_eq!((first, second.unwrap()), (6, 0));
+        }
+    }
+
+    #[test]
+    fn bytes_that_were_not_read_do_not_destroy_the_last_ones() {
+        let (mut client, server) = connected();
+        client.write_all(b"request and more").unwrap();
+        // They are there before the connection is closed.
+        server.peek(&mut [0; 16]).unwrap();
+        assert_eq!(send_last(&server, b"answer").unwrap(), 6);
+        drop(server);
+        let mut bytes = [0; 16];
+        assert_eq!(client.read(&mut bytes).unwrap(), 6);
+    }
 }

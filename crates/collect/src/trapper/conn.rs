@@ -187,16 +187,20 @@ impl Trapper {
     }
 
     /// The answer to a message that is there; `None` = close without one.
-    pub(super) async fn respond(
-        self: &Arc<Self>,
-        frame: Frame,
-        peer: Peer,
-        seat: &Arc<Seat>,
-    ) -> Option<Vec<u8>> {
+    async fn respond(&self, frame: Frame, peer: Peer, seat: &Arc<Seat>) -> Option<Vec<u8>> {
         Counters::add(&self.shared.counters.bytes_in, frame.bytes);
         let ip = peer.ip;
         let _busy = seat.busy()?;
-        let answer = timeout(self.shared.config.limits.answer, self.answer(frame, peer)).await;
+        self.in_time(ip, self.answer(frame, peer)).await
+    }
+
+    /// Waits for an answer as long as one may take.
+    pub(super) async fn in_time(
+        &self,
+        ip: IpAddr,
+        answer: impl Future<Output = Option<Vec<u8>>>,
+    ) -> Option<Vec<u8>> {
+        let answer = timeout(self.shared.config.limits.answer, answer).await;
         answer.unwrap_or_else(|_| {
             tracing::warn!("the request from {ip} could not be answered in time");
             None

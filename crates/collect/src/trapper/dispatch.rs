@@ -15,7 +15,7 @@ use wire::{Content, Moment, Reading, failed};
 use super::Trapper;
 use super::active;
 use super::active::LogPosition;
-use super::matching::{Matcher, Peer, Source, value};
+use super::matching::{Matcher, Peer, READINGS_AHEAD, Source, value};
 use super::sessions::{Attempt, Session};
 use crate::Status;
 use crate::counters::Counters;
@@ -72,17 +72,54 @@ struct AgentBatch {
     failed: usize,
 }
 
+/// A message after the part of its processing that needs no waiting.
+pub(super) struct Pending {
+    frame: Frame,
+    peer: Peer,
+    start: Duration,
+    now: Moment,
+    prepared: Prepared,
+}
+
 impl Trapper {
     /// Answers one message; `None` = close without an answer.
-    pub(super) async fn answer(self: &Arc<Self>, frame: Frame, peer: Peer) -> Option<Vec<u8>> {
+    pub(super) async fn answer(&self, frame: Frame, peer: Peer) -> Option<Vec<u8>> {
+        if frame.payload.len() <= LARGE_BYTES {
+            return self.finish(self.begin(frame, peer)).await;
+        }
+        let (shared, now) = (Arc::clone(&self.shared), self.moments());
+        let begin = move || Pending::new(&shared, frame, peer, now);
+        self.finish(tokio::task::spawn_blocking(begin).await.ok()?).await
+    }
+
+    /// The part of the processing that needs no waiting. Values are sent to the shards only by
+    /// [`Self::finish`].
+    pub(super) fn begin(&self, frame: Frame, peer: Peer) -> Pending {
+        Pending::new(&self.shared, frame, peer, self.moments())
+    }
+
+    fn moments(&self) -> (Duration, Moment) {
+        let clock = &self.shared.deps.clock;
+        (clock.monotonic(), Moment::from_unix(clock.unix()))
+    }
+
+    /// The answer, if there is nothing to wait for.
+    pub(super) fn finish_now(&self, pending: Pending) -> Result<Option<Vec<u8>>, Box<Pending>> {
+        match pending.prepared {
+            Prepared::Answer(text) => Ok(Some(self.framed(&pending.frame, &text))),
+            Prepared::Raw(text) => Ok(Some(text.into_bytes())),
+            Prepared::Silent => Ok(None),
+            _ => Err(Box::new(pending)),
+        }
+    }
+
+    /// The rest of an answer.
+    pub(super) async fn finish(&self, pending: Pending) -> Option<Vec<u8>> {
         let shared = &self.shared;
-        let start = shared.deps.clock.monotonic();
-        let now = Moment::from_unix(shared.deps.clock.unix());
-        let (frame, peer) = (Arc::new(frame), Arc::new(peer));
-        let mut prepared = self.prepare(&frame, &peer, now).await?;
+        let Pending { frame, peer, start, now, mut prepared } = pending;
         if let Prepared::Names(names) = prepared {
             shared.names.resolve(names, &shared.resolver, start).await;
-            prepared = self.prepare(&frame, &peer, now).await?;
+            prepared = prepare(shared, &frame, &peer, now);
         }
         let text = match prepared {
             Prepared::Values { split, processed, failed, old_text } => {
@@ -100,16 +137,12 @@ impl Trapper {
             Prepared::Names(_) => failed("DNS names of allowed hosts cannot be resolved"),
             Prepared::Silent => return None,
         };
-        Counters::one(&shared.counters.requests);
-        Some(frame.encode_answer(text.as_bytes()))
+        Some(self.framed(&frame, &text))
     }
 
-    async fn prepare(&self, frame: &Arc<Frame>, peer: &Arc<Peer>, now: Moment) -> Option<Prepared> {
-        if frame.payload.len() <= LARGE_BYTES {
-            return Some(prepare(&self.shared, frame, peer, now));
-        }
-        let (shared, frame, peer) = (Arc::clone(&self.shared), Arc::clone(frame), Arc::clone(peer));
-        tokio::task::spawn_blocking(move || prepare(&shared, &frame, &peer, now)).await.ok()
+    fn framed(&self, frame: &Frame, text: &str) -> Vec<u8> {
+        Counters::one(&self.shared.counters.requests);
+        frame.encode_answer(text.as_bytes())
     }
 
     async fn store(&self, split: Split, done: usize, refused: usize, start: Duration) -> String {
@@ -260,6 +293,13 @@ fn lost() -> String {
     failed("the values could not be stored: send them again")
 }
 
+impl Pending {
+    fn new(shared: &Shared, frame: Frame, peer: Peer, (start, now): (Duration, Moment)) -> Self {
+        let prepared = prepare(shared, &frame, &peer, now);
+        Self { frame, peer, start, now, prepared }
+    }
+}
+
 fn prepare(shared: &Shared, frame: &Frame, peer: &Peer, now: Moment) -> Prepared {
     let start = shared.deps.clock.monotonic();
     let prepared = prepare_inner(shared, frame, peer, now);
@@ -325,13 +365,17 @@ fn sender_values(
     let mut matcher = matcher(shared, &snapshot, peer, Source::Sender);
     let mut split = shared.sink.split();
     let (mut processed, mut failed) = (0, malformed);
-    for reading in rows {
-        match matcher.item(&reading.target, None) {
-            Ok(item) => match value(item, reading) {
-                Some(value) => split.push(item.host, value),
-                None => processed += 1,
-            },
-            Err(_) => failed += 1,
+    let mut rows = rows.into_iter();
+    while !rows.as_slice().is_empty() {
+        let found = matcher.find_all(rows.as_slice().iter().map(|row| &row.target));
+        for (reading, found) in rows.by_ref().take(READINGS_AHEAD).zip(found) {
+            match matcher.item(found, None) {
+                Ok(item) => match value(item, reading) {
+                    Some(value) => split.push(item.host, value),
+                    None => processed += 1,
+                },
+                Err(_) => failed += 1,
+            }
         }
     }
     if matcher.missing.is_empty() {
@@ -357,15 +401,19 @@ fn agent_values(shared: &Shared, data: AgentData<'_>, peer: &Peer) -> Prepared {
         failed: data.readings.malformed,
     };
     let mut host = named.as_ref().map(|host| host.id);
-    for reading in data.readings.rows {
-        let Ok(item) = matcher.item(&reading.target, named.as_deref()) else {
-            batch.failed += 1;
-            continue;
-        };
-        host.get_or_insert(item.host);
-        let position = position(item.id, &reading);
-        let id = reading.id;
-        batch.rows.push(AgentRow { id, position, host: item.host, value: value(item, reading) });
+    let mut rows = data.readings.rows.into_iter();
+    while !rows.as_slice().is_empty() {
+        let found = matcher.find_all(rows.as_slice().iter().map(|row| &row.target));
+        for (reading, found) in rows.by_ref().take(READINGS_AHEAD).zip(found) {
+            let Ok(item) = matcher.item(found, named.as_deref()) else {
+                batch.failed += 1;
+                continue;
+            };
+            host.get_or_insert(item.host);
+            let position = position(item.id, &reading);
+            let (id, host) = (reading.id, item.host);
+            batch.rows.push(AgentRow { id, position, host, value: value(item, reading) });
+        }
     }
     if let Some(host) = host.filter(|_| !data.session.is_empty()) {
         let now = shared.deps.clock.monotonic();

@@ -6,7 +6,7 @@
 //! table of guesses (a few nanoseconds where a search over the host's keys costs many cache
 //! misses). A guess is only used after the key itself was compared.
 
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -15,7 +15,7 @@ use std::time::Duration;
 use config::Snapshot;
 use config::snapshot::{Host, Item, ItemType};
 use foldhash::fast::RandomState;
-use model::{CompactString, ItemId, LogMeta, Payload, Timestamp, Value, ValueType};
+use model::{CompactString, HostId, ItemId, LogMeta, Payload, Timestamp, Value, ValueType};
 use wire::{Content, LogFields, Moment, Reading, Target};
 
 use crate::peers::{PeerNames, Verdict};
@@ -64,28 +64,99 @@ impl Default for KeyGuesses {
 }
 
 impl KeyGuesses {
-    /// What hosts with the same items have in common: how many they are, and the texts of the
-    /// first and the last key, which equal items share.
-    fn likeness(&self, host: &Host) -> u64 {
-        let text = |item: Option<&Arc<Item>>| item.map_or(0, |item| item.key.as_ptr().addr());
-        let ends = (text(host.items.first()), text(host.items.last()));
-        self.hasher.hash_one((host.items.len(), ends))
+    fn slot(&self, of: impl Hash) -> &AtomicU32 {
+        let hash = usize::try_from(self.hasher.hash_one(of)).unwrap_or(0);
+        &self.table[hash % GUESSES]
     }
 
-    fn find<'s>(&self, host: &'s Host, likeness: u64, key: &str) -> Option<&'s Arc<Item>> {
-        let hash = self.hasher.hash_one((likeness, key));
-        let slot = self.table.get(usize::try_from(hash).unwrap_or(0) % GUESSES)?;
-        let guess = slot.load(Ordering::Relaxed) as usize;
-        if let Some(item) = host.items.get(guess)
-            && *item.key == *key
-        {
+    /// The first guess, which reads only the number of items of the host.
+    fn first(&self, host: &Host, key: &str) -> &AtomicU32 {
+        self.slot((host.items.len(), key))
+    }
+
+    /// What hosts with the same items have in common besides their number: the texts of the first
+    /// and the last key, which equal items share.
+    fn second(&self, host: &Host, key: &str) -> &AtomicU32 {
+        let text = |item: Option<&Arc<Item>>| item.map_or(0, |item| item.key.as_ptr().addr());
+        let ends = (text(host.items.first()), text(host.items.last()));
+        self.slot((host.items.len(), ends, key))
+    }
+
+    fn guessed<'s>(host: &'s Host, slot: &AtomicU32) -> Option<&'s Arc<Item>> {
+        host.items.get(slot.load(Ordering::Relaxed) as usize)
+    }
+
+    /// The item of a key, where `first` is its first guess.
+    fn find<'s>(&self, host: &'s Host, first: &AtomicU32, key: &str) -> Option<&'s Arc<Item>> {
+        let is = |item: &&Arc<Item>| *item.key == *key;
+        if let Some(item) = Self::guessed(host, first).filter(is) {
             return Some(item);
         }
-        let at = host.items.binary_search_by(|item| (*item.key).cmp(key)).ok()?;
-        slot.store(u32::try_from(at).unwrap_or(0), Ordering::Relaxed);
-        host.items.get(at)
+        let second = self.second(host, key);
+        let at = match Self::guessed(host, second).filter(is) {
+            Some(_) => second.load(Ordering::Relaxed) as usize,
+            None => host.items.binary_search_by(|item| (*item.key).cmp(key)).ok()?,
+        };
+        let guess = u32::try_from(at).unwrap_or(0);
+        first.store(guess, Ordering::Relaxed);
+        second.store(guess, Ordering::Relaxed);
+        host.items.get(at).filter(is)
     }
 }
+
+/// Readings whose items are found together: see [`Matcher::find_all`].
+pub(crate) const READINGS_AHEAD: usize = 16;
+
+/// The state of the search for an item.
+#[derive(Clone, Copy)]
+enum Step<'s> {
+    /// There is none.
+    Nothing,
+    HostId(HostId),
+    Item(&'s Arc<Item>),
+    Host(&'s Arc<Host>),
+    Guess(&'s Arc<Host>, &'s AtomicU32),
+    Found(&'s Arc<Host>, &'s Arc<Item>),
+}
+
+impl<'s> Step<'s> {
+    fn host(id: Option<&HostId>) -> Self {
+        id.map_or(Self::Nothing, |id| Self::HostId(*id))
+    }
+
+    fn item(item: Option<&'s Arc<Item>>) -> Self {
+        item.map_or(Self::Nothing, Self::Item)
+    }
+
+    fn find_host(&mut self, snapshot: &'s Snapshot, last: &mut Option<&'s Arc<Host>>) {
+        let (id, item) = match *self {
+            Self::HostId(id) => (id, None),
+            Self::Item(item) => (item.host, Some(item)),
+            _ => return,
+        };
+        if last.is_none_or(|last| last.id != id) {
+            *last = snapshot.hosts.get(&id);
+        }
+        *self = match (*last, item) {
+            (Some(host), Some(item)) => Self::Found(host, item),
+            (Some(host), None) => Self::Host(host),
+            (None, _) => Self::Nothing,
+        };
+    }
+
+    /// Brings the item of the first guess into the processor's caches.
+    fn look_at(&self) {
+        if let Self::Guess(host, first) = self {
+            std::hint::black_box(KeyGuesses::guessed(host, first).map(|item| item.host));
+        }
+    }
+}
+
+/// A host and its item; `None` = there is none of that name.
+type Found<'s> = Option<(&'s Arc<Host>, &'s Arc<Item>)>;
+
+/// Items of up to [`READINGS_AHEAD`] readings, in their order.
+pub(crate) type Ahead<'s> = [Found<'s>; READINGS_AHEAD];
 
 /// Matches the readings of one request.
 pub(crate) struct Matcher<'s> {
@@ -98,7 +169,6 @@ pub(crate) struct Matcher<'s> {
     /// Names that have to be resolved before the request can be matched.
     pub(crate) missing: Vec<String>,
     last_host: Option<(&'s Arc<Host>, bool)>,
-    last_likeness: Option<(&'s Arc<Host>, u64)>,
     last_list: Option<(&'s str, bool)>,
 }
 
@@ -120,19 +190,63 @@ impl<'s> Matcher<'s> {
             now,
             missing,
             last_host: None,
-            last_likeness: None,
             last_list: None,
         }
+    }
+
+    /// Finds the items of the next readings: each step of the search is done for all of them before
+    /// the next step. With many hosts the configuration does not fit the processor's caches, and the
+    /// memory accesses of one step overlap, while those of a single search wait for each other.
+    pub(crate) fn find_all<'r, 't: 'r>(
+        &self,
+        targets: impl Iterator<Item = &'r Target<'t>> + Clone,
+    ) -> Ahead<'s> {
+        let mut steps = [Step::Nothing; READINGS_AHEAD];
+        // Most senders name one host after the other.
+        let mut last_name: Option<(&str, Step<'s>)> = None;
+        for (target, step) in targets.clone().zip(&mut steps) {
+            *step = match (target, last_name) {
+                (Target::Key { host, .. }, Some((name, id))) if **host == *name => id,
+                (Target::Key { host, .. }, _) => Step::host(self.snapshot.host_ids.get(&**host)),
+                (Target::Item(id), _) => Step::item(self.snapshot.items.get(&ItemId(*id))),
+            };
+            if let Target::Key { host, .. } = target {
+                last_name = Some((&**host, *step));
+            }
+        }
+        let mut last = None;
+        for step in &mut steps {
+            step.find_host(self.snapshot, &mut last);
+        }
+        for (target, step) in targets.clone().zip(&mut steps) {
+            if let (Target::Key { key, .. }, Step::Host(host)) = (target, *step) {
+                *step = Step::Guess(host, self.guesses.first(host, key));
+            }
+        }
+        for step in &steps {
+            step.look_at();
+        }
+        let mut found = [None; READINGS_AHEAD];
+        for ((target, step), found) in targets.zip(steps).zip(&mut found) {
+            *found = match (target, step) {
+                (Target::Key { key, .. }, Step::Guess(host, first)) => {
+                    self.guesses.find(host, first, key).map(|item| (host, item))
+                }
+                (_, Step::Found(host, item)) => Some((host, item)),
+                _ => None,
+            };
+        }
+        found
     }
 
     /// The item of a reading, if this peer may send values for it. `only` = the host that the
     /// request itself names.
     pub(crate) fn item(
         &mut self,
-        target: &Target<'_>,
+        found: Found<'s>,
         only: Option<&Host>,
     ) -> Result<&'s Arc<Item>, PushError> {
-        let (host, item) = self.find(target)?;
+        let (host, item) = found.ok_or(PushError::NoSuchItem)?;
         if only.is_some_and(|only| only.id != host.id) {
             return Err(PushError::NoSuchItem);
         }
@@ -145,7 +259,8 @@ impl<'s> Matcher<'s> {
         target: &Target<'_>,
         may: &(dyn Fn(&Host, &Item) -> bool + Sync),
     ) -> Result<&'s Arc<Item>, PushError> {
-        let (host, item) = self.find(target)?;
+        let [found, ..] = self.find_all(std::iter::once(target));
+        let (host, item) = found.ok_or(PushError::NoSuchItem)?;
         if !may(host, item) {
             return Err(PushError::NoSuchItem);
         }
@@ -172,42 +287,6 @@ impl<'s> Matcher<'s> {
         }
         self.check_list(item)?;
         Ok(item)
-    }
-
-    fn find(&mut self, target: &Target<'_>) -> Result<(&'s Arc<Host>, &'s Arc<Item>), PushError> {
-        match target {
-            Target::Key { host, key } => {
-                let host = self.host(host).ok_or(PushError::NoSuchItem)?;
-                let likeness = self.likeness(host);
-                let item = self.guesses.find(host, likeness, key).ok_or(PushError::NoSuchItem)?;
-                Ok((host, item))
-            }
-            Target::Item(id) => {
-                let item = self.snapshot.items.get(&ItemId(*id)).ok_or(PushError::NoSuchItem)?;
-                let host = self.snapshot.hosts.get(&item.host).ok_or(PushError::NoSuchItem)?;
-                Ok((host, item))
-            }
-        }
-    }
-
-    fn likeness(&mut self, host: &'s Arc<Host>) -> u64 {
-        if let Some((last, likeness)) = self.last_likeness
-            && Arc::ptr_eq(last, host)
-        {
-            return likeness;
-        }
-        let likeness = self.guesses.likeness(host);
-        self.last_likeness = Some((host, likeness));
-        likeness
-    }
-
-    fn host(&self, name: &str) -> Option<&'s Arc<Host>> {
-        if let Some((host, _)) = self.last_host
-            && *host.host == *name
-        {
-            return Some(host);
-        }
-        self.snapshot.host_by_name(name)
     }
 
     fn check_kind(&self, item: &Item) -> Result<(), PushError> {

@@ -7,10 +7,10 @@
 //! ([`Trapper::serve`]), with the bytes that were read.
 
 use std::future::Future;
-use std::io::{ErrorKind, Read as _, Write as _};
+use std::io::{ErrorKind, Read as _};
 use std::net::{IpAddr, TcpStream};
 use std::os::fd::{AsRawFd, RawFd};
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -372,33 +372,31 @@ impl Quick {
         }
     }
 
-    fn answer(&self, waiting: Waiting, frame: Frame) {
-        let Waiting { stream, ip, place, .. } = waiting;
+    /// Does what needs no waiting. The rest follows after all requests that have arrived were handled
+    /// this far, so that the shards get the values together and wake up once.
+    fn answer(&self, mut waiting: Waiting, frame: Frame) {
+        waiting.read = Vec::new();
         // From here on nobody takes the seat, although others have their turn first.
-        let Some(busy) = place.seat.busy() else { return place.lost(ip) };
-        let runtime = self.runtime.clone();
-        let work = async move {
-            let trapper = Arc::clone(&place.trapper);
+        let Some(busy) = waiting.place.seat.busy() else { return waiting.place.lost(waiting.ip) };
+        let (ip, trapper) = (waiting.ip, &waiting.place.trapper);
+        Counters::add(&trapper.shared.counters.bytes_in, frame.bytes);
+        let begin = || {
             let peer = Peer { ip, identity: Identity::unencrypted() };
-            let answer = trapper.respond(frame, peer, &place.seat).await;
-            drop(busy);
-            let Some(answer) = answer else { return };
-            Counters::add(&trapper.shared.counters.bytes_out, answer.len() as u64);
-            let sent = match (&stream).write(&answer) {
-                Ok(sent) => sent,
-                Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
-                Err(_) => return,
-            };
-            if sent < answer.len()
-                && let Ok(mut stream) = Begun::new(stream, Vec::new())
-            {
-                // A task waits until the peer takes the rest.
-                place.task(&runtime, ip, async move {
-                    trapper.send(&mut stream, answer.get(sent..).unwrap_or_default()).await;
-                });
-            }
+            trapper.finish_now(trapper.begin(frame, peer))
         };
         // As in a task, what panics takes only its own connection with it.
+        let Ok(begun) = catch_unwind(AssertUnwindSafe(begin)) else { return };
+        let pending = match begun {
+            Ok(answer) => return reply(&self.runtime, waiting, answer),
+            Err(pending) => pending,
+        };
+        let runtime = self.runtime.clone();
+        let work = async move {
+            let trapper = &waiting.place.trapper;
+            let answer = trapper.in_time(ip, trapper.finish(*pending)).await;
+            drop(busy);
+            reply(&runtime, waiting, answer);
+        };
         self.answering.push(Box::pin(AssertUnwindSafe(work).catch_unwind().map(drop)));
     }
 
@@ -410,6 +408,27 @@ impl Quick {
             Ok(stream) => place.serve(&self.runtime, stream, ip),
             Err(error) => tracing::debug!("connection from {ip} broke: {error}"),
         }
+    }
+}
+
+/// Sends an answer and ends the connection.
+fn reply(runtime: &Handle, waiting: Waiting, answer: Option<Vec<u8>>) {
+    let Waiting { stream, ip, place, .. } = waiting;
+    let Some(answer) = answer else { return };
+    let trapper = Arc::clone(&place.trapper);
+    Counters::add(&trapper.shared.counters.bytes_out, answer.len() as u64);
+    let sent = match stdx::sys::send_last(&stream, &answer) {
+        Ok(sent) => sent,
+        Err(error) if error.kind() == ErrorKind::WouldBlock => 0,
+        Err(_) => return,
+    };
+    if sent < answer.len()
+        && let Ok(mut stream) = Begun::new(stream, Vec::new())
+    {
+        // A task waits until the peer takes the rest.
+        place.task(runtime, ip, async move {
+            trapper.send(&mut stream, answer.get(sent..).unwrap_or_default()).await;
+        });
     }
 }
 
