@@ -107,7 +107,7 @@ await step("a server that is down", async () => {
   await go("/hosts");
   await dataRows("Hosts").first().getByRole("link").first().waitFor();
   process.kill(Number(process.env.SERVER_PID));
-  await page.getByText("The server does not answer.").waitFor({ timeout: 60_000 });
+  await page.getByText("The server does not respond.").waitFor({ timeout: 60_000 });
   // The rows stay, and so does the application when code cannot be loaded.
   await dataRows("Hosts").first().getByRole("link").first().waitFor();
   await page.getByRole("link", { name: "Templates", exact: true }).click();

@@ -58,7 +58,7 @@ await step("overview", async () => {
     await tiles.getByRole("link", { name: new RegExp(`^${name} [0-9]`) }).waitFor();
   }
   await page.getByRole("heading", { name: "Newest problems" }).waitFor();
-  await page.getByRole("group", { name: "Hosts by their worst problem" }).waitFor();
+  await page.getByRole("group", { name: "Hosts by highest severity" }).waitFor();
   await page.getByRole("heading", { name: "Last changes" }).waitFor();
   await drawn(page.getByRole("figure", { name: "New values per second" }));
 });
@@ -378,7 +378,7 @@ await step("queue", async () => {
 await step("health", async () => {
   await link("Vedette's health").click();
   await heading("Vedette's health").waitFor();
-  await page.getByRole("heading", { name: "Busy now" }).waitFor();
+  await page.getByRole("heading", { name: "Process utilisation" }).waitFor();
   await drawn(page.getByRole("figure", { name: "Values per second" }));
 });
 
@@ -397,7 +397,7 @@ await step("users and tokens", async () => {
 await step("queue by type", async () => {
   await go("/queue?by=types");
   await page
-    .getByRole("columnheader", { name: "Together" })
+    .getByRole("columnheader", { name: "Total" })
     .or(page.getByText("Nothing is overdue"))
     .first()
     .waitFor();
@@ -448,7 +448,7 @@ await step("bookmark of another interface", async () => {
 
 await step("no such page", async () => {
   await go("/no/such/page");
-  await page.getByText("There is no page at this address").waitFor();
+  await page.getByText("Page not found").waitFor();
 });
 
 await step("narrow window", async () => {

@@ -152,7 +152,7 @@ export async function leaving() {
       await call("usergroup.update", { usrgrpid, gui_access: "1" });
     }, text);
     await dialog.getByRole("button", { name: "Save group" }).click();
-    const stale = page.getByRole("dialog", { name: "Somebody else changed this meanwhile" });
+    const stale = page.getByRole("dialog", { name: "This was changed in the meantime" });
     await stale.getByText("gui_access").waitFor();
     await stale.getByRole("button", { name: "Cancel" }).click();
     await dialog.getByRole("button", { name: "Save group" }).click();

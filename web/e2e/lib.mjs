@@ -61,7 +61,7 @@ export async function step(name, run) {
     await run();
     await page.waitForTimeout(500);
     expect(pageErrors.length === 0, `error in the page: ${pageErrors[0]}`);
-    expect((await page.getByText("This page broke").count()) === 0, "the page broke");
+    expect((await page.getByText("Error on this page").count()) === 0, "the page broke");
     passed++;
     console.log(`ok      ${name}`);
   } catch (error) {

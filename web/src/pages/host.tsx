@@ -121,7 +121,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
               }
             >
               {items.length
-                ? "Try part of the name or of the key."
+                ? "Search for a part of the name or key."
                 : "Link a template to it, or create an item."}
             </Empty>
           }
@@ -165,7 +165,7 @@ export function HostPage() {
             </Link>
           }
         >
-          It was deleted, or you may not see it.
+          It was deleted, or you do not have permission to view it.
         </Empty>
       </Page>
     );

@@ -37,9 +37,9 @@ const NO_FILTERS = {
 const STEP_S = 15;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
   ["all", "All"],
-  ["running", "Running"],
-  ["planned", "Planned"],
-  ["over", "Over"],
+  ["running", "Active"],
+  ["planned", "Approaching"],
+  ["over", "Expired"],
 ];
 
 /** What runs stands first, then what comes next; within that by name. */
@@ -76,7 +76,7 @@ function useDelete(onDone: () => void) {
   });
   return async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, "maintenance")}?`;
-    const body = <p>What they cover leaves maintenance at once. This cannot be undone.</p>;
+    const body = <p>Their hosts leave maintenance immediately. This cannot be undone.</p>;
     if (await confirmed(title, body, "Delete")) remove.mutate(ids);
   };
 }
@@ -182,8 +182,8 @@ export function MaintenancePage() {
           }
           empty={
             <NoRows icon="wrench" word="maintenance" onClear={onClear} action={<CreateLink />}>
-              Plan when hosts are worked on: their problems are then hidden and not notified. To
-              silence something at once, use the crossed bell in its row.
+              During maintenance, problems are hidden and send no notifications. To silence a host
+              or a problem immediately, use the crossed bell in its row.
             </NoRows>
           }
         />

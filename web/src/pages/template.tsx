@@ -95,7 +95,7 @@ export function TemplatePage() {
               label="Delete template"
               onClick={async () => {
                 const loss =
-                  "Items and triggers that it brought to hosts go with it, and their history.";
+                  "Its items and triggers on linked hosts are deleted too, with their history.";
                 if (await remove(template.templateid, template.name, loss, "Delete"))
                   void navigate({ to: "/templates" });
               }}

@@ -49,7 +49,7 @@ function MappingRows({
       {(mapping, set) => (
         <>
           <Select
-            aria-label="When the value"
+            aria-label="Mapping type"
             options={TYPES}
             value={mapping.type}
             onChange={({ target: { value: type } }) =>
@@ -63,8 +63,8 @@ function MappingRows({
             onChange={(e) => set({ value: e.target.value })}
           />
           <Input
-            aria-label="Is shown as"
-            placeholder="is shown as"
+            aria-label="Mapped to"
+            placeholder="mapped to"
             value={mapping.newvalue}
             onChange={(e) => set({ newvalue: e.target.value })}
           />
@@ -112,7 +112,7 @@ function MapDialog({
       <TextField label="Name" required autoFocus value={name} onChange={setName} />
       <MappingRows mappings={mappings} onChange={setMappings} />
       <p className="text-xs text-soft">
-        The first row that fits counts. “In range” takes lists such as 1-5,10.
+        The first matching row applies. “In range” accepts lists such as 1-5,10.
       </p>
     </SaveDialog>
   );
@@ -141,12 +141,12 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
         query={query}
         head={[
           ["Name", ""],
-          ["Words for values", ""],
+          ["Mappings", ""],
           ["", "w-24"],
         ]}
         empty={
           <Empty icon="edit" title="No value maps" action={create}>
-            They give values words: 1 is shown as “up”.
+            Value maps show texts instead of values, such as “up” for 1.
           </Empty>
         }
         row={(map) => (
@@ -165,7 +165,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
                 icon="trash"
                 label={`Delete ${map.name}`}
                 onClick={async () => {
-                  const body = <p>Items that use it show plain values again.</p>;
+                  const body = <p>Items that use it show raw values.</p>;
                   if (await confirmed(`Delete ${map.name}?`, body, "Delete value map"))
                     remove.mutate(map);
                 }}

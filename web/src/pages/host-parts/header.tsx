@@ -63,7 +63,7 @@ export function InterfaceErrors({ host }: { host: Host }) {
         <ErrorNote
           key={iface.interfaceid}
           what={`${interfaceName(iface.type)} ${interfaceAddress(iface)} is not available: ${iface.error}`}
-          todo="Check that the agent runs, listens on this address and allows this server (parameter Server)."
+          todo="Check that the agent is running, listens on this address and allows this server (parameter Server)."
         />
       ))}
     </div>
@@ -100,7 +100,7 @@ export function HostActions({ host }: { host: Host }) {
   const onDelete = async () => {
     const body = (
       <>
-        <p>Its items, triggers, problems and history go with it. This cannot be undone.</p>
+        <p>Its items, triggers, problems and history are deleted too. This cannot be undone.</p>
         <p className="text-soft">To keep the history, stop monitoring instead.</p>
       </>
     );

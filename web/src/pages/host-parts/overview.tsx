@@ -144,7 +144,7 @@ export function HostOverview({ host, items, range, onRange }: OverviewProps) {
           >
             {items.length === 0
               ? "This host has no items. Link a template, or create an item."
-              : "Its items have no numbers yet. Most arrive within a minute of the agent's first answer."}
+              : "Its items have no numeric values yet. Most values arrive within a minute of the agent's first response."}
           </Empty>
         </Card>
       ) : (

@@ -60,7 +60,7 @@ export function maintenanceColumns(
     },
     {
       id: "covers",
-      header: "Covers",
+      header: "Scope",
       width: "minmax(9rem, 1.2fr)",
       on: "wide",
       cell: (row) => (
@@ -83,7 +83,7 @@ export function maintenanceColumns(
     },
     {
       id: "periods",
-      header: "When",
+      header: "Schedule",
       width: "minmax(10rem, 1.4fr)",
       on: "wide",
       cell: (row) => (

@@ -29,7 +29,9 @@ export function outcome(result: UpdateResult, update: Update): { text: string; b
     // Those that could not be closed got the rest of the update.
     const closed = Math.max(0, others ? updated - notClosable : updated);
     parts.push(`${plural(closed, "problem")} closed.`);
-    parts.push(`${plural(notClosable, "problem")} not closed: the trigger does not allow it.`);
+    parts.push(
+      `${plural(notClosable, "problem")} not closed: the trigger does not allow manual close.`,
+    );
   } else if (updated > 0 || failed === 0) parts.push(`${plural(updated, "problem")} ${what}.`);
   if (failed > 0) {
     const { what: why } = explain(result.error);
@@ -65,16 +67,16 @@ interface UpdateDialogProps {
 }
 
 const SEVERITY_OPTIONS = [
-  ["", "Leave as it is"] as const,
+  ["", "No change"] as const,
   ...SEVERITIES.map((severity) => [String(severity), severityName(severity)] as const),
 ];
 
 const SUPPRESS_OPTIONS = [
-  ["", "Leave as it is"],
+  ["", "No change"],
   ["30", "Suppress for 30 minutes"],
   ["120", "Suppress for 2 hours"],
   ["tomorrow", "Suppress until tomorrow 8:00"],
-  ["0", "Suppress until it is resolved"],
+  ["0", "Suppress until resolved"],
   ["unsuppress", "Unsuppress"],
 ] as const;
 
@@ -141,7 +143,10 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
       <div className="flex flex-col gap-4">
         {mutation.error && <ErrorNote {...explain(mutation.error)} />}
         {allows("add_problem_comments") && (
-          <Field label="Message" hint="Ctrl-Enter sends. Everybody who sees the problem sees it.">
+          <Field
+            label="Message"
+            hint="Visible to all users who can view the problem. Press Ctrl-Enter to send."
+          >
             {(id, describedBy) => (
               <Textarea
                 id={id}
@@ -181,7 +186,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
           )}
           {allows("close_problems") && (
             <Checkbox
-              label="Close the problem (only where its trigger allows closing by hand)"
+              label="Close the problem (only if its trigger allows manual close)"
               checked={close}
               onChange={(event) => setClose(event.target.checked)}
             />

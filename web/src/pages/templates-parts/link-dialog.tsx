@@ -45,7 +45,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
         {link.error && <ErrorNote {...explain(link.error)} />}
         <Field
           label="Hosts"
-          hint="They get this template's items, triggers and discovery rules at once."
+          hint="The items, triggers and discovery rules of this template are added immediately."
         >
           {(id) => <HostPicker id={id} field values={hostids} onChange={setHostids} />}
         </Field>

@@ -29,7 +29,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
   const client = useQueryClient();
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const problem = !draft.host.trim()
-    ? "Write a name."
+    ? "Enter a name."
     : draft.groupids.length === 0
       ? "Choose a group."
       : undefined;
@@ -38,8 +38,8 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     const clear = await askUnlinked(
       unlinked,
       <p>
-        <b>Unlink</b> keeps the items and triggers it brought, here and on hosts.{" "}
-        <b>Unlink and clear</b> deletes them with their history.
+        <b>Unlink</b> keeps its items and triggers, here and on hosts. <b>Unlink and clear</b>{" "}
+        deletes them with their history.
       </p>,
     );
     if (clear === null) return false;
@@ -79,7 +79,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
         problems={{}}
         isNew={template === null}
         templates={template?.parentTemplates ?? []}
-        templatesHint="What they have, this one has too."
+        templatesHint="This template inherits their items, triggers and discovery rules."
       />
       <TextareaField
         label="Description"

@@ -25,10 +25,10 @@ const PERMISSIONS = [
   ["0", "Deny"],
 ] as const;
 const ACCESS = [
-  ["0", "As the system does"],
-  ["1", "With a password kept here"],
-  ["2", "With LDAP"],
-  ["3", "Not allowed"],
+  ["0", "System default"],
+  ["1", "Internal"],
+  ["2", "LDAP"],
+  ["3", "Disabled"],
 ] as const;
 
 function Rights({
@@ -123,7 +123,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
             }
           : undefined
       }
-      problem={draft.name.trim() ? undefined : "Write a name."}
+      problem={draft.name.trim() ? undefined : "Enter a name."}
       save={save}
       saved={`${draft.name} was saved.`}
       keys={KEYS}
@@ -161,7 +161,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         onChange={(templategroup_rights) => set({ templategroup_rights })}
       />
       <SelectField
-        label="Sign-in to this interface"
+        label="Frontend access"
         options={ACCESS}
         value={draft.gui_access}
         onChange={(gui_access) => set({ gui_access })}
@@ -184,11 +184,11 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
       head={[
         ["Name", ""],
         ["Users", ""],
-        ["Rights on", "w-52"],
+        ["Permissions", "w-52"],
         ["State", "w-28"],
         ["", "w-24"],
       ]}
-      empty={<Empty icon="users" title="You may see no user groups" />}
+      empty={<Empty icon="users" title="You do not have permission to view user groups" />}
       row={(group) => (
         <tr key={group.usrgrpid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{group.name}</td>
@@ -214,7 +214,7 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
                 remove(
                   group.usrgrpid,
                   group.name,
-                  "Its users stay, and lose what only this group let them see.",
+                  "Its users are kept, but lose the permissions that only this group grants.",
                   "Delete",
                 )
               }

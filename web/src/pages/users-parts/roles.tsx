@@ -10,13 +10,13 @@ import { plural } from "~/util/format";
 
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
-  ["1", "User: sees what groups allow"],
-  ["2", "Admin: configures it too"],
-  ["3", "Super admin: everything"],
+  ["1", "User: views data as user groups permit"],
+  ["2", "Admin: also configures"],
+  ["3", "Super admin: full access"],
 ] as const;
 const MODES = [
-  ["0", "All methods but these"],
-  ["1", "These methods only"],
+  ["0", "All methods except these"],
+  ["1", "Only these methods"],
 ] as const;
 
 const typeName = (type: string) =>
@@ -79,7 +79,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
             }
           : undefined
       }
-      problem={draft.name.trim() ? undefined : "Write a name."}
+      problem={draft.name.trim() ? undefined : "Enter a name."}
       save={save}
       saved={`${draft.name} was saved.`}
       keys={KEYS}
@@ -93,7 +93,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
         onChange={(name) => set({ name })}
       />
       <SelectField
-        label="Kind of user"
+        label="User type"
         options={TYPES}
         value={draft.type}
         onChange={(type) => set({ type })}
@@ -120,14 +120,14 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
         </fieldset>
       )}
       <Checkbox
-        label="May use the API, which this interface does too"
+        label="Access to the API (this UI needs it too)"
         checked={draft.api}
         onChange={(e) => set({ api: e.target.checked })}
       />
       {draft.api && (
         <div className="flex flex-col gap-2">
           <Select
-            aria-label="Methods of the API"
+            aria-label="API methods"
             options={MODES}
             value={draft.mode}
             onChange={(e) => set({ mode: e.target.value })}
@@ -154,11 +154,11 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
       query={query}
       head={[
         ["Name", ""],
-        ["Kind of user", "w-40"],
+        ["User type", "w-40"],
         ["Users", "w-32"],
         ["", "w-32"],
       ]}
-      empty={<Empty icon="key" title="You may see no roles" />}
+      empty={<Empty icon="key" title="You do not have permission to view roles" />}
       row={(role) => (
         <tr key={role.roleid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{role.name}</td>
@@ -175,7 +175,7 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
                   remove(
                     role.roleid,
                     role.name,
-                    "A role that users have cannot be deleted.",
+                    "A role that is assigned to users cannot be deleted.",
                     "Delete",
                   )
                 }

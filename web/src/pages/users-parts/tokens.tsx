@@ -29,7 +29,7 @@ const LIFETIMES = [
   ["90", "90 days"],
   ["365", "1 year"],
   ["30", "30 days"],
-  ["0", "No end"],
+  ["0", "No expiry"],
 ] as const;
 
 function Secret({ secret }: { secret: string }) {
@@ -44,11 +44,11 @@ function Secret({ secret }: { secret: string }) {
           <IconButton
             icon="copy"
             label="Copy token"
-            onClick={() => copy(secret, "The token is copied.")}
+            onClick={() => copy(secret, "The token was copied.")}
           />
         )}
       </div>
-      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each call.</p>
+      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each request.</p>
     </div>
   );
 }
@@ -103,7 +103,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
           <TextField
             label="Name"
             required
-            hint="What it is for, such as “Grafana”."
+            hint="Purpose of the token, such as “Grafana”."
             autoFocus
             value={name}
             onChange={setName}
@@ -111,7 +111,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
           {admin && (
             <SelectField
               label="User"
-              hint="Calls with the token have this user's rights."
+              hint="Requests with the token have the permissions of this user."
               options={users.map((user) => [user.userid, user.username] as const)}
               value={userid}
               onChange={setUserid}
@@ -169,7 +169,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
             title="No API tokens"
             action={<Button onClick={onCreate}>Create API token</Button>}
           >
-            Give each program a token of its own, and revoke it when it is no longer used.
+            Create a separate token for each program, and revoke it when it is no longer used.
           </Empty>
         }
         row={(token) => (
@@ -198,9 +198,9 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                 small
                 look="quiet"
                 onClick={async () => {
-                  const body = <p>The secret that programs use now stops working at once.</p>;
+                  const body = <p>The current secret stops working immediately.</p>;
                   if (
-                    await confirmed(`New secret for ${token.name}?`, body, "Make new secret", "key")
+                    await confirmed(`New secret for ${token.name}?`, body, "Generate secret", "key")
                   )
                     renew.mutate(token);
                 }}
@@ -214,7 +214,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                   void revoke(
                     token.tokenid,
                     token.name,
-                    "Programs that use it are refused at once.",
+                    "Requests with this token are refused immediately.",
                     "Revoke",
                   )
                 }
