@@ -28,6 +28,26 @@ async function editHost() {
   await name().fill(text);
 }
 
+/** Ends the session behind the back of the page. */
+const expire = () =>
+  page.evaluate(async () => {
+    const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
+    const { token } = JSON.parse(stored);
+    const body = JSON.stringify({ jsonrpc: "2.0", method: "user.logout", params: [], id: 1 });
+    const headers = {
+      "Content-Type": "application/json-rpc",
+      Authorization: `Bearer ${token}`,
+    };
+    await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
+  });
+
+async function signIn() {
+  await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
+  await page.getByLabel("User name").fill(user);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+}
+
 const path = () => new URL(page.url()).pathname;
 
 export async function leaving() {
@@ -56,21 +76,9 @@ export async function leaving() {
 
   await step("an expired session keeps the draft", async () => {
     await editHost();
-    await page.evaluate(async () => {
-      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-      const { token } = JSON.parse(stored);
-      const body = JSON.stringify({ jsonrpc: "2.0", method: "user.logout", params: [], id: 1 });
-      const headers = {
-        "Content-Type": "application/json-rpc",
-        Authorization: `Bearer ${token}`,
-      };
-      await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
-    });
+    await expire();
     await page.getByRole("button", { name: "Create host" }).click();
-    await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
-    await page.getByLabel("User name").fill(user);
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await signIn();
     await heading(/^Create host/).waitFor();
     await page.getByText("Your unsaved changes were restored.").waitFor();
     expect((await name().inputValue()) === text, "the draft is kept");
@@ -128,6 +136,38 @@ export async function leaving() {
     await dialog.getByRole("button", { name: "Cancel" }).click();
     await answer("Discard changes");
     await dialog.waitFor({ state: "detached" });
+  });
+
+  await step("an expired session keeps the draft of a dialog", async () => {
+    await go("/users?tab=groups");
+    await page.getByRole("button", { name: "Create user group" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create user group" });
+    await dialog.getByLabel("Name").fill(text);
+    await expire();
+    await dialog.getByRole("button", { name: "Save group" }).click();
+    await signIn();
+    await dialog.waitFor();
+    await page.getByText("Your unsaved changes were restored.").waitFor();
+    expect((await dialog.getByLabel("Name").inputValue()) === text, "the draft is kept");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await answer("Discard changes");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  await step("an expired session keeps the draft of an edited object", async () => {
+    await go("/users");
+    await page.getByRole("button", { name: `Edit ${user}` }).click();
+    const dialog = page.getByRole("dialog", { name: `Edit ${user}` });
+    await dialog.getByLabel("First name").fill(text);
+    await expire();
+    await dialog.getByRole("button", { name: "Save user" }).click();
+    await signIn();
+    await dialog.waitFor();
+    expect((await dialog.getByLabel("First name").inputValue()) === text, "the draft is kept");
+    await page.keyboard.press("Escape");
+    await answer("Discard changes");
+    await dialog.waitFor({ state: "detached" });
+    await go("/users?tab=groups");
   });
 
   await step("dialogs refuse a stale save", async () => {

@@ -112,7 +112,7 @@ async function form(host) {
   await step("maintenance created", async () => {
     await button("Create maintenance").click();
     await row()
-      .getByText(/^(Next|Active until)/)
+      .getByText(/^(Next|Running until)/)
       .waitFor();
     await row().getByText("Every Sat at 02:00").waitFor();
   });

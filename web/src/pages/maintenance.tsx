@@ -37,8 +37,8 @@ const NO_FILTERS = {
 const STEP_S = 15;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
   ["all", "All"],
-  ["running", "Active"],
-  ["planned", "Approaching"],
+  ["running", "Running"],
+  ["planned", "Planned"],
   ["over", "Expired"],
 ];
 

@@ -14,6 +14,7 @@ import {
 } from "~/api/problems";
 import { allows, type RoleAction } from "~/api/session-store";
 import { useRowWindow, useVisible } from "~/api/windows";
+import { useKeptState } from "~/forms/use-kept-state";
 import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { Count, Page, Sheet } from "~/shell/page";
@@ -57,7 +58,7 @@ export function ProblemsPage() {
   const navigate = route.useNavigate();
   const [visible, onVisible] = useVisible();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [updating, setUpdating] = useState<Updating | null>(null);
+  const [updating, setUpdating] = useKeptState<Updating | null>("update dialog", null);
   const [silencing, setSilencing] = useState<ProblemRow | null>(null);
   const filter = useFilter(search, { event: undefined });
   const count = useQuery(problemCountQuery(filter));

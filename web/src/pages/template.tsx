@@ -1,12 +1,12 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
 import { deleteTemplate, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
+import { useKeptState } from "~/forms/use-kept-state";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
@@ -58,8 +58,8 @@ export function TemplatePage() {
   const { templateid } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const [linking, setLinking] = useState(false);
-  const [editing, setEditing] = useState(false);
+  const [linking, setLinking] = useKeptState("link dialog", false);
+  const [editing, setEditing] = useKeptState("edit dialog", false);
   const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";

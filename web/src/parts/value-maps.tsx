@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/api/valuemaps";
 import { RowsEditor } from "~/forms/rows-editor";
+import { useKeptState } from "~/forms/use-kept-state";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Input, Select, TextField } from "~/ui/field";
@@ -83,15 +83,19 @@ function MapDialog({
   map: ValueMap | null;
   onClose: () => void;
 }) {
-  const [name, setName] = useState(map?.name ?? "");
-  const [mappings, setMappings] = useState<Mapping[]>(map?.mappings ?? [NEW_MAPPING]);
+  const [draft, setDraft, restored] = useKeptState("value map", {
+    name: map?.name ?? "",
+    mappings: map?.mappings ?? [NEW_MAPPING],
+  });
+  const { name, mappings } = draft;
   const reread = useReread();
   return (
     <SaveDialog
       title={map ? `Edit ${map.name}` : "Create value map"}
       word="value map"
       wide
-      draft={{ name, mappings }}
+      draft={draft}
+      restored={restored}
       stale={
         map
           ? {
@@ -109,8 +113,17 @@ function MapDialog({
       keys={EVERYTHING}
       onClose={onClose}
     >
-      <TextField label="Name" required autoFocus value={name} onChange={setName} />
-      <MappingRows mappings={mappings} onChange={setMappings} />
+      <TextField
+        label="Name"
+        required
+        autoFocus
+        value={name}
+        onChange={(next) => setDraft({ ...draft, name: next })}
+      />
+      <MappingRows
+        mappings={mappings}
+        onChange={(next) => setDraft({ ...draft, mappings: next })}
+      />
       <p className="text-xs text-soft">
         The first matching row applies. “In range” accepts lists such as 1-5,10.
       </p>
@@ -122,7 +135,7 @@ function MapDialog({
 export function ValueMaps({ ownerid }: { ownerid: string }) {
   const client = useQueryClient();
   const query = useQuery(valueMapsQuery(ownerid));
-  const [editing, setEditing] = useState<ValueMap | "new" | null>(null);
+  const [editing, setEditing] = useKeptState<ValueMap | "new" | null>("dialog", null);
   const remove = useMutation({
     mutationFn: (map: ValueMap) => deleteValueMap(map.valuemapid),
     onSuccess: (_, map) => toast(`${map.name} was deleted.`),

@@ -29,9 +29,9 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label="Next starts" className="rounded-lg bg-sunken px-3 py-2.5">
       <h3 className="pb-1 text-xs font-semibold text-soft">Next starts</h3>
-      {until !== null && <p>Active immediately, until {formatClock(until, "minute")}.</p>}
+      {until !== null && <p>Starts immediately and runs until {formatClock(until, "minute")}.</p>}
       {runs.length === 0 && until === null && (
-        <p>Never active: no period starts between Active since and Active till.</p>
+        <p>Never runs: no period starts between Active since and Active till.</p>
       )}
       <ol>
         {runs.map(({ start, end }) => (

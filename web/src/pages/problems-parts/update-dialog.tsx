@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { type Update, type UpdateResult, updateProblems } from "~/api/events";
 import { allows, type RoleAction } from "~/api/session-store";
+import { useKeptState } from "~/forms/use-kept-state";
 import { useDialogDraft } from "~/parts/save-dialog";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
@@ -102,16 +102,17 @@ export const mayUpdate = () => UPDATES.some(allows);
 
 /** What the user's role allows of: acknowledge, message, severity, suppression and close. */
 export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: UpdateDialogProps) {
-  const [message, setMessage] = useState("");
-  const [acknowledge, setAcknowledge] = useState(
-    initial === "acknowledge" && allows("acknowledge_problems"),
-  );
-  const [close, setClose] = useState(initial === "close" && allows("close_problems"));
-  const [severity, setSeverity] = useState("");
-  const [suppress, setSuppress] = useState("");
+  const [draft, setDraft, restored] = useKeptState("problem update", {
+    message: "",
+    acknowledge: initial === "acknowledge" && allows("acknowledge_problems"),
+    close: initial === "close" && allows("close_problems"),
+    severity: "",
+    suppress: "",
+  });
+  const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const { message, acknowledge, close, severity, suppress } = draft;
   const mutation = useUpdateProblems();
-  const draft = { message: message.trim(), acknowledge, close, severity, suppress };
-  const leave = useDialogDraft(draft, mutation.error, onClose);
+  const leave = useDialogDraft({ draft, restored, error: mutation.error, onClose });
   const nothing = !message.trim() && !acknowledge && !close && severity === "" && suppress === "";
   const submit = () => {
     if (nothing) return;
@@ -154,7 +155,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
                 autoFocus
                 rows={3}
                 value={message}
-                onChange={(event) => setMessage(event.target.value)}
+                onChange={(event) => set({ message: event.target.value })}
                 onKeyDown={(event) => event.key === "Enter" && event.ctrlKey && submit()}
               />
             )}
@@ -165,7 +166,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             label="Severity"
             options={SEVERITY_OPTIONS}
             value={severity}
-            onChange={setSeverity}
+            onChange={(next) => set({ severity: next })}
           />
         )}
         {allows("suppress_problems") && (
@@ -173,7 +174,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             label="Suppression"
             options={SUPPRESS_OPTIONS}
             value={suppress}
-            onChange={setSuppress}
+            onChange={(next) => set({ suppress: next })}
           />
         )}
         <div className="flex flex-col gap-2">
@@ -181,14 +182,14 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             <Checkbox
               label="Acknowledge"
               checked={acknowledge}
-              onChange={(event) => setAcknowledge(event.target.checked)}
+              onChange={(event) => set({ acknowledge: event.target.checked })}
             />
           )}
           {allows("close_problems") && (
             <Checkbox
               label="Close the problem (only if its trigger allows manual close)"
               checked={close}
-              onChange={(event) => setClose(event.target.checked)}
+              onChange={(event) => set({ close: event.target.checked })}
             />
           )}
         </div>

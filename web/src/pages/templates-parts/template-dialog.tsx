@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { saveTemplate, type Template, templateQuery } from "~/api/templates";
 import { TagsEditor } from "~/forms/tags-editor";
+import { useKeptState } from "~/forms/use-kept-state";
 import { OwnerFields } from "~/parts/owner-fields";
 import { SaveDialog } from "~/parts/save-dialog";
 import { askUnlinked } from "~/parts/unlink";
@@ -22,7 +22,7 @@ const edited = (template: Template | null) =>
 
 /** Creates a template, or edits what it is called and linked to. */
 export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogProps) {
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("template", {
     ...ownerDraft(template, template?.templategroups, template?.parentTemplates),
     description: template?.description ?? "",
   });
@@ -55,6 +55,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
       title={template ? `Edit ${template.name}` : "Create template"}
       word="template"
       draft={draft}
+      restored={restored}
       stale={
         template
           ? {

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { groupsQuery } from "~/api/groups";
 import {
   deleteUserGroup,
@@ -9,6 +8,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -88,7 +88,7 @@ function Rights({
 
 /** Creates or edits a user group: members, and what they may see. */
 export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClose: () => void }) {
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("group", {
     name: group?.name ?? "",
     gui_access: group?.gui_access ?? "0",
     enabled: group?.users_status !== "1",
@@ -115,6 +115,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       title={group ? `Edit ${group.name}` : "Create user group"}
       word="group"
       draft={draft}
+      restored={restored}
       stale={
         group
           ? {

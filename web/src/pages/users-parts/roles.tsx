@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -33,7 +33,7 @@ const edited = (role: Role | null) => role && { ...role, users: undefined };
 /** Creates or edits a role: what kind of user one is, and which actions and methods one may use. */
 export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () => void }) {
   const rules = role?.rules;
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("role", {
     name: role?.name ?? "",
     type: role?.type ?? "1",
     off:
@@ -70,6 +70,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
       title={role ? `Edit ${role.name}` : "Create role"}
       word="role"
       draft={draft}
+      restored={restored}
       stale={
         role
           ? {

@@ -11,8 +11,10 @@ import {
   tokensQuery,
   usersQuery,
 } from "~/api/users";
+import { setSaving } from "~/forms/unsaved";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
-import { useDelete } from "~/parts/save-dialog";
+import { useDelete, useDialogDraft } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
@@ -58,23 +60,29 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const me = session();
   const admin = me?.type === 3;
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const [days, setDays] = useState("90");
-  const [userid, setUserid] = useState(me?.userid ?? "");
+  const [draft, setDraft, restored] = useKeptState("token", {
+    name: "",
+    description: "",
+    days: "90",
+    userid: me?.userid ?? "",
+  });
+  const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const { name, description, days, userid } = draft;
   const { data: users = [] } = useQuery({ ...usersQuery(), enabled: admin });
   const create = useMutation({
     mutationFn: () => {
       const expires = days === "0" ? 0 : Math.floor(Date.now() / 1000) + Number(days) * DAY;
       return createToken(name.trim(), userid, description.trim(), expires);
     },
+    onSuccess: () => setSaving(true),
     onSettled: () => client.invalidateQueries({ queryKey: ["tokens"] }),
   });
   const secret = create.data;
+  const leave = useDialogDraft({ draft, restored, error: create.error, onClose });
   return (
     <Dialog
       title="Create API token"
-      onClose={onClose}
+      onClose={() => void leave()}
       footer={
         secret ? (
           <Button look="primary" onClick={onClose}>
@@ -82,7 +90,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={() => void leave()}>Cancel</Button>
             <Button
               look="primary"
               disabled={!name.trim()}
@@ -106,7 +114,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
             hint="Purpose of the token, such as “Grafana”."
             autoFocus
             value={name}
-            onChange={setName}
+            onChange={(next) => set({ name: next })}
           />
           {admin && (
             <SelectField
@@ -114,11 +122,20 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
               hint="Requests with the token have the permissions of this user."
               options={users.map((user) => [user.userid, user.username] as const)}
               value={userid}
-              onChange={setUserid}
+              onChange={(next) => set({ userid: next })}
             />
           )}
-          <SelectField label="Valid for" options={LIFETIMES} value={days} onChange={setDays} />
-          <TextField label="Description" value={description} onChange={setDescription} />
+          <SelectField
+            label="Valid for"
+            options={LIFETIMES}
+            value={days}
+            onChange={(next) => set({ days: next })}
+          />
+          <TextField
+            label="Description"
+            value={description}
+            onChange={(next) => set({ description: next })}
+          />
         </div>
       )}
     </Dialog>

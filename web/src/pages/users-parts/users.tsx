@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { allows, session } from "~/api/session-store";
 import {
@@ -11,6 +10,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -72,7 +72,7 @@ function PasswordFields({
 
 /** Creates or edits a user; what one may not change oneself is locked. */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
-  const [draft, setDraft] = useState(() => draftOf(user));
+  const [draft, setDraft, restored] = useKeptState("user", () => draftOf(user));
   const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
   const reread = useReread();
   const own = user !== null && user.userid === session()?.userid;
@@ -104,6 +104,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       title={user ? `Edit ${user.username}` : "Create user"}
       word="user"
       draft={draft}
+      restored={restored}
       stale={
         user
           ? { before: user, now: () => reread(usersQuery(), (one) => one.userid === user.userid) }
