@@ -3,6 +3,7 @@
 
 import {
   base,
+  call,
   dataRows,
   expect,
   go,
@@ -29,17 +30,7 @@ async function editHost() {
 }
 
 /** Ends the session behind the back of the page. */
-const expire = () =>
-  page.evaluate(async () => {
-    const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-    const { token } = JSON.parse(stored);
-    const body = JSON.stringify({ jsonrpc: "2.0", method: "user.logout", params: [], id: 1 });
-    const headers = {
-      "Content-Type": "application/json-rpc",
-      Authorization: `Bearer ${token}`,
-    };
-    await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
-  });
+const expire = () => call("user.logout", []);
 
 async function signIn() {
   await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
@@ -177,20 +168,8 @@ export async function leaving() {
     await page.getByRole("button", { name: `Edit ${text}` }).click();
     const dialog = page.getByRole("dialog", { name: `Edit ${text}` });
     await dialog.getByLabel("Name").fill(`${text} mine`);
-    await page.evaluate(async (group) => {
-      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-      const headers = {
-        "Content-Type": "application/json-rpc",
-        Authorization: `Bearer ${JSON.parse(stored).token}`,
-      };
-      const call = async (method, params) => {
-        const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: 1 });
-        const reply = await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
-        return (await reply.json()).result;
-      };
-      const [{ usrgrpid }] = await call("usergroup.get", { filter: { name: group } });
-      await call("usergroup.update", { usrgrpid, gui_access: "1" });
-    }, text);
+    const [{ usrgrpid }] = await call("usergroup.get", { filter: { name: text } });
+    await call("usergroup.update", { usrgrpid, gui_access: "1" });
     await dialog.getByRole("button", { name: "Save group" }).click();
     const stale = page.getByRole("dialog", { name: "This was changed in the meantime" });
     await stale.getByText("gui_access").waitFor();

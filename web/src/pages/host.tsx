@@ -137,7 +137,9 @@ export function HostPage() {
   const navigate = route.useNavigate();
   const { data: host, error, refetch } = useQuery(hostQuery(hostid));
   const { data: items } = useQuery(hostItemsQuery(hostid));
-  const maintenances = useMaintenances();
+  const maintenances = useMaintenances(
+    host?.maintenance_status === "1" ? [host.maintenanceid] : [],
+  );
   const tab = TABS.find((name) => name === search.tab) ?? "overview";
   const triggers = useQuery({ ...triggersQuery(hostid), enabled: tab === "triggers" });
   const rules = useQuery({ ...discoveryRulesQuery(hostid), enabled: tab === "discovery" });

@@ -62,9 +62,9 @@ export function useEndSilence() {
   });
 }
 
-/** Maintenances by their ids, for marks of hosts and problems. */
-export function useMaintenances(): ReadonlyMap<string, Maintenance> {
-  const { data } = useQuery({ ...maintenancesQuery(), select: byId });
+/** The maintenances with these ids, for marks of hosts and problems. */
+export function useMaintenances(ids: readonly string[]): ReadonlyMap<string, Maintenance> {
+  const { data } = useQuery({ ...maintenancesQuery(ids), select: byId });
   return data ?? NONE;
 }
 
@@ -137,7 +137,7 @@ interface RunningProps {
 
 /** What acts on a host or problem now, each with a way to it, and an end where it is a silence. */
 export function RunningNotes({ ids, onEnded }: RunningProps) {
-  const maintenances = useMaintenances();
+  const maintenances = useMaintenances(ids);
   const now = useNow();
   const end = useEndSilence();
   const shown = ids.map((id) => maintenances.get(id)).filter((one) => one !== undefined);
@@ -303,7 +303,7 @@ function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean
       <p>
         Problems of <b>{names}</b> with these tags, including new ones.{open}
       </p>
-      <TagList tags={target.problem.tags} max={20} />
+      <TagList tags={target.problem.tags} max={20} wrap />
     </div>
   );
 }
