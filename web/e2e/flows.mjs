@@ -10,6 +10,7 @@
 
 import { configure, testAgainst } from "./configure.mjs";
 import { discovery } from "./discovery.mjs";
+import { forms } from "./forms.mjs";
 import { leaving } from "./leaving.mjs";
 import {
   base,
@@ -147,6 +148,19 @@ await step("graph zoom", async () => {
   await page.mouse.up();
   await page.waitForURL(/from=\d{10}&to=\d{10}/);
   await page.mouse.move(box.x + box.width * 0.5, box.y + 80);
+});
+
+await step("graph tooltip only where lines are drawn", async () => {
+  const items = new URL(page.url()).searchParams.get("items");
+  await go(`/graph?items=${items}&from=now-3h&to=now`);
+  const figure = page.getByRole("figure").first();
+  await drawn(figure);
+  await page.waitForTimeout(500);
+  const box = await figure.locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + box.width - 4, box.y + 60);
+  await figure.getByRole("tooltip").waitFor();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
+  await figure.getByRole("tooltip").waitFor({ state: "hidden" });
 });
 
 await step("problems", async () => {
@@ -414,6 +428,17 @@ await step("palette", async () => {
     .waitFor();
 });
 
+await step("palette combines words", async () => {
+  const text = page.getByRole("combobox", { name: "Find hosts, items, pages" });
+  const options = page.getByRole("listbox", { name: "Results" }).getByRole("option");
+  await text.fill(`cpu ${host}`);
+  await options.filter({ hasText: host }).filter({ hasText: /cpu/i }).first().waitFor();
+  // An item of a template has no values.
+  await text.fill(`Requests ${stamp}`);
+  await page.getByText("No matches.").waitFor();
+  await text.fill(host);
+});
+
 await step("palette opens a host", async () => {
   await page.getByRole("option", { name: host, exact: true }).first().click();
   await heading(new RegExp(host)).waitFor();
@@ -462,6 +487,7 @@ await leaving();
 if (process.env.PROBLEM) await roles(process.env.PROBLEM);
 
 await look(host);
+await forms(user);
 
 await step("sign out", async () => {
   await page.getByRole("button", { name: /Signed in as/ }).click();

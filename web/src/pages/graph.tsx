@@ -8,7 +8,7 @@ import { allows } from "~/api/session-store";
 import { RangePicker } from "~/charts/range-picker";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { CRUMB, Page } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { canCopy, copy } from "~/ui/copy";
@@ -128,12 +128,8 @@ export function GraphPage() {
       scroll
       heading={
         single ? (
-          <span className="truncate">
-            <Link
-              to="/hosts/$hostid"
-              params={{ hostid: single.hostid }}
-              className="text-soft hover:text-ink"
-            >
+          <span className="truncate max-sm:break-words max-sm:whitespace-normal">
+            <Link to="/hosts/$hostid" params={{ hostid: single.hostid }} className={CRUMB}>
               {single.hosts[0]?.name}
             </Link>
             <span className="px-1.5 text-faint">/</span>

@@ -14,7 +14,7 @@ import { HostMark, RunningNotes, useMaintenances } from "~/parts/silence";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
 import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { CRUMB, Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
 import { cx } from "~/ui/cx";
 import { SearchBox } from "~/ui/field";
@@ -178,7 +178,7 @@ export function HostPage() {
       scroll={tab !== "latest"}
       heading={
         <>
-          <Link to="/hosts" className="text-soft hover:text-ink">
+          <Link to="/hosts" className={CRUMB}>
             Hosts
           </Link>
           <span className="-mx-1 text-faint">/</span>

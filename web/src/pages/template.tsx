@@ -13,7 +13,7 @@ import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
 import { Gone, QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { CRUMB, Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -79,7 +79,7 @@ export function TemplatePage() {
       scroll
       heading={
         <>
-          <Link to="/templates" className="text-soft hover:text-ink">
+          <Link to="/templates" className={CRUMB}>
             Templates
           </Link>
           <span className="-mx-1 text-faint">/</span>

@@ -68,6 +68,10 @@ export function Page(props: PageProps) {
   );
 }
 
+/** The look of a link in a heading: underlined, because colour alone does not mark a link in text. */
+export const CRUMB =
+  "text-soft underline decoration-line-strong decoration-1 underline-offset-4 hover:text-ink";
+
 /** A number, or words of one, beside the title of a page. */
 export function Count({ children }: { children: ReactNode }) {
   return <span className="tabular text-sm font-normal text-faint">{children}</span>;

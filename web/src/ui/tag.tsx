@@ -45,21 +45,29 @@ interface TagListProps {
   tags: readonly Tag[];
   /** The largest number to show before "+3". */
   max?: number;
+  /** On as many lines as needed. */
+  wrap?: boolean;
   onPick?: (tag: Tag) => void;
 }
 
-/** Tags on one line: as many as fit, "+n" counts the others, and a tooltip has all of them. */
-export function TagList({ tags, max = 3, onPick }: TagListProps) {
+/**
+ * Tags, "+n" for those that do not fit, and a tooltip with all of them. On one line, unless `wrap`
+ * is set, the list fills its container.
+ */
+export function TagList({ tags, max = 3, wrap = false, onPick }: TagListProps) {
   const [ref, room] = useRoom();
   const texts = tags.map(tagText);
-  const count = tagsThatFit(texts, max, room);
+  const count = tagsThatFit(texts, max, wrap ? undefined : room);
   const rest = tags.length - count;
   return (
     <span
       ref={ref}
       title={texts.join("\n")}
       data-tags={tags.length}
-      className="flex h-5 min-w-0 items-center gap-1 overflow-hidden"
+      className={cx(
+        "flex min-w-0 items-center gap-1",
+        wrap ? "flex-wrap" : "h-5 w-full overflow-hidden",
+      )}
     >
       {tags.slice(0, count).map((tag) =>
         onPick ? (

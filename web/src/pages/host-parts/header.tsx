@@ -48,7 +48,7 @@ export function HostFacts({ host }: { host: Host }) {
         </span>
       )}
       <span className="text-soft">{host.hostgroups.map((group) => group.name).join(", ")}</span>
-      <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={8} />
+      <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={12} wrap />
     </div>
   );
 }
