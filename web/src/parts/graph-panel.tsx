@@ -186,7 +186,7 @@ function LegendTable({
             const source = SOURCES[results[i]?.data?.source ?? "history"];
             return (
               <tr key={line.id} className="border-b last:border-0">
-                <td className="py-1.5">
+                <td className="py-1.5 pr-4">
                   <button
                     type="button"
                     aria-pressed={!hidden.has(line.id)}

@@ -8,7 +8,7 @@ import { useDraft } from "~/forms/use-draft";
 import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { Field, TextareaField, TextField } from "~/ui/field";
-import { Segmented } from "~/ui/segmented";
+import { SegmentedField } from "~/ui/segmented";
 import { useNow } from "~/util/hooks";
 import { nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
 import { formatClock, zoneName } from "~/util/time";
@@ -98,8 +98,8 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
           onChange={(name) => set({ name })}
         />
         <div className="flex flex-col items-start gap-1">
-          <Segmented
-            label="Data"
+          <SegmentedField
+            label="Maintenance type"
             value={draft.noData ? "without" : "with"}
             onChange={(v) => set({ noData: v === "without" })}
             options={[

@@ -26,7 +26,7 @@ export function TagConditions({ draft, set }: TagConditionsProps) {
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-xs font-medium text-soft">
-        Only problems with these tags{tags.length === 0 && "(no tags: all problems)"}
+        Only problems with these tags{tags.length === 0 && " (no tags: all problems)"}
       </legend>
       {tags.length > 1 && (
         <Segmented

@@ -15,7 +15,7 @@ import { useDraft } from "~/forms/use-draft";
 import { onOwner } from "~/parts/owner";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
-import { Segmented } from "~/ui/segmented";
+import { SegmentedField } from "~/ui/segmented";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
@@ -228,14 +228,12 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
     >
       <FormSection title="Trigger" note={onOwner(owner)}>
         <Words {...part} />
-        <div className="overflow-x-auto">
-          <Segmented
-            label="Severity"
-            value={draft.severity}
-            options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
-            onChange={(severity) => set({ severity })}
-          />
-        </div>
+        <SegmentedField
+          label="Severity"
+          value={draft.severity}
+          options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
+          onChange={(severity) => set({ severity })}
+        />
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
             label={prototype ? "Create enabled" : "Enabled"}
