@@ -10,6 +10,7 @@ import {
 
 vi.mock("./live", () => ({ pollInterval: () => 5_000 }));
 vi.mock("./client", () => ({ rpc: vi.fn(), rpcCount: vi.fn() }));
+vi.mock("./session-store", () => ({ allows: () => true, session: () => null }));
 
 const NAMES = ["backup", "network", "patches", "restart", "upgrade"];
 const filter = { text: "a", hostids: ["7"], groupids: [] };
