@@ -204,7 +204,7 @@ function formsOf(ids, user) {
       "graph",
       `/graph?items=${ids.itemid}`,
       host,
-      () => page.getByRole("button", { name: /^Items/ }).click(),
+      () => page.getByRole("button", { name: `${NAME}: ${NAME}` }).click(),
     ],
     ["item test", `/items/${ids.itemid}/edit`, /Edit/, () => button("Test").click()],
     ["web test", `/web/${ids.httptestid}/edit`, /Edit/, () => button("Test").click()],
@@ -230,7 +230,10 @@ export async function forms(user) {
       await go(path);
       await heading(title).waitFor();
       await open?.();
-      await page.locator("form input, dialog input").first().waitFor();
+      await page
+        .locator("form input, dialog input, [placeholder='Search items']")
+        .first()
+        .waitFor();
       for (const [width, height] of SIZES) {
         await page.setViewportSize({ width, height });
         for (const tone of ["light", "dark"]) {
