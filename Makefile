@@ -46,6 +46,10 @@ check: ## Format, lints, layer rule, unit tests, UI types: before each commit
 test: ## Install what is missing and run every test that needs only this clone
 	scripts/test clone
 
+.PHONY: test-deep
+test-deep: ## Run the long variants of tests: a storm of problems for a minute
+	scripts/test deep
+
 .PHONY: test-stores
 test-stores: ## Install or fetch history stores and test against them
 	scripts/test stores

@@ -21,7 +21,9 @@ class Flows(bed.Case):
         self.host("trouble", [{"key_": "load", "value_type": 0}])
         self.api.call("trigger.create", description="Coolant is low", priority=4, manual_close=1,
                       expression="last(/trouble/load)>5",
-                      tags=[{"tag": "scope", "value": "load"}])
+                      tags=[{"tag": "scope", "value": "load"}] + [
+                          {"tag": tag, "value": "cooling of the first hall"}
+                          for tag in ("component", "room", "service", "team", "vendor")])
         bed.send(self.server.address, {
             "request": "sender data", "data": [{"host": "trouble", "key": "load", "value": "9"}]})
         bed.wait_for("the problem", lambda: self.api.call("problem.get", search={"name": "Coolant is low"}))

@@ -11,6 +11,8 @@ import bed
 TALKING, SILENT = 2_000, 18_000
 PROBLEMS_EACH = 50
 FIRST = 1_000_000
+#: Triggers on the load of each talking host: name, a value that fires it, its threshold.
+OVERLOADS = (("Overload", "9", 5), ("Overload II", "90", 50), ("Overload III", "900", 500))
 
 
 def fill(server):
@@ -39,12 +41,12 @@ def fill(server):
         many("trigger_states", "triggerid, value", [(t, 1) for t, _ in triggers])
         many("functions", "functionid, triggerid, itemid, name, parameter",
              [(t, t, h * 10 + 1, "last", "$") for t, h in triggers])
-        # One trigger per talking host that a value above 5 fires.
-        overloads = [(FIRST * 2 + n, h) for n, h in enumerate(talking)]
-        many("triggers", "triggerid, description, expression, priority",
-             [(t, "Overload", "{%d}>5" % t, 4) for t, _ in overloads])
-        many("functions", "functionid, triggerid, itemid, name, parameter",
-             [(t, t, h * 10, "last", "$") for t, h in overloads])
+        for turn, (name, _, threshold) in enumerate(OVERLOADS):
+            overloads = [(FIRST * (2 + turn) + n, h) for n, h in enumerate(talking)]
+            many("triggers", "triggerid, description, expression, priority",
+                 [(t, name, "{%d}>%d" % (t, threshold), 4) for t, _ in overloads])
+            many("functions", "functionid, triggerid, itemid, name, parameter",
+                 [(t, t, h * 10, "last", "$") for t, h in overloads])
         for table, more in (("events", ", value"), ("problems", ", r_clock")):
             many(table, "eventid, objectid, clock, severity, name" + more,
                  [(t, t, now - 86_400 + (t - FIRST) // 2, severity(t),

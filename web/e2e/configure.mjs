@@ -85,9 +85,9 @@ async function triggers(name, host) {
     await page.getByLabel("Expression").fill(`last(/${host}/room.temperature)>30`);
     await page.getByText("no value yet").waitFor();
     await page.getByRole("radio", { name: "High" }).click();
-    await page.getByLabel("Ends when").selectOption({ label: "Recovery expression" });
+    await page.getByLabel("OK event generation").selectOption({ label: "Recovery expression" });
     await page.getByLabel("Recovery expression").last().fill(`last(/${host}/room.temperature)<25`);
-    await page.getByLabel("People may close its problems by hand").check();
+    await page.getByLabel("Allow manual close").check();
     await page.getByLabel("Event name").fill("Warm: {ITEM.LASTVALUE1}");
     await page.getByLabel("Operational data").fill("{ITEM.LASTVALUE1}");
     await button("Add tag").click();
@@ -220,7 +220,7 @@ async function words() {
     await dialog().getByRole("button", { name: "Add macro" }).click();
     await dialog().getByLabel("Macro", { exact: true }).last().fill("{$E2E:lower");
     await dialog()
-      .getByText(/A macro is written/)
+      .getByText(/Enter a macro as/)
       .waitFor();
     await dialog().getByLabel("Macro", { exact: true }).last().fill('{$E2E:"cellar"}');
     await dialog().getByLabel("Value", { exact: true }).last().fill("7");
@@ -233,7 +233,7 @@ async function words() {
     await button("Create value map").click();
     await dialog().getByLabel("Name").fill("Door");
     await dialog().getByLabel("Value", { exact: true }).fill("1");
-    await dialog().getByLabel("Is shown as").fill("open");
+    await dialog().getByLabel("Mapped to").fill("open");
     await dialog().getByRole("button", { name: "Save value map" }).click();
     await page.getByRole("cell", { name: "1 → open" }).waitFor();
   });
@@ -322,9 +322,9 @@ async function users() {
     await page.getByRole("listbox", { name: "Groups" }).getByRole("option", { name: user }).click();
     await page.keyboard.press("Escape");
     await dialog().getByLabel("Password *", { exact: true }).fill("first secret 1");
-    await dialog().getByLabel("Password again").fill("first secret 2");
-    await dialog().getByText("The two passwords differ.").waitFor();
-    await dialog().getByLabel("Password again").fill("first secret 1");
+    await dialog().getByLabel("Repeat password").fill("first secret 2");
+    await dialog().getByText("The passwords do not match.").waitFor();
+    await dialog().getByLabel("Repeat password").fill("first secret 1");
     await dialog().getByRole("button", { name: "Save user" }).click();
     await page.getByRole("row", { name: new RegExp(`${user}.*${user}.*${user}`) }).waitFor();
   });
@@ -332,7 +332,7 @@ async function users() {
   await step("change password", async () => {
     await page.getByRole("button", { name: `Edit ${user}` }).click();
     await dialog().getByLabel("New password", { exact: true }).fill("second secret");
-    await dialog().getByLabel("New password again").fill("second secret");
+    await dialog().getByLabel("Repeat new password").fill("second secret");
     await dialog().getByRole("button", { name: "Save user" }).click();
     await dialog().waitFor({ state: "detached" });
     const body = {

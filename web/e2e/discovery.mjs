@@ -22,7 +22,10 @@ async function actions(group) {
     await button("Add condition").click();
     await page.getByLabel("Condition value").fill("127.0.0.0/8");
     await button("Add condition").click();
-    await page.getByLabel("Condition", { exact: true }).nth(1).selectOption({ label: "State" });
+    await page
+      .getByLabel("Condition", { exact: true })
+      .nth(1)
+      .selectOption({ label: "Discovery status" });
     await page.getByLabel("Condition value").nth(1).selectOption({ label: "discovered" });
     await button("Add operation").click();
     await button("Create action").click();
@@ -32,7 +35,7 @@ async function actions(group) {
     await page.getByRole("option", { name: group, exact: true }).click();
     await page.keyboard.press("Escape");
     await button("Create action").click();
-    await row().getByText("Address is 127.0.0.0/8; State is discovered").waitFor();
+    await row().getByText("Address is 127.0.0.0/8; Discovery status is discovered").waitFor();
     await row().getByText("Add host, Add to host groups").waitFor();
   });
 
@@ -92,7 +95,7 @@ async function settings() {
   const key = "0123456789abcdef".repeat(2);
   const save = async () => {
     await button("Save settings").click();
-    await page.getByText("The settings of autoregistration were saved.").first().waitFor();
+    await page.getByText("The autoregistration settings were saved.").first().waitFor();
   };
 
   await step("autoregistration settings", async () => {
@@ -100,19 +103,19 @@ async function settings() {
     await heading("Autoregistration").waitFor();
     await page.getByLabel("No encryption").uncheck();
     await button("Save settings").click();
-    await page.getByText("Choose at least one way.").first().waitFor();
+    await page.getByText("Choose at least one connection type.").first().waitFor();
     await page.getByLabel("Pre-shared key").check();
     await page.getByLabel("PSK identity").fill("e2e");
     await page.getByLabel("PSK", { exact: false }).last().fill("0123");
     await button("Save settings").click();
     await page
-      .getByText(/^A key has 32 to 512 hexadecimal digits/)
+      .getByText(/^The key must have 32 to 512 hexadecimal digits/)
       .first()
       .waitFor();
     await page.getByLabel("PSK", { exact: false }).last().fill(key);
     await save();
     await page.reload();
-    await page.getByText("Empty keeps the stored one.").first().waitFor();
+    await page.getByText("Leave empty to keep the current value.").first().waitFor();
     expect(await page.getByLabel("Pre-shared key").isChecked(), "the key is not accepted");
     expect(!(await page.getByLabel("No encryption").isChecked()), "no encryption is accepted");
     await page.getByLabel("No encryption").check();
@@ -134,11 +137,11 @@ export async function discovery(group, port) {
     await link("Create discovery rule").first().click();
     await page.getByLabel("Name", { exact: false }).first().fill(name);
     await page.getByLabel("Addresses", { exact: false }).first().fill("127.0.0.1-300");
-    await page.getByLabel("Look every", { exact: false }).fill("1s");
-    await page.getByLabel("Looks for").selectOption({ label: "TCP" });
+    await page.getByLabel("Update interval", { exact: false }).fill("1s");
+    await page.getByLabel("Check type").selectOption({ label: "TCP" });
     await page.getByLabel("Ports").fill("x");
     await button("Create rule").click();
-    await page.getByText("Ports are written like 22,8000-8080.").first().waitFor();
+    await page.getByText("Enter ports such as 22,8000-8080.").first().waitFor();
     await page.getByLabel("Ports").fill(port);
     await button("Create rule").click();
     await page.getByText(/incorrect address starting from/).waitFor();
@@ -147,9 +150,9 @@ export async function discovery(group, port) {
     await row().getByText(`TCP (${port})`).waitFor();
   });
 
-  await step("found hosts", async () => {
+  await step("discovered hosts", async () => {
     await go("/discovery");
-    const found = dataRows("Found hosts").filter({ hasText: name });
+    const found = dataRows("Discovered hosts").filter({ hasText: name });
     await found.getByText("127.0.0.1").first().waitFor();
     await found.getByText(`TCP ${port}`).waitFor();
     await page.getByRole("radio", { name: "Down" }).click();

@@ -10,6 +10,7 @@
 
 import { configure, testAgainst } from "./configure.mjs";
 import { discovery } from "./discovery.mjs";
+import { forms } from "./forms.mjs";
 import { leaving } from "./leaving.mjs";
 import {
   base,
@@ -58,7 +59,7 @@ await step("overview", async () => {
     await tiles.getByRole("link", { name: new RegExp(`^${name} [0-9]`) }).waitFor();
   }
   await page.getByRole("heading", { name: "Newest problems" }).waitFor();
-  await page.getByRole("group", { name: "Hosts by their worst problem" }).waitFor();
+  await page.getByRole("group", { name: "Hosts by highest severity" }).waitFor();
   await page.getByRole("heading", { name: "Last changes" }).waitFor();
   await drawn(page.getByRole("figure", { name: "New values per second" }));
 });
@@ -147,6 +148,19 @@ await step("graph zoom", async () => {
   await page.mouse.up();
   await page.waitForURL(/from=\d{10}&to=\d{10}/);
   await page.mouse.move(box.x + box.width * 0.5, box.y + 80);
+});
+
+await step("graph tooltip only where lines are drawn", async () => {
+  const items = new URL(page.url()).searchParams.get("items");
+  await go(`/graph?items=${items}&from=now-3h&to=now`);
+  const figure = page.getByRole("figure").first();
+  await drawn(figure);
+  await page.waitForTimeout(500);
+  const box = await figure.locator(".u-over").boundingBox();
+  await page.mouse.move(box.x + box.width - 4, box.y + 60);
+  await figure.getByRole("tooltip").waitFor();
+  await page.mouse.move(box.x + box.width * 0.3, box.y + 60);
+  await figure.getByRole("tooltip").waitFor({ state: "hidden" });
 });
 
 await step("problems", async () => {
@@ -378,7 +392,7 @@ await step("queue", async () => {
 await step("health", async () => {
   await link("Vedette's health").click();
   await heading("Vedette's health").waitFor();
-  await page.getByRole("heading", { name: "Busy now" }).waitFor();
+  await page.getByRole("heading", { name: "Process utilisation" }).waitFor();
   await drawn(page.getByRole("figure", { name: "Values per second" }));
 });
 
@@ -397,7 +411,7 @@ await step("users and tokens", async () => {
 await step("queue by type", async () => {
   await go("/queue?by=types");
   await page
-    .getByRole("columnheader", { name: "Together" })
+    .getByRole("columnheader", { name: "Total" })
     .or(page.getByText("Nothing is overdue"))
     .first()
     .waitFor();
@@ -412,6 +426,17 @@ await step("palette", async () => {
     .getByRole("option", { name: host })
     .first()
     .waitFor();
+});
+
+await step("palette combines words", async () => {
+  const text = page.getByRole("combobox", { name: "Find hosts, items, pages" });
+  const options = page.getByRole("listbox", { name: "Results" }).getByRole("option");
+  await text.fill(`cpu ${host}`);
+  await options.filter({ hasText: host }).filter({ hasText: /cpu/i }).first().waitFor();
+  // An item of a template has no values.
+  await text.fill(`Requests ${stamp}`);
+  await page.getByText("No matches.").waitFor();
+  await text.fill(host);
 });
 
 await step("palette opens a host", async () => {
@@ -448,7 +473,7 @@ await step("bookmark of another interface", async () => {
 
 await step("no such page", async () => {
   await go("/no/such/page");
-  await page.getByText("There is no page at this address").waitFor();
+  await page.getByText("Page not found").waitFor();
 });
 
 await step("narrow window", async () => {
@@ -462,6 +487,7 @@ await leaving();
 if (process.env.PROBLEM) await roles(process.env.PROBLEM);
 
 await look(host);
+await forms(user);
 
 await step("sign out", async () => {
   await page.getByRole("button", { name: /Signed in as/ }).click();

@@ -25,10 +25,10 @@ async function create(template) {
     await link("Create host prototype").click();
     await heading(/Create host prototype/).waitFor();
     await button("Create host prototype").click();
-    await page.getByRole("alert").filter({ hasText: "A host prototype needs a name." }).waitFor();
+    await page.getByRole("alert").filter({ hasText: "Enter a host name." }).waitFor();
     await page.getByLabel("Host name").fill("machine");
     await page
-      .getByText(/needs a discovery macro/)
+      .getByText(/must contain a discovery macro/)
       .first()
       .waitFor();
     await page.getByLabel("Host name").fill("machine-{#ROOM}");
@@ -37,19 +37,19 @@ async function create(template) {
     await page.getByRole("button", { name: /^Host groups/ }).click();
     await page.getByRole("listbox", { name: "Host groups" }).getByRole("option").first().click();
     await page.keyboard.press("Escape");
-    await page.getByLabel("Groups by discovery").fill("Everything");
+    await page.getByLabel("Group prototypes").fill("Everything");
     await page
-      .getByText(/"Everything" has no discovery macro/)
+      .getByText(/"Everything" contains no discovery macro/)
       .first()
       .waitFor();
-    await page.getByLabel("Groups by discovery").fill("Rooms/{#ROOM}\nFloors {#ROOM}");
+    await page.getByLabel("Group prototypes").fill("Rooms/{#ROOM}\nFloors {#ROOM}");
     await pickByKeyboard(/^Templates/, "templates", template);
-    await page.getByLabel("Inventory").selectOption({ label: "filled automatically" });
+    await page.getByLabel("Inventory").selectOption({ label: "automatic" });
   });
 
   await step("interfaces of a host prototype", async () => {
-    await page.getByText(/gets the interfaces of the host/).waitFor();
-    await page.getByRole("radio", { name: "Own", exact: true }).focus();
+    await page.getByText(/get the interfaces of the host/).waitFor();
+    await page.getByRole("radio", { name: "Custom", exact: true }).focus();
     await page.keyboard.press("Enter");
     await page.getByLabel("Connect to").selectOption({ label: "Use DNS" });
     await page.getByLabel("DNS name").fill("{#ROOM}");
@@ -85,7 +85,7 @@ async function change(template) {
     await heading(/Edit Machine/).waitFor();
     const values = [
       ["Host name", "machine-{#ROOM}"],
-      ["Groups by discovery", "Rooms/{#ROOM}\nFloors {#ROOM}"],
+      ["Group prototypes", "Rooms/{#ROOM}\nFloors {#ROOM}"],
       ["Community", "{#ROOM}"],
       ["Tag value", "{#ROOM}"],
       ["Inventory", "1"],
@@ -95,18 +95,18 @@ async function change(template) {
       expect(now === value, `${label} came back as ${now}`);
     }
     await page.getByRole("button", { name: `Remove ${template}` }).waitFor();
-    await page.getByRole("radio", { name: "As the rule's host" }).click();
-    await page.getByLabel("Monitor them at once").uncheck();
+    await page.getByRole("radio", { name: "Inherit" }).click();
+    await page.getByLabel("Create enabled").uncheck();
     await button("Save host prototype").click();
     await page.getByRole("cell", { name: "Created disabled" }).waitFor();
   });
 
   await step("delete host prototype", async () => {
     await link(NAME).click();
-    await page.getByText(/gets the interfaces of the host/).waitFor();
+    await page.getByText(/get the interfaces of the host/).waitFor();
     await button("Delete host prototype…").click();
     await dialog()
-      .getByText(/hosts and groups that discovery has made of it/)
+      .getByText(/hosts and groups discovered with it/)
       .waitFor();
     await dialog().getByRole("button", { name: "Delete host prototype" }).click();
     await page.getByText(`${NAME} was deleted.`).first().waitFor();

@@ -3,6 +3,7 @@
 
 import {
   base,
+  call,
   dataRows,
   expect,
   go,
@@ -26,6 +27,22 @@ async function editHost() {
   await page.getByRole("link", { name: "Create host" }).click();
   await heading(/^Create host/).waitFor();
   await name().fill(text);
+}
+
+/** Ends the session behind the back of the page, and saves, unless the page has noticed already. */
+async function expire(save) {
+  await call("user.logout", []);
+  await page.evaluate((name) => {
+    const buttons = [...document.querySelectorAll("button")];
+    buttons.find((button) => button.textContent.trim() === name)?.click();
+  }, save);
+}
+
+async function signIn() {
+  await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
+  await page.getByLabel("User name").fill(user);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
 }
 
 const path = () => new URL(page.url()).pathname;
@@ -56,21 +73,8 @@ export async function leaving() {
 
   await step("an expired session keeps the draft", async () => {
     await editHost();
-    await page.evaluate(async () => {
-      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-      const { token } = JSON.parse(stored);
-      const body = JSON.stringify({ jsonrpc: "2.0", method: "user.logout", params: [], id: 1 });
-      const headers = {
-        "Content-Type": "application/json-rpc",
-        Authorization: `Bearer ${token}`,
-      };
-      await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
-    });
-    await page.getByRole("button", { name: "Create host" }).click();
-    await page.getByRole("heading", { name: "Sign in to Vedette" }).waitFor();
-    await page.getByLabel("User name").fill(user);
-    await page.getByLabel("Password").fill(password);
-    await page.getByRole("button", { name: "Sign in" }).click();
+    await expire("Create host");
+    await signIn();
     await heading(/^Create host/).waitFor();
     await page.getByText("Your unsaved changes were restored.").waitFor();
     expect((await name().inputValue()) === text, "the draft is kept");
@@ -130,6 +134,36 @@ export async function leaving() {
     await dialog.waitFor({ state: "detached" });
   });
 
+  await step("an expired session keeps the draft of a dialog", async () => {
+    await go("/users?tab=groups");
+    await page.getByRole("button", { name: "Create user group" }).click();
+    const dialog = page.getByRole("dialog", { name: "Create user group" });
+    await dialog.getByLabel("Name").fill(text);
+    await expire("Save group");
+    await signIn();
+    await dialog.waitFor();
+    await page.getByText("Your unsaved changes were restored.").waitFor();
+    expect((await dialog.getByLabel("Name").inputValue()) === text, "the draft is kept");
+    await dialog.getByRole("button", { name: "Cancel" }).click();
+    await answer("Discard changes");
+    await dialog.waitFor({ state: "detached" });
+  });
+
+  await step("an expired session keeps the draft of an edited object", async () => {
+    await go("/users");
+    await page.getByRole("button", { name: `Edit ${user}` }).click();
+    const dialog = page.getByRole("dialog", { name: `Edit ${user}` });
+    await dialog.getByLabel("First name").fill(text);
+    await expire("Save user");
+    await signIn();
+    await dialog.waitFor();
+    expect((await dialog.getByLabel("First name").inputValue()) === text, "the draft is kept");
+    await page.keyboard.press("Escape");
+    await answer("Discard changes");
+    await dialog.waitFor({ state: "detached" });
+    await go("/users?tab=groups");
+  });
+
   await step("dialogs refuse a stale save", async () => {
     await page.getByRole("button", { name: "Create user group" }).click();
     await page.getByRole("dialog").getByLabel("Name").fill(text);
@@ -137,22 +171,10 @@ export async function leaving() {
     await page.getByRole("button", { name: `Edit ${text}` }).click();
     const dialog = page.getByRole("dialog", { name: `Edit ${text}` });
     await dialog.getByLabel("Name").fill(`${text} mine`);
-    await page.evaluate(async (group) => {
-      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-      const headers = {
-        "Content-Type": "application/json-rpc",
-        Authorization: `Bearer ${JSON.parse(stored).token}`,
-      };
-      const call = async (method, params) => {
-        const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: 1 });
-        const reply = await fetch("/api_jsonrpc.php", { method: "POST", headers, body });
-        return (await reply.json()).result;
-      };
-      const [{ usrgrpid }] = await call("usergroup.get", { filter: { name: group } });
-      await call("usergroup.update", { usrgrpid, gui_access: "1" });
-    }, text);
+    const [{ usrgrpid }] = await call("usergroup.get", { filter: { name: text } });
+    await call("usergroup.update", { usrgrpid, gui_access: "1" });
     await dialog.getByRole("button", { name: "Save group" }).click();
-    const stale = page.getByRole("dialog", { name: "Somebody else changed this meanwhile" });
+    const stale = page.getByRole("dialog", { name: "This was changed in the meantime" });
     await stale.getByText("gui_access").waitFor();
     await stale.getByRole("button", { name: "Cancel" }).click();
     await dialog.getByRole("button", { name: "Save group" }).click();

@@ -61,7 +61,7 @@ export async function step(name, run) {
     await run();
     await page.waitForTimeout(500);
     expect(pageErrors.length === 0, `error in the page: ${pageErrors[0]}`);
-    expect((await page.getByText("This page broke").count()) === 0, "the page broke");
+    expect((await page.getByText("Error on this page").count()) === 0, "the page broke");
     passed++;
     console.log(`ok      ${name}`);
   } catch (error) {
@@ -85,10 +85,16 @@ export async function drawn(locator) {
   await locator.first().locator("canvas").waitFor();
 }
 
-/** No page is wider than its window. */
+/** No page is wider than its window, and no "+n" behind tags is cut. */
 export async function fits() {
-  const wider = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const [wider, cut] = await page.evaluate(() => [
+    document.documentElement.scrollWidth - innerWidth,
+    [...document.querySelectorAll("[data-tags]")]
+      .filter((list) => list.clientWidth > 0 && list.scrollWidth > list.clientWidth)
+      .map((list) => list.textContent),
+  ]);
   expect(wider <= 0, `the page is ${wider} px wider than the window`);
+  expect(cut.length === 0, `tags are cut: ${cut[0]}`);
 }
 
 /** Opens the page of a host by its visible name. */
@@ -97,3 +103,22 @@ export async function openHost(name) {
   await dataRows("Hosts").getByRole("link", { name, exact: true }).first().click();
   await heading(new RegExp(name)).waitFor();
 }
+
+/** Calls the API with the session of the page. */
+export const call = (method, params) =>
+  page.evaluate(
+    async ([method, params]) => {
+      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
+      const headers = {
+        "Content-Type": "application/json-rpc",
+        Authorization: `Bearer ${JSON.parse(stored).token}`,
+      };
+      const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: 1 });
+      const reply = await (
+        await fetch("/api_jsonrpc.php", { method: "POST", headers, body })
+      ).json();
+      if (reply.error) throw new Error(`${method}: ${reply.error.data}`);
+      return reply.result;
+    },
+    [method, params],
+  );

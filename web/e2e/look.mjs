@@ -53,6 +53,7 @@ export async function look(host) {
         await openHost(host);
         await page.waitForTimeout(1500);
         await fits();
+        await accessible();
       });
     }
   }

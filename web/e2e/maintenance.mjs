@@ -33,7 +33,7 @@ async function silenceProblem(name) {
 
   await step("silence again", async () => {
     const row = problem(name);
-    await row.getByRole("button", { name: "Silence longer, or end it" }).click();
+    await row.getByRole("button", { name: "Extend or end silence" }).click();
     await dialog()
       .getByText(/^Silenced by /)
       .waitFor();
@@ -42,7 +42,7 @@ async function silenceProblem(name) {
   });
 
   await step("end a silence", async () => {
-    await problem(name).getByRole("button", { name: "Silence longer, or end it" }).click();
+    await problem(name).getByRole("button", { name: "Extend or end silence" }).click();
     await dialog().getByRole("button", { name: "End now" }).click();
     await page.getByText("The silence was ended.").waitFor();
     await go("/problems");
@@ -66,7 +66,7 @@ async function silenceHost(name) {
     await dataRows("Hosts").getByRole("link", { name, exact: true }).first().click();
     await heading(/silenced until/).waitFor();
     await button("Silence…").click();
-    await dialog().getByRole("button", { name: "Own time…" }).click();
+    await dialog().getByRole("button", { name: "Custom time…" }).click();
     await dialog().getByLabel("Silent until").waitFor();
   });
 
@@ -99,7 +99,7 @@ async function form(host) {
     await page.getByText("Choose at least one day of the week.").waitFor();
     await days.getByRole("button", { name: "Sat" }).click();
     await page.getByLabel("At", { exact: true }).fill("02:00");
-    await page.getByLabel("Lasts").fill("2h 30m");
+    await page.getByLabel("Duration").fill("2h 30m");
     await page.getByText("Every Sat at 02:00 for 2h 30m").waitFor();
     const next = page.getByRole("region", { name: "Next starts" }).getByRole("listitem");
     await next.nth(4).waitFor();
@@ -112,13 +112,13 @@ async function form(host) {
   await step("maintenance created", async () => {
     await button("Create maintenance").click();
     await row()
-      .getByText(/^(Next|Runs until)/)
+      .getByText(/^(Next|Running until)/)
       .waitFor();
     await row().getByText("Every Sat at 02:00").waitFor();
   });
 
   await step("maintenance filter", async () => {
-    await page.getByRole("radio", { name: "Over" }).click();
+    await page.getByRole("radio", { name: "Expired" }).click();
     await page.waitForURL(/state=over/);
     await row().waitFor({ state: "detached" });
     await page.getByRole("radio", { name: "All" }).click();
@@ -130,9 +130,12 @@ async function form(host) {
   await step("edit maintenance", async () => {
     await row().getByRole("link", { name }).click();
     await heading(`Edit ${name}`).waitFor();
-    expect((await page.getByLabel("Lasts").inputValue()) === "2h 30m", "another length came back");
+    expect(
+      (await page.getByLabel("Duration").inputValue()) === "2h 30m",
+      "another length came back",
+    );
     await page.getByRole("radio", { name: "Monthly" }).click();
-    await page.getByRole("radio", { name: "Days of a week" }).click();
+    await page.getByRole("radio", { name: "Day of the week" }).click();
     await page.getByLabel("Week of the month").selectOption({ label: "last" });
     await page.getByText("On the last Sat of every month at 02:00").waitFor();
     await button("Save maintenance").click();

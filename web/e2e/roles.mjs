@@ -1,29 +1,10 @@
 // Pages and actions follow the rules of the user's role: a user who may only read hosts acknowledges
 // problems, and neither suppresses nor closes them, nor sees the latest data.
 
-import { base, browser, expect, page, stamp, step } from "./lib.mjs";
+import { base, browser, call, expect, stamp, step } from "./lib.mjs";
 
 const name = `e2e-role-${stamp}`;
 const secret = `Secret ${stamp}!`;
-
-/** Calls the API with the session of the page. */
-const call = (method, params) =>
-  page.evaluate(
-    async ([method, params]) => {
-      const stored = sessionStorage["vedette.session"] ?? localStorage["vedette.session"];
-      const headers = {
-        "Content-Type": "application/json-rpc",
-        Authorization: `Bearer ${JSON.parse(stored).token}`,
-      };
-      const body = JSON.stringify({ jsonrpc: "2.0", method, params, id: 1 });
-      const reply = await (
-        await fetch("/api_jsonrpc.php", { method: "POST", headers, body })
-      ).json();
-      if (reply.error) throw new Error(`${method}: ${reply.error.data}`);
-      return reply.result;
-    },
-    [method, params],
-  );
 
 /** A user of type "user" with these rules, who may read all hosts, signed in on a page of its own. */
 async function signedIn(n, rules) {

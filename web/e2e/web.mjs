@@ -16,14 +16,14 @@ export async function webScenario(host) {
     await link("Create web scenario").click();
     await heading(/Create web scenario/).waitFor();
     await button("Create web scenario").click();
-    await page.getByText("Write a name.").first().waitFor();
+    await page.getByText("Enter a name.").first().waitFor();
     await page.getByRole("textbox", { name: "Name *", exact: true }).fill(name);
-    await nth(1).getByLabel("Name of the step").fill("front");
+    await nth(1).getByLabel("Step name").fill("front");
     await nth(1).getByLabel("URL").fill(`${base}/`);
     await nth(1).getByText("Fields, headers, variables and more").click();
     await nth(1).getByLabel("Variables").fill("{kind}: regex:<!doctype (\\w+)");
     await button("Add step").click();
-    await nth(2).getByLabel("Name of the step").fill("missing");
+    await nth(2).getByLabel("Step name").fill("missing");
     await nth(2).getByLabel("URL").fill(`${base}/no/such.{kind}`);
     await nth(2).getByLabel("Required status codes").fill("299");
   });
@@ -44,7 +44,7 @@ export async function webScenario(host) {
   await step("order of web steps", async () => {
     await button("Move step 2 up").click();
     expect(
-      (await nth(1).getByLabel("Name of the step").inputValue()) === "missing",
+      (await nth(1).getByLabel("Step name").inputValue()) === "missing",
       "the order is as before",
     );
     await button("Remove step 1").click();

@@ -52,7 +52,7 @@ async function send(
   } catch (error) {
     if (signal?.aborted) throw error;
     unanswered();
-    throw new ApiError(0, "The server does not answer.", method);
+    throw new ApiError(0, "The server does not respond.", method);
   }
 }
 
@@ -64,12 +64,12 @@ export function probe(): Promise<unknown> {
 function httpError(answer: Response, method: string): ApiError {
   if (answer.status === 429) {
     const wait = Number(answer.headers.get("Retry-After"));
-    const when = wait > 0 ? `in ${wait} seconds` : "in a while";
+    const when = wait > 0 ? `in ${wait} seconds` : "later";
     return new ApiError(429, `Too many attempts. Try again ${when}.`, method);
   }
   return new ApiError(
     answer.status,
-    `The server answered with HTTP status ${answer.status}.`,
+    `The server responded with HTTP status ${answer.status}.`,
     method,
   );
 }

@@ -10,13 +10,13 @@ const ADVICE: [RegExp, string][] = [
   [/already exists/i, "Choose another name, or edit the existing one."],
   [
     /No permissions to referred object/i,
-    "It may have been deleted, or your user may not see it. Ask an administrator.",
+    "It was deleted, or you do not have permission to view it. Ask an administrator.",
   ],
   [/No permissions to call/i, "Your role does not allow this. Ask an administrator."],
   [/cannot be empty/i, "Fill in the field and save again."],
   [
     /unexpected parameter|invalid parameter/i,
-    "Mend the field named in the message and save again.",
+    "Correct the field named in the message and save again.",
   ],
 ];
 
@@ -29,17 +29,17 @@ export function explain(error: unknown): Explained {
   if (error.code === 0) {
     return {
       what: error.data,
-      todo: "Check that Vedette runs and that you can reach it. This page retries by itself.",
+      todo: "Check that the server is running and that you can reach it. This page retries automatically.",
     };
   }
   if (error.signedOut) return { what: "Your session has ended.", todo: "Sign in again." };
   // Unknown methods are told both ways.
   if (error.code === -32601 || /^Incorrect (method|API) "/.test(error.data)) {
     return {
-      what: `The server does not know ${error.method}.`,
-      todo: "Server and interface may differ in version. Upgrade the older one.",
+      what: `The server does not support ${error.method}.`,
+      todo: "The server and the UI may have different versions. Upgrade the older one.",
     };
   }
   const advice = ADVICE.find(([pattern]) => pattern.test(error.data));
-  return { what: error.data, todo: advice?.[1] ?? "Try again. The server's log says more." };
+  return { what: error.data, todo: advice?.[1] ?? "Try again. See the server log for details." };
 }

@@ -102,10 +102,12 @@ export function startLive(client: QueryClient): void {
 
   const receive = (message: ToPage) => {
     if (message.kind === "state") {
+      const ended = streaming && !message.live;
       setStreaming(message.live);
-      // Notices sent while there was no stream are lost.
-      if (message.live) refreshAll();
-      else void probe();
+      // Notices sent while there was no stream are lost. A stream also ends with its session, which
+      // the next request reports.
+      if (message.live || ended) refreshAll();
+      if (!message.live) void probe();
     } else if (message.name === "values") {
       const itemids = itemsOf(message.data);
       refresher.notice((query) => concerns(query, itemids));

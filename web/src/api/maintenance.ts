@@ -1,4 +1,4 @@
-import { queryOptions } from "@tanstack/react-query";
+import { keepPreviousData, type QueryClient, queryOptions } from "@tanstack/react-query";
 import type { Period, Repeat, Schedule } from "~/util/maintenance";
 import { type SilenceTarget, silenceName, silenceParams, silenceTags } from "~/util/silence";
 import type { Tag } from "~/util/tags";
@@ -87,41 +87,111 @@ function detailOf(raw: Raw, zone?: string): MaintenanceDetail {
 const SCHEDULE = { output: "extend", selectTimeperiods: "extend", selectTags: "extend" };
 const COVERED = { selectHosts: ["hostid", "name"], selectHostGroups: ["groupid", "name"] };
 
-/** All that the user sees, by name, without their hosts: when they run is computed here. */
-export const maintenancesQuery = (of: { hostids?: string[]; groupids?: string[] } = {}) =>
+/** What the list of maintenances is narrowed by. */
+export interface MaintenanceFilter {
+  text?: string;
+  hostids?: string[];
+  groupids?: string[];
+}
+
+function narrowed({ text, hostids, groupids }: MaintenanceFilter): object {
+  return {
+    hostids: hostids?.length ? hostids : undefined,
+    groupids: groupids?.length ? groupids : undefined,
+    search: text ? { name: text } : undefined,
+  };
+}
+
+/** How many maintenances match. */
+export const maintenanceTotalQuery = (filter: MaintenanceFilter) =>
   queryOptions({
-    queryKey: ["maintenances", "all", of],
-    queryFn: async ({ signal, client }): Promise<Maintenance[]> => {
-      const params = {
-        ...SCHEDULE,
-        hostids: of.hostids?.length ? of.hostids : undefined,
-        groupids: of.groupids?.length ? of.groupids : undefined,
-        sortfield: "name",
-      };
-      const [raw, zone] = await Promise.all([
-        rpc<Raw[]>("maintenance.get", params, signal),
-        serverZone(client),
-      ]);
-      return raw.map((one) => detailOf(one, zone));
-    },
+    queryKey: ["maintenances", "total", filter],
+    queryFn: ({ signal }) => rpcCount("maintenance.get", narrowed(filter), signal),
+    placeholderData: keepPreviousData,
+    refetchInterval: pollInterval,
+    meta: { live: "config" },
+  });
+
+async function fetchRows(
+  client: QueryClient,
+  params: object,
+  signal?: AbortSignal,
+): Promise<MaintenanceDetail[]> {
+  const [raw, zone] = await Promise.all([
+    rpc<Raw[]>("maintenance.get", { ...SCHEDULE, ...params }, signal),
+    serverZone(client),
+  ]);
+  return raw.map((one) => detailOf(one, zone));
+}
+
+/** The rows of a window of the list; the server sorts and cuts. */
+export function maintenanceWindow(
+  client: QueryClient,
+  filter: MaintenanceFilter,
+  offset: number,
+  limit: number,
+  signal?: AbortSignal,
+): Promise<MaintenanceDetail[]> {
+  const window = { sortfield: "name", limit, offset: offset || undefined };
+  return fetchRows(client, { ...COVERED, ...narrowed(filter), ...window }, signal);
+}
+
+/** The maintenances with these ids, in this order. */
+export async function maintenancesInOrder(
+  client: QueryClient,
+  maintenanceids: readonly string[],
+  signal?: AbortSignal,
+): Promise<MaintenanceDetail[]> {
+  if (maintenanceids.length === 0) return [];
+  const rows = await fetchRows(client, { ...COVERED, maintenanceids }, signal);
+  const byId = new Map(rows.map((row) => [row.maintenanceid, row]));
+  return maintenanceids.flatMap((id) => byId.get(id) ?? []);
+}
+
+/** The ids of the first matching maintenances by name. */
+export async function maintenanceIds(filter: MaintenanceFilter, limit: number): Promise<string[]> {
+  const params = { output: ["maintenanceid"], ...narrowed(filter), sortfield: "name", limit };
+  const rows = await rpc<{ maintenanceid: string }[]>("maintenance.get", params);
+  return rows.map((row) => row.maintenanceid);
+}
+
+/**
+ * The schedules of all matching maintenances, without their hosts. Only for a filter by state,
+ * which the server does not have.
+ */
+export const schedulesQuery = (filter: MaintenanceFilter) =>
+  queryOptions({
+    queryKey: ["maintenances", "schedules", filter],
+    queryFn: ({ signal, client }): Promise<Maintenance[]> =>
+      fetchRows(client, { ...narrowed(filter), sortfield: "name" }, signal),
     staleTime: 5_000,
     refetchInterval: pollInterval,
     meta: { live: "config" },
   });
 
-/** What some of them cover, and all else about them. */
-export async function fetchMaintenances(
-  maintenanceids: string[],
-  signal?: AbortSignal,
-): Promise<MaintenanceDetail[]> {
-  const params = { ...SCHEDULE, ...COVERED, maintenanceids };
-  return (await rpc<Raw[]>("maintenance.get", params, signal)).map((raw) => detailOf(raw));
+/** Maintenances by id, for the marks of hosts and problems. */
+export function maintenancesQuery(ids: readonly string[]) {
+  const maintenanceids = [...new Set(ids)].sort();
+  return queryOptions({
+    queryKey: ["maintenances", "some", maintenanceids],
+    queryFn: ({ signal, client }): Promise<Maintenance[]> =>
+      fetchRows(client, { maintenanceids }, signal),
+    enabled: maintenanceids.length > 0,
+    placeholderData: keepPreviousData,
+    staleTime: 5_000,
+    refetchInterval: pollInterval,
+    meta: { live: "config" },
+  });
 }
 
 export const maintenanceQuery = (maintenanceid: string) =>
   queryOptions({
     queryKey: ["maintenances", "one", maintenanceid],
-    queryFn: async ({ signal }) => (await fetchMaintenances([maintenanceid], signal))[0] ?? null,
+    queryFn: async ({ signal }) => {
+      const params = { ...SCHEDULE, ...COVERED, maintenanceids: [maintenanceid] };
+      const [raw] = await rpc<Raw[]>("maintenance.get", params, signal);
+      return raw ? detailOf(raw) : null;
+    },
     meta: { live: "config" },
   });
 

@@ -1,5 +1,6 @@
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import type { Tag } from "~/util/tags";
+import { wordsOf } from "~/util/words";
 import { rpc, rpcCount } from "./client";
 
 export interface TemplateRow {
@@ -126,7 +127,7 @@ export const templateSearchQuery = (text: string) =>
         "template.get",
         {
           output: ["templateid", "name"],
-          search: text ? { name: text } : undefined,
+          search: text ? { name: wordsOf(text) } : undefined,
           sortfield: "name",
           limit: 50,
         },

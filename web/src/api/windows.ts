@@ -1,64 +1,8 @@
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { useCallback, useRef, useState } from "react";
 import { type LiveMeta, pollInterval } from "./live";
 
-interface WindowOptions<T> {
-  /** First part of the query key; whatever else changes the rows belongs in here. */
-  queryKey: readonly unknown[];
-  /** The ids of all rows, in the order shown. */
-  ids: readonly string[];
-  /** Indexes of the first and last row on screen. */
-  visible: readonly [number, number];
-  fetch: (ids: string[], signal: AbortSignal) => Promise<T[]>;
-  idOf: (row: T) => string;
-  live?: LiveMeta["live"];
-  size?: number;
-}
-
-/**
- * Fetches only the windows of a long list that are on screen. Rows seen before are kept and shown
- * until fresh ones arrive, so that a list that shifts by one does not flicker.
- */
-export function useWindows<T>(options: WindowOptions<T>): (index: number) => T | undefined {
-  const { queryKey, ids, visible, fetch, idOf, live, size = 100 } = options;
-  const rows = useRef(new Map<string, T>());
-  const first = Math.max(0, Math.floor(visible[0] / size));
-  const last = Math.floor(Math.min(visible[1], Math.max(0, ids.length - 1)) / size);
-  const windows: string[][] = [];
-  for (let n = first; n <= last && ids.length > 0; n++)
-    windows.push(ids.slice(n * size, (n + 1) * size));
-  useQueries({
-    queries: windows.map((window) => ({
-      queryKey: [...queryKey, window],
-      queryFn: async ({ signal }: { signal: AbortSignal }) => {
-        const fetched = await fetch(window, signal);
-        const known = new Set<string>();
-        for (const row of fetched) {
-          rows.current.set(idOf(row), row);
-          known.add(idOf(row));
-        }
-        for (const id of window) if (!known.has(id)) rows.current.delete(id);
-        return fetched;
-      },
-      refetchInterval: pollInterval,
-      meta: { live, itemids: live === "values" ? window : undefined },
-      structuralSharing: false,
-    })),
-    combine: (results) => {
-      // Also what the query cache had from an earlier visit.
-      for (const result of results) {
-        for (const row of result.data ?? []) rows.current.set(idOf(row), row);
-      }
-      return results.map((result) => result.dataUpdatedAt).join();
-    },
-  });
-  return (index) => {
-    const id = ids[index];
-    return id === undefined ? undefined : rows.current.get(id);
-  };
-}
-
-/** The rows on screen, as a table tells them and `useWindows` needs them. */
+/** The rows on screen, as a table reports them. */
 export function useVisible() {
   const [visible, setVisible] = useState<readonly [number, number]>([0, 0]);
   const onVisible = useCallback(

@@ -58,7 +58,7 @@ export const Honeycomb = memo(function Honeycomb({ cells, width, onOpen }: Honey
       height={height}
       className="block"
       role="group"
-      aria-label="Hosts by their worst problem"
+      aria-label="Hosts by highest severity"
     >
       {cells.map((cell, i) => {
         const row = Math.floor(i / perRow);

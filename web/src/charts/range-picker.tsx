@@ -26,7 +26,7 @@ function CustomRange({ range, onChange }: RangePickerProps) {
   const [from, setFrom] = useState(typed(range.from));
   const [to, setTo] = useState(typed(range.to));
   const bad = (text: string, end: "from" | "to") =>
-    parseTime(text, end) === null ? "Not a time. Write now-1h or 2026-11-21 10:00." : undefined;
+    parseTime(text, end) === null ? "Enter a time such as now-1h or 2026-11-21 10:00." : undefined;
   const span = resolveRange({ from, to });
   const reversed = !span && !bad(from, "from") && !bad(to, "to");
   return (

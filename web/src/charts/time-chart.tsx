@@ -5,7 +5,7 @@ import { formatUnits } from "~/util/format";
 import { tickLabel } from "~/util/time";
 import { cssColor, isDark, lineColor } from "./palette";
 import { align, valueRange } from "./series";
-import { type ChartLine, tooltip } from "./tooltip";
+import { type ChartLine, pointUnderCursor, tooltip } from "./tooltip";
 
 interface TimeChartProps {
   label: string;
@@ -60,6 +60,7 @@ function buildOptions(props: TimeChartProps, width: number, box: HTMLDivElement)
       sync: syncKey ? { key: syncKey, setSeries: false } : undefined,
       drag: { x: onZoom !== undefined, y: false, setScale: false },
       points: { size: 6 },
+      dataIdx: pointUnderCursor,
     },
     axes: axes(lines),
     series: [
@@ -201,6 +202,7 @@ export function TimeChart(props: TimeChartProps) {
       <div ref={host} className="absolute inset-0" />
       <div
         ref={box}
+        role="tooltip"
         className="pointer-events-none absolute z-20 hidden w-max max-w-80 rounded-md border bg-raised px-2.5 py-1.5 text-xs shadow-pop"
       />
     </div>

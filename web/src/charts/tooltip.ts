@@ -14,10 +14,10 @@ export interface ChartLine extends Line {
   high?: readonly number[];
 }
 
-/** Shows time and values beside the crosshair, in `box`. */
+/** Shows time and values next to the crosshair, in `box`; nothing where no line is drawn. */
 export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot.Plugin {
   const move = (plot: uPlot) => {
-    const { idx, left, top } = plot.cursor;
+    const { idx, idxs, left, top } = plot.cursor;
     if (idx === null || idx === undefined || left === undefined || left < 0) {
       box.style.display = "none";
       return;
@@ -25,8 +25,8 @@ export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot
     const rows: HTMLElement[] = [];
     for (const [i, line] of lines.entries()) {
       if (!plot.series[i + 1]?.show) continue;
-      const near = nearest(plot.data[i + 1] as (number | null | undefined)[], idx);
-      if (near === null) continue;
+      const value = plot.data[i + 1]?.[idxs?.[i + 1] ?? -1];
+      if (typeof value !== "number") continue;
       const row = document.createElement("div");
       row.className = "flex items-center gap-2";
       const swatch = document.createElement("span");
@@ -35,11 +35,15 @@ export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot
       const name = document.createElement("span");
       name.className = "truncate flex-1";
       name.textContent = line.name;
-      const value = document.createElement("span");
-      value.className = "tabular font-medium pl-3";
-      value.textContent = formatUnits(near, line.units);
-      row.append(swatch, name, value);
+      const shown = document.createElement("span");
+      shown.className = "tabular font-medium pl-3";
+      shown.textContent = formatUnits(value, line.units);
+      row.append(swatch, name, shown);
       rows.push(row);
+    }
+    if (rows.length === 0) {
+      box.style.display = "none";
+      return;
     }
     const head = document.createElement("div");
     head.className = "text-faint tabular pb-0.5";
@@ -55,20 +59,53 @@ export function tooltip(lines: readonly ChartLine[], box: HTMLDivElement): uPlot
 }
 
 /**
- * The value of a line's point nearest to a position. Points of other lines (`undefined`) are passed,
- * a gap of this line (`null`) is not: where nothing is drawn there is no value.
+ * The index of a line's point at a position on the time axis, or null where the line is not drawn.
+ * Points of other lines (`undefined`) are skipped; a gap of this line (`null`) ends the search.
+ * Between two points of the line it is the nearer one. Next to a gap and at the ends of the line,
+ * the position must be within `slack` of the point.
  */
-export function nearest(
+export function pointAt(
   column: readonly (number | null | undefined)[],
-  idx: number,
+  clocks: ArrayLike<number>,
+  at: number,
+  slack: number,
 ): number | null {
-  const walk = (step: 1 | -1): number | null => {
-    let i = idx;
-    while (column[i] === undefined && i >= 0 && i < column.length) i += step;
+  const walk = (from: number, step: 1 | -1): number | null => {
+    let i = from;
+    while (i >= 0 && i < column.length && column[i] === undefined) i += step;
     return typeof column[i] === "number" ? i : null;
   };
-  const [left, right] = [walk(-1), walk(1)];
-  // A line is drawn between two points: with one alone the position is before its start or past its end.
-  if (left === null || right === null) return null;
-  return column[idx - left <= right - idx ? left : right] ?? null;
+  const after = firstAfter(clocks, at);
+  const [left, right] = [walk(after - 1, -1), walk(after, 1)];
+  const distance = (i: number | null) =>
+    i === null ? Number.POSITIVE_INFINITY : Math.abs((clocks[i] ?? 0) - at);
+  const nearest = distance(left) <= distance(right) ? left : right;
+  const between = left !== null && right !== null;
+  return between || distance(nearest) <= slack ? nearest : null;
+}
+
+/** The index of the first clock after `at`. */
+function firstAfter(clocks: ArrayLike<number>, at: number): number {
+  let [low, high] = [0, clocks.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((clocks[middle] ?? 0) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** How far from the end of a line its last point is still shown. */
+const SLACK_PX = 8;
+
+/** Makes the cursor show points only where lines are drawn. */
+export function pointUnderCursor(
+  plot: uPlot,
+  series: number,
+  _: number,
+  at: number,
+): number | null {
+  const slack = plot.posToVal(SLACK_PX, "x") - plot.posToVal(0, "x");
+  const column = plot.data[series] as (number | null | undefined)[];
+  return pointAt(column, plot.data[0], at, slack);
 }

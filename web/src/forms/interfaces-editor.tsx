@@ -156,7 +156,7 @@ export function InterfacesEditor({ interfaces, onChange }: InterfacesEditorProps
       ))}
       {interfaces.length === 0 && (
         <p className="text-sm text-soft">
-          No interface: enough for trapper items and active agents.
+          No interfaces. Trapper items and active agents do not need one.
         </p>
       )}
       <div className="flex flex-wrap gap-2">

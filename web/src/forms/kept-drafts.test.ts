@@ -16,7 +16,7 @@ vi.mock("~/api/session-store", () => ({
   },
 }));
 
-const { keepDraft, takeDraft } = await import("./kept-drafts");
+const { keepDraft, keptDraft, takeDraft } = await import("./kept-drafts");
 
 function end(reason: string): void {
   fake.userid = undefined;
@@ -55,4 +55,16 @@ test("a form without edits keeps nothing", () => {
   end("expired");
   fake.userid = "1";
   expect(takeDraft()).toBeUndefined();
+});
+
+test("drafts of one page are identified by their names", () => {
+  keepDraft(() => "a form");
+  keepDraft(() => "a dialog", "dialog");
+  end("expired");
+  fake.userid = "1";
+  expect(keptDraft("other")).toBeUndefined();
+  expect(keptDraft("dialog")).toBe("a dialog");
+  expect(takeDraft("dialog")).toBe("a dialog");
+  expect(keptDraft("dialog")).toBeUndefined();
+  expect(takeDraft()).toBe("a form");
 });

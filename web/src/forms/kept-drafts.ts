@@ -4,26 +4,30 @@ import { endReason, session, subscribeSession } from "~/api/session-store";
 // in memory, because a draft may contain passwords.
 const kept = new Map<string, unknown>();
 
-function keyOf(userid: string): string {
-  return `${userid} ${location.pathname}${location.search}`;
+function keyOf(userid: string, name: string): string {
+  return `${userid} ${name} ${location.pathname}${location.search}`;
 }
 
-/** The draft that an expired session left on this page, once. */
-export function takeDraft<D>(): D | undefined {
+/** The draft of this name that an expired session left on this page. */
+export function keptDraft<D>(name = ""): D | undefined {
   const userid = session()?.userid;
-  if (!userid) return undefined;
-  const key = keyOf(userid);
-  const draft = kept.get(key) as D | undefined;
-  kept.delete(key);
+  return userid ? (kept.get(keyOf(userid, name)) as D | undefined) : undefined;
+}
+
+/** Returns the kept draft and deletes it. */
+export function takeDraft<D>(name = ""): D | undefined {
+  const draft = keptDraft<D>(name);
+  const userid = session()?.userid;
+  if (userid) kept.delete(keyOf(userid, name));
   return draft;
 }
 
-/** Keeps the draft if the session expires; returns what stops that. */
-export function keepDraft<D>(unsaved: () => D | undefined): () => void {
+/** Keeps the draft if the session expires; returns a function that stops that. */
+export function keepDraft<D>(unsaved: () => D | undefined, name = ""): () => void {
   const userid = session()?.userid;
   return subscribeSession(() => {
     if (session() || !userid || endReason() !== "expired") return;
     const draft = unsaved();
-    if (draft !== undefined) kept.set(keyOf(userid), draft);
+    if (draft !== undefined) kept.set(keyOf(userid, name), draft);
   });
 }

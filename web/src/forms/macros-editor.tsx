@@ -25,14 +25,14 @@ export function MacrosEditor({ macros, onChange }: MacrosEditorProps) {
     <>
       {macros.some((macro) => wrong(macro.macro)) && (
         <p className="text-xs text-bad-ink">
-          A macro is written {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
+          Enter a macro as {"{$NAME}"}, {'{$NAME:"context"}'} or {'{$NAME:regex:"pattern"}'}.
         </p>
       )}
       {macros.some((macro) => macro.automatic === "1") && (
         <p className="text-xs text-soft">
-          Discovery keeps{" "}
-          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}. What you
-          change is this host's own from then on.
+          Discovery maintains{" "}
+          {macros.flatMap((one) => (one.automatic === "1" ? [one.macro] : [])).join(", ")}. If you
+          change a macro, discovery no longer updates it.
         </p>
       )}
     </>

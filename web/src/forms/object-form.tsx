@@ -78,7 +78,7 @@ export function ObjectForm<R>(props: ObjectFormProps<R>) {
     <FormCard onSubmit={() => void submit()}>
       {props.inherited && (
         <p className="mt-5 rounded-md bg-accent-soft px-3 py-2 text-accent-ink">
-          This {word} comes from a template. {props.inherited}
+          This {word} is inherited from a template. {props.inherited}
         </p>
       )}
       {props.children}

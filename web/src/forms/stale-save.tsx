@@ -41,7 +41,7 @@ export async function mayOverwrite(): Promise<boolean> {
     const changes = changedSince(object.before, now);
     if (changes.length === 0) continue;
     const answer = await ask({
-      title: "Somebody else changed this meanwhile",
+      title: "This was changed in the meantime",
       body: <Comparison changes={changes} />,
       choices: [{ value: "overwrite", label: "Overwrite", look: "danger" }],
     });

@@ -61,7 +61,7 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
     }),
     {
       id: "conditions",
-      header: "When",
+      header: "Conditions",
       width: "minmax(12rem, 1.6fr)",
       on: "wide",
       cell: (action) => (
@@ -72,7 +72,7 @@ function columnsOf(source: ActionSource, names: ReadonlyMap<string, string>): Co
     },
     {
       id: "operations",
-      header: "Then",
+      header: "Operations",
       width: "minmax(12rem, 1.6fr)",
       on: "wide",
       cell: (action) => (
@@ -96,7 +96,7 @@ export function ActionsPage() {
   const { selected, setSelected, buttons } = useSwitches({
     word: "action",
     queryKey: "actions",
-    warning: "Hosts that they made stay as they are.",
+    warning: "Hosts that they created are kept.",
     enable: enableActions,
     remove: deleteActions,
   });
@@ -113,7 +113,7 @@ export function ActionsPage() {
       }
       bar={
         <Segmented
-          label="Actions on"
+          label="Event source"
           value={agents ? "agents" : "network"}
           onChange={(v) =>
             void navigate({ search: { source: v === "agents" ? v : undefined }, replace: true })
@@ -142,12 +142,12 @@ export function ActionsPage() {
               empty={
                 <Empty
                   icon="play"
-                  title="No action yet"
+                  title="No actions"
                   action={<CreateLink source={search.source} />}
                 >
                   {agents
-                    ? "Active agents that the server does not know announce themselves. An action makes hosts of those that meet its conditions."
-                    : "An action makes hosts of what discovery rules find, and puts them into groups and under templates."}
+                    ? "An action creates hosts for active agents that are not registered yet and meet its conditions."
+                    : "An action creates hosts for devices that discovery rules find, adds them to host groups and links templates."}
                 </Empty>
               }
             />

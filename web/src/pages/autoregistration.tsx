@@ -45,17 +45,17 @@ function Settings({ stored }: { stored: number }) {
   const save = useMutation({
     mutationFn: () => saveAutoregistration(announceParams(draft)),
     onSuccess: () => {
-      toast("The settings of autoregistration were saved.");
+      toast("The autoregistration settings were saved.");
       set({ identity: "", psk: "" });
       void client.invalidateQueries({ queryKey: ["network", "autoregistration"] });
     },
   });
-  const note = hasKey ? "Empty keeps the stored one." : undefined;
+  const note = hasKey ? "Leave empty to keep the current value." : undefined;
   return (
     <FormCard onSubmit={() => check() && save.mutate()}>
       <FormSection
         title="Connections"
-        note="Over which connections agents may announce themselves whose name no host has yet."
+        note="Encryption accepted from agents that are not registered yet."
       >
         <fieldset className="flex flex-col gap-1.5" aria-label="Accepted connections">
           {ANNOUNCED_BY.map(([bit, label]) => (
@@ -85,7 +85,9 @@ function Settings({ stored }: { stored: number }) {
               label="PSK"
               required={!hasKey}
               error={problems.psk}
-              hint={note ?? "32 to 512 hexadecimal digits. Hosts made of such agents get this key."}
+              hint={
+                note ?? "32 to 512 hexadecimal digits. Hosts created for these agents get this key."
+              }
               className="font-mono"
               maxLength={512}
               value={draft.psk}
@@ -94,11 +96,11 @@ function Settings({ stored }: { stored: number }) {
           </div>
         )}
         <p className="text-xs text-soft">
-          Agents are heard while an{" "}
+          Agents can register while an{" "}
           <Link to="/actions" search={{ source: "agents" }} className="underline">
             autoregistration action
           </Link>{" "}
-          is switched on; it makes hosts of them.
+          is enabled. The action creates their hosts.
         </p>
       </FormSection>
       <FormBar save="Save settings" busy={save.isPending} error={save.error} problems={problems} />

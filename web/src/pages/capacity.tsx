@@ -64,9 +64,9 @@ function Summary({ capacity }: { capacity: Capacity }) {
   return (
     <div className="grid grid-cols-1 gap-3 sm:grid-cols-3">
       <Stat
-        label="First limit as the load grows"
-        value={first ? wordsOf(first)[0] : "Not known yet"}
-        note={first && `${headroom(first)} the present load fits`}
+        label="First limit reached"
+        value={first ? wordsOf(first)[0] : "Unknown"}
+        note={first && `${headroom(first)} the current load`}
       />
       <Stat
         label="Disk full"
@@ -89,10 +89,10 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
     return (
       <Card title="Measured limits">
         <p className="text-soft">
-          The limits of this machine were not measured yet. In a quiet hour run{" "}
-          <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code> where
-          the server runs, with its <code className="font-mono text-xs">--data</code>: it takes a
-          few minutes, on a server of its own.
+          The limits of this machine have not been measured yet. While the load is low, run{" "}
+          <code className="rounded bg-sunken px-1 py-0.5 font-mono text-xs">{COMMAND}</code> on this
+          machine with the server's <code className="font-mono text-xs">--data</code>. It takes a
+          few minutes and uses a separate server process.
         </p>
       </Card>
     );
@@ -116,7 +116,7 @@ function MeasuredCard({ measured }: { measured: Measured | null }) {
       </ul>
       <p className="mt-3 text-xs text-faint">
         Version {measured.version} on {measured.cores} cores, {formatClock(measured.at)}, with the
-        load generator on the same machine; {COMMAND} measures again.
+        load generator on the same machine. Run {COMMAND} to measure again.
       </p>
     </Card>
   );

@@ -188,7 +188,12 @@ export function DiscoveryPage() {
       count={rows?.length}
       filters={
         <>
-          <SearchBox label="Search found hosts" value={text} onChange={setText} className="w-64" />
+          <SearchBox
+            label="Search discovered hosts"
+            value={text}
+            onChange={setText}
+            className="w-64"
+          />
           <Segmented
             label="State"
             value={SHOWN.find(([state]) => state === search.state)?.[0] ?? "all"}
@@ -212,14 +217,14 @@ export function DiscoveryPage() {
     >
       {rows && (
         <VirtualTable
-          label="Found hosts"
+          label="Discovered hosts"
           columns={columns}
           count={rows.length}
           rowAt={(index) => rows[index]}
           idOf={(host) => host.dhostid}
           empty={
-            <NoRows icon="search" word="found host" onClear={onClear} action={undefined}>
-              Discovery rules look through the network; what they find shows here.
+            <NoRows icon="search" word="discovered host" onClear={onClear} action={undefined}>
+              Hosts that discovery rules find on the network are listed here.
             </NoRows>
           }
         />

@@ -8,7 +8,7 @@ import { allows } from "~/api/session-store";
 import { RangePicker } from "~/charts/range-picker";
 import { GraphPanel } from "~/parts/graph-panel";
 import { QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { CRUMB, Page } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { canCopy, copy } from "~/ui/copy";
@@ -79,7 +79,7 @@ function TextValues({ item }: { item: ItemRow }) {
 function CheckNow({ itemids }: { itemids: readonly string[] }) {
   const check = useMutation({
     mutationFn: () => checkNow(itemids),
-    onSuccess: () => toast("New values are on their way."),
+    onSuccess: () => toast("The check was requested. New values appear shortly."),
     onError: (error) => toast(explain(error).what, "bad"),
   });
   if (!allows("invoke_execute_now")) return null;
@@ -128,12 +128,8 @@ export function GraphPage() {
       scroll
       heading={
         single ? (
-          <span className="truncate">
-            <Link
-              to="/hosts/$hostid"
-              params={{ hostid: single.hostid }}
-              className="text-soft hover:text-ink"
-            >
+          <span className="truncate max-sm:break-words max-sm:whitespace-normal">
+            <Link to="/hosts/$hostid" params={{ hostid: single.hostid }} className={CRUMB}>
               {single.hosts[0]?.name}
             </Link>
             <span className="px-1.5 text-faint">/</span>
@@ -164,8 +160,8 @@ export function GraphPage() {
                 })
               }
               options={[
-                ["together", "Together"],
-                ["split", "One by one"],
+                ["together", "Combined"],
+                ["split", "Separate"],
               ]}
             />
           )}
@@ -174,7 +170,7 @@ export function GraphPage() {
             <Button
               look="quiet"
               icon="link"
-              onClick={() => copy(location.href, "The link to this graph is copied.")}
+              onClick={() => copy(location.href, "The link was copied.")}
             >
               Copy link
             </Button>
@@ -186,15 +182,14 @@ export function GraphPage() {
         <Card bodyClass="">
           <Empty
             icon="graph"
-            title="Choose items to draw"
+            title="Select items to display"
             action={
               <Link to="/latest" className={buttonClass("primary")}>
-                Choose from latest data
+                Select in Latest data
               </Link>
             }
           >
-            Pick items above, or select rows in latest data and show them here. Drag over a chart to
-            zoom in.
+            Select items above, or select rows in Latest data. Drag over a chart to zoom in.
           </Empty>
         </Card>
       ) : error ? (
@@ -203,8 +198,8 @@ export function GraphPage() {
         <SkeletonRows />
       ) : ordered.length === 0 ? (
         <Card bodyClass="">
-          <Empty icon="search" title="These items are gone">
-            They were deleted, or you may not see them.
+          <Empty icon="search" title="These items do not exist">
+            They were deleted, or you do not have permission to view them.
           </Empty>
         </Card>
       ) : (

@@ -48,7 +48,8 @@ function Figures({ items }: { items: readonly ItemRow[] }) {
 /** Busy shares as bars: which stage is the limit. */
 function Busy({ items }: { items: readonly ItemRow[] }) {
   const stages = busyStages(items);
-  if (stages.length === 0) return <p className="text-soft">No stage has told its load yet.</p>;
+  if (stages.length === 0)
+    return <p className="text-soft">No process utilisation has been reported yet.</p>;
   return (
     <ul className="grid max-h-72 gap-y-1 overflow-auto">
       {stages.map(({ name, item, busy }) => (
@@ -125,14 +126,14 @@ export function HealthPage() {
         <Card bodyClass="">
           <Empty
             icon="health"
-            title="The server does not watch itself yet"
+            title="The server does not monitor itself yet"
             action={
               <Link to="/hosts/new" className={buttonClass("primary")}>
                 Create host “Vedette”
               </Link>
             }
           >
-            Create a host named “Vedette” and link the template of Vedette's own health to it.
+            Create a host named “Vedette” and link the template “Vedette health” to it.
           </Empty>
         </Card>
       ) : !items ? (
@@ -156,18 +157,18 @@ export function HealthPage() {
               range={range}
               onRange={onRange}
             />
-            <Card title="Busy now">
+            <Card title="Process utilisation">
               <Busy items={items} />
             </Card>
             <Chart
-              title="Busiest stages"
+              title="Busiest processes"
               items={busiest.map((stage) => stage.item)}
               nameOf={(item) => busiest.find((stage) => stage.item === item)?.name ?? item.name}
               range={range}
               onRange={onRange}
             />
             <Chart
-              title="Caches in use"
+              title="Cache utilisation"
               items={cacheItems(items)}
               range={range}
               onRange={onRange}

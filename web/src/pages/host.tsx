@@ -14,7 +14,7 @@ import { HostMark, RunningNotes, useMaintenances } from "~/parts/silence";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
 import { QueryError } from "~/shell/fallback";
-import { Page, Sheet } from "~/shell/page";
+import { CRUMB, Page, Sheet } from "~/shell/page";
 import { Button, buttonClass } from "~/ui/button";
 import { cx } from "~/ui/cx";
 import { SearchBox } from "~/ui/field";
@@ -121,7 +121,7 @@ function Latest({ items, hostid }: { items: readonly ItemRow[] | undefined; host
               }
             >
               {items.length
-                ? "Try part of the name or of the key."
+                ? "Search for a part of the name or key."
                 : "Link a template to it, or create an item."}
             </Empty>
           }
@@ -137,7 +137,9 @@ export function HostPage() {
   const navigate = route.useNavigate();
   const { data: host, error, refetch } = useQuery(hostQuery(hostid));
   const { data: items } = useQuery(hostItemsQuery(hostid));
-  const maintenances = useMaintenances();
+  const maintenances = useMaintenances(
+    host?.maintenance_status === "1" ? [host.maintenanceid] : [],
+  );
   const tab = TABS.find((name) => name === search.tab) ?? "overview";
   const triggers = useQuery({ ...triggersQuery(hostid), enabled: tab === "triggers" });
   const rules = useQuery({ ...discoveryRulesQuery(hostid), enabled: tab === "discovery" });
@@ -165,7 +167,7 @@ export function HostPage() {
             </Link>
           }
         >
-          It was deleted, or you may not see it.
+          It was deleted, or you do not have permission to view it.
         </Empty>
       </Page>
     );
@@ -176,7 +178,7 @@ export function HostPage() {
       scroll={tab !== "latest"}
       heading={
         <>
-          <Link to="/hosts" className="text-soft hover:text-ink">
+          <Link to="/hosts" className={CRUMB}>
             Hosts
           </Link>
           <span className="-mx-1 text-faint">/</span>

@@ -61,12 +61,14 @@ export function HostsPage() {
   });
   const { offset, limit } = windowOf(visible);
   const shown: string[] = [];
+  const acting: string[] = [];
   for (let index = offset; index < offset + limit; index++) {
     const row = rows.rowAt(index);
     if (row) shown.push(row.hostid);
+    if (row?.maintenance_status === "1") acting.push(row.maintenanceid);
   }
   const { data: states } = useQuery(hostStatesQuery(shown));
-  const maintenances = useMaintenances();
+  const maintenances = useMaintenances(acting);
   const [silencing, setSilencing] = useState<HostRow | null>(null);
   const columns = useMemo(
     () =>

@@ -14,14 +14,14 @@ const route = getRouteApi("/login");
 /** The server does not tell a wrong password from a blocked account, so neither can this page. */
 function loginError(error: unknown, attempts: number): { what: string; todo: string } {
   if (error instanceof ApiError && error.code === 429) {
-    return { what: error.data, todo: "Sign-in is slowed down after several wrong passwords." };
+    return { what: error.data, todo: "Sign-in is delayed after several wrong passwords." };
   }
   if (error instanceof ApiError && /temporarily blocked|Incorrect user name/i.test(error.data)) {
     return attempts < 4
-      ? { what: "Wrong user name or password.", todo: "Check both and mind upper and lower case." }
+      ? { what: "Wrong user name or password.", todo: "Check both. They are case-sensitive." }
       : {
           what: "Wrong user name or password, or too many attempts.",
-          todo: "After several wrong passwords an account is blocked for a short time. Wait half a minute, then try once more.",
+          todo: "After several wrong passwords an account is blocked for a short time. Wait 30 seconds, then try again.",
         };
   }
   if (error instanceof NoInterfaceAccess) {
@@ -85,7 +85,7 @@ export function LoginPage() {
               role="status"
               className="rounded-lg bg-accent-soft px-3 py-2.5 text-sm text-accent-ink"
             >
-              Your session has ended. Sign in to go on where you were.
+              Your session has ended. Sign in to continue.
             </p>
           )}
           {error && <ErrorNote {...error} />}
@@ -123,7 +123,7 @@ export function LoginPage() {
           </Button>
         </form>
         <p className="pt-4 text-center text-xs text-faint">
-          First start? User name and password are printed by the server when it starts.
+          First start? The server prints the user name and the password when it starts.
         </p>
       </div>
     </main>

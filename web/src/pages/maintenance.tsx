@@ -1,15 +1,20 @@
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { explain } from "~/api/errors";
 import {
   deleteMaintenances,
-  fetchMaintenances,
   type MaintenanceDetail,
-  maintenancesQuery,
+  type MaintenanceFilter,
+  maintenanceIds,
+  maintenancesInOrder,
+  maintenanceTotalQuery,
+  maintenanceWindow,
   maySilence,
+  schedulesQuery,
 } from "~/api/maintenance";
-import { useVisible, useWindows } from "~/api/windows";
+import { SELECT_MAX } from "~/api/problems";
+import { useRowWindow, useVisible } from "~/api/windows";
 import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { ListPage, NoRows } from "~/shell/list-page";
@@ -33,22 +38,17 @@ const NO_FILTERS = {
   host: undefined,
   group: undefined,
 };
-/** States change on whole minutes; they are computed anew this often. */
+/** States change on whole minutes; they are computed this often. */
 const STEP_S = 15;
 const SHOWN: readonly (readonly [State["is"] | "all", string])[] = [
   ["all", "All"],
   ["running", "Running"],
   ["planned", "Planned"],
-  ["over", "Over"],
+  ["over", "Expired"],
 ];
 
-/** What runs stands first, then what comes next; within that by name. */
-function rank(state: State | undefined): number {
-  if (state?.is === "running") return 0;
-  return state?.is === "planned" ? state.next : Number.POSITIVE_INFINITY;
-}
-
-const order = (a: number, b: number) => (a === b ? 0 : a < b ? -1 : 1);
+/** Planned ones stand in the order of their starts. */
+const nextOf = (state: State) => (state.is === "planned" ? state.next : 0);
 
 function CreateLink() {
   return (
@@ -76,12 +76,58 @@ function useDelete(onDone: () => void) {
   });
   return async (ids: string[]) => {
     const title = `Delete ${plural(ids.length, "maintenance")}?`;
-    const body = <p>What they cover leaves maintenance at once. This cannot be undone.</p>;
+    const body = <p>Their hosts leave maintenance immediately. This cannot be undone.</p>;
     if (await confirmed(title, body, "Delete")) remove.mutate(ids);
   };
 }
 
-/** When which hosts are worked on: what runs, what is planned, what is over. */
+/**
+ * The rows on screen. All states: a window by name, which the server cuts and counts. One state: the
+ * schedules of all matches are read, because only the browser computes states.
+ */
+function useRows(
+  filter: MaintenanceFilter,
+  state: string | undefined,
+  now: number,
+  visible: readonly [number, number],
+) {
+  const client = useQueryClient();
+  const one = state !== undefined;
+  const count = useQuery({ ...maintenanceTotalQuery(filter), enabled: !one });
+  const schedules = useQuery({ ...schedulesQuery(filter), enabled: one });
+  const all = one ? schedules.data : undefined;
+  const ids = useMemo(
+    () =>
+      all
+        ?.map((schedule) => ({ id: schedule.maintenanceid, state: stateAt(schedule, now) }))
+        .filter((row) => row.state.is === state)
+        .sort((a, b) => nextOf(a.state) - nextOf(b.state))
+        .map((row) => row.id),
+    [all, state, now],
+  );
+  const rows = useRowWindow<MaintenanceDetail>({
+    queryKey: ["maintenances", "rows", filter, one ? (ids ?? []) : null],
+    visible,
+    fetch: (offset, limit, signal) =>
+      one
+        ? maintenancesInOrder(client, (ids ?? []).slice(offset, offset + limit), signal)
+        : maintenanceWindow(client, filter, offset, limit, signal),
+    live: "config",
+  });
+  const counted = one ? schedules : count;
+  return {
+    /** Of one state. */
+    ids,
+    total: one ? ids?.length : count.data,
+    rows,
+    query: {
+      error: rows.error ?? counted.error,
+      refetch: () => Promise.all([rows.refetch(), counted.refetch()]),
+    },
+  };
+}
+
+/** When which hosts are worked on: what runs, what is planned, what has expired. */
 export function MaintenancePage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
@@ -89,46 +135,39 @@ export function MaintenancePage() {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const now = Math.floor(useNow() / STEP_S) * STEP_S;
   const change = useCallback(
-    (next: Partial<typeof search>) =>
+    (next: Partial<typeof search>) => {
+      setSelected(new Set());
       void navigate({
         search: (old) => ({ ...old, ...next }),
         replace: replacesEntry(parseSearch(location.search), next),
-      }),
+      });
+    },
     [navigate],
   );
-  const of = useMemo(
-    () => ({ hostids: listOf(search.host), groupids: listOf(search.group) }),
-    [search.host, search.group],
+  const filter = useMemo(
+    () => ({
+      text: search.text,
+      hostids: listOf(search.host),
+      groupids: listOf(search.group),
+    }),
+    [search.text, search.host, search.group],
   );
-  const { data: all, error, refetch } = useQuery(maintenancesQuery(of));
-  const states = useMemo(
-    () => new Map((all ?? []).map((one) => [one.maintenanceid, stateAt(one, now)])),
-    [all, now],
-  );
-  const ids = useMemo(() => {
-    const needle = (search.text ?? "").toLowerCase();
-    return all
-      ?.filter((one) => one.name.toLowerCase().includes(needle))
-      .map((one) => one.maintenanceid)
-      .filter((id) => !search.state || states.get(id)?.is === search.state)
-      .sort((a, b) => order(rank(states.get(a)), rank(states.get(b))));
-  }, [all, states, search.text, search.state]);
-  const rowAt = useWindows<MaintenanceDetail>({
-    queryKey: ["maintenances", "rows"],
-    ids: ids ?? [],
-    visible,
-    fetch: fetchMaintenances,
-    idOf: (row) => row.maintenanceid,
-    live: "config",
-  });
-  const columns = useMemo(() => maintenanceColumns(states), [states]);
-  const chosen = [...selected].filter((id) => ids?.includes(id));
+  const { ids, total, rows, query } = useRows(filter, search.state, now, visible);
+  const selectAll = async () => {
+    try {
+      setSelected(new Set(ids?.slice(0, SELECT_MAX) ?? (await maintenanceIds(filter, SELECT_MAX))));
+    } catch (error) {
+      toast(explain(error).what, "bad");
+    }
+  };
+  const columns = useMemo(() => maintenanceColumns(now), [now]);
+  const chosen = [...selected];
   const remove = useDelete(() => setSelected(new Set()));
   const { text, setText, onClear } = useFilters(search, change, NO_FILTERS);
   return (
     <ListPage
       title="Maintenance"
-      count={ids?.length}
+      count={total}
       actions={
         <>
           {chosen.length > 0 && (
@@ -150,26 +189,27 @@ export function MaintenancePage() {
           />
           <GroupPicker
             of="host"
-            values={of.groupids}
+            values={filter.groupids}
             onChange={(v) => change({ group: listTo(v) })}
           />
-          <HostPicker values={of.hostids} onChange={(v) => change({ host: listTo(v) })} />
+          <HostPicker values={filter.hostids} onChange={(v) => change({ host: listTo(v) })} />
         </>
       }
       onClear={onClear}
-      query={{ error, refetch }}
+      query={query}
     >
-      {ids && (
+      {total !== undefined && (
         <VirtualTable
           label="Maintenance"
           columns={columns}
-          count={ids.length}
-          rowAt={rowAt}
+          count={total}
+          rowAt={rows.rowAt}
           idOf={(row) => row.maintenanceid}
           onVisible={onVisible}
           selected={maySilence() ? selected : undefined}
           onSelect={maySilence() ? setSelected : undefined}
-          allIds={ids}
+          onSelectAll={selectAll}
+          allCount={Math.min(total, SELECT_MAX)}
           onOpen={({ maintenanceid }) =>
             void navigate({
               to: "/maintenance/$maintenanceid/edit",
@@ -177,13 +217,11 @@ export function MaintenancePage() {
               search: {},
             })
           }
-          rowClass={(row) =>
-            states.get(row.maintenanceid)?.is === "over" ? "opacity-60" : undefined
-          }
+          rowClass={(row) => (stateAt(row, now).is === "over" ? "opacity-60" : undefined)}
           empty={
             <NoRows icon="wrench" word="maintenance" onClear={onClear} action={<CreateLink />}>
-              Plan when hosts are worked on: their problems are then hidden and not notified. To
-              silence something at once, use the crossed bell in its row.
+              During maintenance, problems are hidden and send no notifications. To silence a host
+              or a problem immediately, use the crossed bell in its row.
             </NoRows>
           }
         />

@@ -62,10 +62,10 @@ const COLUMNS: readonly Column<NetworkRule>[] = [
     on: "wide",
     cell: (rule) => <span title={rule.iprange}>{rule.iprange}</span>,
   },
-  { id: "delay", header: "Every", width: "5rem", on: "wide", cell: (rule) => rule.delay },
+  { id: "delay", header: "Interval", width: "5rem", on: "wide", cell: (rule) => rule.delay },
   {
     id: "checks",
-    header: "Looks for",
+    header: "Checks",
     width: "minmax(10rem, 1.6fr)",
     on: "wide",
     cell: (rule) => (
@@ -76,7 +76,7 @@ const COLUMNS: readonly Column<NetworkRule>[] = [
   },
   {
     id: "found",
-    header: "Found",
+    header: "Discovered",
     width: "6rem",
     on: "wide",
     cell: (rule) => (
@@ -107,7 +107,7 @@ export function NetworkRulesPage() {
   const { selected, setSelected, buttons } = useSwitches({
     word: "discovery rule",
     queryKey: "network",
-    warning: "What it found goes with it; hosts that were made of it stay.",
+    warning: "Their discovered hosts and services are deleted. Hosts created by actions are kept.",
     enable: enableNetworkRules,
     remove: deleteNetworkRules,
   });
@@ -144,8 +144,8 @@ export function NetworkRulesPage() {
           }
           empty={
             <NoRows icon="search" word="discovery rule" onClear={onClear} action={<CreateLink />}>
-              A rule looks through addresses for agents, SNMP devices and services. Discovery
-              actions make hosts of what it finds.
+              A discovery rule scans addresses for agents, SNMP devices and services. Discovery
+              actions create hosts from the results.
             </NoRows>
           }
         />

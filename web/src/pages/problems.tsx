@@ -14,6 +14,7 @@ import {
 } from "~/api/problems";
 import { allows, type RoleAction } from "~/api/session-store";
 import { useRowWindow, useVisible } from "~/api/windows";
+import { useKeptState } from "~/forms/use-kept-state";
 import { SilenceDialog } from "~/parts/silence";
 import { QueryError } from "~/shell/fallback";
 import { Count, Page, Sheet } from "~/shell/page";
@@ -57,7 +58,7 @@ export function ProblemsPage() {
   const navigate = route.useNavigate();
   const [visible, onVisible] = useVisible();
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const [updating, setUpdating] = useState<Updating | null>(null);
+  const [updating, setUpdating] = useKeptState<Updating | null>("update dialog", null);
   const [silencing, setSilencing] = useState<ProblemRow | null>(null);
   const filter = useFilter(search, { event: undefined });
   const count = useQuery(problemCountQuery(filter));
@@ -117,7 +118,7 @@ export function ProblemsPage() {
     else if (key === "c") {
       if (row.manualClose || chosen.length)
         setUpdating({ eventids: targets(row), initial: "close" });
-      else toast("The trigger of this problem does not allow closing by hand.", "bad");
+      else toast("The trigger of this problem does not allow manual close.", "bad");
     } else return false;
     return true;
   };
@@ -258,16 +259,16 @@ function NoProblems({ search, onClear }: { search: ProblemSearch; onClear: () =>
         title="No problem matches these filters"
         action={<Button onClick={onClear}>Clear filters</Button>}
       >
-        Loosen a filter, or look into the history.
+        Change the filters, or search in History.
       </Empty>
     );
   }
   return (
     <Empty
       icon="check"
-      title={search.show === "history" ? "Nothing happened in this span of time" : "No problems"}
+      title={search.show === "history" ? "No problems in this time range" : "No problems"}
     >
-      {search.show === "history" ? "Choose a longer span." : "Past problems are in History."}
+      {search.show === "history" ? "Choose a longer time range." : "Past problems are in History."}
     </Empty>
   );
 }

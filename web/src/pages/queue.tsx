@@ -61,7 +61,7 @@ function History() {
 
 const NOTHING = (
   <Empty icon="check" title="Nothing is overdue">
-    Every polled item has its value in time.
+    All polled items are up to date.
   </Empty>
 );
 
@@ -80,7 +80,7 @@ function Lines({
       head={[
         [title, ""],
         ...DELAYS.map(([, label]) => [label, "w-28 text-right"] as const),
-        ["Together", "w-28 text-right"],
+        ["Total", "w-28 text-right"],
       ]}
       empty={NOTHING}
       row={(line) => (
@@ -112,7 +112,7 @@ function Hosts({ items }: { items: readonly DelayedItem[] | undefined }) {
       head={[
         ["Host", ""],
         ["Overdue items", "w-36 text-right"],
-        ["Longest", "w-32"],
+        ["Longest delay", "w-32"],
         ["Reason", ""],
       ]}
       empty={NOTHING}
@@ -163,7 +163,7 @@ export function QueuePage() {
           {total !== undefined && (
             <Count>
               {plural(total, "item")} overdue
-              {listed >= DETAILS_MAX && `, the ${formatCount(DETAILS_MAX)} latest are shown`}
+              {listed >= DETAILS_MAX && `, the ${formatCount(DETAILS_MAX)} most overdue are shown`}
             </Count>
           )}
         </>
@@ -189,7 +189,7 @@ export function QueuePage() {
             <Buckets lines={overview.data?.types} />
             {waiting > 0 && (
               <p className="text-xs text-soft">
-                The counts leave out {plural(waiting, "item")} on interfaces that do not answer.
+                Not counted: {plural(waiting, "item")} on unavailable interfaces.
               </p>
             )}
           </div>

@@ -36,7 +36,7 @@ function Items({ ruleid }: { ruleid: string }) {
       query={useQuery(itemPrototypesQuery(ruleid))}
       empty={
         <Empty icon="latest" title="No item prototypes">
-          Each discovered thing gets the items that stand here.
+          Item prototypes create items for each discovered entity.
         </Empty>
       }
       state={(item) => <PrototypeState {...item} />}
@@ -57,7 +57,7 @@ function Triggers({ ruleid }: { ruleid: string }) {
       ]}
       empty={
         <Empty icon="problems" title="No trigger prototypes">
-          Each discovered thing gets the triggers that stand here.
+          Trigger prototypes create triggers for each discovered entity.
         </Empty>
       }
       row={(trigger) => (
@@ -80,7 +80,7 @@ function Graphs({ ruleid }: { ruleid: string }) {
       head={[["Name", ""]]}
       empty={
         <Empty icon="search" title="No graph prototypes">
-          They come with templates and the API.
+          Create graph prototypes in templates or with the API.
         </Empty>
       }
       row={(row) => (

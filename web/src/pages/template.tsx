@@ -1,19 +1,19 @@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
-import { useState } from "react";
 import { exportTemplate } from "~/api/configuration";
 import { discoveryRulesQuery } from "~/api/discovery";
 import { explain } from "~/api/errors";
 import { type ConfiguredItem, templateItemsQuery } from "~/api/item-config";
 import { deleteTemplate, templateQuery } from "~/api/templates";
 import { triggersQuery } from "~/api/triggers";
+import { useKeptState } from "~/forms/use-kept-state";
 import { ConfiguredItems, CreateLink, DiscoveryTable, TriggerTable } from "~/parts/config-tables";
 import { MacrosView } from "~/parts/macros-view";
 import { useDelete } from "~/parts/save-dialog";
 import { ValueMaps } from "~/parts/value-maps";
 import { WebScenarios } from "~/parts/web-scenarios";
 import { Gone, QueryError } from "~/shell/fallback";
-import { Page } from "~/shell/page";
+import { CRUMB, Page } from "~/shell/page";
 import { Button, IconButton } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
 import { Empty, SkeletonRows } from "~/ui/state";
@@ -58,8 +58,8 @@ export function TemplatePage() {
   const { templateid } = route.useParams();
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const [linking, setLinking] = useState(false);
-  const [editing, setEditing] = useState(false);
+  const [linking, setLinking] = useKeptState("link dialog", false);
+  const [editing, setEditing] = useKeptState("edit dialog", false);
   const remove = useDelete(deleteTemplate, [["templates"]]);
   const { data: template, error, refetch } = useQuery(templateQuery(templateid));
   const tab = TABS.find((name) => name === search.tab) ?? "items";
@@ -79,7 +79,7 @@ export function TemplatePage() {
       scroll
       heading={
         <>
-          <Link to="/templates" className="text-soft hover:text-ink">
+          <Link to="/templates" className={CRUMB}>
             Templates
           </Link>
           <span className="-mx-1 text-faint">/</span>
@@ -95,7 +95,7 @@ export function TemplatePage() {
               label="Delete template"
               onClick={async () => {
                 const loss =
-                  "Items and triggers that it brought to hosts go with it, and their history.";
+                  "Its items and triggers on linked hosts are deleted too, with their history.";
                 if (await remove(template.templateid, template.name, loss, "Delete"))
                   void navigate({ to: "/templates" });
               }}

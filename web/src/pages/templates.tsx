@@ -3,6 +3,7 @@ import { getRouteApi, Link } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { type TemplateRow, templateTotalQuery, templateWindow } from "~/api/templates";
 import { useRowWindow, useVisible } from "~/api/windows";
+import { useKeptState } from "~/forms/use-kept-state";
 import { GroupPicker } from "~/parts/pickers";
 import { ListPage, NoRows } from "~/shell/list-page";
 import { Button } from "~/ui/button";
@@ -83,7 +84,7 @@ export function TemplatesPage() {
   const navigate = route.useNavigate();
   const [visible, onVisible] = useVisible();
   const [importing, setImporting] = useState(false);
-  const [creating, setCreating] = useState(false);
+  const [creating, setCreating] = useKeptState("dialog", false);
   const change = useCallback(
     (next: Partial<typeof search>) =>
       void navigate({

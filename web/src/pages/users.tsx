@@ -1,7 +1,7 @@
 import { getRouteApi } from "@tanstack/react-router";
-import { useState } from "react";
 import { allows, session } from "~/api/session-store";
 import type { Role, User, UserGroup } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { Page } from "~/shell/page";
 import { Button } from "~/ui/button";
 import { Tabs } from "~/ui/segmented";
@@ -40,7 +40,7 @@ function mayOpen(tab: Tab): boolean {
 export function UsersPage() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
-  const [editing, setEditing] = useState<Editing>({});
+  const [editing, setEditing] = useKeptState<Editing>("dialog", {});
   const admin = session()?.type === 3 && allows("administration.users");
   const tabs = TABS.filter(([name]) => mayOpen(name));
   const [tab, , create] =

@@ -175,7 +175,7 @@ export function TriggerTable({
       ]}
       empty={
         <Empty icon="problems" title="No triggers">
-          Triggers come with templates: link one. Or create one here.
+          Link a template that contains triggers, or create a trigger.
         </Empty>
       }
       row={(trigger) => (
@@ -251,8 +251,8 @@ export function DiscoveryTable({ query }: { query: TableProps<DiscoveryRule>["qu
       ]}
       empty={
         <Empty icon="search" title="No discovery rules">
-          Rules find file systems, interfaces and so on. They come with templates: link one. Or
-          create one here.
+          Discovery rules find file systems, network interfaces and other entities. Link a template
+          that contains rules, or create a rule.
         </Empty>
       }
       row={(rule) => (

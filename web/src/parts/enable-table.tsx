@@ -55,7 +55,7 @@ export function useSwitches({ word, queryKey, warning, enable, remove }: Options
 /** Whether a row is switched on; a press changes that. */
 export function Switch({ on, error }: { on: boolean; error?: string }) {
   const tone = error ? "bad" : on ? "good" : "off";
-  const text = on ? (error ? "Does not work" : "Enabled") : "Disabled";
+  const text = on ? (error ? "Error" : "Enabled") : "Disabled";
   return (
     <span className="inline-flex items-center gap-1.5" title={error || undefined}>
       <Dot tone={tone} />

@@ -72,7 +72,7 @@ export function GraphPanel(props: GraphPanelProps) {
   const empty = !loading && lines.every((line) => line.clocks.length === 0);
 
   if (error) return <QueryError error={error} />;
-  if (!span) return <QueryError error={new Error("The time range cannot be read.")} />;
+  if (!span) return <QueryError error={new Error("The time range is invalid.")} />;
   const toggle = (id: string) => {
     const next = new Set(hidden);
     if (!next.delete(id)) next.add(id);
@@ -186,7 +186,7 @@ function LegendTable({
             const source = SOURCES[results[i]?.data?.source ?? "history"];
             return (
               <tr key={line.id} className="border-b last:border-0">
-                <td className="py-1.5">
+                <td className="py-1.5 pr-4">
                   <button
                     type="button"
                     aria-pressed={!hidden.has(line.id)}

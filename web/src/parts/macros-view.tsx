@@ -1,9 +1,9 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { hostQuery, type Macro } from "~/api/hosts";
 import { macroLevelsQuery, saveMacros } from "~/api/macros";
 import { templateQuery } from "~/api/templates";
 import { MacrosEditor } from "~/forms/macros-editor";
+import { useKeptState } from "~/forms/use-kept-state";
 import { Button } from "~/ui/button";
 import { Card } from "~/ui/card";
 import { Empty } from "~/ui/state";
@@ -35,7 +35,7 @@ function MacrosDialog({
   own,
   onClose,
 }: MacrosViewProps & { onClose: () => void }) {
-  const [macros, setMacros] = useState<Macro[]>([...own]);
+  const [macros, setMacros, restored] = useKeptState<Macro[]>("macros", [...own]);
   const client = useQueryClient();
   const wrong = macros
     .map((macro) => macro.macro.trim() && macroProblem(macro.macro))
@@ -52,6 +52,7 @@ function MacrosDialog({
       word="macros"
       wide
       draft={macros}
+      restored={restored}
       stale={{ before: { macros: own }, now }}
       problem={wrong || undefined}
       save={() => saveMacros(ownerid, template, macroParams(macros))}
@@ -67,7 +68,7 @@ function MacrosDialog({
 /** Every macro that counts for a host or template: its value, and where that comes from. */
 export function MacrosView(props: MacrosViewProps) {
   const { ownerid, template } = props;
-  const [editing, setEditing] = useState(false);
+  const [editing, setEditing] = useKeptState("dialog", false);
   const query = useQuery(macroLevelsQuery(ownerid));
   const seen = new Set<string>();
   const rows: Row[] = (query.data ?? []).flatMap(({ from, macros }) =>

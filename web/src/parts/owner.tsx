@@ -1,9 +1,8 @@
 import { Link, useNavigate } from "@tanstack/react-router";
 import type { Owner } from "~/api/owners";
 import { Gone } from "~/shell/fallback";
-import { Page, type PageProps } from "~/shell/page";
+import { CRUMB, Page, type PageProps } from "~/shell/page";
 
-const LOOK = "text-soft hover:text-ink";
 const Slash = () => <span className="px-1.5 text-faint">/</span>;
 
 interface OwnerPageProps extends Omit<PageProps, "heading" | "scroll"> {
@@ -17,13 +16,13 @@ interface OwnerPageProps extends Omit<PageProps, "heading" | "scroll"> {
 /** A page about a part of a host or template: its heading is the way back. */
 export function OwnerPage({ owner, rule, tab, ...page }: OwnerPageProps) {
   const heading = owner && (
-    <span className="truncate">
+    <span className="truncate max-sm:break-words max-sm:whitespace-normal">
       {owner.template ? (
-        <Link to="/templates/$templateid" params={{ templateid: owner.id }} className={LOOK}>
+        <Link to="/templates/$templateid" params={{ templateid: owner.id }} className={CRUMB}>
           {owner.name}
         </Link>
       ) : (
-        <Link to="/hosts/$hostid" params={{ hostid: owner.id }} className={LOOK}>
+        <Link to="/hosts/$hostid" params={{ hostid: owner.id }} className={CRUMB}>
           {owner.name}
         </Link>
       )}
@@ -34,7 +33,7 @@ export function OwnerPage({ owner, rule, tab, ...page }: OwnerPageProps) {
             to="/rules/$ruleid"
             params={{ ruleid: rule.itemid }}
             search={{ tab }}
-            className={LOOK}
+            className={CRUMB}
           >
             {rule.name}
           </Link>

@@ -10,13 +10,26 @@ import { Dialog } from "~/ui/dialog";
 import { ErrorNote } from "~/ui/state";
 import { toast } from "~/ui/toast";
 
+/** The draft of a dialog, comparable as JSON. */
+interface DialogDraft {
+  draft: unknown;
+  /** It was kept from an expired session (`useKeptState`). */
+  restored: boolean;
+  /** That of the last attempt to save. */
+  error: unknown;
+  onClose: () => void;
+}
+
 /**
- * Asks before the edits of a dialog are lost, by closing it or by leaving the page. Returns what
- * closes the dialog; `error` is that of the last attempt to save.
+ * Asks before the edits of a dialog are lost, by closing it or by leaving the page. Returns a
+ * function that closes the dialog.
  */
-export function useDialogDraft(draft: unknown, error: unknown, onClose: () => void) {
+export function useDialogDraft({ draft, restored, error, onClose }: DialogDraft) {
   const text = JSON.stringify(draft);
-  const [start] = useState(text);
+  const [start] = useState(restored ? undefined : text);
+  useEffect(() => {
+    if (restored) toast("Your unsaved changes were restored.");
+  }, [restored]);
   useEffect(() => setDirty(text !== start), [text, start]);
   useEffect(() => () => setDirty(false), []);
   useLeaveQuestion(error);
@@ -40,6 +53,8 @@ interface SaveDialogProps {
   wide?: boolean;
   /** All that the user edits, comparable as JSON. */
   draft: unknown;
+  /** The draft was kept from an expired session. */
+  restored: boolean;
   /** The object as the dialog got it, and what reads it again: saving compares the two. */
   stale?: { before: unknown; now: () => Promise<unknown> };
   children: ReactNode;
@@ -65,7 +80,7 @@ export function SaveDialog(props: SaveDialogProps) {
       onClose();
     },
   });
-  const close = useDialogDraft(props.draft, saving.error, onClose);
+  const close = useDialogDraft({ ...props, error: saving.error });
   const started = useRef(props.stale);
   useEffect(() => started.current && watchFresh(started.current), []);
   return (

@@ -62,9 +62,9 @@ export function useEndSilence() {
   });
 }
 
-/** Maintenances by their ids, for marks of hosts and problems. */
-export function useMaintenances(): ReadonlyMap<string, Maintenance> {
-  const { data } = useQuery({ ...maintenancesQuery(), select: byId });
+/** The maintenances with these ids, for marks of hosts and problems. */
+export function useMaintenances(ids: readonly string[]): ReadonlyMap<string, Maintenance> {
+  const { data } = useQuery({ ...maintenancesQuery(ids), select: byId });
   return data ?? NONE;
 }
 
@@ -137,7 +137,7 @@ interface RunningProps {
 
 /** What acts on a host or problem now, each with a way to it, and an end where it is a silence. */
 export function RunningNotes({ ids, onEnded }: RunningProps) {
-  const maintenances = useMaintenances();
+  const maintenances = useMaintenances(ids);
   const now = useNow();
   const end = useEndSilence();
   const shown = ids.map((id) => maintenances.get(id)).filter((one) => one !== undefined);
@@ -231,7 +231,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
             aria-expanded={own !== null}
             onClick={() => setOwn(own === null ? formatLocal(silenceEnd(240, now)) : null)}
           >
-            Own time…
+            Custom time…
           </Button>
         </>
       }
@@ -240,19 +240,19 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
         <RunningNotes ids={running} onEnded={onClose} />
         {tagged && (
           <Segmented
-            label="What is silenced"
+            label="Scope"
             value={what}
             onChange={setWhat}
             options={[
               ["problem", "This problem"],
-              ["host", `All of ${names}`],
+              ["host", `All problems of ${names}`],
             ]}
           />
         )}
         <Covers target={chosen} untagged={target.problem !== undefined && !tagged} />
         <p className="text-xs text-soft">
-          Values are still collected and problems still found, but hidden and not notified until the
-          silence is over.
+          Values are still collected. Problems are hidden and send no notifications until the
+          silence ends.
         </p>
         {own !== null && (
           <form
@@ -264,7 +264,7 @@ export function SilenceDialog({ target, running = [], onClose }: SilenceDialogPr
           >
             <TextField
               label="Silent until"
-              error={tooEarly ? "At least five minutes from now." : undefined}
+              error={tooEarly ? "Must be at least five minutes from now." : undefined}
               autoFocus
               type="datetime-local"
               value={own}
@@ -293,7 +293,7 @@ function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean
   if (!target.problem) {
     return (
       <p>
-        {untagged && "This problem has no tags to tell it by. "}All problems of <b>{names}</b>.
+        {untagged && "This problem has no tags to identify it. "}All problems of <b>{names}</b>.
         {open}
       </p>
     );
@@ -301,9 +301,9 @@ function Covers({ target, untagged }: { target: SilenceTarget; untagged: boolean
   return (
     <div className="flex flex-col gap-1.5">
       <p>
-        Problems of <b>{names}</b> with these tags, also new ones.{open}
+        Problems of <b>{names}</b> with these tags, including new ones.{open}
       </p>
-      <TagList tags={target.problem.tags} max={20} />
+      <TagList tags={target.problem.tags} max={20} wrap />
     </div>
   );
 }

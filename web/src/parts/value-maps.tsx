@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { deleteValueMap, saveValueMap, type ValueMap, valueMapsQuery } from "~/api/valuemaps";
 import { RowsEditor } from "~/forms/rows-editor";
+import { useKeptState } from "~/forms/use-kept-state";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
 import { Input, Select, TextField } from "~/ui/field";
@@ -49,7 +49,7 @@ function MappingRows({
       {(mapping, set) => (
         <>
           <Select
-            aria-label="When the value"
+            aria-label="Mapping type"
             options={TYPES}
             value={mapping.type}
             onChange={({ target: { value: type } }) =>
@@ -63,8 +63,8 @@ function MappingRows({
             onChange={(e) => set({ value: e.target.value })}
           />
           <Input
-            aria-label="Is shown as"
-            placeholder="is shown as"
+            aria-label="Mapped to"
+            placeholder="mapped to"
             value={mapping.newvalue}
             onChange={(e) => set({ newvalue: e.target.value })}
           />
@@ -83,15 +83,19 @@ function MapDialog({
   map: ValueMap | null;
   onClose: () => void;
 }) {
-  const [name, setName] = useState(map?.name ?? "");
-  const [mappings, setMappings] = useState<Mapping[]>(map?.mappings ?? [NEW_MAPPING]);
+  const [draft, setDraft, restored] = useKeptState("value map", {
+    name: map?.name ?? "",
+    mappings: map?.mappings ?? [NEW_MAPPING],
+  });
+  const { name, mappings } = draft;
   const reread = useReread();
   return (
     <SaveDialog
       title={map ? `Edit ${map.name}` : "Create value map"}
       word="value map"
       wide
-      draft={{ name, mappings }}
+      draft={draft}
+      restored={restored}
       stale={
         map
           ? {
@@ -109,10 +113,19 @@ function MapDialog({
       keys={EVERYTHING}
       onClose={onClose}
     >
-      <TextField label="Name" required autoFocus value={name} onChange={setName} />
-      <MappingRows mappings={mappings} onChange={setMappings} />
+      <TextField
+        label="Name"
+        required
+        autoFocus
+        value={name}
+        onChange={(next) => setDraft({ ...draft, name: next })}
+      />
+      <MappingRows
+        mappings={mappings}
+        onChange={(next) => setDraft({ ...draft, mappings: next })}
+      />
       <p className="text-xs text-soft">
-        The first row that fits counts. “In range” takes lists such as 1-5,10.
+        The first matching row applies. “In range” accepts lists such as 1-5,10.
       </p>
     </SaveDialog>
   );
@@ -122,7 +135,7 @@ function MapDialog({
 export function ValueMaps({ ownerid }: { ownerid: string }) {
   const client = useQueryClient();
   const query = useQuery(valueMapsQuery(ownerid));
-  const [editing, setEditing] = useState<ValueMap | "new" | null>(null);
+  const [editing, setEditing] = useKeptState<ValueMap | "new" | null>("dialog", null);
   const remove = useMutation({
     mutationFn: (map: ValueMap) => deleteValueMap(map.valuemapid),
     onSuccess: (_, map) => toast(`${map.name} was deleted.`),
@@ -141,12 +154,12 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
         query={query}
         head={[
           ["Name", ""],
-          ["Words for values", ""],
+          ["Mappings", ""],
           ["", "w-24"],
         ]}
         empty={
           <Empty icon="edit" title="No value maps" action={create}>
-            They give values words: 1 is shown as “up”.
+            Value maps show texts instead of values, such as “up” for 1.
           </Empty>
         }
         row={(map) => (
@@ -165,7 +178,7 @@ export function ValueMaps({ ownerid }: { ownerid: string }) {
                 icon="trash"
                 label={`Delete ${map.name}`}
                 onClick={async () => {
-                  const body = <p>Items that use it show plain values again.</p>;
+                  const body = <p>Items that use it show raw values.</p>;
                   if (await confirmed(`Delete ${map.name}?`, body, "Delete value map"))
                     remove.mutate(map);
                 }}

@@ -31,7 +31,7 @@ export function WebScenarios({ ownerid, template }: { ownerid: string; template:
         ]}
         empty={
           <Empty icon="link" title="No web scenarios">
-            A scenario asks web pages one after the other, as a visitor would: create one here.
+            A web scenario requests web pages one after the other, like a visitor.
           </Empty>
         }
         row={(row) => (

@@ -22,7 +22,7 @@ function NoPage(props: { icon: IconName; title: string; children: ReactNode }) {
 
 export function NotFound() {
   return (
-    <NoPage icon="search" title="There is no page at this address">
+    <NoPage icon="search" title="Page not found">
       Check the address, or press Ctrl-K to find a host, an item or a page.
     </NoPage>
   );
@@ -42,7 +42,7 @@ export function Crash({ error, reset }: ErrorComponentProps) {
   const { what, todo } = explain(error);
   return (
     <div className="mx-auto flex max-w-xl flex-col gap-3 p-8">
-      <ErrorNote what={`This page broke: ${what}`} todo={todo} />
+      <ErrorNote what={`Error on this page: ${what}`} todo={todo} />
       <div className="flex gap-2">
         <Button look="primary" onClick={reset}>
           Try again
@@ -71,7 +71,7 @@ export function QueryError({
 export function Gone({ icon, title }: { icon: IconName; title: string }) {
   return (
     <Empty icon={icon} title={title}>
-      It was deleted, or you may not see it.
+      It was deleted, or you do not have permission to view it.
     </Empty>
   );
 }

@@ -80,7 +80,7 @@ export function NoRows({ icon, word, onClear, action, children }: NoRowsProps) {
       title={`No ${word} matches these filters`}
       action={<Button onClick={onClear}>Clear filters</Button>}
     >
-      Loosen a filter.
+      Change or clear the filters.
     </Empty>
   ) : (
     <Empty icon={icon} title={`No ${word} yet`} action={action}>

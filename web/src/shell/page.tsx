@@ -30,7 +30,7 @@ export function Page(props: PageProps) {
         <h1 className="flex min-w-0 items-center gap-3 text-lg font-semibold tracking-tight max-sm:flex-wrap max-sm:gap-y-0.5">
           {heading ?? <span className="truncate">{title}</span>}
         </h1>
-        <div className="flex shrink-0 items-center gap-2 max-sm:flex-wrap max-sm:pb-2">
+        <div className="flex shrink-0 items-center gap-2 max-sm:flex-wrap max-sm:gap-x-1 max-sm:pb-2">
           {bar && filters && (
             <Button
               icon="filter"
@@ -67,6 +67,10 @@ export function Page(props: PageProps) {
     </div>
   );
 }
+
+/** The look of a link in a heading: underlined, because colour alone does not mark a link in text. */
+export const CRUMB =
+  "text-soft underline decoration-line-strong decoration-1 underline-offset-4 hover:text-ink";
 
 /** A number, or words of one, beside the title of a page. */
 export function Count({ children }: { children: ReactNode }) {

@@ -70,7 +70,7 @@ function useEntries(text: string): { entries: Entry[]; busy: boolean } {
     {
       id: "not-supported",
       kind: "Actions",
-      label: "Show items that are not supported",
+      label: "Show not supported items",
       icon: "latest",
       go: () => void navigate({ to: "/latest", search: { state: "1" } }),
     },
@@ -213,7 +213,7 @@ export default function Palette({ onClose }: { onClose: () => void }) {
         ))}
         {entries.length === 0 && !busy && (
           <p className="px-3 py-8 text-center text-soft">
-            Nothing matches. Try part of a host's or an item's name.
+            No matches. Search for a part of a host or item name.
           </p>
         )}
       </div>

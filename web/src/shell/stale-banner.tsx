@@ -20,7 +20,7 @@ function Banner() {
     >
       <Icon name="problems" size={16} />
       <p>
-        <span className="font-semibold">The server does not answer.</span> The data on this page is{" "}
+        <span className="font-semibold">The server does not respond.</span> The data on this page is{" "}
         <span className="tabular">{age}</span> old ({formatClock(since)}); states and durations may
         be wrong. The page retries automatically.
       </p>

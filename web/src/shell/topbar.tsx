@@ -17,9 +17,9 @@ const LIVE_WORDS: Record<LiveState, string> = {
 };
 
 const LIVE_HINTS: Record<LiveState, string> = {
-  live: "Changes arrive as they happen",
-  polling: "The page asks for changes every 5 seconds",
-  offline: "The server does not answer",
+  live: "Changes appear immediately",
+  polling: "The page polls for changes every 5 seconds",
+  offline: "The server does not respond",
 };
 
 function LiveMark() {
@@ -39,7 +39,7 @@ function LiveMark() {
 const THEMES: readonly (readonly [ThemeChoice, string, IconName])[] = [
   ["light", "Light", "sun"],
   ["dark", "Dark", "moon"],
-  ["system", "As the system", "screen"],
+  ["system", "System default", "screen"],
 ];
 
 function ThemeMenu() {

@@ -7,6 +7,7 @@ export const canCopy = typeof navigator !== "undefined" && navigator.clipboard !
 export function copy(text: string, done: string): void {
   navigator.clipboard.writeText(text).then(
     () => toast(done),
-    () => toast("The browser did not allow copying. Select the text and copy it by hand."),
+    () =>
+      toast("The browser denied access to the clipboard. Select the text and copy it manually."),
   );
 }

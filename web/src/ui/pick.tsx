@@ -103,7 +103,7 @@ export function Pick(props: PickProps) {
               />
             ))}
             {found.length === 0 && !onCreate && (
-              <p className="px-2.5 py-2 text-xs text-faint">Nothing matches.</p>
+              <p className="px-2.5 py-2 text-xs text-faint">No matches.</p>
             )}
             {onCreate && needle && !exact && (
               <button

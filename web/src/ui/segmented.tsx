@@ -18,7 +18,7 @@ export function Segmented<T extends string>({
     <div
       role="radiogroup"
       aria-label={label}
-      className="inline-flex h-8 max-w-full items-center overflow-x-auto rounded-md border [scrollbar-width:none] border-line-strong bg-sunken p-0.5"
+      className="inline-flex h-8 max-w-full items-center overflow-x-auto rounded-md border max-sm:h-auto max-sm:flex-wrap [scrollbar-width:none] border-line-strong bg-sunken p-0.5"
     >
       {options.map(([option, text]) => (
         // biome-ignore lint/a11y/useSemanticElements: a radio input cannot be a segment of text
@@ -38,6 +38,18 @@ export function Segmented<T extends string>({
           {text}
         </button>
       ))}
+    </div>
+  );
+}
+
+/** The same in a form, with its label above. */
+export function SegmentedField<T extends string>(props: SegmentedProps<T>) {
+  return (
+    <div className="flex flex-col items-start gap-1">
+      <span aria-hidden="true" className="text-xs font-medium text-soft">
+        {props.label}
+      </span>
+      <Segmented {...props} />
     </div>
   );
 }

@@ -1,5 +1,5 @@
-import type { ReactNode } from "react";
-import { type Tag, tagText } from "~/util/tags";
+import { type ReactNode, useEffect, useRef, useState } from "react";
+import { type Tag, tagsThatFit, tagText } from "~/util/tags";
 import { cx } from "./cx";
 
 const CHIP =
@@ -21,23 +21,55 @@ export function Chip({
   );
 }
 
+const rooms = new WeakMap<Element, (width: number) => void>();
+/** One for all lists: a table has one in each row. */
+const observer = new ResizeObserver((entries) => {
+  for (const entry of entries) rooms.get(entry.target)?.(entry.contentRect.width);
+});
+
+/** The width of a list of tags; undefined until it is known. */
+function useRoom() {
+  const ref = useRef<HTMLSpanElement>(null);
+  const [room, setRoom] = useState<number>();
+  useEffect(() => {
+    const element = ref.current;
+    if (!element) return;
+    rooms.set(element, setRoom);
+    observer.observe(element);
+    return () => observer.unobserve(element);
+  }, []);
+  return [ref, room] as const;
+}
+
 interface TagListProps {
   tags: readonly Tag[];
-  /** How many to show before "+3". */
+  /** The largest number to show before "+3". */
   max?: number;
+  /** On as many lines as needed. */
+  wrap?: boolean;
   onPick?: (tag: Tag) => void;
 }
 
-/** Tags on one line: they are shortened to fit, "+n" counts the others, and a tooltip has all of them. */
-export function TagList({ tags, max = 3, onPick }: TagListProps) {
-  const shown = tags.slice(0, max);
-  const rest = tags.slice(max);
+/**
+ * Tags, "+n" for those that do not fit, and a tooltip with all of them. On one line, unless `wrap`
+ * is set, the list fills its container.
+ */
+export function TagList({ tags, max = 3, wrap = false, onPick }: TagListProps) {
+  const [ref, room] = useRoom();
+  const texts = tags.map(tagText);
+  const count = tagsThatFit(texts, max, wrap ? undefined : room);
+  const rest = tags.length - count;
   return (
     <span
-      title={tags.map(tagText).join("\n")}
-      className="flex h-5 min-w-0 items-center gap-1 overflow-hidden"
+      ref={ref}
+      title={texts.join("\n")}
+      data-tags={tags.length}
+      className={cx(
+        "flex min-w-0 items-center gap-1",
+        wrap ? "flex-wrap" : "h-5 w-full overflow-hidden",
+      )}
     >
-      {shown.map((tag) =>
+      {tags.slice(0, count).map((tag) =>
         onPick ? (
           <button
             key={tagText(tag)}
@@ -57,7 +89,7 @@ export function TagList({ tags, max = 3, onPick }: TagListProps) {
           </Chip>
         ),
       )}
-      {rest.length > 0 && <span className="shrink-0 text-2xs text-faint">+{rest.length}</span>}
+      {rest > 0 && <span className="shrink-0 text-2xs text-faint">+{rest}</span>}
     </span>
   );
 }

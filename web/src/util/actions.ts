@@ -53,7 +53,7 @@ const NETWORK: readonly ConditionKind[] = [
   { type: "19", name: "Discovery check", operators: EQUAL, value: "check" },
   {
     type: "21",
-    name: "Found",
+    name: "Discovered object",
     operators: ["0"],
     value: [
       ["1", "host"],
@@ -62,7 +62,7 @@ const NETWORK: readonly ConditionKind[] = [
   },
   {
     type: "10",
-    name: "State",
+    name: "Discovery status",
     operators: ["0"],
     value: [
       ["0", "up"],
@@ -71,7 +71,13 @@ const NETWORK: readonly ConditionKind[] = [
       ["3", "lost"],
     ],
   },
-  { type: "11", name: "Seconds up or down", operators: ["5", "6"], value: "text", hint: "600" },
+  {
+    type: "11",
+    name: "Uptime/downtime (seconds)",
+    operators: ["5", "6"],
+    value: "text",
+    hint: "600",
+  },
   {
     type: "12",
     name: "Received value",

@@ -17,13 +17,13 @@ export interface AnnounceDraft {
 /** What is wrong, by field; the server has the last word. `hasKey`: one is stored. */
 export function announceProblems(draft: AnnounceDraft, hasKey: boolean): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (draft.accept === 0) problems.accept = "Choose at least one way.";
+  if (draft.accept === 0) problems.accept = "Choose at least one connection type.";
   if ((draft.accept & PSK) === 0) return problems;
   const { identity, psk } = draft;
-  if (!hasKey && !identity.trim()) problems.identity = "The key needs an identity.";
-  if (!hasKey && !psk) problems.psk = "Write the key.";
+  if (!hasKey && !identity.trim()) problems.identity = "Enter a PSK identity.";
+  if (!hasKey && !psk) problems.psk = "Enter a key.";
   if (psk && !/^([0-9a-f]{2}){16,256}$/i.test(psk)) {
-    problems.psk = "A key has 32 to 512 hexadecimal digits, an even number of them.";
+    problems.psk = "The key must have 32 to 512 hexadecimal digits, an even number.";
   }
   return problems;
 }

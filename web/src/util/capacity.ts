@@ -34,17 +34,17 @@ export interface Capacity {
 
 /** Title, and what it means to reach the limit. */
 const WORDS: Readonly<Record<string, readonly [title: string, meaning: string]>> = {
-  values: ["New values", "Values wait in the senders: nothing is lost, graphs lag behind."],
-  checks: ["Passive checks", "Checks come late; the queue grows."],
-  shards: ["Busiest shard", "Values wait in the senders: nothing is lost, graphs lag behind."],
-  pollers: ["Poller threads", "Checks come late; the queue grows."],
+  values: ["New values", "Senders wait. No values are lost, but graphs lag behind."],
+  checks: ["Passive checks", "Checks are delayed and the queue grows."],
+  shards: ["Busiest shard", "Senders wait. No values are lost, but graphs lag behind."],
+  pollers: ["Poller threads", "Checks are delayed and the queue grows."],
   cpu: ["Processor", "Everything on this machine gets slower."],
-  memory: ["Memory", "The system ends the largest program, which is likely this one."],
-  disk: ["Disk", "History refuses values until there is room again; senders keep them."],
+  memory: ["Memory", "The operating system kills the largest process, probably this server."],
+  disk: ["Disk", "History refuses values until space is free. Senders keep them."],
   files: ["Open files and sockets", "New connections and checks are refused."],
-  value_queue: ["Queue before the shards", "Senders wait for a moment. It absorbs bursts."],
-  value_cache: ["Value cache", "Triggers over long times read history from disk."],
-  connections: ["Trapper connections", "New senders wait until others have finished."],
+  value_queue: ["Queue before the shards", "Senders wait briefly. This queue absorbs bursts."],
+  value_cache: ["Value cache", "Triggers over long periods read history from disk."],
+  connections: ["Trapper connections", "New senders wait until other connections end."],
 };
 
 export function wordsOf(resource: Resource): readonly [title: string, meaning: string] {
@@ -55,11 +55,11 @@ const SOURCES = {
   machine: "of this machine",
   configured: "built in or configured",
   measured: "measured on this machine",
-  estimated: "estimated from the present load",
+  estimated: "estimated from the current load",
 } as const;
 
 export function sourceText(resource: Resource): string {
-  return resource.source ? SOURCES[resource.source] : "not known yet";
+  return resource.source ? SOURCES[resource.source] : "unknown";
 }
 
 /** Used part of the limit in per cent; `null` while the limit is unknown. */

@@ -87,11 +87,11 @@ class Reader {
       if (name === null) this.fail(this.missing());
       if (!this.take(/\(/y)) {
         this.at = start;
-        this.fail(`“${name}” is no value: functions have parentheses, texts have quotes.`);
+        this.fail(`“${name}” is not a value. Functions need parentheses, strings need quotes.`);
       }
       if (!FUNCTIONS.has(name)) {
         this.at = start;
-        this.fail(`There is no function ${name}.`);
+        this.fail(`Unknown function ${name}.`);
       }
       this.parameters();
     }
@@ -101,7 +101,7 @@ class Reader {
     const next = this.text[this.at];
     return next === undefined || next === ")"
       ? "A value is missing here."
-      : `“${next}” does not belong here.`;
+      : `Unexpected “${next}”.`;
   }
 
   private macro(): boolean {
@@ -114,7 +114,7 @@ class Reader {
   }
 
   private string(): void {
-    if (!this.take(/"(?:[^"\\]|\\.)*"/y)) this.fail("This text has no closing quote.");
+    if (!this.take(/"(?:[^"\\]|\\.)*"/y)) this.fail("This string has no closing quote.");
   }
 
   private close(): void {
@@ -144,13 +144,13 @@ class Reader {
   /** A parameter beside an item: anything up to a comma or the end. */
   private parameter(): void {
     this.take(/(?:\{\$[A-Z0-9._]+(?::(?:"(?:[^"\\]|\\.)*"|[^}]*))?\}|[^,()"])*/y);
-    if (this.text[this.at] === "(") this.fail("A parameter here is a period, a number or a text.");
+    if (this.text[this.at] === "(") this.fail("Enter a period, a number or a string here.");
   }
 
   private item(): void {
     const start = this.at;
     const head = this.take(/\/((?:\{[^}]*\}|[^/{}()",])*)\//y);
-    if (head === null) this.fail("An item is written /host/key.");
+    if (head === null) this.fail("Enter an item as /host/key.");
     const keyStart = this.at;
     if (this.take(/\*|[\w.-]+/y) === null) this.fail("The key of the item is missing.");
     while (this.text[this.at] === "[") this.brackets();
@@ -165,7 +165,7 @@ class Reader {
     this.space();
     if (![",", ")"].includes(this.text[this.at] ?? "")) {
       this.at = this.text[this.at] === undefined ? this.at : start;
-      this.fail("After an item comes a comma or a closing parenthesis.");
+      this.fail("Enter a comma or a closing parenthesis after the item.");
     }
   }
 
@@ -184,7 +184,7 @@ class Reader {
       }
     }
     this.at = start;
-    this.fail("This bracket has no end.");
+    this.fail("This bracket is not closed.");
   }
 }
 

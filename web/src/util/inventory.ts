@@ -1,6 +1,6 @@
 /** How the inventory of a host is filled. */
 export const INVENTORY_MODES = [
   ["-1", "disabled"],
-  ["0", "filled by hand"],
-  ["1", "filled automatically"],
+  ["0", "manual"],
+  ["1", "automatic"],
 ] as const;

@@ -60,8 +60,8 @@ export function parseMacro(text: string): MacroName | null {
 /** What is wrong with the name of a macro; undefined when nothing is. */
 export function macroProblem(text: string): string | undefined {
   if (parseMacro(text)) return undefined;
-  if (/^\{\$[a-z]/.test(text)) return "Macro names are written in capitals.";
-  return 'Write {$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}.';
+  if (/^\{\$[a-z]/.test(text)) return "Use capital letters in macro names.";
+  return 'Enter {$NAME}, {$NAME:"context"} or {$NAME:regex:"pattern"}.';
 }
 
 /** What is wrong with the first such macro of a list; lines without a name do not count. */

@@ -100,10 +100,10 @@ describe("nextRuns", () => {
 it("tells its state in words", () => {
   const words = (clock: string) => stateWords(stateAt(daily, at(clock)));
   const daily = { ...schedule(period({})), till: at("2024-12-20T00:00:00") };
-  expect(words("2024-12-18T02:10:00")).toBe("Runs until 2024-12-18 03:00");
+  expect(words("2024-12-18T02:10:00")).toBe("Running until 2024-12-18 03:00");
   expect(words("2024-12-18T03:00:00")).toBe("Next 2024-12-19 02:00");
   expect(words("2024-12-01T03:00:00")).toBe("Next 2024-12-18 02:00");
-  expect(words("2024-12-19T03:00:00")).toBe("Over");
+  expect(words("2024-12-19T03:00:00")).toBe("Expired");
 });
 
 describe("periodWords", () => {

@@ -155,9 +155,9 @@ export function stateAt(schedule: Schedule, now: number): State {
 const two = (n: number) => String(n).padStart(2, "0");
 
 export function stateWords(state: State): string {
-  if (state.is === "running") return `Runs until ${formatClock(state.until, "minute")}`;
+  if (state.is === "running") return `Running until ${formatClock(state.until, "minute")}`;
   if (state.is === "planned") return `Next ${formatClock(state.next, "minute")}`;
-  return "Over";
+  return "Expired";
 }
 
 export const WEEKDAYS = ["Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun"] as const;

@@ -67,8 +67,8 @@ export function rangeProblem(text: string): string | undefined {
   const wrong = parts.find((part) => !v4.test(part) && !v6.test(part));
   if (wrong === undefined) return undefined;
   return wrong === ""
-    ? "Give addresses, like 192.168.0.1-254 or 10.0.0.0/24."
-    : `${wrong} is no address, range or network.`;
+    ? "Enter addresses, such as 192.168.0.1-254 or 10.0.0.0/24."
+    : `${wrong} is not an address, range or network.`;
 }
 
 /** What is wrong with a list of ports. */
@@ -80,5 +80,5 @@ export function portsProblem(text: string): string | undefined {
     const to = Number(found[2] ?? found[1]);
     return from <= to && to <= 65_535;
   });
-  return fits ? undefined : "Ports are written like 22,8000-8080.";
+  return fits ? undefined : "Enter ports such as 22,8000-8080.";
 }

@@ -67,9 +67,9 @@ export function lateReason(item: LateItem, told?: string): string {
   if (item.state === "1" && item.error) return item.error;
   if (told) return `${told[0]?.toUpperCase()}${told.slice(1)}`;
   const proxyid = item.hosts[0]?.proxyid;
-  if (proxyid && proxyid !== "0") return "Its proxy has not sent the value";
-  if (item.lastclock === "0") return "No value has come yet";
-  return "The answer is overdue: a slow device, or too much to do";
+  if (proxyid && proxyid !== "0") return "The proxy has not sent the value";
+  if (item.lastclock === "0") return "No value received yet";
+  return "Response overdue: the device is slow or the server is overloaded";
 }
 
 /** A device with overdue items. */

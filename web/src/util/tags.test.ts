@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { parseTagFilter, parseTagFilters, tagFilterText, tagText } from "./tags";
+import { parseTagFilter, parseTagFilters, tagFilterText, tagsThatFit, tagText } from "./tags";
 
 const cases: [string, ReturnType<typeof parseTagFilter>][] = [
   ["site", { tag: "site", value: "", operator: 4 }],
@@ -27,4 +27,21 @@ it("writes filters that find a tag", () => {
   const typed = (tag: string, value: string) => parseTagFilter(tagFilterText({ tag, value }));
   expect(typed("site", "riga")).toEqual({ tag: "site", value: "riga", operator: 1 });
   expect(typed("site", "")).toEqual({ tag: "site", value: "", operator: 4 });
+});
+
+const LONG = "component: application";
+const fits: [string[], number, number | undefined, number][] = [
+  [[], 3, 100, 0],
+  [[LONG, LONG], 3, undefined, 2],
+  [[LONG, LONG, LONG, LONG], 3, undefined, 3],
+  [[LONG, LONG, LONG], 3, 176, 3],
+  [[LONG, LONG, LONG], 3, 175, 2],
+  [[LONG, LONG, LONG], 3, 120, 1],
+  [[LONG, LONG], 3, 10, 1],
+  [["a", "b", "c"], 3, 104, 3],
+  [["a", "b", "c"], 3, 103, 2],
+  [["a", "b", "c", "d"], 3, 104, 2],
+];
+it.each(fits)("%j, at most %d, in %s pixels", (texts, max, room, count) => {
+  expect(tagsThatFit(texts, max, room)).toBe(count);
 });

@@ -54,3 +54,34 @@ export function tagParams(tags: readonly Tag[]): Tag[] {
 export function tagText(tag: Tag): string {
   return tag.value ? `${tag.tag}: ${tag.value}` : tag.tag;
 }
+
+/** Pixels: the smallest tag, and what a shortened one needs to be legible. */
+const SMALLEST_PX = 32;
+const LEGIBLE_PX = 56;
+/** The space between tags, and that of "+99". */
+const GAP_PX = 4;
+const MORE_PX = 24;
+/** A tag without text, and each character of it. */
+const FRAME_PX = 14;
+const CHARACTER_PX = 5.5;
+
+function neededBy(text: string): number {
+  return Math.max(SMALLEST_PX, Math.min(LEGIBLE_PX, FRAME_PX + CHARACTER_PX * text.length));
+}
+
+/**
+ * How many of these tags fit a line, legibly and with "+n" for the others; at least one. Without
+ * `room`, in pixels, as many as `max`.
+ */
+export function tagsThatFit(texts: readonly string[], max: number, room?: number): number {
+  const most = Math.min(texts.length, max);
+  if (room === undefined) return most;
+  let best = Math.min(1, most);
+  let used = -GAP_PX;
+  for (let count = 1; count <= most; count++) {
+    used += GAP_PX + neededBy(texts[count - 1] ?? "");
+    const more = count < texts.length ? GAP_PX + MORE_PX : 0;
+    if (used + more <= room) best = count;
+  }
+  return best;
+}

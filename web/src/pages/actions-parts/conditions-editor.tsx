@@ -88,11 +88,13 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
   return (
     <div className="flex flex-col gap-2">
       {conditions.length === 0 && (
-        <p className="text-xs text-faint">Without conditions it applies to everything found.</p>
+        <p className="text-xs text-faint">
+          Without conditions, the action applies to all discovery results.
+        </p>
       )}
       {conditions.length > 1 && (
         <Segmented
-          label="Conditions are joined by"
+          label="Type of calculation"
           value={JOINS.find(([join]) => join === draft.evaltype)?.[0] ?? "0"}
           onChange={(evaltype) => set({ evaltype })}
           options={JOINS}
@@ -144,7 +146,7 @@ export function ConditionsEditor({ source, draft, set, problems }: ConditionsEdi
         <TextField
           label="Formula"
           error={problems.formula}
-          hint="With and, or, not: A and (B or C)."
+          hint="Use and, or, not and parentheses, such as A and (B or C)."
           value={draft.formula}
           onChange={(formula) => set({ formula })}
         />

@@ -61,7 +61,7 @@ describe("conditions in words", () => {
   const names = new Map([["rule 7", "Office"]]);
   it.each([
     [{ conditiontype: "18", operator: "1", value: "7" }, "Discovery rule is not Office"],
-    [{ conditiontype: "10", operator: "0", value: "3" }, "State is lost"],
+    [{ conditiontype: "10", operator: "0", value: "3" }, "Discovery status is lost"],
     [{ conditiontype: "7", operator: "0", value: "10.0.0.0/8" }, "Address is 10.0.0.0/8"],
   ])("%o", (condition, words) => expect(conditionWords("1", condition, names)).toBe(words));
 });

@@ -71,14 +71,14 @@ export const letterOf = (at: number) => String.fromCharCode(65 + at);
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
 export function actionProblems(draft: ActionDraft): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "An action needs a name.";
+  if (!draft.name.trim()) problems.name = "Enter a name.";
   if (draft.evaltype === "3" && !draft.formula.trim()) {
-    problems.formula = "Write how the conditions are joined, like A and (B or C).";
+    problems.formula = "Enter a formula, such as A and (B or C).";
   }
   for (const [n, condition] of draft.conditions.entries()) {
     // A received value may be empty; everything else says something.
     if (condition.conditiontype !== "12" && !condition.value.trim()) {
-      problems[`condition${n}`] = `Condition ${letterOf(n)} needs a value.`;
+      problems[`condition${n}`] = `Enter a value for condition ${letterOf(n)}.`;
     }
   }
   if (draft.operations.length === 0) problems.operations = "Add at least one operation.";
@@ -87,7 +87,7 @@ export function actionProblems(draft: ActionDraft): Record<string, string> {
     const missing =
       (need === "opgroup" && groups.length === 0 && "Choose host groups.") ||
       (need === "optemplate" && templates.length === 0 && "Choose templates.") ||
-      (need === "optag" && tags.every((tag) => !tag.tag.trim()) && "Give at least one tag.");
+      (need === "optag" && tags.every((tag) => !tag.tag.trim()) && "Add at least one tag.");
     if (missing) problems[`operation${n}`] = missing;
   }
   return problems;

@@ -43,7 +43,7 @@ export function ActionForm({ source, action }: FormProps) {
       onSaved={leave}
       remove={() => deleteActions([id ?? ""])}
       onDeleted={leave}
-      loss="Hosts that it made stay as they are."
+      loss="Hosts that it created are kept."
     >
       <FormSection title="Action">
         <TextField
@@ -62,18 +62,18 @@ export function ActionForm({ source, action }: FormProps) {
         />
       </FormSection>
       <FormSection
-        title="When"
+        title="Conditions"
         note={
           source === "1"
-            ? "Each time discovery looks, for the host and for each of its services."
-            : "When an agent announces itself, and when it tells something new of itself."
+            ? "Checked for each discovery event of a host or a service."
+            : "Checked when an agent registers and when its registration data changes."
         }
       >
         <ConditionsEditor source={source} draft={draft} set={set} problems={problems} />
       </FormSection>
       <FormSection
-        title="Then"
-        note="What adds something makes the host where it is not there yet."
+        title="Operations"
+        note="Operations that add something create the host if it does not exist."
       >
         <OperationsEditor
           operations={draft.operations}

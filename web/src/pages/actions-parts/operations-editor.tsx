@@ -10,8 +10,8 @@ import { newOperation, type OperationDraft } from "./draft";
 
 const KINDS = OPERATIONS.map(([type, name]) => [type, name] as const);
 const MODES = [
-  ["1", "Filled by items"],
-  ["0", "Filled by hand"],
+  ["1", "Automatic"],
+  ["0", "Manual"],
 ] as const;
 
 interface DetailProps {

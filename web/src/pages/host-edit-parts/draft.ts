@@ -61,19 +61,19 @@ export function usesIpmi(draft: HostDraft): boolean {
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
 export function problemsOf(draft: HostDraft, isNew: boolean): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.host.trim()) problems.host = "A host needs a name.";
+  if (!draft.host.trim()) problems.host = "Enter a host name.";
   else if (!/^[\w .-]+$/.test(draft.host)) {
     problems.host =
-      "Only letters, digits, spaces, dots, dashes and underscores. The visible name may be anything.";
+      "Use only letters, digits, spaces, dots, dashes and underscores. The visible name has no such limit.";
   }
   if (draft.groupids.length === 0) problems.groups = "Choose at least one group.";
   if (usesPsk(draft) && isNew && (!draft.pskIdentity || !draft.psk)) {
-    problems.psk = "A pre-shared key needs an identity and a key.";
+    problems.psk = "Enter a PSK identity and a key.";
   }
   const macro = macrosProblem(draft.macros);
   if (macro) problems.macros = macro;
   if (draft.psk && !/^([0-9a-fA-F]{2}){16,256}$/.test(draft.psk)) {
-    problems.psk = "The key is 32 to 512 hexadecimal digits.";
+    problems.psk = "The key must have 32 to 512 hexadecimal digits.";
   }
   return problems;
 }

@@ -43,7 +43,7 @@ export function HostForm({ host }: { host: Host | null }) {
     const clear = await askUnlinked(
       unlinkedTemplates(draft, host),
       <p>
-        <b>Unlink</b> keeps the items, triggers and history it brought, as this host's own.{" "}
+        <b>Unlink</b> keeps the template's items, triggers and history on this host.{" "}
         <b>Unlink and clear</b> deletes them.
       </p>,
     );
@@ -57,8 +57,8 @@ export function HostForm({ host }: { host: Host | null }) {
         title="Host"
         note={
           discovered
-            ? "Discovery made this host. Its names, groups, interfaces and encryption follow the host prototype and the rule's host; change them there."
-            : "The host name is what agents send; the visible name is what people read."
+            ? "This host was discovered. Its names, groups, interfaces and encryption come from the host prototype and from the host of the discovery rule. Change them there."
+            : "Agents use the host name. The UI shows the visible name."
         }
       >
         <OwnerFields
@@ -69,7 +69,7 @@ export function HostForm({ host }: { host: Host | null }) {
           isNew={host === null}
           fixed={discovered}
           templates={host?.parentTemplates ?? []}
-          templatesHint="What a template brings appears at once. Unlinking asks what becomes of it."
+          templatesHint="Template items are added immediately. When you unlink a template, you choose whether to keep them."
         />
         <TextareaField
           label="Description"
@@ -85,7 +85,7 @@ export function HostForm({ host }: { host: Host | null }) {
       </FormSection>
       <FormSection
         title="Interfaces"
-        note="Where Vedette connects to. Active agents and senders need none."
+        note="Addresses that Vedette connects to. Active agents and senders do not need an interface."
       >
         <fieldset disabled={discovered} className="contents">
           <InterfacesEditor
@@ -95,19 +95,22 @@ export function HostForm({ host }: { host: Host | null }) {
         </fieldset>
       </FormSection>
       {usesIpmi(draft) && (
-        <FormSection title="IPMI" note="Who asks the host's management controller.">
+        <FormSection title="IPMI" note="Access to the host's management controller.">
           <fieldset disabled={discovered} className="contents">
             <IpmiFields draft={draft} set={set} />
           </fieldset>
         </FormSection>
       )}
-      <FormSection title="Tags" note="Go with every problem of this host.">
+      <FormSection title="Tags" note="Added to each problem of this host.">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>
-      <FormSection title="Macros" note="Override those of templates and the global ones.">
+      <FormSection title="Macros" note="Override template macros and global macros.">
         <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
       </FormSection>
-      <FormSection title="Encryption" note="Between Vedette and this host's agent.">
+      <FormSection
+        title="Encryption"
+        note="Connections between Vedette and the agent of this host."
+      >
         <fieldset disabled={discovered} className="contents">
           <TlsFields draft={draft} set={set} isNew={host === null} error={problems.psk} />
         </fieldset>

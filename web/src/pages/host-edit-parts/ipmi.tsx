@@ -2,11 +2,11 @@ import { SelectField, TextField } from "~/ui/field";
 import type { HostDraft } from "./draft";
 
 const AUTH = [
-  ["-1", "The best that the device offers"],
+  ["-1", "Default (strongest that the device offers)"],
   ["6", "RMCP+ (IPMI 2.0)"],
   ["2", "MD5 (IPMI 1.5)"],
   ["1", "MD2 (IPMI 1.5)"],
-  ["4", "Straight: the password is readable on its way"],
+  ["4", "Straight (password in clear text)"],
   ["0", "None"],
 ] as const;
 

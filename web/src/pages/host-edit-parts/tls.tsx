@@ -47,14 +47,14 @@ export function TlsFields({ draft, set, isNew, error }: TlsFieldsProps) {
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="PSK identity"
-            hint={isNew ? undefined : "Empty keeps the stored one."}
+            hint={isNew ? undefined : "Leave empty to keep the current identity."}
             value={draft.pskIdentity}
             onChange={(pskIdentity) => set({ pskIdentity })}
           />
           <TextField
             label="PSK"
             error={error}
-            hint={isNew ? "32 to 512 hexadecimal digits" : "Empty keeps the stored one."}
+            hint={isNew ? "32 to 512 hexadecimal digits" : "Leave empty to keep the current key."}
             className="font-mono"
             value={draft.psk}
             onChange={(psk) => set({ psk })}

@@ -48,7 +48,7 @@ export function HostFacts({ host }: { host: Host }) {
         </span>
       )}
       <span className="text-soft">{host.hostgroups.map((group) => group.name).join(", ")}</span>
-      <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={8} />
+      <TagList tags={[...host.tags, ...(host.inheritedTags ?? [])]} max={12} wrap />
     </div>
   );
 }
@@ -63,7 +63,7 @@ export function InterfaceErrors({ host }: { host: Host }) {
         <ErrorNote
           key={iface.interfaceid}
           what={`${interfaceName(iface.type)} ${interfaceAddress(iface)} is not available: ${iface.error}`}
-          todo="Check that the agent runs, listens on this address and allows this server (parameter Server)."
+          todo="Check that the agent is running, listens on this address and allows this server (parameter Server)."
         />
       ))}
     </div>
@@ -100,7 +100,7 @@ export function HostActions({ host }: { host: Host }) {
   const onDelete = async () => {
     const body = (
       <>
-        <p>Its items, triggers, problems and history go with it. This cannot be undone.</p>
+        <p>Its items, triggers, problems and history are deleted too. This cannot be undone.</p>
         <p className="text-soft">To keep the history, stop monitoring instead.</p>
       </>
     );

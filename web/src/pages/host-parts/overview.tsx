@@ -15,6 +15,7 @@ import { SeverityBadge } from "~/ui/severity";
 import { Empty, SkeletonRows } from "~/ui/state";
 import { useNow } from "~/util/hooks";
 import { keyGraphs } from "~/util/key-graphs";
+import { severityName } from "~/util/severity";
 import { formatDuration, type TimeRange } from "~/util/time";
 
 interface OverviewProps {
@@ -57,12 +58,23 @@ function Problems({ hostid }: { hostid: string }) {
               <Link
                 to="/problems"
                 search={{ host: hostid, event: row.eventid }}
-                className="grid h-9 grid-cols-[7.5rem_minmax(0,1fr)_4.5rem] items-center sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,12rem)_5rem] gap-3 px-4 hover:bg-hover"
+                className="grid h-12 grid-cols-[minmax(0,1fr)_4.5rem] items-center gap-3 px-4 hover:bg-hover sm:h-9 sm:grid-cols-[7.5rem_minmax(0,1fr)_minmax(0,12rem)_5rem]"
               >
-                <SeverityBadge severity={row.severity} className="w-fit" />
-                <span className="flex min-w-0 items-center gap-1.5">
-                  <span className="truncate font-medium">{row.name}</span>
-                  <SilencedMark row={row} />
+                <SeverityBadge severity={row.severity} className="w-fit max-sm:hidden" />
+                <span className="flex min-w-0 items-center gap-1.5 max-sm:flex-col max-sm:items-start max-sm:gap-0">
+                  <span className="max-w-full truncate font-medium">{row.name}</span>
+                  <span className="flex max-w-full items-center gap-1.5">
+                    <span
+                      className="text-xs sm:hidden"
+                      style={{ color: `var(--sev-${row.severity}-ink)` }}
+                    >
+                      {severityName(row.severity)}
+                    </span>
+                    <span className="min-w-0 truncate text-xs text-soft sm:hidden">
+                      {row.opdata}
+                    </span>
+                    <SilencedMark row={row} />
+                  </span>
                 </span>
                 <span className="truncate text-soft max-sm:hidden">{row.opdata}</span>
                 <span className="tabular text-right text-xs text-soft">
@@ -144,7 +156,7 @@ export function HostOverview({ host, items, range, onRange }: OverviewProps) {
           >
             {items.length === 0
               ? "This host has no items. Link a template, or create an item."
-              : "Its items have no numbers yet. Most arrive within a minute of the agent's first answer."}
+              : "Its items have no numeric values yet. Most values arrive within a minute of the agent's first response."}
           </Empty>
         </Card>
       ) : (

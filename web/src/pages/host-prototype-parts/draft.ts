@@ -47,12 +47,12 @@ const linesOf = (text: string) => [
 
 function hostProblem(host: string): string | undefined {
   const rest = withoutLldMacros(host);
-  if (!host.trim()) return "A host prototype needs a name.";
+  if (!host.trim()) return "Enter a host name.";
   if (rest === host) {
-    return "The host name needs a discovery macro, such as {#NAME}: else all hosts had the same.";
+    return "The host name must contain a discovery macro, such as {#NAME}, so that each host has a unique name.";
   }
   if (!/^[\w .-]*$/.test(rest)) {
-    return "Only letters, digits, spaces, dots, dashes and underscores beside discovery macros.";
+    return "Besides discovery macros, use only letters, digits, spaces, dots, dashes and underscores.";
   }
   return undefined;
 }
@@ -66,7 +66,10 @@ export function problemsOf(draft: HostPrototypeDraft): Record<string, string> {
   put("host", hostProblem(draft.host));
   put("groups", draft.groupids.length ? undefined : "Choose at least one group.");
   const plain = linesOf(draft.groupNames).find((name) => withoutLldMacros(name) === name);
-  put("groupNames", plain && `"${plain}" has no discovery macro: choose such a group above.`);
+  put(
+    "groupNames",
+    plain && `"${plain}" contains no discovery macro. Choose existing groups above.`,
+  );
   put("macros", macrosProblem(draft.macros));
   return problems;
 }

@@ -34,7 +34,7 @@ function Interfaces({ draft, set }: PartProps) {
   return (
     <FormSection
       title="Interfaces"
-      note="Where Vedette connects to. Addresses and ports take discovery macros."
+      note="Addresses that Vedette connects to. Addresses and ports may contain discovery macros."
     >
       <div className="flex">
         <Segmented<"0" | "1">
@@ -42,8 +42,8 @@ function Interfaces({ draft, set }: PartProps) {
           value={draft.custom}
           onChange={own}
           options={[
-            ["0", "As the rule's host"],
-            ["1", "Own"],
+            ["0", "Inherit"],
+            ["1", "Custom"],
           ]}
         />
       </div>
@@ -54,7 +54,7 @@ function Interfaces({ draft, set }: PartProps) {
         />
       ) : (
         <p className="text-sm text-soft">
-          Each discovered host gets the interfaces of the host that the rule runs on.
+          Discovered hosts get the interfaces of the host of the discovery rule.
         </p>
       )}
     </FormSection>
@@ -87,12 +87,12 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       isNew={id === null}
       save={() => saveHostPrototype(id, params())}
       onSaved={leave}
-      inherited={inherited && "Its state can be changed here."}
+      inherited={inherited && "You can change its state here."}
       remove={() => deleteHostPrototype(id ?? "")}
       onDeleted={leave}
-      loss="The hosts and groups that discovery has made of it go with it, and the hosts' history."
+      loss="The hosts and groups discovered with it are deleted too, with the history of the hosts."
     >
-      <FormSection title="State" note="Of the hosts that discovery makes from now on.">
+      <FormSection title="State" note="Applies to hosts that are discovered from now on.">
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
             label="Discover hosts"
@@ -100,7 +100,7 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
             onChange={(e) => set({ discovered: e.target.checked })}
           />
           <Checkbox
-            label="Monitor them at once"
+            label="Create enabled"
             checked={draft.monitored}
             onChange={(e) => set({ monitored: e.target.checked })}
           />
@@ -109,19 +109,19 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
       <fieldset disabled={inherited} className="contents">
         <FormSection
           title="Hosts"
-          note="Each discovered thing becomes a host with these names, groups and templates."
+          note="Each discovered entity becomes a host with these names, groups and templates."
         >
           <OwnerFields
             of="host"
             {...part}
             isNew={id === null}
-            hint="With a discovery macro, such as {#NAME}"
+            hint="Must contain a discovery macro, such as {#NAME}"
             templates={prototype?.templates ?? []}
           >
             <TextareaField
-              label="Groups by discovery"
+              label="Group prototypes"
               error={problems.groupNames}
-              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. A changed line renames the groups that discovery has made, a removed one deletes them."
+              hint="One per line, with discovery macros, such as Datacenters/{#DATACENTER}. If you change a line, its discovered groups are renamed. If you remove it, they are deleted."
               rows={2}
               value={draft.groupNames}
               onChange={(groupNames) => set({ groupNames })}
@@ -136,12 +136,12 @@ export function HostPrototypeForm({ ruleid, prototype, onDone }: HostPrototypeFo
           />
         </FormSection>
         <Interfaces {...part} />
-        <FormSection title="Tags" note="Go with every problem of the hosts.">
+        <FormSection title="Tags" note="Added to each problem of the hosts.">
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
         <FormSection
           title="Macros"
-          note="Beside those of the rule's host, which discovered hosts have too."
+          note="Added to the macros of the discovery rule's host, which discovered hosts also have."
         >
           <MacrosEditor macros={draft.macros} onChange={(macros) => set({ macros })} />
         </FormSection>

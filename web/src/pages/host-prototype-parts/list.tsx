@@ -29,7 +29,7 @@ export function HostPrototypes({ ruleid }: { ruleid: string }) {
       ]}
       empty={
         <Empty icon="hosts" title="No host prototypes">
-          Each discovered thing becomes the hosts that stand here: virtual machines, for example.
+          Host prototypes create hosts for discovered entities, such as virtual machines.
         </Empty>
       }
       row={(prototype) => (

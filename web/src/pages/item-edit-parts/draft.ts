@@ -97,15 +97,14 @@ export function problemsOf(
   interfaces: readonly HostInterface[] | null,
 ): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "Write a name.";
-  if (!draft.key.trim()) problems.key = "Write a key.";
+  if (!draft.name.trim()) problems.name = "Enter a name.";
+  if (!draft.key.trim()) problems.key = "Enter a key.";
   if (isPolled(draft.type) && !draft.delay.trim())
-    problems.delay = "Write an interval, such as 1m.";
-  if (draft.type === "18" && draft.masterId === "0")
-    problems.master = "Choose the item this one depends on.";
-  if (draft.type === "15" && !draft.formula.trim()) problems.formula = "Write the formula.";
-  if (draft.type === "19" && !draft.url.trim()) problems.url = "Write the address to ask.";
-  if (draft.type === "20" && !draft.snmpOid.trim()) problems.snmp = "Write the OID.";
+    problems.delay = "Enter an interval, such as 1m.";
+  if (draft.type === "18" && draft.masterId === "0") problems.master = "Choose a master item.";
+  if (draft.type === "15" && !draft.formula.trim()) problems.formula = "Enter a formula.";
+  if (draft.type === "19" && !draft.url.trim()) problems.url = "Enter a URL.";
+  if (draft.type === "20" && !draft.snmpOid.trim()) problems.snmp = "Enter an OID.";
   for (const { field, label, required } of EXTRAS[draft.type] ?? []) {
     if (required && !draft.extra[field]?.trim()) problems[field] = `${label} cannot be empty.`;
   }

@@ -17,7 +17,7 @@ export interface ExtraField {
 const TIMEOUT: ExtraField = {
   field: "timeout",
   label: "Timeout",
-  hint: "Such as 10s; empty takes the general one",
+  hint: "Such as 10s. Leave empty to use the global timeout.",
 };
 const USERNAME: ExtraField = { field: "username", label: "User name" };
 const PASSWORD: ExtraField = { field: "password", label: "Password", secret: true };
@@ -26,11 +26,11 @@ const SCRIPT: ExtraField = {
   label: "Script",
   multiline: true,
   required: true,
-  hint: "Body of function (value), where value is a JSON text of the parameters",
+  hint: "Body of function (value). The value is a JSON string with the parameters.",
 };
 const BROWSER_SCRIPT: ExtraField = {
   ...SCRIPT,
-  hint: "Body of function (value), where value is a JSON text of the parameters; new Browser(Browser.chromeOptions()) leads a browser",
+  hint: "Body of function (value). The value is a JSON string with the parameters. Start a browser with new Browser(Browser.chromeOptions()).",
 };
 const PARAMETERS: ExtraField = {
   field: "parameters",
@@ -53,7 +53,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     {
       field: "trapper_hosts",
       label: "Allowed hosts",
-      hint: "Addresses or names, separated by commas; empty allows everybody",
+      hint: "IP addresses or DNS names, separated by commas. Leave empty to allow all.",
     },
   ],
   "3": [USERNAME, PASSWORD, TIMEOUT],
@@ -69,7 +69,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     {
       field: "ipmi_sensor",
       label: "IPMI sensor",
-      hint: "Its name, or name: and the name with its entity; the key ipmi.get needs none",
+      hint: "Sensor name, or name: with the full sensor name and entity. The key ipmi.get does not need a sensor.",
     },
   ],
   "13": [
@@ -82,7 +82,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
       ],
     },
     { ...USERNAME, required: true },
-    { ...PASSWORD, hint: "Of the user, or of the key" },
+    { ...PASSWORD, hint: "Password of the user or passphrase of the key" },
     { field: "publickey", label: "Public key file" },
     { field: "privatekey", label: "Private key file" },
     COMMANDS,
@@ -103,7 +103,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     },
     {
       field: "retrieve_mode",
-      label: "Value is",
+      label: "Retrieve mode",
       choices: [
         ["0", "Body"],
         ["1", "Headers"],
@@ -142,7 +142,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     },
     {
       field: "post_type",
-      label: "Type of request body",
+      label: "Request body type",
       choices: [
         ["0", "Raw"],
         ["2", "JSON"],
@@ -154,7 +154,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     {
       field: "authtype",
       label: "Authentication",
-      hint: "Kerberos takes a ticket of the server's machine, not user and password",
+      hint: "Kerberos uses a ticket of the server's machine instead of the user name and password.",
       choices: [
         ["0", "None"],
         ["1", "Basic"],
@@ -167,7 +167,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     PASSWORD,
     {
       field: "verify_peer",
-      label: "Check the certificate",
+      label: "Verify certificate",
       choices: [
         ["0", "No"],
         ["1", "Yes"],
@@ -175,7 +175,7 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
     },
     {
       field: "verify_host",
-      label: "Check the host name",
+      label: "Verify host name",
       choices: [
         ["0", "No"],
         ["1", "Yes"],
@@ -187,17 +187,21 @@ export const EXTRAS: Record<string, readonly ExtraField[]> = {
       hint: "In the server's --ssl-cert-location",
     },
     { field: "ssl_key_file", label: "Key file", hint: "In the server's --ssl-key-location" },
-    { field: "ssl_key_password", label: "Password of the key" },
+    { field: "ssl_key_password", label: "Key password" },
     { field: "http_proxy", label: "HTTP proxy", hint: "Such as http://proxy:3128" },
     {
       field: "allow_traps",
-      label: "Take sent values too",
+      label: "Enable trapping",
       choices: [
         ["0", "No"],
         ["1", "Yes"],
       ],
     },
-    { field: "trapper_hosts", label: "Who may send", hint: "Addresses; empty = everybody" },
+    {
+      field: "trapper_hosts",
+      label: "Allowed hosts",
+      hint: "Addresses. Leave empty to allow all.",
+    },
     TIMEOUT,
   ],
   "20": [TIMEOUT],

@@ -29,7 +29,7 @@ export function FilterEditor({ filter, onChange }: FilterEditorProps) {
       {conditions.length > 1 && (
         <div className="grid gap-2 sm:grid-cols-2">
           <Select
-            aria-label="How conditions combine"
+            aria-label="Type of calculation"
             options={EVALTYPES}
             value={filter.evaltype}
             onChange={(e) => onChange({ ...filter, evaltype: e.target.value })}

@@ -76,14 +76,14 @@ function ValueFields({
       />
       <TextField
         label="Keep history"
-        hint="0 keeps none"
+        hint="0 disables storage"
         value={draft.history}
         onChange={(history) => set({ history })}
       />
       {hasTrends(draft.valueType) && (
         <TextField
           label="Keep hourly trends"
-          hint="0 keeps none"
+          hint="0 disables storage"
           value={draft.trends}
           onChange={(trends) => set({ trends })}
         />
@@ -148,8 +148,8 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       }}
       loss={
         kind === "item"
-          ? "Its history and the triggers that use it go with it."
-          : "What it made on hosts goes with it."
+          ? "Its history and the triggers that use it are deleted too."
+          : "The objects discovered with it are deleted too."
       }
       buttons={
         <Button icon="flask" onClick={() => setTesting(true)}>
@@ -192,7 +192,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
           error={errors.key}
           hint={
             kind === "prototype"
-              ? "With a discovery macro in it, such as vfs.fs.size[{#FSNAME},used]"
+              ? "Must contain a discovery macro, such as vfs.fs.size[{#FSNAME},used]"
               : "Such as system.cpu.util[,user] or app.requests"
           }
           disabled={inherited}
@@ -225,7 +225,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       </FormSection>
       <FormSection
         title="Preprocessing"
-        note="Each value goes through these steps, in this order, before it is kept."
+        note="Each value is processed by these steps, in this order, before it is stored."
       >
         <StepsEditor
           steps={draft.preprocessing}
@@ -237,7 +237,7 @@ export function ItemForm({ owner, kind, item, ruleid, onDone, onDeleted }: ItemF
       {kind === "rule" ? (
         <RuleFields draft={draft} set={set} disabled={inherited} error={errors.overrides} />
       ) : (
-        <FormSection title="Value" note="How it is written and how long it is kept.">
+        <FormSection title="Value" note="Format and retention.">
           <ValueFields draft={draft} set={set} ownerid={owner.id} inherited={inherited} />
         </FormSection>
       )}

@@ -46,7 +46,7 @@ const SINGLE: Partial<
 };
 const WORDS: Record<Change, string> = {
   opdiscover: "Discover",
-  opstatus: "Create",
+  opstatus: "Create enabled",
   opperiod: "Interval",
   ophistory: "Keep history",
   optrends: "Keep trends",
@@ -109,7 +109,7 @@ function Operation({ operation, onChange, onRemove }: OperationProps & { onRemov
           onChange={(e) => onChange(onObject(operation, e.target.value))}
         />
         <Select
-          aria-label="Whose name"
+          aria-label="Name condition"
           options={OPERATORS}
           value={operation.operator}
           className="max-sm:col-start-1"
@@ -117,7 +117,7 @@ function Operation({ operation, onChange, onRemove }: OperationProps & { onRemov
         />
         <Input
           aria-label="Name"
-          placeholder="empty: any"
+          placeholder="any name"
           value={operation.value}
           className="max-sm:col-start-1"
           onChange={(e) => onChange({ ...operation, value: e.target.value })}
@@ -169,7 +169,7 @@ function OverrideCard({ override, onChange, onRemove, onUp }: OverrideCardProps)
             value={override.name}
             onChange={(e) => onChange({ ...override, name: e.target.value })}
           />
-          {onUp && <IconButton icon="up" label="Try it earlier" onClick={onUp} />}
+          {onUp && <IconButton icon="up" label="Move up" onClick={onUp} />}
           <IconButton icon="trash" label="Remove override" onClick={onRemove} />
         </div>
         <Rules override={override} onChange={onChange} />
@@ -184,14 +184,14 @@ function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onC
   return (
     <>
       <div className="flex flex-col gap-2">
-        <span className="text-xs font-medium text-soft">For rows that pass (none: all rows)</span>
+        <span className="text-xs font-medium text-soft">Filter (no conditions: all rows)</span>
         <FilterEditor
           filter={override.filter}
           onChange={(filter) => onChange({ ...override, filter })}
         />
       </div>
       <div className="flex flex-col gap-3">
-        <span className="text-xs font-medium text-soft">Make otherwise</span>
+        <span className="text-xs font-medium text-soft">Operations</span>
         {operations.map((operation, i) => (
           <Operation
             // biome-ignore lint/suspicious/noArrayIndexKey: lines have no identity but their place
@@ -204,7 +204,7 @@ function Rules({ override, onChange }: Pick<OverrideCardProps, "override" | "onC
         <AddButton onClick={() => set([...operations, newOperation()])}>Add operation</AddButton>
       </div>
       <Checkbox
-        label="Leave the overrides after this one out where it applies"
+        label="If the filter matches, skip the following overrides"
         checked={override.stop === "1"}
         onChange={(e) => onChange({ ...override, stop: e.target.checked ? "1" : "0" })}
       />

@@ -75,9 +75,9 @@ describe("overrides", () => {
   it("tell what is wrong", () => {
     const named = { ...newOverride(), name: "a" };
     expect(overrideProblem([named])).toBeNull();
-    expect(overrideProblem([newOverride()])).toMatch(/needs a name/);
+    expect(overrideProblem([newOverride()])).toMatch(/Enter a name/);
     expect(overrideProblem([named, named])).toMatch(/same name/);
     const idle = toggled(newOperation(), "opdiscover");
-    expect(overrideProblem([{ ...named, operations: [idle] }])).toMatch(/changes nothing/);
+    expect(overrideProblem([{ ...named, operations: [idle] }])).toMatch(/has no effect/);
   });
 });

@@ -10,12 +10,12 @@ export const OBJECTS = [
 ] as const;
 
 export const OPERATORS = [
-  ["0", "named exactly"],
-  ["1", "not named"],
-  ["2", "whose name contains"],
-  ["3", "whose name does not contain"],
-  ["8", "whose name matches"],
-  ["9", "whose name does not match"],
+  ["0", "name equals"],
+  ["1", "name does not equal"],
+  ["2", "name contains"],
+  ["3", "name does not contain"],
+  ["8", "name matches"],
+  ["9", "name does not match"],
 ] as const;
 
 /** What an operation can set, and what it sets at first. */
@@ -93,12 +93,12 @@ export function overrideParams(overrides: readonly Override[]): object[] {
 /** Why overrides cannot be saved; null = they can. */
 export function overrideProblem(overrides: readonly Override[]): string | null {
   const names = overrides.map((override) => override.name.trim());
-  if (names.includes("")) return "Each override needs a name.";
+  if (names.includes("")) return "Enter a name for each override.";
   if (new Set(names).size < names.length) return "Two overrides have the same name.";
   const idle = overrides.find(({ operations }) =>
     operations.some((operation) =>
       changesOf(operation.operationobject).every((name) => operation[name] === undefined),
     ),
   );
-  return idle ? `An operation of “${idle.name}” changes nothing.` : null;
+  return idle ? `An operation of “${idle.name}” has no effect.` : null;
 }

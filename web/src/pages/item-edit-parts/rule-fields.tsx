@@ -7,8 +7,8 @@ import { OverridesEditor } from "./overrides-editor";
 
 const LIFETIMES = [
   ["0", "Delete after"],
-  ["1", "Keep for ever"],
-  ["2", "Delete at once"],
+  ["1", "Never delete"],
+  ["2", "Delete immediately"],
 ] as const;
 interface RuleFieldsProps {
   draft: ItemDraft;
@@ -55,21 +55,18 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
     <>
       <FormSection
         title="Discovery macros"
-        note="Where in each row of the data a macro finds its value. Rows that have the macros as members need none."
+        note="Path of each macro's value in a row of the data. Not needed if the rows contain the macros as members."
       >
         <fieldset disabled={disabled}>
           <Paths draft={draft} set={set} />
         </fieldset>
       </FormSection>
-      <FormSection title="Filter" note="Only rows that pass it are discovered.">
+      <FormSection title="Filter" note="Only rows that match the filter are discovered.">
         <fieldset disabled={disabled}>
           <FilterEditor filter={draft.filter} onChange={(filter) => set({ filter })} />
         </fieldset>
       </FormSection>
-      <FormSection
-        title="Overrides"
-        note="What is made otherwise for some rows, tried in this order."
-      >
+      <FormSection title="Overrides" note="Settings for some of the rows, applied in this order.">
         <fieldset disabled={disabled}>
           <OverridesEditor
             overrides={draft.overrides}
@@ -78,10 +75,10 @@ export function RuleFields({ draft, set, disabled, error }: RuleFieldsProps) {
         </fieldset>
         {error && <p className="text-xs text-bad-ink">{error}</p>}
       </FormSection>
-      <FormSection title="Lost things" note="What is no longer in the discovered data.">
+      <FormSection title="Lost resources" note="Discovered objects that are no longer in the data.">
         <div className="grid gap-4 sm:grid-cols-2">
           <SelectField
-            label="Items, triggers and hosts made before"
+            label="Lost items, triggers and hosts"
             options={LIFETIMES}
             value={draft.lifetimeType}
             onChange={(lifetimeType) => set({ lifetimeType })}

@@ -163,7 +163,7 @@ export function StepsEditor({ steps, onChange, disabled, only }: StepsEditorProp
     <fieldset disabled={disabled} className={cx("flex flex-col gap-2", disabled && "opacity-60")}>
       <legend className="sr-only">Preprocessing steps</legend>
       {steps.length === 0 && (
-        <p className="text-sm text-soft">None: values are kept as they arrive.</p>
+        <p className="text-sm text-soft">No steps: values are stored as received.</p>
       )}
       <ol className="flex flex-col gap-2">
         {steps.map((step, i) => (

@@ -38,11 +38,11 @@ function useMacros(macros: readonly string[], ownerid: string) {
       macro,
       value: typed.get(macro) ?? found?.definition.value ?? "",
       from: secret
-        ? "Secret: type a value for this test"
+        ? "Secret: enter a value for this test"
         : found
           ? found.level.from
           : macro.startsWith("{#")
-            ? "Discovery macro: type a value"
+            ? "Discovery macro: enter a value"
             : "Not defined",
     };
   });
@@ -87,13 +87,13 @@ function PreviousFields({
     <div className="grid gap-4 sm:grid-cols-2">
       <TextField
         label="Previous value"
-        hint="As it came in, before any step"
+        hint="As received, before preprocessing"
         value={previous.value}
         onChange={(value) => onChange({ ...previous, value })}
       />
       <TextField
         label="Previous time"
-        hint="Such as now-60s; empty: there was none"
+        hint="Such as now-60s. Leave empty if there is none."
         value={previous.time}
         onChange={(value) => onChange({ ...previous, time: value })}
       />
@@ -160,11 +160,11 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
         <div className="flex flex-wrap items-center gap-3">
           {askable && (
             <Segmented
-              label="Where the value comes from"
+              label="Value source"
               value={source}
               onChange={setSource}
               options={[
-                ["typed", "Type a value"],
+                ["typed", "Enter a value"],
                 ["host", "Get value from host"],
               ]}
             />
@@ -176,18 +176,18 @@ export default function TestDialog({ draft, kind, owner, onClose }: TestDialogPr
             />
           )}
           {source === "host" && host && (
-            <span className="text-soft">Collected from {host.name} when you test.</span>
+            <span className="text-soft">Collected from {host.name} during the test.</span>
           )}
           {source === "typed" && (
             <Checkbox
-              label="Stands for a failed check"
+              label="Treat as failed check"
               checked={failed}
               onChange={(e) => setFailed(e.target.checked)}
             />
           )}
           {source === "typed" && master && master.lastclock !== "0" && (
             <Button small onClick={() => setValue(master.lastvalue)}>
-              Take the last value of {master.name}
+              Use the last value of {master.name}
             </Button>
           )}
         </div>

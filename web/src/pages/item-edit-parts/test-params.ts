@@ -164,7 +164,7 @@ export interface ShownStep {
 
 function cutNote(outcome: Pick<StepOutcome, "truncated" | "original_size">): string | undefined {
   if (!outcome.truncated) return undefined;
-  return `The beginning of ${outcome.original_size ?? "more"} bytes`;
+  return `First part of ${outcome.original_size ?? "more"} bytes`;
 }
 
 function handledNote(outcome: StepOutcome): string | undefined {

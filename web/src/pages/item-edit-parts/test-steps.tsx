@@ -55,7 +55,7 @@ function Result({ step }: { step: ShownStep }) {
     return (
       <p className="py-1 text-xs text-soft">
         <span className="mr-1.5 rounded bg-sunken px-1.5 py-0.5 font-medium">Discarded</span>
-        {step.error ?? "The value ends here; nothing is kept."}
+        {step.error ?? "The value is discarded and not stored."}
       </p>
     );
   }
@@ -76,7 +76,7 @@ export function TestSteps({ steps, shown, outcome }: TestStepsProps) {
     <section aria-label="Steps" className="flex flex-col gap-2">
       <h3 className="text-xs font-semibold text-soft">Preprocessing</h3>
       {steps.length === 0 && (
-        <p className="text-sm text-soft">No steps: the value is kept as it arrives.</p>
+        <p className="text-sm text-soft">No steps: the value is stored as received.</p>
       )}
       <ol className="flex flex-col gap-2">
         {steps.map((step, i) => {
@@ -125,7 +125,7 @@ export function TestSteps({ steps, shown, outcome }: TestStepsProps) {
           {end?.error !== undefined ? (
             <Text text={end.error} tone="bad" />
           ) : result === null || result === undefined ? (
-            <p className="text-sm text-soft">No value: it was discarded.</p>
+            <p className="text-sm text-soft">No value. It was discarded.</p>
           ) : (
             <Text text={result} />
           )}

@@ -4,7 +4,7 @@ import { nameColumns } from "~/ui/name-columns";
 import { Dot } from "~/ui/severity";
 import type { Column } from "~/ui/table";
 import { TagList } from "~/ui/tag";
-import { periodWords, type State, stateWords } from "~/util/maintenance";
+import { periodWords, type State, stateAt, stateWords } from "~/util/maintenance";
 
 const TONES = { running: "warn", planned: "good", over: "off" } as const;
 
@@ -27,8 +27,7 @@ function Name({ row }: { row: MaintenanceDetail }) {
   );
 }
 
-function StateCell({ state }: { state: State | undefined }) {
-  if (!state) return null;
+function StateCell({ state }: { state: State }) {
   return (
     <span className="inline-flex items-center gap-1.5">
       <Dot tone={TONES[state.is]} />
@@ -37,15 +36,13 @@ function StateCell({ state }: { state: State | undefined }) {
   );
 }
 
-export function maintenanceColumns(
-  states: ReadonlyMap<string, State>,
-): Column<MaintenanceDetail>[] {
+export function maintenanceColumns(now: number): Column<MaintenanceDetail>[] {
   return [
     ...nameColumns<MaintenanceDetail>({
       header: "Maintenance",
       name: (row) => <Name row={row} />,
       nameWidth: "minmax(12rem, 1.6fr)",
-      state: (row) => <StateCell state={states.get(row.maintenanceid)} />,
+      state: (row) => <StateCell state={stateAt(row, now)} />,
       stateWidth: "13rem",
       more: coveredWords,
     }),
@@ -60,7 +57,7 @@ export function maintenanceColumns(
     },
     {
       id: "covers",
-      header: "Covers",
+      header: "Scope",
       width: "minmax(9rem, 1.2fr)",
       on: "wide",
       cell: (row) => (
@@ -83,7 +80,7 @@ export function maintenanceColumns(
     },
     {
       id: "periods",
-      header: "When",
+      header: "Schedule",
       width: "minmax(10rem, 1.4fr)",
       on: "wide",
       cell: (row) => (

@@ -36,9 +36,9 @@ describe("problemsOf", () => {
 
 describe("periodOf", () => {
   const wrong: [Partial<PeriodDraft>, RegExp][] = [
-    [{ length: "two hours" }, /length/],
+    [{ length: "two hours" }, /duration/],
     [{ length: "4m" }, /five minutes/],
-    [{ startDate: "" }, /when it starts/],
+    [{ startDate: "" }, /start time/],
     [{ repeat: "2", startTime: "25:00" }, /02:30/],
     [{ repeat: "2", every: "0" }, /1 to 999/],
     [{ repeat: "3", weekdays: 1, every: "100" }, /1 to 99/],

@@ -88,21 +88,21 @@ function count(text: string, max: number): number | null {
 export function periodOf(draft: PeriodDraft): Period | string {
   const { repeat, by } = draft;
   const length = lengthSeconds(draft.length);
-  if (length === null) return "A length is written like 2h, 90m or 1d 12h.";
-  if (length < LENGTH_MIN_S) return "A period lasts at least five minutes.";
+  if (length === null) return "Enter a duration such as 2h, 90m or 1d 12h.";
+  if (length < LENGTH_MIN_S) return "A period must last at least five minutes.";
   const none = { every: 1, months: 0, weekdays: 0, day: 0, startTime: 0, startDate: 0 };
   if (repeat === "0") {
     const startDate = moment(draft.startDate);
-    return startDate === null ? "Choose when it starts." : { ...none, repeat, length, startDate };
+    return startDate === null ? "Choose a start time." : { ...none, repeat, length, startDate };
   }
   const startTime = timeSeconds(draft.startTime);
-  if (startTime === null) return "A time of day is written like 02:30.";
+  if (startTime === null) return "Enter a time such as 02:30.";
   const timed = { ...none, repeat, length, startTime };
   const max = { "2": 999, "3": 99, "4": 5 }[repeat];
   const every = count(draft.every, max);
-  if (repeat === "2") return every ? { ...timed, every } : `Days: a number from 1 to ${max}.`;
+  if (repeat === "2") return every ? { ...timed, every } : `Days: enter a number from 1 to ${max}.`;
   if (repeat === "3") {
-    if (!every) return `Weeks: a number from 1 to ${max}.`;
+    if (!every) return `Weeks: enter a number from 1 to ${max}.`;
     if (draft.weekdays === 0) return "Choose at least one day of the week.";
     return { ...timed, every, weekdays: draft.weekdays };
   }
@@ -112,7 +112,9 @@ export function periodOf(draft: PeriodDraft): Period | string {
     return { ...timed, every: every ?? 1, months: draft.months, weekdays: draft.weekdays };
   }
   const day = count(draft.dayText, 31);
-  return day ? { ...timed, months: draft.months, day } : "Day of the month: 1 to 31.";
+  return day
+    ? { ...timed, months: draft.months, day }
+    : "Day of the month: enter a number from 1 to 31.";
 }
 
 /** When the draft would run by the clocks of a zone; periods that cannot be read are left out. */
@@ -127,8 +129,8 @@ export function scheduleOf(draft: Draft, zone?: string): Schedule | null {
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
 export function problemsOf(draft: Draft): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "A maintenance needs a name.";
-  if (scheduleOf(draft) === null) problems.till = "Its end comes after its begin.";
+  if (!draft.name.trim()) problems.name = "Enter a name.";
+  if (scheduleOf(draft) === null) problems.till = "The end must be after the start.";
   if (draft.groupids.length + draft.hostids.length === 0) {
     problems.covers = "Choose at least one host group or host.";
   }

@@ -8,7 +8,7 @@ import { useDraft } from "~/forms/use-draft";
 import { GroupPicker, HostPicker } from "~/parts/pickers";
 import { useFollow } from "~/parts/silence";
 import { Field, TextareaField, TextField } from "~/ui/field";
-import { Segmented } from "~/ui/segmented";
+import { SegmentedField } from "~/ui/segmented";
 import { useNow } from "~/util/hooks";
 import { nextRuns, runsUntil, WEEKDAYS } from "~/util/maintenance";
 import { formatClock, zoneName } from "~/util/time";
@@ -29,9 +29,9 @@ function Preview({ draft }: { draft: Draft }) {
   return (
     <section aria-label="Next starts" className="rounded-lg bg-sunken px-3 py-2.5">
       <h3 className="pb-1 text-xs font-semibold text-soft">Next starts</h3>
-      {until !== null && <p>Would run now, until {formatClock(until, "minute")}.</p>}
+      {until !== null && <p>Starts immediately and runs until {formatClock(until, "minute")}.</p>}
       {runs.length === 0 && until === null && (
-        <p>It would never run: no period starts while it is active.</p>
+        <p>Never runs: no period starts between Active since and Active till.</p>
       )}
       <ol>
         {runs.map(({ start, end }) => (
@@ -46,8 +46,8 @@ function Preview({ draft }: { draft: Draft }) {
         ))}
       </ol>
       <p className="pt-1 text-xs text-faint">
-        In this browser's time zone, {zoneName()}. Days and times of repeating periods are those of
-        the server's{zone ? `, ${zone}` : ""}.
+        Times are in the time zone of this browser, {zoneName()}. Repeating periods use the time
+        zone of the server{zone ? `, ${zone}` : ""}.
       </p>
     </section>
   );
@@ -82,9 +82,12 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
       onSaved={leave}
       remove={() => deleteMaintenances([id ?? ""])}
       onDeleted={leave}
-      loss="What it covers leaves maintenance at once."
+      loss="Its hosts leave maintenance immediately."
     >
-      <FormSection title="Maintenance" note="While it runs, problems are hidden and not notified.">
+      <FormSection
+        title="Maintenance"
+        note="Problems are hidden and send no notifications during maintenance."
+      >
         <TextField
           label="Name"
           required
@@ -95,19 +98,19 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
           onChange={(name) => set({ name })}
         />
         <div className="flex flex-col items-start gap-1">
-          <Segmented
-            label="Data"
+          <SegmentedField
+            label="Maintenance type"
             value={draft.noData ? "without" : "with"}
             onChange={(v) => set({ noData: v === "without" })}
             options={[
-              ["with", "Keep collecting data"],
-              ["without", "Collect no data"],
+              ["with", "With data collection"],
+              ["without", "No data collection"],
             ]}
           />
           <p className="text-xs text-faint">
             {draft.noData
-              ? "Values that arrive meanwhile are dropped; graphs have a gap."
-              : "Values are kept, and problems are found but hidden."}
+              ? "Values received during maintenance are discarded. Graphs have a gap."
+              : "Values are stored. Problems are created, but hidden."}
           </p>
         </div>
         <TextareaField
@@ -117,7 +120,7 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
           onChange={(description) => set({ description })}
         />
       </FormSection>
-      <FormSection title="Covers" note="Subgroups come along with their group.">
+      <FormSection title="Scope" note="Subgroups are included.">
         <Field label="Host groups" error={problems.covers}>
           {(id) => (
             <GroupPicker
@@ -141,7 +144,10 @@ export function MaintenanceForm({ maintenance, hostids }: FormProps) {
         </Field>
         <TagConditions draft={draft} set={set} />
       </FormSection>
-      <FormSection title="When" note="Periods that start while the maintenance is active.">
+      <FormSection
+        title="Schedule"
+        note="Time periods that start between Active since and Active till."
+      >
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
             label="Active since"

@@ -80,12 +80,12 @@ function Monthly({ period, set }: PeriodProps) {
       />
       <div className="flex flex-wrap items-end gap-3">
         <Segmented
-          label="Chosen by"
+          label="Date"
           value={period.by}
           onChange={(by) => set({ by })}
           options={[
             ["day", "Day of the month"],
-            ["weekdays", "Days of a week"],
+            ["weekdays", "Day of the week"],
           ]}
         />
         {period.by === "day" ? (
@@ -129,7 +129,7 @@ function PeriodFields({ period, set }: PeriodProps) {
         {repeat === "3" && <Every period={period} set={set} unit="weeks" />}
         {repeat === "0" ? (
           <TextField
-            label="Starts"
+            label="Start"
             type="datetime-local"
             value={period.startDate}
             onChange={(startDate) => set({ startDate })}
@@ -143,7 +143,7 @@ function PeriodFields({ period, set }: PeriodProps) {
           />
         )}
         <TextField
-          label="Lasts"
+          label="Duration"
           placeholder="2h 30m"
           value={period.length}
           onChange={(length) => set({ length })}

@@ -19,23 +19,23 @@ export function TagConditions({ draft, set }: TagConditionsProps) {
   if (noData) {
     return (
       <p className="text-xs text-faint">
-        Without data there are no problems to choose by tags: all of these hosts are covered.
+        Tags do not apply without data collection: all problems of these hosts are hidden.
       </p>
     );
   }
   return (
     <fieldset className="flex flex-col gap-2">
       <legend className="pb-1 text-xs font-medium text-soft">
-        Only problems with these tags{tags.length === 0 && ": none chosen, all problems are hidden"}
+        Only problems with these tags{tags.length === 0 && " (no tags: all problems)"}
       </legend>
       {tags.length > 1 && (
         <Segmented
-          label="Tags are joined by"
+          label="Tag evaluation"
           value={draft.anyTag ? "any" : "all"}
           onChange={(v) => set({ anyTag: v === "any" })}
           options={[
-            ["all", "One of each name"],
-            ["any", "Any of them"],
+            ["all", "And/Or: each tag name"],
+            ["any", "Or: any tag"],
           ]}
         />
       )}

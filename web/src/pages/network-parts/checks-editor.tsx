@@ -110,7 +110,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
           >
             <div className="flex items-end gap-2">
               <SelectField
-                label="Looks for"
+                label="Check type"
                 fieldClass="flex-1"
                 options={KINDS}
                 value={type}
@@ -120,7 +120,7 @@ export function ChecksEditor({ checks, onChange, onRemove, problems }: ChecksEdi
             </div>
             {isPing(type) ? (
               <Checkbox
-                label="Answers from other addresses count"
+                label="Allow redirection"
                 className="self-end pb-2"
                 checked={check.allow_redirect === "1"}
                 onChange={(e) => set({ allow_redirect: e.target.checked ? "1" : "0" })}

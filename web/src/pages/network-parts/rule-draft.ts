@@ -88,21 +88,21 @@ export function withoutCheck(draft: RuleDraft, at: number): RuleDraft {
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
 export function ruleProblems(draft: RuleDraft): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "A rule needs a name.";
+  if (!draft.name.trim()) problems.name = "Enter a name.";
   const range = rangeProblem(draft.iprange);
   if (range) problems.iprange = range;
   if (!/^(\d+[smhdw]?|\{\$.+\})$/.test(draft.delay.trim())) {
-    problems.delay = "An interval is written like 1h or 30m.";
+    problems.delay = "Enter an interval such as 1h or 30m.";
   }
   if (!/^\d{1,3}$/.test(draft.concurrency.trim())) {
-    problems.concurrency = "A number from 0 to 999; 0 is as many as go.";
+    problems.concurrency = "Enter a number from 0 to 999. 0 means automatic.";
   }
   if (draft.checks.length === 0) problems.checks = "Add at least one check.";
   for (const [n, check] of draft.checks.entries()) {
     const ports = isPing(check.type) ? undefined : portsProblem(check.ports);
     if (ports) problems[`check${n}`] = ports;
     else if (hasValue(check.type) && !check.key_.trim()) {
-      problems[`check${n}`] = isAgent(check.type) ? "Give an item key." : "Give an OID.";
+      problems[`check${n}`] = isAgent(check.type) ? "Enter an item key." : "Enter an OID.";
     }
   }
   return problems;

@@ -32,9 +32,9 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
       onSaved={leave}
       remove={() => deleteNetworkRules([id ?? ""])}
       onDeleted={leave}
-      loss="What it found goes with it; hosts that were made of it stay."
+      loss="Its discovered hosts and services are deleted. Hosts created by actions are kept."
     >
-      <FormSection title="Rule" note="Where it looks, and how often.">
+      <FormSection title="Rule" note="Addresses to scan, and how often.">
         <TextField
           label="Name"
           required
@@ -48,23 +48,23 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           label="Addresses"
           required
           error={problems.iprange}
-          hint="Addresses, ranges and networks, separated by commas; each at most 65,536 addresses."
+          hint="Addresses, ranges and networks, separated by commas. Each may contain up to 65,536 addresses."
           maxLength={2048}
           value={draft.iprange}
           onChange={(iprange) => set({ iprange })}
         />
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField
-            label="Look every"
+            label="Update interval"
             required
             error={problems.delay}
             value={draft.delay}
             onChange={(delay) => set({ delay })}
           />
           <TextField
-            label="Addresses at one time"
+            label="Concurrent addresses"
             error={problems.concurrency}
-            hint="0: as many as go without delaying other checks."
+            hint="0: as many as possible without delaying other checks."
             value={draft.concurrency}
             onChange={(concurrency) => set({ concurrency })}
           />
@@ -75,7 +75,7 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           onChange={(e) => set({ on: e.target.checked })}
         />
       </FormSection>
-      <FormSection title="Checks" note="An address is up when one of them is.">
+      <FormSection title="Checks" note="An address is up if at least one check succeeds.">
         <ChecksEditor
           checks={draft.checks}
           onChange={(checks) => set({ checks })}
@@ -83,9 +83,9 @@ export function RuleForm({ rule }: { rule: NetworkRule | null }) {
           problems={problems}
         />
       </FormSection>
-      <FormSection title="Hosts" note="What discovery actions make of what is found.">
+      <FormSection title="Hosts" note="Properties of the hosts that discovery actions create.">
         <SelectField
-          label="Hosts are told apart by"
+          label="Device uniqueness criteria"
           options={[["ip", "Address"], ...valued]}
           value={draft.unique}
           onChange={(unique) => set({ unique })}

@@ -72,7 +72,7 @@ export function HostStates() {
               </Link>
             }
           >
-            Create a host, or point an agent here.
+            Create a host, or configure an active agent to connect to this server.
           </Empty>
         ) : (
           width > 0 && (
@@ -80,7 +80,7 @@ export function HostStates() {
               <Honeycomb cells={cells} width={width} onOpen={open} />
               {total.hosts > cells.length && (
                 <p className="pt-2 text-2xs text-faint">
-                  {`${formatCount(cells.length)} of ${formatCount(total.hosts)} hosts shown, the worst first`}
+                  {`${formatCount(cells.length)} of ${formatCount(total.hosts)} hosts shown, highest severity first`}
                 </p>
               )}
             </>

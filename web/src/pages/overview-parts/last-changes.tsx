@@ -18,7 +18,7 @@ export function LastChanges() {
       ) : !data ? (
         <SkeletonRows />
       ) : data.length === 0 ? (
-        <Empty icon="clock" title="Nothing has happened yet">
+        <Empty icon="clock" title="No changes yet">
           Problems that start or end are listed here.
         </Empty>
       ) : (

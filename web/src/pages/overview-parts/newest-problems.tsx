@@ -34,7 +34,7 @@ export function NewestProblems() {
         <SkeletonRows />
       ) : data.length === 0 ? (
         <Empty icon="check" title="No open problems">
-          Everything that is watched is as it should be.
+          Past problems are in History.
         </Empty>
       ) : (
         <ul>

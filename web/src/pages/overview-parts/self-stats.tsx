@@ -48,7 +48,7 @@ export function SelfStats() {
   const none = self.isSuccess && (!self.data || (items.isSuccess && !nvps && !queue));
   return (
     <Card
-      title="Vedette itself"
+      title="Vedette server"
       side={
         <Link to="/health" className="hover:text-ink">
           Vedette's health
@@ -56,8 +56,8 @@ export function SelfStats() {
       }
     >
       {none ? (
-        <Empty icon="health" title="The server does not watch itself yet">
-          Link the template of Vedette's own health to the host “Vedette”.
+        <Empty icon="health" title="The server does not monitor itself yet">
+          Link the template “Vedette health” to the host “Vedette”.
         </Empty>
       ) : (
         <div className="flex gap-6">

@@ -17,7 +17,7 @@ export function Starts() {
       title="Problems started"
       side={
         data.length >= STARTS_MAX
-          ? `over ${formatCount(STARTS_MAX)} in 24 h, the newest are drawn`
+          ? `over ${formatCount(STARTS_MAX)} in 24 h, newest shown`
           : `${formatCount(data.length)} in 24 h`
       }
     >

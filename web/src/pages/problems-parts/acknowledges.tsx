@@ -8,15 +8,15 @@ export function actionWords(entry: Acknowledge): string[] {
   const words: string[] = [];
   if (bits & ACTION.close) words.push("closed the problem");
   if (bits & ACTION.acknowledge) words.push("acknowledged");
-  if (bits & ACTION.unacknowledge) words.push("took the acknowledgement back");
+  if (bits & ACTION.unacknowledge) words.push("unacknowledged the problem");
   if (bits & ACTION.severity) {
     const from = severityName(toSeverity(entry.old_severity));
     words.push(`changed severity from ${from} to ${severityName(toSeverity(entry.new_severity))}`);
   }
   if (bits & ACTION.suppress) words.push("suppressed");
   if (bits & ACTION.unsuppress) words.push("unsuppressed");
-  if (bits & 128) words.push("made it a cause");
-  if (bits & 256) words.push("made it a symptom");
+  if (bits & 128) words.push("converted to cause");
+  if (bits & 256) words.push("converted to symptom");
   if (words.length === 0 && bits & ACTION.message) words.push("wrote");
   return words;
 }
@@ -30,7 +30,7 @@ export function History({ entries }: { entries: readonly Acknowledge[] }) {
     <ol className="flex flex-col gap-3">
       {entries.map((entry) => {
         const name =
-          [entry.name, entry.surname].filter(Boolean).join(" ") || entry.username || "Somebody";
+          [entry.name, entry.surname].filter(Boolean).join(" ") || entry.username || "Unknown user";
         return (
           <li key={entry.acknowledgeid} className="border-l-2 pl-3">
             <p className="text-xs text-soft">

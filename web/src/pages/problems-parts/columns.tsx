@@ -58,7 +58,7 @@ function SilenceButton({ row, onSilence }: { row: ProblemRow; onSilence: RowActi
     <IconButton
       small
       icon="mute"
-      label={row.suppressed ? "Silence longer, or end it" : "Silence…"}
+      label={row.suppressed ? "Extend or end silence" : "Silence…"}
       onClick={(event) => {
         event.stopPropagation();
         onSilence(row);

@@ -96,11 +96,10 @@ function Graph({ row }: { row: ProblemRow }) {
   const { data: items = [] } = useQuery(itemsQuery(row.items.map((item) => item.itemid)));
   const numeric = items.filter((item) => isNumeric(item.value_type));
   if (row.items.length === 0) return null;
-  if (numeric.length === 0)
-    return <p className="text-soft">The items of this trigger are not numbers.</p>;
+  if (numeric.length === 0) return <p className="text-soft">This trigger has no numeric items.</p>;
   return (
     <GraphPanel
-      label={`Values behind ${row.name}`}
+      label={`Item values of ${row.name}`}
       items={numeric}
       range={rangeAround(row)}
       height={150}
@@ -111,7 +110,7 @@ function Graph({ row }: { row: ProblemRow }) {
 function Earlier({ triggerid, eventid }: { triggerid: string; eventid: string }) {
   const { data = [] } = useQuery(triggerEventsQuery(triggerid, 12));
   const others = data.filter((event) => event.eventid !== eventid);
-  if (others.length === 0) return <p className="text-soft">It has not happened before.</p>;
+  if (others.length === 0) return <p className="text-soft">No earlier occurrences.</p>;
   return (
     <ul>
       {others.map((event) => (
@@ -158,7 +157,7 @@ export function EventDrawer({ eventid, onClose }: { eventid: string; onClose: ()
         {error ? (
           <QueryError error={error} className="m-5" />
         ) : rows.isSuccess && !row ? (
-          <Gone icon="search" title="This problem is gone" />
+          <Gone icon="search" title="This problem does not exist" />
         ) : !row ? (
           <SkeletonRows />
         ) : (

@@ -48,7 +48,9 @@ export function FilterBar({ search, onChange }: FilterBarProps) {
       <Input
         aria-label="Tags"
         placeholder="Tags: site=riga"
-        title={"name · !name · name=value · name!=value · name~part\nSeveral: separate by commas"}
+        title={
+          "name · !name · name=value · name!=value · name~part\nSeparate several filters with commas"
+        }
         value={tags}
         onChange={(event) => setTags(event.target.value)}
         className="w-36!"

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { maySilence } from "~/api/maintenance";
 import type { ProblemRow } from "~/api/problems";
 import { allows } from "~/api/session-store";
+import { useKeptState } from "~/forms/use-kept-state";
 import { SilenceDialog } from "~/parts/silence";
 import { Button } from "~/ui/button";
 import { Input } from "~/ui/field";
@@ -10,8 +11,8 @@ import { mayUpdate, UpdateDialog, useUpdateProblems } from "./update-dialog";
 
 /** What the user's role allows to do with a problem: a message, acknowledge, close, silence. */
 export function Reply({ row }: { row: ProblemRow }) {
-  const [message, setMessage] = useState("");
-  const [more, setMore] = useState(false);
+  const [message, setMessage] = useKeptState("message", "");
+  const [more, setMore] = useKeptState("more dialog", false);
   const [silencing, setSilencing] = useState(false);
   const mutation = useUpdateProblems();
   const eventids = [row.eventid];

@@ -1,8 +1,8 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { type Update, type UpdateResult, updateProblems } from "~/api/events";
 import { allows, type RoleAction } from "~/api/session-store";
+import { useKeptState } from "~/forms/use-kept-state";
 import { useDialogDraft } from "~/parts/save-dialog";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
@@ -29,7 +29,9 @@ export function outcome(result: UpdateResult, update: Update): { text: string; b
     // Those that could not be closed got the rest of the update.
     const closed = Math.max(0, others ? updated - notClosable : updated);
     parts.push(`${plural(closed, "problem")} closed.`);
-    parts.push(`${plural(notClosable, "problem")} not closed: the trigger does not allow it.`);
+    parts.push(
+      `${plural(notClosable, "problem")} not closed: the trigger does not allow manual close.`,
+    );
   } else if (updated > 0 || failed === 0) parts.push(`${plural(updated, "problem")} ${what}.`);
   if (failed > 0) {
     const { what: why } = explain(result.error);
@@ -65,16 +67,16 @@ interface UpdateDialogProps {
 }
 
 const SEVERITY_OPTIONS = [
-  ["", "Leave as it is"] as const,
+  ["", "No change"] as const,
   ...SEVERITIES.map((severity) => [String(severity), severityName(severity)] as const),
 ];
 
 const SUPPRESS_OPTIONS = [
-  ["", "Leave as it is"],
+  ["", "No change"],
   ["30", "Suppress for 30 minutes"],
   ["120", "Suppress for 2 hours"],
   ["tomorrow", "Suppress until tomorrow 8:00"],
-  ["0", "Suppress until it is resolved"],
+  ["0", "Suppress until resolved"],
   ["unsuppress", "Unsuppress"],
 ] as const;
 
@@ -100,16 +102,17 @@ export const mayUpdate = () => UPDATES.some(allows);
 
 /** What the user's role allows of: acknowledge, message, severity, suppression and close. */
 export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: UpdateDialogProps) {
-  const [message, setMessage] = useState("");
-  const [acknowledge, setAcknowledge] = useState(
-    initial === "acknowledge" && allows("acknowledge_problems"),
-  );
-  const [close, setClose] = useState(initial === "close" && allows("close_problems"));
-  const [severity, setSeverity] = useState("");
-  const [suppress, setSuppress] = useState("");
+  const [draft, setDraft, restored] = useKeptState("problem update", {
+    message: "",
+    acknowledge: initial === "acknowledge" && allows("acknowledge_problems"),
+    close: initial === "close" && allows("close_problems"),
+    severity: "",
+    suppress: "",
+  });
+  const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const { message, acknowledge, close, severity, suppress } = draft;
   const mutation = useUpdateProblems();
-  const draft = { message: message.trim(), acknowledge, close, severity, suppress };
-  const leave = useDialogDraft(draft, mutation.error, onClose);
+  const leave = useDialogDraft({ draft, restored, error: mutation.error, onClose });
   const nothing = !message.trim() && !acknowledge && !close && severity === "" && suppress === "";
   const submit = () => {
     if (nothing) return;
@@ -141,7 +144,10 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
       <div className="flex flex-col gap-4">
         {mutation.error && <ErrorNote {...explain(mutation.error)} />}
         {allows("add_problem_comments") && (
-          <Field label="Message" hint="Ctrl-Enter sends. Everybody who sees the problem sees it.">
+          <Field
+            label="Message"
+            hint="Visible to all users who can view the problem. Press Ctrl-Enter to send."
+          >
             {(id, describedBy) => (
               <Textarea
                 id={id}
@@ -149,7 +155,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
                 autoFocus
                 rows={3}
                 value={message}
-                onChange={(event) => setMessage(event.target.value)}
+                onChange={(event) => set({ message: event.target.value })}
                 onKeyDown={(event) => event.key === "Enter" && event.ctrlKey && submit()}
               />
             )}
@@ -160,7 +166,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             label="Severity"
             options={SEVERITY_OPTIONS}
             value={severity}
-            onChange={setSeverity}
+            onChange={(next) => set({ severity: next })}
           />
         )}
         {allows("suppress_problems") && (
@@ -168,7 +174,7 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             label="Suppression"
             options={SUPPRESS_OPTIONS}
             value={suppress}
-            onChange={setSuppress}
+            onChange={(next) => set({ suppress: next })}
           />
         )}
         <div className="flex flex-col gap-2">
@@ -176,14 +182,14 @@ export function UpdateDialog({ eventids, initial = "acknowledge", onClose }: Upd
             <Checkbox
               label="Acknowledge"
               checked={acknowledge}
-              onChange={(event) => setAcknowledge(event.target.checked)}
+              onChange={(event) => set({ acknowledge: event.target.checked })}
             />
           )}
           {allows("close_problems") && (
             <Checkbox
-              label="Close the problem (only where its trigger allows closing by hand)"
+              label="Close the problem (only if its trigger allows manual close)"
               checked={close}
-              onChange={(event) => setClose(event.target.checked)}
+              onChange={(event) => set({ close: event.target.checked })}
             />
           )}
         </div>

@@ -108,7 +108,7 @@ export function DelayedItems({ items }: { items: readonly DelayedItem[] | undefi
           onOpen={(item) => void navigate({ to: "/graph", search: { items: item.itemid } })}
           empty={
             <Empty icon="check" title="Nothing is overdue">
-              Every polled item has its value in time.
+              All polled items are up to date.
             </Empty>
           }
         />

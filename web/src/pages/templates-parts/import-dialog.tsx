@@ -42,8 +42,7 @@ function Preview({ changes }: { changes: readonly ImportChange[] }) {
   if (changes.length === 0) {
     return (
       <p className="flex items-center gap-2 rounded-md bg-sunken px-3 py-2.5">
-        <Icon name="check" className="text-good-ink" /> Everything in these files already exists
-        unchanged.
+        <Icon name="check" className="text-good-ink" /> These files contain no changes.
       </p>
     );
   }
@@ -218,8 +217,8 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
                 : files.map((file) => file.name).join(", ") || "Choose files, or drop them here"}
             </span>
             <span className="text-xs text-soft">
-              YAML, XML or JSON, as exported by Vedette or Zabbix. Files that need templates of
-              other files are imported after them.
+              YAML, XML or JSON, as exported by Vedette or Zabbix. Files are imported in the order
+              of their dependencies.
             </span>
             <input
               type="file"
@@ -231,7 +230,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             />
           </label>
           <Checkbox
-            label="Remove items, triggers and rules that the file does not have"
+            label="Delete items, triggers and rules that are missing in the files"
             checked={removeMissing}
             onChange={(event) => {
               setRemoveMissing(event.target.checked);
@@ -245,7 +244,7 @@ export function ImportDialog({ onClose }: { onClose: () => void }) {
             <>
               {refused.length > 0 && results.length > 1 && (
                 <p className="text-soft">
-                  These files cannot be compared yet. They are tried again after the others.
+                  These files cannot be compared yet. They are retried after the others.
                 </p>
               )}
               <Refused results={results} />

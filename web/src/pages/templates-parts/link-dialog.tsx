@@ -1,9 +1,10 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { linkTemplates } from "~/api/host-changes";
 import type { Template } from "~/api/templates";
+import { useKeptState } from "~/forms/use-kept-state";
 import { HostPicker } from "~/parts/pickers";
+import { useDialogDraft } from "~/parts/save-dialog";
 import { Button } from "~/ui/button";
 import { Dialog } from "~/ui/dialog";
 import { Field } from "~/ui/field";
@@ -14,7 +15,7 @@ import { plural } from "~/util/format";
 /** Links one template to hosts. */
 export function LinkDialog({ template, onClose }: { template: Template; onClose: () => void }) {
   const client = useQueryClient();
-  const [hostids, setHostids] = useState<string[]>([]);
+  const [hostids, setHostids, restored] = useKeptState<string[]>("link", []);
   const link = useMutation({
     mutationFn: () => linkTemplates(hostids, [template.templateid]),
     onSuccess: () => {
@@ -23,13 +24,14 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
       onClose();
     },
   });
+  const leave = useDialogDraft({ draft: hostids, restored, error: link.error, onClose });
   return (
     <Dialog
       title={`Link ${template.name}`}
-      onClose={onClose}
+      onClose={() => void leave()}
       footer={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={() => void leave()}>Cancel</Button>
           <Button
             look="primary"
             disabled={hostids.length === 0}
@@ -45,7 +47,7 @@ export function LinkDialog({ template, onClose }: { template: Template; onClose:
         {link.error && <ErrorNote {...explain(link.error)} />}
         <Field
           label="Hosts"
-          hint="They get this template's items, triggers and discovery rules at once."
+          hint="The items, triggers and discovery rules of this template are added immediately."
         >
           {(id) => <HostPicker id={id} field values={hostids} onChange={setHostids} />}
         </Field>

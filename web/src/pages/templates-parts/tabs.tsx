@@ -23,8 +23,8 @@ export function Hosts({ template, onLink }: { template: Template; onLink: () => 
     const clear = await askUnlinking(
       `Unlink from ${host.name}?`,
       <p>
-        <b>Unlink</b> keeps the items, triggers and history that the template brought, as the host's
-        own. <b>Unlink and clear</b> deletes them.
+        <b>Unlink</b> keeps the template's items, triggers and history on the host.{" "}
+        <b>Unlink and clear</b> deletes them.
       </p>,
     );
     if (clear !== null) unlink.mutate({ hostid: host.hostid, clear });

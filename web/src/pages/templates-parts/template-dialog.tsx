@@ -1,7 +1,7 @@
 import { useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { saveTemplate, type Template, templateQuery } from "~/api/templates";
 import { TagsEditor } from "~/forms/tags-editor";
+import { useKeptState } from "~/forms/use-kept-state";
 import { OwnerFields } from "~/parts/owner-fields";
 import { SaveDialog } from "~/parts/save-dialog";
 import { askUnlinked } from "~/parts/unlink";
@@ -22,14 +22,14 @@ const edited = (template: Template | null) =>
 
 /** Creates a template, or edits what it is called and linked to. */
 export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogProps) {
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("template", {
     ...ownerDraft(template, template?.templategroups, template?.parentTemplates),
     description: template?.description ?? "",
   });
   const client = useQueryClient();
   const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
   const problem = !draft.host.trim()
-    ? "Write a name."
+    ? "Enter a name."
     : draft.groupids.length === 0
       ? "Choose a group."
       : undefined;
@@ -38,8 +38,8 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
     const clear = await askUnlinked(
       unlinked,
       <p>
-        <b>Unlink</b> keeps the items and triggers it brought, here and on hosts.{" "}
-        <b>Unlink and clear</b> deletes them with their history.
+        <b>Unlink</b> keeps its items and triggers, here and on hosts. <b>Unlink and clear</b>{" "}
+        deletes them with their history.
       </p>,
     );
     if (clear === null) return false;
@@ -55,6 +55,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
       title={template ? `Edit ${template.name}` : "Create template"}
       word="template"
       draft={draft}
+      restored={restored}
       stale={
         template
           ? {
@@ -79,7 +80,7 @@ export function TemplateDialog({ template, onSaved, onClose }: TemplateDialogPro
         problems={{}}
         isNew={template === null}
         templates={template?.parentTemplates ?? []}
-        templatesHint="What they have, this one has too."
+        templatesHint="This template inherits their items, triggers and discovery rules."
       />
       <TextareaField
         label="Description"

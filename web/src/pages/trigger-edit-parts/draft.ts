@@ -51,17 +51,17 @@ export function draftOf(trigger: ConfigTrigger | null): TriggerDraft {
 /** What is wrong with a draft, by field. */
 export function problemsOf(draft: TriggerDraft): Record<string, string> {
   const problems: Record<string, string> = {};
-  if (!draft.name.trim()) problems.name = "A trigger needs a name.";
-  if (!draft.expression.trim()) problems.expression = "Write when there is a problem.";
+  if (!draft.name.trim()) problems.name = "Enter a name.";
+  if (!draft.expression.trim()) problems.expression = "Enter an expression.";
   const problem = checkExpression(draft.expression).problem;
   if (problem) problems.expression = problem.what;
   if (draft.recoveryMode === "1") {
-    if (!draft.recovery.trim()) problems.recovery = "Write when the problem is over.";
+    if (!draft.recovery.trim()) problems.recovery = "Enter a recovery expression.";
     const other = checkExpression(draft.recovery).problem;
     if (other) problems.recovery = other.what;
   }
   if (draft.correlate && !draft.correlationTag.trim()) {
-    problems.correlationTag = "Name the tag whose value must match.";
+    problems.correlationTag = "Enter the tag for matching.";
   }
   return problems;
 }

@@ -15,7 +15,7 @@ import { useDraft } from "~/forms/use-draft";
 import { onOwner } from "~/parts/owner";
 import { Checkbox, SelectField, TextareaField, TextField } from "~/ui/field";
 import { Pick } from "~/ui/pick";
-import { Segmented } from "~/ui/segmented";
+import { SegmentedField } from "~/ui/segmented";
 import { useSettled } from "~/util/hooks";
 import { SEVERITIES, severityName } from "~/util/severity";
 import { draftOf, problemsOf, type TriggerDraft, triggerParams } from "./draft";
@@ -29,9 +29,9 @@ interface TriggerFormProps {
 }
 
 const RECOVERY = [
-  ["0", "Expression is no longer true"],
+  ["0", "Expression"],
   ["1", "Recovery expression"],
-  ["2", "Never by itself"],
+  ["2", "None"],
 ] as const;
 
 interface PartProps {
@@ -90,7 +90,7 @@ function When({
   prototype,
 }: PartProps & { prototype: boolean }) {
   return (
-    <FormSection title="Problem" note="A problem begins when the expression becomes true.">
+    <FormSection title="Problem" note="A problem starts when the expression becomes true.">
       <ExpressionBox
         label="Expression"
         required
@@ -103,7 +103,7 @@ function When({
         onChange={(expression) => set({ expression })}
       />
       <SelectField
-        label="Ends when"
+        label="OK event generation"
         className="max-w-80"
         disabled={inherited}
         options={RECOVERY}
@@ -114,7 +114,7 @@ function When({
         <ExpressionBox
           label="Recovery expression"
           required
-          hint="The problem ends when the first expression is false and this one true."
+          hint="The problem ends when the problem expression is false and this expression is true."
           owner={owner}
           prototype={prototype}
           disabled={inherited}
@@ -125,20 +125,20 @@ function When({
       )}
       <div className="flex flex-col gap-2">
         <Checkbox
-          label="People may close its problems by hand"
+          label="Allow manual close"
           disabled={inherited}
           checked={draft.manualClose}
           onChange={(e) => set({ manualClose: e.target.checked })}
         />
         <Checkbox
-          label="Each evaluation that finds a problem makes a new one"
+          label="Create a problem on each evaluation (multiple problem events)"
           disabled={inherited}
           checked={draft.multiple}
           onChange={(e) => set({ multiple: e.target.checked })}
         />
         {draft.recoveryMode !== "2" && (
           <Checkbox
-            label="Recovery closes only problems whose tag value matches"
+            label="OK event closes only problems with a matching tag value"
             disabled={inherited}
             checked={draft.correlate}
             onChange={(e) => set({ correlate: e.target.checked })}
@@ -146,7 +146,7 @@ function When({
         )}
         {draft.recoveryMode !== "2" && draft.correlate && (
           <TextField
-            label="Tag"
+            label="Tag for matching"
             required
             error={errors.correlationTag}
             className="w-60!"
@@ -176,8 +176,12 @@ function Words({ draft, set, errors, inherited }: PartProps) {
     <>
       {text("name", "Name")}
       <div className="grid gap-4 sm:grid-cols-2">
-        {text("eventName", "Event name", "Of its problems; empty takes the name. Macros work.")}
-        {text("opdata", "Operational data", "Shown beside the problem, such as {ITEM.LASTVALUE1}")}
+        {text(
+          "eventName",
+          "Event name",
+          "Name of its problems. Leave empty to use the trigger name. Macros are supported.",
+        )}
+        {text("opdata", "Operational data", "Shown next to the problem, such as {ITEM.LASTVALUE1}")}
       </div>
     </>
   );
@@ -220,18 +224,16 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
       }
       remove={() => deleteTrigger(prototype, id ?? "")}
       onDeleted={done}
-      loss="Its open problems go with it."
+      loss="Its open problems are deleted too."
     >
       <FormSection title="Trigger" note={onOwner(owner)}>
         <Words {...part} />
-        <div className="overflow-x-auto">
-          <Segmented
-            label="Severity"
-            value={draft.severity}
-            options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
-            onChange={(severity) => set({ severity })}
-          />
-        </div>
+        <SegmentedField
+          label="Severity"
+          value={draft.severity}
+          options={SEVERITIES.map((n) => [String(n), severityName(n)] as const)}
+          onChange={(severity) => set({ severity })}
+        />
         <div className="flex flex-wrap gap-x-6 gap-y-2">
           <Checkbox
             label={prototype ? "Create enabled" : "Enabled"}
@@ -248,12 +250,12 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
         </div>
       </FormSection>
       <When {...part} prototype={prototype} />
-      <FormSection title="Tags" note="Go with every problem of this trigger.">
+      <FormSection title="Tags" note="Added to each problem of this trigger.">
         <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
       </FormSection>
       <FormSection
         title="Dependencies"
-        note="While one of these has a problem, this trigger makes none."
+        note="While one of these triggers has a problem, this trigger creates none."
       >
         <DependencyPicker
           owner={owner}
@@ -262,10 +264,10 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
           onChange={(dependencies) => set({ dependencies })}
         />
       </FormSection>
-      <FormSection title="For whoever is on call">
+      <FormSection title="On-call information">
         <TextareaField
           label="Description"
-          hint="What it means and what to do"
+          hint="Meaning and required action"
           rows={3}
           value={draft.comments}
           onChange={(comments) => set({ comments })}
@@ -273,7 +275,7 @@ export function TriggerForm({ owner, trigger, prototype, onDone }: TriggerFormPr
         <div className="grid gap-4 sm:grid-cols-2">
           <TextField label="Link" value={draft.url} onChange={(url) => set({ url })} />
           <TextField
-            label="Name of the link"
+            label="Link name"
             value={draft.urlName}
             onChange={(urlName) => set({ urlName })}
           />

@@ -1,5 +1,4 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { groupsQuery } from "~/api/groups";
 import {
   deleteUserGroup,
@@ -9,6 +8,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -25,10 +25,10 @@ const PERMISSIONS = [
   ["0", "Deny"],
 ] as const;
 const ACCESS = [
-  ["0", "As the system does"],
-  ["1", "With a password kept here"],
-  ["2", "With LDAP"],
-  ["3", "Not allowed"],
+  ["0", "System default"],
+  ["1", "Internal"],
+  ["2", "LDAP"],
+  ["3", "Disabled"],
 ] as const;
 
 function Rights({
@@ -88,7 +88,7 @@ function Rights({
 
 /** Creates or edits a user group: members, and what they may see. */
 export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClose: () => void }) {
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("group", {
     name: group?.name ?? "",
     gui_access: group?.gui_access ?? "0",
     enabled: group?.users_status !== "1",
@@ -115,6 +115,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
       title={group ? `Edit ${group.name}` : "Create user group"}
       word="group"
       draft={draft}
+      restored={restored}
       stale={
         group
           ? {
@@ -123,7 +124,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
             }
           : undefined
       }
-      problem={draft.name.trim() ? undefined : "Write a name."}
+      problem={draft.name.trim() ? undefined : "Enter a name."}
       save={save}
       saved={`${draft.name} was saved.`}
       keys={KEYS}
@@ -161,7 +162,7 @@ export function GroupDialog({ group, onClose }: { group: UserGroup | null; onClo
         onChange={(templategroup_rights) => set({ templategroup_rights })}
       />
       <SelectField
-        label="Sign-in to this interface"
+        label="Frontend access"
         options={ACCESS}
         value={draft.gui_access}
         onChange={(gui_access) => set({ gui_access })}
@@ -184,11 +185,11 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
       head={[
         ["Name", ""],
         ["Users", ""],
-        ["Rights on", "w-52"],
+        ["Permissions", "w-52"],
         ["State", "w-28"],
         ["", "w-24"],
       ]}
-      empty={<Empty icon="users" title="You may see no user groups" />}
+      empty={<Empty icon="users" title="You do not have permission to view user groups" />}
       row={(group) => (
         <tr key={group.usrgrpid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{group.name}</td>
@@ -214,7 +215,7 @@ export function Groups({ onEdit }: { onEdit: (group: UserGroup) => void }) {
                 remove(
                   group.usrgrpid,
                   group.name,
-                  "Its users stay, and lose what only this group let them see.",
+                  "Its users are kept, but lose the permissions that only this group grants.",
                   "Delete",
                 )
               }

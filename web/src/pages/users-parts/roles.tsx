@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
-import { useState } from "react";
 import { deleteRole, type Role, rolesQuery, saveRole } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { RowButtons, SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -10,13 +10,13 @@ import { plural } from "~/util/format";
 
 const KEYS = [["roles"], ["users"]];
 const TYPES = [
-  ["1", "User: sees what groups allow"],
-  ["2", "Admin: configures it too"],
-  ["3", "Super admin: everything"],
+  ["1", "User: views data as user groups permit"],
+  ["2", "Admin: also configures"],
+  ["3", "Super admin: full access"],
 ] as const;
 const MODES = [
-  ["0", "All methods but these"],
-  ["1", "These methods only"],
+  ["0", "All methods except these"],
+  ["1", "Only these methods"],
 ] as const;
 
 const typeName = (type: string) =>
@@ -33,7 +33,7 @@ const edited = (role: Role | null) => role && { ...role, users: undefined };
 /** Creates or edits a role: what kind of user one is, and which actions and methods one may use. */
 export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () => void }) {
   const rules = role?.rules;
-  const [draft, setDraft] = useState({
+  const [draft, setDraft, restored] = useKeptState("role", {
     name: role?.name ?? "",
     type: role?.type ?? "1",
     off:
@@ -70,6 +70,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
       title={role ? `Edit ${role.name}` : "Create role"}
       word="role"
       draft={draft}
+      restored={restored}
       stale={
         role
           ? {
@@ -79,7 +80,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
             }
           : undefined
       }
-      problem={draft.name.trim() ? undefined : "Write a name."}
+      problem={draft.name.trim() ? undefined : "Enter a name."}
       save={save}
       saved={`${draft.name} was saved.`}
       keys={KEYS}
@@ -93,7 +94,7 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
         onChange={(name) => set({ name })}
       />
       <SelectField
-        label="Kind of user"
+        label="User type"
         options={TYPES}
         value={draft.type}
         onChange={(type) => set({ type })}
@@ -120,14 +121,14 @@ export function RoleDialog({ role, onClose }: { role: Role | null; onClose: () =
         </fieldset>
       )}
       <Checkbox
-        label="May use the API, which this interface does too"
+        label="Access to the API (this UI needs it too)"
         checked={draft.api}
         onChange={(e) => set({ api: e.target.checked })}
       />
       {draft.api && (
         <div className="flex flex-col gap-2">
           <Select
-            aria-label="Methods of the API"
+            aria-label="API methods"
             options={MODES}
             value={draft.mode}
             onChange={(e) => set({ mode: e.target.value })}
@@ -154,11 +155,11 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
       query={query}
       head={[
         ["Name", ""],
-        ["Kind of user", "w-40"],
+        ["User type", "w-40"],
         ["Users", "w-32"],
         ["", "w-32"],
       ]}
-      empty={<Empty icon="key" title="You may see no roles" />}
+      empty={<Empty icon="key" title="You do not have permission to view roles" />}
       row={(role) => (
         <tr key={role.roleid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>{role.name}</td>
@@ -175,7 +176,7 @@ export function Roles({ onEdit }: { onEdit: (role: Role) => void }) {
                   remove(
                     role.roleid,
                     role.name,
-                    "A role that users have cannot be deleted.",
+                    "A role that is assigned to users cannot be deleted.",
                     "Delete",
                   )
                 }

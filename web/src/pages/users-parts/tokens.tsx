@@ -11,8 +11,10 @@ import {
   tokensQuery,
   usersQuery,
 } from "~/api/users";
+import { setSaving } from "~/forms/unsaved";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
-import { useDelete } from "~/parts/save-dialog";
+import { useDelete, useDialogDraft } from "~/parts/save-dialog";
 import { Ago } from "~/parts/value";
 import { Button, IconButton } from "~/ui/button";
 import { confirmed } from "~/ui/confirm";
@@ -29,7 +31,7 @@ const LIFETIMES = [
   ["90", "90 days"],
   ["365", "1 year"],
   ["30", "30 days"],
-  ["0", "No end"],
+  ["0", "No expiry"],
 ] as const;
 
 function Secret({ secret }: { secret: string }) {
@@ -44,11 +46,11 @@ function Secret({ secret }: { secret: string }) {
           <IconButton
             icon="copy"
             label="Copy token"
-            onClick={() => copy(secret, "The token is copied.")}
+            onClick={() => copy(secret, "The token was copied.")}
           />
         )}
       </div>
-      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each call.</p>
+      <p className="text-xs text-soft">Send it as “Authorization: Bearer …” with each request.</p>
     </div>
   );
 }
@@ -58,23 +60,29 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
   const client = useQueryClient();
   const me = session();
   const admin = me?.type === 3;
-  const [name, setName] = useState("");
-  const [description, setDescription] = useState("");
-  const [days, setDays] = useState("90");
-  const [userid, setUserid] = useState(me?.userid ?? "");
+  const [draft, setDraft, restored] = useKeptState("token", {
+    name: "",
+    description: "",
+    days: "90",
+    userid: me?.userid ?? "",
+  });
+  const set = (next: Partial<typeof draft>) => setDraft({ ...draft, ...next });
+  const { name, description, days, userid } = draft;
   const { data: users = [] } = useQuery({ ...usersQuery(), enabled: admin });
   const create = useMutation({
     mutationFn: () => {
       const expires = days === "0" ? 0 : Math.floor(Date.now() / 1000) + Number(days) * DAY;
       return createToken(name.trim(), userid, description.trim(), expires);
     },
+    onSuccess: () => setSaving(true),
     onSettled: () => client.invalidateQueries({ queryKey: ["tokens"] }),
   });
   const secret = create.data;
+  const leave = useDialogDraft({ draft, restored, error: create.error, onClose });
   return (
     <Dialog
       title="Create API token"
-      onClose={onClose}
+      onClose={() => void leave()}
       footer={
         secret ? (
           <Button look="primary" onClick={onClose}>
@@ -82,7 +90,7 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
           </Button>
         ) : (
           <>
-            <Button onClick={onClose}>Cancel</Button>
+            <Button onClick={() => void leave()}>Cancel</Button>
             <Button
               look="primary"
               disabled={!name.trim()}
@@ -103,22 +111,31 @@ export function TokenDialog({ onClose }: { onClose: () => void }) {
           <TextField
             label="Name"
             required
-            hint="What it is for, such as “Grafana”."
+            hint="Purpose of the token, such as “Grafana”."
             autoFocus
             value={name}
-            onChange={setName}
+            onChange={(next) => set({ name: next })}
           />
           {admin && (
             <SelectField
               label="User"
-              hint="Calls with the token have this user's rights."
+              hint="Requests with the token have the permissions of this user."
               options={users.map((user) => [user.userid, user.username] as const)}
               value={userid}
-              onChange={setUserid}
+              onChange={(next) => set({ userid: next })}
             />
           )}
-          <SelectField label="Valid for" options={LIFETIMES} value={days} onChange={setDays} />
-          <TextField label="Description" value={description} onChange={setDescription} />
+          <SelectField
+            label="Valid for"
+            options={LIFETIMES}
+            value={days}
+            onChange={(next) => set({ days: next })}
+          />
+          <TextField
+            label="Description"
+            value={description}
+            onChange={(next) => set({ description: next })}
+          />
         </div>
       )}
     </Dialog>
@@ -169,7 +186,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
             title="No API tokens"
             action={<Button onClick={onCreate}>Create API token</Button>}
           >
-            Give each program a token of its own, and revoke it when it is no longer used.
+            Create a separate token for each program, and revoke it when it is no longer used.
           </Empty>
         }
         row={(token) => (
@@ -198,9 +215,9 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                 small
                 look="quiet"
                 onClick={async () => {
-                  const body = <p>The secret that programs use now stops working at once.</p>;
+                  const body = <p>The current secret stops working immediately.</p>;
                   if (
-                    await confirmed(`New secret for ${token.name}?`, body, "Make new secret", "key")
+                    await confirmed(`New secret for ${token.name}?`, body, "Generate secret", "key")
                   )
                     renew.mutate(token);
                 }}
@@ -214,7 +231,7 @@ export function Tokens({ onCreate }: { onCreate: () => void }) {
                   void revoke(
                     token.tokenid,
                     token.name,
-                    "Programs that use it are refused at once.",
+                    "Requests with this token are refused immediately.",
                     "Revoke",
                   )
                 }

@@ -17,9 +17,9 @@ const DRAFT: UserDraft = {
 describe("passwordProblem", () => {
   const cases: [string, string, string, isNew: boolean, own: boolean, RegExp | undefined][] = [
     ["", "", "", false, false, undefined],
-    ["", "", "", true, false, /Write a password/],
+    ["", "", "", true, false, /Enter a password/],
     ["short", "short", "", false, false, /at least 8/],
-    ["long enough", "long enougH", "", false, false, /differ/],
+    ["long enough", "long enougH", "", false, false, /do not match/],
     ["long enough", "long enough", "", false, false, undefined],
     ["long enough", "long enough", "", false, true, /current/],
     ["long enough", "long enough", "old one", false, true, undefined],

@@ -21,12 +21,12 @@ export function passwordProblem(
   isNew: boolean,
   own: boolean,
 ): string | undefined {
-  if (isNew && !draft.password) return "Write a password.";
+  if (isNew && !draft.password) return "Enter a password.";
   if (!draft.password && !draft.again) return undefined;
   if (draft.password.length < PASSWORD_MIN)
-    return `A password has at least ${PASSWORD_MIN} characters.`;
-  if (draft.password !== draft.again) return "The two passwords differ.";
-  if (own && !draft.current) return "Write your current password too.";
+    return `The password must have at least ${PASSWORD_MIN} characters.`;
+  if (draft.password !== draft.again) return "The passwords do not match.";
+  if (own && !draft.current) return "Enter your current password too.";
   return undefined;
 }
 

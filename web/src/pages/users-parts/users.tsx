@@ -1,5 +1,4 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
-import { useState } from "react";
 import { explain } from "~/api/errors";
 import { allows, session } from "~/api/session-store";
 import {
@@ -11,6 +10,7 @@ import {
   userGroupsQuery,
   usersQuery,
 } from "~/api/users";
+import { useKeptState } from "~/forms/use-kept-state";
 import { CELL, PlainTable } from "~/parts/config-tables";
 import { useReread } from "~/parts/fresh";
 import { SaveDialog, useDelete } from "~/parts/save-dialog";
@@ -64,7 +64,7 @@ function PasswordFields({
   return (
     <div className="grid gap-4 sm:grid-cols-2">
       {box("password", isNew ? "Password" : "New password", "new-password")}
-      {box("again", isNew ? "Password again" : "New password again", "new-password")}
+      {box("again", isNew ? "Repeat password" : "Repeat new password", "new-password")}
       {own && draft.password !== "" && box("current", "Current password", "current-password")}
     </div>
   );
@@ -72,7 +72,7 @@ function PasswordFields({
 
 /** Creates or edits a user; what one may not change oneself is locked. */
 export function UserDialog({ user, onClose }: { user: User | null; onClose: () => void }) {
-  const [draft, setDraft] = useState(() => draftOf(user));
+  const [draft, setDraft, restored] = useKeptState("user", () => draftOf(user));
   const set = (next: Partial<UserDraft>) => setDraft({ ...draft, ...next });
   const reread = useReread();
   const own = user !== null && user.userid === session()?.userid;
@@ -80,7 +80,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
   const { data: roles = [] } = useQuery({ ...rolesQuery(), enabled: admin });
   const { data: groups = [] } = useQuery({ ...userGroupsQuery(), enabled: admin });
   const problem = !draft.username.trim()
-    ? "Write a user name."
+    ? "Enter a user name."
     : admin && !draft.roleid
       ? "Choose a role."
       : passwordProblem(draft, user === null, own);
@@ -104,6 +104,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       title={user ? `Edit ${user.username}` : "Create user"}
       word="user"
       draft={draft}
+      restored={restored}
       stale={
         user
           ? { before: user, now: () => reread(usersQuery(), (one) => one.userid === user.userid) }
@@ -125,7 +126,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
           <SelectField
             label="Role"
             required
-            hint={own ? "Nobody changes the own role." : undefined}
+            hint={own ? "You cannot change your own role." : undefined}
             disabled={own}
             options={[
               ["", "Choose a role"],
@@ -134,7 +135,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
             value={draft.roleid}
             onChange={(roleid) => set({ roleid })}
           />
-          <Field label="Groups" hint="Groups decide which hosts somebody sees.">
+          <Field label="Groups" hint="Groups determine which hosts the user can view.">
             {(id) => (
               <Pick
                 id={id}
@@ -150,7 +151,7 @@ export function UserDialog({ user, onClose }: { user: User | null; onClose: () =
       )}
       <PasswordFields draft={draft} set={set} own={own} isNew={user === null} />
       <div className="grid items-end gap-4 sm:grid-cols-2">
-        {text("autologout", "Sign out after", "Such as 15m; 0 never")}
+        {text("autologout", "Sign out after", "Such as 15m. 0 disables automatic sign-out.")}
         <Checkbox
           className="pb-6"
           label="Stay signed in"
@@ -171,7 +172,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
   const unblock = async (user: User) => {
     try {
       await unblockUser(user.userid);
-      toast(`${user.username} may sign in again.`);
+      toast(`${user.username} was unblocked.`);
     } catch (error) {
       toast(explain(error).what, "bad");
     }
@@ -187,7 +188,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
         ["Groups", ""],
         ["", "w-40"],
       ]}
-      empty={<Empty icon="users" title="You may see no users" />}
+      empty={<Empty icon="users" title="You do not have permission to view users" />}
       row={(user) => (
         <tr key={user.userid} className="border-t hover:bg-hover">
           <td className={`${CELL} font-medium`}>
@@ -220,7 +221,7 @@ export function Users({ onEdit }: { onEdit: (user: User) => void }) {
                   void remove(
                     user.userid,
                     user.username,
-                    "Sessions and tokens end at once.",
+                    "The user's sessions and tokens end immediately.",
                     "Delete",
                   )
                 }

@@ -102,7 +102,7 @@ const BRACED = /^\{[^{}]+\}$/;
 /** What is wrong with a variable's line; undefined when nothing is. */
 function variablesProblem(text: string): string | undefined {
   const wrong = pairsOf(text).find((pair) => !BRACED.test(pair.name));
-  return wrong && `Variables are written like {name}: value, not "${wrong.name}".`;
+  return wrong && `Enter variables as {name}: value, not "${wrong.name}".`;
 }
 
 /** What is wrong with a draft, by field; the server has the last word on the rest. */
@@ -111,18 +111,21 @@ export function problemsOf(draft: WebDraft): Record<string, string> {
   const put = (field: string, problem: string | undefined) => {
     if (problem) problems[field] = problem;
   };
-  put("name", draft.name.trim() ? undefined : "Write a name.");
-  put("delay", draft.delay.trim() ? undefined : "Write an interval, such as 1m.");
-  put("retries", /^([1-9]|10)$/.test(draft.retries.trim()) ? undefined : "A number from 1 to 10.");
+  put("name", draft.name.trim() ? undefined : "Enter a name.");
+  put("delay", draft.delay.trim() ? undefined : "Enter an interval, such as 1m.");
+  put(
+    "retries",
+    /^([1-9]|10)$/.test(draft.retries.trim()) ? undefined : "Enter a number from 1 to 10.",
+  );
   put("variables", variablesProblem(draft.variables));
   put("steps", draft.steps.length ? undefined : "Add at least one step.");
   const names = new Set<string>();
   for (const [n, step] of draft.steps.entries()) {
     const name = step.name.trim();
     put(`step${n}.variables`, variablesProblem(step.variables));
-    put(`step${n}.url`, step.url.trim() ? undefined : "Write the address to ask.");
-    if (!name) put(`step${n}.name`, "Write a name.");
-    else if (names.has(name)) put(`step${n}.name`, `There are two steps "${name}".`);
+    put(`step${n}.url`, step.url.trim() ? undefined : "Enter a URL.");
+    if (!name) put(`step${n}.name`, "Enter a name.");
+    else if (names.has(name)) put(`step${n}.name`, `Two steps are named "${name}".`);
     names.add(name);
   }
   return problems;

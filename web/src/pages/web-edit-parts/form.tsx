@@ -25,7 +25,7 @@ const PROOFS: readonly (readonly [string, string])[] = [
   ["4", "Digest"],
 ];
 
-const TICKET_HINT = "A ticket of the server's machine; user and password do not count";
+const TICKET_HINT = "Uses a ticket of the server's machine instead of the user name and password";
 
 interface PartProps {
   draft: WebDraft;
@@ -71,22 +71,22 @@ function Lines(props: PartProps & { member: TextMember; label: string; hint: str
 
 function Common(props: PartProps) {
   return (
-    <FormSection title="For all steps" note="A step that has headers of its own sends only those.">
+    <FormSection title="For all steps" note="A step with headers sends only its own headers.">
       <Lines
         {...props}
         member="variables"
-        label="Variables of the scenario"
-        hint="{name}: value, or {name}: regex:pattern; used as {name} in everything below"
+        label="Scenario variables"
+        hint="{name}: value, or {name}: regex:pattern; use {name} in all fields below"
       />
       <Lines
         {...props}
         member="headers"
-        label="Headers of the scenario"
+        label="Scenario headers"
         hint="One per line: name: value"
       />
       <div className="grid gap-4 sm:grid-cols-3">
         <Text {...props} member="agent" label="User agent" />
-        <Text {...props} member="retries" label="Attempts" hint="Of each step, 1 to 10" />
+        <Text {...props} member="retries" label="Attempts" hint="Per step, 1 to 10" />
         <Text {...props} member="proxy" label="HTTP proxy" hint="Such as http://proxy:3128" />
       </div>
     </FormSection>
@@ -96,7 +96,7 @@ function Common(props: PartProps) {
 function Access(props: PartProps) {
   const { draft, set } = props;
   return (
-    <FormSection title="Access" note="Who asks, and what is checked of the server.">
+    <FormSection title="Access" note="Authentication, and verification of the server.">
       <div className="grid gap-4 sm:grid-cols-3">
         <SelectField
           label="Authentication"
@@ -114,12 +114,12 @@ function Access(props: PartProps) {
       </div>
       <div className="flex flex-wrap gap-x-6 gap-y-2">
         <Checkbox
-          label="Check the certificate"
+          label="Verify certificate"
           checked={draft.verifyPeer}
           onChange={(e) => set({ verifyPeer: e.target.checked })}
         />
         <Checkbox
-          label="Check the host name"
+          label="Verify host name"
           checked={draft.verifyHost}
           onChange={(e) => set({ verifyHost: e.target.checked })}
         />
@@ -137,7 +137,7 @@ function Access(props: PartProps) {
           label="Key file"
           hint="In the server's --ssl-key-location"
         />
-        <Text {...props} member="keyPassword" label="Password of the key" secret />
+        <Text {...props} member="keyPassword" label="Key password" secret />
       </div>
     </FormSection>
   );
@@ -173,10 +173,10 @@ export function WebForm({ owner, scenario }: WebFormProps) {
       isNew={id === null}
       save={() => saveWebScenario(id, params())}
       onSaved={leave}
-      inherited={inherited && "Interval and state can be changed here."}
+      inherited={inherited && "You can change interval and state here."}
       remove={() => deleteWebScenario(id ?? "")}
       onDeleted={leave}
-      loss="Its items and their history go with it."
+      loss="Its items and their history are deleted too."
       buttons={
         <Button icon="flask" onClick={() => setTesting(true)}>
           Test
@@ -204,7 +204,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         />
       </FormSection>
       <fieldset disabled={inherited} className="contents">
-        <FormSection title="Steps" note="Asked in this order; the first that fails ends the run.">
+        <FormSection title="Steps" note="Requested in this order. A failed step ends the run.">
           <WebStepsEditor
             steps={draft.steps}
             onChange={(steps) => set({ steps })}
@@ -213,7 +213,7 @@ export function WebForm({ owner, scenario }: WebFormProps) {
         </FormSection>
         <Common {...part} />
         <Access {...part} />
-        <FormSection title="Tags" note="Of the scenario's items.">
+        <FormSection title="Tags" note="Added to the items of the scenario.">
           <TagsEditor tags={draft.tags} onChange={(tags) => set({ tags })} />
         </FormSection>
       </fieldset>

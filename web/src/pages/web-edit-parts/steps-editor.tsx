@@ -47,19 +47,19 @@ function Body(props: StepProps) {
   return (
     <div className="flex flex-col gap-2">
       <Segmented
-        label="Request body is"
+        label="Post type"
         value={step.asForm ? "form" : "raw"}
         onChange={(kind) => set({ asForm: kind === "form" })}
         options={[
-          ["raw", "Body as text"],
-          ["form", "Fields of a form"],
+          ["raw", "Raw data"],
+          ["form", "Form data"],
         ]}
       />
       <Lines
         {...props}
         label={step.asForm ? "Post fields" : "Request body"}
         field="posts"
-        hint={step.asForm ? LINES : "Empty: the step is a GET"}
+        hint={step.asForm ? LINES : "Leave empty to send a GET request"}
       />
     </div>
   );
@@ -79,7 +79,7 @@ function StepFields(props: StepProps) {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-[1fr_2fr]">
-        {text("name", "Name of the step")}
+        {text("name", "Step name")}
         {text("url", "URL")}
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
@@ -97,17 +97,17 @@ function StepFields(props: StepProps) {
             {...props}
             label="Headers"
             field="headers"
-            hint={`${LINES}; instead of the scenario's`}
+            hint={`${LINES}. Replace the scenario headers.`}
           />
           <Lines
             {...props}
             label="Variables"
             field="variables"
-            hint="{name}: value, or {name}: regex:pattern to find it in the answer"
+            hint="{name}: value, or {name}: regex:pattern to extract it from the response"
           />
           <div className="grid gap-4 sm:grid-cols-3">
             <SelectField
-              label="Looks at"
+              label="Retrieve mode"
               options={RETRIEVED}
               value={step.retrieve}
               onChange={(retrieve) => set({ retrieve })}

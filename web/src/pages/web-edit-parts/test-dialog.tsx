@@ -65,7 +65,7 @@ function Result({ name, trial }: { name: string; trial: Trial | undefined }) {
       )}
       {trial?.answer !== undefined && (
         <details>
-          <summary className="cursor-pointer text-xs text-soft select-none">Answer</summary>
+          <summary className="cursor-pointer text-xs text-soft select-none">Response</summary>
           <pre className="max-h-60 overflow-auto rounded-md bg-sunken p-2 text-xs whitespace-pre-wrap break-all">
             {trial.answer.slice(0, SHOWN)}
           </pre>
@@ -115,7 +115,7 @@ export default function WebTestDialog({ draft, owner, onClose }: TestDialogProps
     >
       <div className="flex flex-col gap-3">
         <p className="text-soft">
-          The server asks each step once, with its cookies and variables. Nothing is kept.
+          The server requests each step once, with cookies and variables. Nothing is stored.
         </p>
         {run.error && <ErrorNote {...explain(run.error)} />}
         <ol aria-label="Steps" className="flex flex-col">

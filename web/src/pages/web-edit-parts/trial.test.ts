@@ -114,13 +114,13 @@ describe("answers", () => {
 
   it("fail for what is not in them", () => {
     const cases: [object, string | undefined][] = [
-      [{ required: "nothing" }, 'Nothing in the answer matches "nothing".'],
-      [{ required: "t=2" }, 'Nothing in the answer matches "t=2".'],
+      [{ required: "nothing" }, 'Nothing in the response matches "nothing".'],
+      [{ required: "t=2" }, 'Nothing in the response matches "t=2".'],
       [{ required: "t=2", retrieve: "1" }, undefined],
       [{ required: "t=2[^]*hello", retrieve: "2" }, undefined],
       [{ required: "(" }, 'The test cannot read the regular expression "(".'],
-      [{ variables: "{v}: regex:no(.)" }, 'Nothing in the answer matches "no(.)" of {v}.'],
-      [{ variables: "{v}: regex:hello" }, 'Nothing in the answer matches "hello" of {v}.'],
+      [{ variables: "{v}: regex:no(.)" }, 'Nothing in the response matches "no(.)" of {v}.'],
+      [{ variables: "{v}: regex:hello" }, 'Nothing in the response matches "hello" of {v}.'],
     ];
     for (const [change, error] of cases) {
       const trial = judged(DRAFT, { ...NEW_STEP, ...change }, `${last}hello`, carried());

@@ -141,7 +141,7 @@ export function setVariables(
     // A group says which part is the value.
     const group = match?.[1];
     if (group === undefined) {
-      return { found, error: `Nothing in the answer matches "${value.slice(6)}" of ${name}.` };
+      return { found, error: `Nothing in the response matches "${value.slice(6)}" of ${name}.` };
     }
     carried.variables.set(name, group);
     found.push([name, group]);
@@ -164,7 +164,8 @@ export function judged(draft: WebDraft, step: StepDraft, answer: string, carried
   if (required) {
     const match = matchOf(required, text);
     if (typeof match === "string") return { error: match, answer, found: [] };
-    if (!match) return { error: `Nothing in the answer matches "${required}".`, answer, found: [] };
+    if (!match)
+      return { error: `Nothing in the response matches "${required}".`, answer, found: [] };
   }
   const common = setVariables(draft.variables, carried, text);
   if (common.error) return { ...common, answer };
