@@ -13,6 +13,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."
 import bed  # noqa: E402
 from statements import ALLOWED, SMALL, everything, logged, parameters, tables  # noqa: E402
 
+
 class Statements(bed.Case):
     arguments = ("--log", "trace")
 
