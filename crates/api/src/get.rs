@@ -3,14 +3,20 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
+mod output;
+mod query;
+mod stream;
+
 use config::db::{Value, id_params, placeholders};
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::found::FoundRow;
 use crate::object::{Access, Field, FieldKind, Object};
 
 pub(crate) use crate::found::Found;
+pub(crate) use output::Output;
+use query::Query;
+
 use crate::params;
 
 /// Options that every `get` has.
@@ -32,55 +38,6 @@ const STANDARD: &[&str] = &[
     "nopermissions",
 ];
 
-/// Which fields are wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// All.
-    Extend,
-    /// Only how many.
-    Count,
-    /// These.
-    Fields(Vec<String>),
-}
-
-impl Output {
-    /// From an `output` or `select…` option: `"extend"`, `"count"`, a list of names.
-    pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Option<Self>> {
-        Ok(Some(match value {
-            Json::Null => return Ok(None),
-            Json::String(text) if text == "extend" => Self::Extend,
-            Json::String(text) if text == "count" => Self::Count,
-            Json::Array(names) => {
-                let names = names.iter().enumerate();
-                let names = names.map(|(n, name)| params::text(name, &format!("{path}/{}", n + 1)));
-                Self::Fields(names.collect::<ApiResult<_>>()?)
-            }
-            Json::Object(_) => {
-                return Err(ApiError::at(path, "an array or a character string is expected"));
-            }
-            _ => return Err(ApiError::at(path, "value must be one of \"extend\", \"count\"")),
-        }))
-    }
-
-    /// Is this field wanted?
-    pub(crate) fn has(&self, name: &str) -> bool {
-        match self {
-            Self::Extend => true,
-            Self::Count => false,
-            Self::Fields(names) => names.iter().any(|n| n == name),
-        }
-    }
-
-    /// As an `output` parameter for another `get`.
-    pub(crate) fn to_json(&self) -> Json {
-        match self {
-            Self::Extend => "extend".into(),
-            Self::Count => Json::Array(Vec::new()),
-            Self::Fields(names) => names.clone().into(),
-        }
-    }
-}
-
 /// A `get` in the making.
 #[derive(Debug)]
 pub(crate) struct Get<'c, 'a> {
@@ -92,6 +49,8 @@ pub(crate) struct Get<'c, 'a> {
     needed: Vec<&'static str>,
     extra: Vec<(&'static str, &'static str)>,
     also_sort: &'static [&'static str],
+    works_on: Vec<&'static str>,
+    also_shown: Vec<&'static str>,
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -120,6 +79,8 @@ impl<'c, 'a> Get<'c, 'a> {
             needed: Vec::new(),
             extra: Vec::new(),
             also_sort: &[],
+            works_on: Vec::new(),
+            also_shown: Vec::new(),
         })
     }
 
@@ -173,8 +134,24 @@ impl<'c, 'a> Get<'c, 'a> {
         self.also_sort = columns;
     }
 
+    /// Output that the method changes or adds; see [`Get::answer`].
+    pub(crate) fn works_on(&mut self, names: &[&'static str]) {
+        self.works_on.extend_from_slice(names);
+    }
+
+    /// Columns that are shown behind the output if they are not in it.
+    pub(crate) fn also_show(&mut self, columns: &[&'static str]) {
+        self.needed.extend_from_slice(columns);
+        self.also_shown.extend_from_slice(columns);
+    }
+
     /// Runs the query.
-    pub(crate) fn run(mut self) -> ApiResult<Found<'c, 'a>> {
+    pub(crate) fn run(self) -> ApiResult<Found<'c, 'a>> {
+        let (call, params, object) = (self.call, self.params, self.object);
+        self.query()?.run(call, params, object)
+    }
+
+    fn query(mut self) -> ApiResult<Query> {
         let output = self.output()?;
         if let (Output::Fields(names), true) = (&output, self.object.strict) {
             self.check_output(names)?;
@@ -182,17 +159,21 @@ impl<'c, 'a> Get<'c, 'a> {
         self.filter()?;
         self.search()?;
         let limit = self.limit()?;
-        let count = self.flag("countOutput");
+        let counts = self.flag("countOutput");
         let order = self.order()?;
-        let table = self.object.table;
-        let what = if count { "COUNT(*) AS n".to_owned() } else { self.columns(&output) };
-        let mut sql = format!("SELECT {what} FROM {table} t");
+        let columns = self.columns(&output);
+        let (values, also_shown) = (self.values, self.also_shown);
+        let sql = String::new();
+        let mut query =
+            Query { sql, values, counts, output, columns, also_shown, hides_key: false };
+        let what = if counts { "COUNT(*) AS n".to_owned() } else { query.selected() };
+        let mut sql = format!("SELECT {what} FROM {} t", self.object.table);
         if !self.conditions.is_empty() {
             sql += &format!(" WHERE {}", self.conditions.join(" AND "));
         }
-        if !count {
+        if !counts {
             sql += &format!(" ORDER BY {order}");
-            let offset = self.offset()?;
+            let offset = offset(self.params)?;
             // SQLite takes an offset only behind a limit.
             if let Some(limit) = limit.or((offset > 0).then_some(i64::MAX)) {
                 sql += &format!(" LIMIT {limit}");
@@ -201,18 +182,8 @@ impl<'c, 'a> Get<'c, 'a> {
                 sql += &format!(" OFFSET {offset}");
             }
         }
-        let rows = self.call.rows(&sql, &self.values)?;
-        let total = rows.first().map_or(0, |row| row.int("n"));
-        let object = self.object;
-        let rows = if count { Vec::new() } else { rows };
-        let rows = rows.into_iter().map(|row| FoundRow::new(object, &output, row)).collect();
-        Ok(Found {
-            call: self.call,
-            params: self.params,
-            output,
-            total: count.then_some(total),
-            rows,
-        })
+        query.sql = sql;
+        Ok(query)
     }
 
     /// The whole condition with its values, for a query of the method's own.
@@ -259,7 +230,7 @@ impl<'c, 'a> Get<'c, 'a> {
         Ok(())
     }
 
-    fn columns(&self, output: &Output) -> String {
+    fn columns(&self, output: &Output) -> Vec<&'static str> {
         let wanted = |field: &&Field| {
             field.name == self.object.key
                 || output.has(field.name)
@@ -267,15 +238,12 @@ impl<'c, 'a> Get<'c, 'a> {
         };
         let mut names: Vec<&str> =
             self.object.columns().filter(wanted).map(|field| field.name).collect();
-        if !names.contains(&self.object.key) {
-            names.push(self.object.key);
-        }
-        for name in &self.needed {
+        for name in std::iter::once(&self.object.key).chain(&self.needed) {
             if !names.contains(name) {
                 names.push(name);
             }
         }
-        names.iter().map(|name| format!("t.{name}")).collect::<Vec<_>>().join(", ")
+        names
     }
 
     /// Lets `search` or `filter` take a member that is no field of the object. `condition` has
@@ -388,16 +356,6 @@ impl<'c, 'a> Get<'c, 'a> {
         }
     }
 
-    /// Rows to skip: ours, for windows of long lists.
-    fn offset(&self) -> ApiResult<i64> {
-        let Some(value) = self.params.get("offset").filter(|v| !v.is_null()) else { return Ok(0) };
-        let offset = params::int(value, "/offset")?;
-        if offset < 0 {
-            return Err(ApiError::at("/offset", "value must be one of 0-2147483647"));
-        }
-        Ok(offset)
-    }
-
     fn check_sort_order(&self) -> ApiResult<()> {
         let given = self.params.get("sortorder").filter(|v| !v.is_null());
         for value in given.map(params::list).unwrap_or_default() {
@@ -445,6 +403,16 @@ impl<'c, 'a> Get<'c, 'a> {
         parts.push(format!("t.{}", self.object.key));
         Ok(parts.join(", "))
     }
+}
+
+/// Rows to skip: ours, for windows of long lists.
+fn offset(params: &Json) -> ApiResult<i64> {
+    let Some(value) = params.get("offset").filter(|v| !v.is_null()) else { return Ok(0) };
+    let offset = params::int(value, "/offset")?;
+    if offset < 0 {
+        return Err(ApiError::at("/offset", "value must be one of 0-2147483647"));
+    }
+    Ok(offset)
 }
 
 /// Texts of an option: one or many; what is no text is left out.

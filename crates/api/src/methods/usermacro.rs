@@ -100,10 +100,11 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     get.need(&["type", "hostid"]);
     forbid_guessing(&mut get, input);
-    let mut found = get.run()?;
-    hide_secrets(&mut found);
-    attach(&mut found)?;
-    Ok(found.finish())
+    get.works_on(&["value"]);
+    get.answer(|found| {
+        hide_secrets(found);
+        attach(found)
+    })
 }
 
 /// Conditions on the value do not see secret ones: nobody may guess them, nor their beginnings.
@@ -116,7 +117,7 @@ fn forbid_guessing(get: &mut Get<'_, '_>, input: &Json) {
 
 fn hide_secrets(found: &mut Found<'_, '_>) {
     for row in found.rows.iter_mut().filter(|row| row.row.int("type") == SECRET) {
-        row.out.shift_remove("value");
+        row.out.remove("value");
     }
 }
 

@@ -168,9 +168,7 @@ fn get(call: &Call<'_>, input: &Json, kind: &Kind) -> ApiResult<Json> {
     if let Some(condition) = on_groups(call.user(), need, "t.groupid") {
         get.and(condition, []);
     }
-    let mut found = get.run()?;
-    attach(&mut found, kind)?;
-    Ok(found.finish())
+    get.answer(|found| attach(found, kind))
 }
 
 /// Condition of the options that ask for groups by what is in them.

@@ -50,18 +50,22 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     secrets::forbid_guessing(&mut get, call, input, "t.hostid");
     get.need(&["inventory_mode", "kind"]);
-    let mut found = get.run()?;
-    if found.output.has("ipmi_password") {
-        secrets::hide(&mut found, "hostid")?;
+    get.works_on(&["ipmi_password", "active_available", "assigned_proxyid"]);
+    if get.flag("templated_hosts") {
+        get.works_on(&["status"]);
     }
-    for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
-        if let Some(status) = row.out.get_mut("status") {
-            *status = TEMPLATE_STATUS.into();
+    get.answer(|found| {
+        if found.output.has("ipmi_password") {
+            secrets::hide(found, "hostid")?;
         }
-    }
-    attach_state(&mut found);
-    attach(&mut found)?;
-    Ok(found.finish())
+        for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
+            if let Some(status) = row.out.get_mut("status") {
+                *status = TEMPLATE_STATUS.into();
+            }
+        }
+        attach_state(found);
+        attach(found)
+    })
 }
 
 fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
@@ -131,12 +135,12 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let ids: Vec<model::HostId> = found.ids().into_iter().map(model::HostId).collect();
         let states = found.call.api.deps.live.active_checks(&ids);
         for (row, state) in found.rows.iter_mut().zip(states) {
-            row.out.insert("active_available".to_owned(), state.to_string().into());
+            row.out.insert("active_available", state.to_string().into());
         }
     }
     if found.output.has("assigned_proxyid") {
         for row in &mut found.rows {
-            row.out.insert("assigned_proxyid".to_owned(), "0".into());
+            row.out.insert("assigned_proxyid", "0".into());
         }
     }
 }
@@ -277,7 +281,7 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
             // One object, or an empty array.
             let list = row.out.get_mut("hostDiscovery").and_then(Json::as_array_mut);
             if let Some(one) = list.and_then(Vec::pop) {
-                row.out.insert("hostDiscovery".to_owned(), one);
+                row.out.insert("hostDiscovery", one);
             }
         }
     }

@@ -28,23 +28,15 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
         event_conditions(&mut get);
     }
     get.need(&["description", "comments", "expression", "recovery_expression"]);
-    let sorted = sort_fields(input);
-    get.need(&sorted);
-    let mut found = get.run()?;
-    if found.rows.is_empty() {
-        return Ok(found.finish());
-    }
     // A field that rows are sorted by is shown with them.
-    for row in &mut found.rows {
-        for name in &sorted {
-            if let Some(value) = row.row.get(name) {
-                row.out.insert((*name).to_owned(), Json::String(value.to_string()));
-            }
+    get.also_show(&sort_fields(input));
+    get.answer(|found| {
+        if found.rows.is_empty() {
+            return Ok(());
         }
-    }
-    expand::expand(&mut found, input)?;
-    selects(&mut found, kind)?;
-    Ok(found.finish())
+        expand::expand(found, input)?;
+        selects(found, kind)
+    })
 }
 
 fn sort_fields(input: &Json) -> Vec<&'static str> {
@@ -214,6 +206,7 @@ const LAST_EVENT_FIELDS: [&str; 10] = [
     "severity",
 ];
 const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+const ITEMS: Relation = Relation::new("items", "item.get", "itemids", "itemid");
 const DEPENDENCIES: Relation =
     Relation::new("dependencies", "trigger.get", "triggerids", "triggerid");
 
@@ -239,7 +232,7 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         let sql = "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
                    JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})";
         let pairs = found.call.pairs(sql, &ids)?;
-        hosts(found, &wanted, pairs)?;
+        hosts(found, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectItems")? {
         items(found, &wanted, &ids)?;
@@ -293,11 +286,11 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
 fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
     let sql = "SELECT DISTINCT triggerid, itemid FROM functions WHERE triggerid IN ({ids})";
     let pairs = found.call.pairs(sql, ids)?;
-    let all: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
-    let all: Vec<u64> = all.into_iter().collect();
-    let mut shown = found.call.get_keyed("item.get", "itemids", "itemid", &all, wanted)?;
+    let shown = found.call.related(&ITEMS, &pairs, wanted, None)?;
+    let others: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
+    let others: Vec<u64> = others.into_iter().filter(|id| !shown.has(*id)).collect();
     let mut prototypes =
-        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &all, wanted)?;
+        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &others, wanted)?;
     for one in prototypes.values_mut().filter_map(Json::as_object_mut) {
         // Prototypes are never checked: their state is that of a new item.
         for (name, value) in
@@ -306,16 +299,16 @@ fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<(
             one.insert((*name).to_owned(), (*value).into());
         }
     }
-    shown.extend(prototypes);
-    let mut of_row: HashMap<u64, Vec<Json>> = HashMap::new();
+    let mut of_row: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
     for (trigger, item) in pairs {
-        if let Some(item) = shown.get(&item.to_string()) {
-            of_row.entry(trigger).or_default().push(item.clone());
+        let prototype = || prototypes.get(&item.to_string()).map(|one| one.to_string().into());
+        if let Some(item) = shown.one(item).map(<[u8]>::to_vec).or_else(prototype) {
+            of_row.entry(trigger).or_default().push(item);
         }
     }
     for row in &mut found.rows {
-        let items = of_row.remove(&row.id).unwrap_or_default();
-        row.out.insert("items".to_owned(), items.into());
+        let items = of_row.remove(&row.id).unwrap_or_default().join(&b',');
+        row.out.insert_text("items", [b"[", &items[..], b"]"].concat());
     }
     Ok(())
 }
@@ -340,7 +333,7 @@ fn functions(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResu
     }
     for row in &mut found.rows {
         let functions = of_row.remove(&row.id).unwrap_or_default();
-        row.out.insert("functions".to_owned(), functions.into());
+        row.out.insert("functions", functions.into());
     }
     Ok(())
 }
@@ -369,7 +362,7 @@ fn dependencies(
     for row in &mut found.rows {
         let on = pairs.iter().filter(|(trigger, _)| *trigger == row.id);
         let list: Json = on.filter_map(|(_, on)| shown.get(&on.to_string()).cloned()).collect();
-        row.out.insert("dependencies".to_owned(), list);
+        row.out.insert("dependencies", list);
     }
     Ok(())
 }
@@ -391,7 +384,7 @@ fn discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResu
     }
     for row in &mut found.rows {
         let one = shown.remove(&row.id).unwrap_or_else(|| Json::Array(Vec::new()));
-        row.out.insert("triggerDiscovery".to_owned(), one);
+        row.out.insert("triggerDiscovery", one);
     }
     Ok(())
 }
