@@ -28,7 +28,15 @@ pub(crate) trait Outlet {
 
 /// A part of the memory of all answers, given back when dropped.
 #[derive(Debug, Default)]
-pub(crate) struct Hold(pub(crate) Option<OwnedSemaphorePermit>);
+pub(crate) struct Hold {
+    _permit: Option<OwnedSemaphorePermit>,
+}
+
+impl From<OwnedSemaphorePermit> for Hold {
+    fn from(permit: OwnedSemaphorePermit) -> Self {
+        Self { _permit: Some(permit) }
+    }
+}
 
 /// An answer in the making.
 pub(crate) struct Answer {
@@ -261,7 +269,8 @@ mod tests {
 
     #[test]
     fn a_value_is_written_as_serde_writes_it() {
-        let value = json!({ "a": [], "b": { "c\"\n\u{1}ü": [1, -2.5, null, true, "/\\"] }, "": {} });
+        let value =
+            json!({ "a": [], "b": { "c\"\n\u{1}ü": [1, -2.5, null, true, "/\\"] }, "": {} });
         let answer = Answer::whole();
         answer.json(&value).unwrap();
         assert_eq!(String::from_utf8(answer.end()).unwrap(), value.to_string());

@@ -3,6 +3,7 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
+mod order;
 mod output;
 mod query;
 mod stream;
@@ -15,6 +16,8 @@ use crate::object::{Access, Field, FieldKind, Object};
 
 pub(crate) use crate::found::Found;
 pub(crate) use output::Output;
+
+use order::order;
 use query::Query;
 
 use crate::params;
@@ -38,8 +41,10 @@ const STANDARD: &[&str] = &[
     "nopermissions",
 ];
 
+/// Whether a row with this id is in the result.
+pub(crate) type Keep<'c> = Box<dyn Fn(u64) -> bool + 'c>;
+
 /// A `get` in the making.
-#[derive(Debug)]
 pub(crate) struct Get<'c, 'a> {
     call: &'c Call<'a>,
     params: &'c Json,
@@ -51,6 +56,7 @@ pub(crate) struct Get<'c, 'a> {
     also_sort: &'static [&'static str],
     works_on: Vec<&'static str>,
     also_shown: Vec<&'static str>,
+    keep: Option<Keep<'c>>,
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -81,6 +87,7 @@ impl<'c, 'a> Get<'c, 'a> {
             also_sort: &[],
             works_on: Vec::new(),
             also_shown: Vec::new(),
+            keep: None,
         })
     }
 
@@ -145,44 +152,44 @@ impl<'c, 'a> Get<'c, 'a> {
         self.also_shown.extend_from_slice(columns);
     }
 
+    /// Only rows with ids that `keep` accepts: a condition that the database need not check.
+    pub(crate) fn keep(&mut self, keep: Keep<'c>) {
+        self.keep = Some(keep);
+    }
+
     /// Runs the query.
     pub(crate) fn run(self) -> ApiResult<Found<'c, 'a>> {
         let (call, params, object) = (self.call, self.params, self.object);
         self.query()?.run(call, params, object)
     }
 
-    fn query(mut self) -> ApiResult<Query> {
+    fn query(mut self) -> ApiResult<Query<'c>> {
         let output = self.output()?;
         if let (Output::Fields(names), true) = (&output, self.object.strict) {
             self.check_output(names)?;
         }
         self.filter()?;
         self.search()?;
-        let limit = self.limit()?;
-        let counts = self.flag("countOutput");
-        let order = self.order()?;
-        let columns = self.columns(&output);
-        let (values, also_shown) = (self.values, self.also_shown);
-        let sql = String::new();
-        let mut query =
-            Query { sql, values, counts, output, columns, also_shown, hides_key: false };
-        let what = if counts { "COUNT(*) AS n".to_owned() } else { query.selected() };
-        let mut sql = format!("SELECT {what} FROM {} t", self.object.table);
+        let mut query = Query {
+            sql: String::new(),
+            limit: self.limit()?,
+            offset: if self.flag("countOutput") { 0 } else { offset(self.params)? },
+            counts: self.flag("countOutput"),
+            columns: self.columns(&output),
+            output,
+            values: self.values,
+            also_shown: self.also_shown,
+            hides_key: false,
+            keep: self.keep,
+        };
+        query.sql = format!("SELECT {} FROM {} t", query.selects(self.object), self.object.table);
         if !self.conditions.is_empty() {
-            sql += &format!(" WHERE {}", self.conditions.join(" AND "));
+            query.sql += &format!(" WHERE {}", self.conditions.join(" AND "));
         }
-        if !counts {
-            sql += &format!(" ORDER BY {order}");
-            let offset = offset(self.params)?;
-            // SQLite takes an offset only behind a limit.
-            if let Some(limit) = limit.or((offset > 0).then_some(i64::MAX)) {
-                sql += &format!(" LIMIT {limit}");
-            }
-            if offset > 0 {
-                sql += &format!(" OFFSET {offset}");
-            }
+        let order = order(self.params, self.object, self.also_sort)?;
+        if !query.counts {
+            query.sql += &format!(" ORDER BY {order}{}", query.window());
         }
-        query.sql = sql;
         Ok(query)
     }
 
@@ -355,54 +362,6 @@ impl<'c, 'a> Get<'c, 'a> {
             },
         }
     }
-
-    fn check_sort_order(&self) -> ApiResult<()> {
-        let given = self.params.get("sortorder").filter(|v| !v.is_null());
-        for value in given.map(params::list).unwrap_or_default() {
-            if !matches!(value.as_str(), Some("ASC" | "DESC")) {
-                return Err(ApiError::at("/sortorder", "value must be one of \"ASC\", \"DESC\""));
-            }
-        }
-        Ok(())
-    }
-
-    fn order(&self) -> ApiResult<String> {
-        let fields = self.params.get("sortfield").filter(|v| !v.is_null());
-        let Some(fields) = fields else { return Ok(format!("t.{}", self.object.key)) };
-        let orders: Vec<bool> = match self.params.get("sortorder") {
-            None | Some(Json::Null) => Vec::new(),
-            Some(value) => params::list(value)
-                .into_iter()
-                .map(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case("DESC")))
-                .collect(),
-        };
-        if self.object.strict {
-            self.check_sort_order()?;
-        }
-        let many = self.params.get("sortorder").is_some_and(Json::is_array);
-        let mut parts = Vec::new();
-        for (n, value) in params::list(fields).into_iter().enumerate() {
-            let path = format!("/sortfield/{}", n + 1);
-            let name = params::text(value, &path)?;
-            let mut sortable = self.object.sort.iter().chain(self.also_sort);
-            let Some(name) = sortable.find(|known| **known == name) else {
-                let list: Vec<String> =
-                    self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
-                let one_of = if list.len() > 1 { "one of " } else { "" };
-                let text = format!("value must be {one_of}{}", list.join(", "));
-                return Err(if self.object.strict {
-                    ApiError::at(&path, text)
-                } else {
-                    ApiError::application(format!("Sorting by field \"{name}\" not allowed."))
-                });
-            };
-            let at = if many { n } else { 0 };
-            let descending = orders.get(at).copied().unwrap_or(false);
-            parts.push(format!("t.{name}{}", if descending { " DESC" } else { "" }));
-        }
-        parts.push(format!("t.{}", self.object.key));
-        Ok(parts.join(", "))
-    }
 }
 
 /// Rows to skip: ours, for windows of long lists.
@@ -450,7 +409,10 @@ pub(crate) fn like(text: &str, start: bool, wildcards: bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod pattern_tests {
     use super::like;
 
     #[test]

@@ -174,7 +174,7 @@ impl Call<'_> {
         };
         let hides_key = relation.bare && *wanted != Output::Count && !wanted.has(relation.key);
         let answer = Answer::of_rows(hides_key);
-        rpc::run_to(self, relation.method, &params, &answer)?;
+        rpc::run_to(self, relation.method, &params, relation.key, &answer)?;
         let (text, places) = answer.into_rows();
         let memory = self.hold(text.len())?;
         let places = places.into_iter().enumerate();

@@ -276,11 +276,13 @@ pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResu
     call.inside(|| (method.run)(call, params))
 }
 
-/// The same with the result as rows of `answer`. A result of another form has none.
+/// The same with the result as rows of `answer`, whose id is `key`. A result of another form has
+/// none.
 pub(crate) fn run_to(
     call: &Call<'_>,
     method: &str,
     params: &Json,
+    key: &str,
     answer: &Answer,
 ) -> ApiResult<()> {
     let inner = call.to(Some(answer));
@@ -288,10 +290,13 @@ pub(crate) fn run_to(
     if let Some(lowest) = method.lowest {
         permission::check_type(call.user(), lowest, method.name)?;
     }
-    let result = (method.run)(&inner, params)?;
-    // A method that does not write by itself.
-    for (id, row) in result.as_object().into_iter().flatten() {
-        answer.row(id.parse().unwrap_or(0), |_| (), |out| push_json(out, row))?;
+    // A method that writes by itself returns null.
+    let Json::Object(rows) = (method.run)(&inner, params)? else { return Ok(()) };
+    for (id, mut row) in rows {
+        if let Some(members) = row.as_object_mut().filter(|_| answer.hides_key()) {
+            members.shift_remove(key);
+        }
+        answer.row(id.parse().unwrap_or(0), |_| (), |out| push_json(out, &row))?;
     }
     Ok(())
 }

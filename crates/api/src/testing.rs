@@ -179,7 +179,7 @@ impl Server {
     pub(crate) fn with_call<T>(&self, user: User, work: impl FnOnce(&Call<'_>) -> T) -> T {
         work(&Call {
             api: &self.api,
-            user: Some(std::sync::Arc::new(user)),
+            user: Some(Arc::new(user)),
             peer: PEER,
             gone: crate::call::Gone::default(),
             has_header: false,

@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use config::db::{Cell, Cells, Row, query_by_ids};
+use config::db::{Cell, Cells, Row};
 
 use super::{Found, Get, Output, Query};
 use crate::answer::{Answer, push_json, push_number, push_text, separate};
@@ -47,7 +47,11 @@ impl<'c, 'a> Get<'c, 'a> {
         query.hides_key = answer.hides_key();
         let mut rows = Rows { answer, keyed, n: 0 };
         let stream = Stream { call, params, object, query };
-        if is_plain { stream.plain(&mut rows)? } else { stream.windows(&mut rows, work)? }
+        if is_plain {
+            stream.plain(&mut rows)?
+        } else {
+            stream.windows(&mut rows, work)?
+        }
         rows.end()?;
         Ok(Json::Null)
     }
@@ -102,13 +106,19 @@ struct Stream<'c, 'a> {
     call: &'c Call<'a>,
     params: &'c Json,
     object: &'static Object,
-    query: Query,
+    query: Query<'c>,
 }
 
 impl<'c, 'a> Stream<'c, 'a> {
     /// Shows each row to `first` until that takes no more (`Ok(false)`), and returns the ids of the
     /// rows from there on. The statement does not wait for the client.
-    fn split(&self, first: &mut dyn FnMut(u64, &dyn Cells) -> ApiResult<bool>) -> ApiResult<Vec<u64>> {
+    fn split(
+        &self,
+        first: &mut dyn FnMut(u64, &dyn Cells) -> ApiResult<bool>,
+    ) -> ApiResult<Vec<u64>> {
+        if self.query.keep.is_some() {
+            return self.query.kept(self.call);
+        }
         let key = self.query.position(self.object.key);
         let (mut rest, mut takes, mut failed) = (Vec::new(), true, None);
         self.call.read(|connection| {
@@ -144,7 +154,7 @@ impl<'c, 'a> Stream<'c, 'a> {
         })?;
         for ids in rest.chunks(WINDOW) {
             let (mut text, mut place) = (Vec::new(), HashMap::new());
-            for row in self.by_ids(ids)? {
+            for row in self.query.by_ids(self.call, self.object, ids)? {
                 let start = text.len();
                 plain.write(&mut text, &row);
                 place.insert(row.id(self.object.key), start..text.len());
@@ -163,9 +173,11 @@ impl<'c, 'a> Stream<'c, 'a> {
         rows: &mut Rows<'_>,
         work: impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
     ) -> ApiResult<()> {
-        let wants = |name: &&str| self.params.get(name).is_some_and(|v| !v.is_null() && v != "count");
+        let wants =
+            |name: &&str| self.params.get(name).is_some_and(|v| !v.is_null() && v != "count");
         let window = if MANY.iter().any(wants) { WINDOW_OF_MANY } else { WINDOW };
-        let columns: Arc<[Box<str>]> = self.query.columns.iter().map(|name| Box::from(*name)).collect();
+        let columns: Arc<[Box<str>]> =
+            self.query.columns.iter().map(|name| Box::from(*name)).collect();
         let mut first: Vec<Row> = Vec::new();
         let rest = self.split(&mut |_, row| {
             let takes = first.len() < window;
@@ -178,10 +190,8 @@ impl<'c, 'a> Stream<'c, 'a> {
         let windows = if rest.is_empty() { 0 } else { WINDOW_BYTES };
         let _memory = self.call.hold(windows)?;
         for ids in rest.chunks(window) {
-            let found = self.by_ids(ids)?.into_iter().map(|row| (row.id(self.object.key), row));
-            let mut found: HashMap<u64, Row> = found.collect();
-            let in_order = ids.iter().filter_map(|id| found.remove(id)).collect();
-            self.window(rows, in_order, &work)?;
+            let found = self.query.in_order(self.call, self.object, ids)?;
+            self.window(rows, found, &work)?;
         }
         Ok(())
     }
@@ -208,12 +218,6 @@ impl<'c, 'a> Stream<'c, 'a> {
         }
         Ok(())
     }
-
-    fn by_ids(&self, ids: &[u64]) -> ApiResult<Vec<Row>> {
-        let (columns, table) = (self.query.selected(), self.object.table);
-        let sql = format!("SELECT {columns} FROM {table} t WHERE t.{} IN ({{ids}})", self.object.key);
-        self.call.read(|connection| Ok(query_by_ids(connection, &sql, &[], ids)?))
-    }
 }
 
 /// How a row that needs no work is written.
@@ -223,7 +227,7 @@ struct PlainRow {
 }
 
 impl PlainRow {
-    fn new(object: &'static Object, query: &Query) -> Self {
+    fn new(object: &'static Object, query: &Query<'_>) -> Self {
         let members = query.shown(object).enumerate().map(|(n, field)| {
             let mut before = Vec::new();
             separate(&mut before, n);

@@ -92,7 +92,9 @@ impl Encoder {
         let level = flate2::Compression::new(LEVEL.unsigned_abs());
         match encoding {
             None => Self::Plain,
-            Some(Encoding::Zstd) => Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok()),
+            Some(Encoding::Zstd) => {
+                Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok())
+            }
             Some(Encoding::Gzip | Encoding::Brotli) => {
                 Self::Gzip(Box::new(flate2::write::GzEncoder::new(Vec::new(), level)))
             }
@@ -172,8 +174,7 @@ mod tests {
     #[test]
     fn answers_come_back_whole() {
         let text = r#"{"hostid":"10084","name":"host"}"#.repeat(200);
-        let encode =
-            |text: &str, accept| encode(text.into(), of_answers(&headers(accept)));
+        let encode = |text: &str, accept| encode(text.into(), of_answers(&headers(accept)));
         let (encoding, packed) = encode(&text, "gzip");
         assert_eq!(encoding, Some(Encoding::Gzip));
         assert!(packed.len() < text.len() / 10, "{} bytes", packed.len());
@@ -200,7 +201,8 @@ mod tests {
             match encoding {
                 None => back = String::from_utf8(packed).unwrap(),
                 Some(Encoding::Zstd) => {
-                    back = String::from_utf8(zstd::stream::decode_all(&packed[..]).unwrap()).unwrap();
+                    back =
+                        String::from_utf8(zstd::stream::decode_all(&packed[..]).unwrap()).unwrap();
                 }
                 _ => {
                     let mut decoder = flate2::read::GzDecoder::new(&packed[..]);

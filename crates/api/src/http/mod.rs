@@ -127,21 +127,21 @@ impl Http {
             let limit = config.body_bytes_max;
             let (room, body) = read_body(&[&self.bodies], clock, headers, limit, body).await?;
             let call = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| busy())?;
-            return Ok((body, Permits { _room: room, _calls: vec![call] }));
+            return Ok((body, Permits { _room: room, calls: vec![call] }));
         }
         let share = self.strangers.share(peer.ip());
         let budgets = self.strangers.budgets(&share);
         let limit = config.stranger_body_bytes_max;
         let (room, body) = read_body(&budgets, clock, headers, limit, body).await?;
         let calls = self.strangers.call(&share).await.ok_or_else(busy)?;
-        Ok((body, Permits { _room: room, _calls: calls.into() }))
+        Ok((body, Permits { _room: room, calls: calls.into() }))
     }
 }
 
 /// Held by the thread that works on a call, which outlives a client that leaves.
 struct Permits {
     _room: Room,
-    _calls: Vec<OwnedSemaphorePermit>,
+    calls: Vec<OwnedSemaphorePermit>,
 }
 
 /// Tells a call that its client has gone: the server drops the request's future then.
@@ -241,9 +241,10 @@ async fn api_call(
     }
     let gone = Gone::default();
     let leave = LeaveOnDrop(gone.clone());
-    let (blocks, mut pieces) = outlet::outlet(&http.answers, &headers);
+    let Permits { _room: room, calls } = permits;
+    let (blocks, mut pieces) = outlet::outlet(&http.answers, &headers, calls);
     tokio::task::spawn_blocking(move || {
-        let _permits = permits;
+        let _room = room;
         let origin = Origin { peer: peer.ip(), gone };
         let answer = Answer::through(Box::new(blocks));
         match rpc::handle(&http.api, &body, bearer.as_deref(), &origin, &answer) {

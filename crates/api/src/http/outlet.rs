@@ -17,11 +17,13 @@ use crate::answer::{BLOCK_BYTES, Hold, Outlet};
 use crate::error::{ApiError, ApiResult};
 
 /// Blocks of one answer that wait for its client: no more are written ahead.
-const BLOCKS_AHEAD: usize = 16;
+const BLOCKS_AHEAD: usize = 8;
 /// How long a block waits for room.
-const ROOM_PATIENCE: Duration = Duration::from_secs(if cfg!(test) { 1 } else { 10 });
+const ROOM_PATIENCE: Duration = Duration::from_millis(if cfg!(test) { 50 } else { 10_000 });
 /// How long a client may take for one block.
 const CLIENT_PATIENCE: Duration = Duration::from_secs(30);
+/// Answers that may wait at once, for their clients or for room: each is a thread.
+const WAITING_MAX: usize = 128;
 
 /// The memory of all answers together.
 #[derive(Debug, Clone)]
@@ -29,13 +31,16 @@ pub(super) struct Room {
     /// One permit per KiB.
     permits: Arc<Semaphore>,
     kib: usize,
+    /// One permit per answer that waits.
+    waiting: Arc<Semaphore>,
 }
 
 impl Room {
     pub(super) fn new(bytes: usize) -> Self {
         // Blocks of one answer always fit.
         let kib = bytes.max(2 * BLOCK_BYTES).div_ceil(1024);
-        Self { permits: Arc::new(Semaphore::new(kib)), kib }
+        let waiting = Arc::new(Semaphore::new(WAITING_MAX));
+        Self { permits: Arc::new(Semaphore::new(kib)), kib, waiting }
     }
 }
 
@@ -69,6 +74,8 @@ pub(super) struct Blocks {
     encoding: Option<Encoding>,
     /// `None` until the first block.
     encoder: Option<Encoder>,
+    /// What allows the call to work. An answer that waits does not work: others do meanwhile.
+    calls: Vec<OwnedSemaphorePermit>,
 }
 
 /// The connection's side.
@@ -81,7 +88,11 @@ pub(super) enum Sent {
 }
 
 /// Both sides of one answer. Must be called within the runtime.
-pub(super) fn outlet(room: &Room, headers: &HeaderMap) -> (Blocks, Pieces) {
+pub(super) fn outlet(
+    room: &Room,
+    headers: &HeaderMap,
+    calls: Vec<OwnedSemaphorePermit>,
+) -> (Blocks, Pieces) {
     let (pieces, received) = channel(BLOCKS_AHEAD);
     let blocks = Blocks {
         pieces,
@@ -89,6 +100,7 @@ pub(super) fn outlet(room: &Room, headers: &HeaderMap) -> (Blocks, Pieces) {
         runtime: Handle::current(),
         encoding: encoding::of_answers(headers),
         encoder: None,
+        calls,
     };
     (blocks, Pieces(received))
 }
@@ -109,14 +121,36 @@ impl Blocks {
         })
     }
 
-    fn take(&self, bytes: usize) -> ApiResult<OwnedSemaphorePermit> {
+    /// The same, while another call may work in the place of this one.
+    fn pause<T>(
+        &mut self,
+        patience: Duration,
+        work: impl Future<Output = T>,
+    ) -> ApiResult<Option<T>> {
+        let Ok(_place) = Arc::clone(&self.room.waiting).try_acquire_owned() else {
+            return Err(ApiError::application(
+                "Too many clients read their answers slowly: try again later.",
+            ));
+        };
+        let places: Vec<_> =
+            self.calls.drain(..).map(|permit| Arc::clone(permit.semaphore())).collect();
+        let done = self.wait(patience, work)?;
+        for place in places {
+            let permit = self.wait(ROOM_PATIENCE, place.acquire_owned())?;
+            let busy = || ApiError::application("The server is busy: try again later.");
+            self.calls.push(permit.and_then(Result::ok).ok_or_else(busy)?);
+        }
+        Ok(done)
+    }
+
+    fn take(&mut self, bytes: usize) -> ApiResult<OwnedSemaphorePermit> {
         let kib = bytes.div_ceil(1024).min(self.room.kib / 4);
         let kib = u32::try_from(kib).unwrap_or(u32::MAX);
-        let permits = &self.room.permits;
-        if let Ok(permit) = Arc::clone(permits).try_acquire_many_owned(kib) {
+        let permits = Arc::clone(&self.room.permits);
+        if let Ok(permit) = Arc::clone(&permits).try_acquire_many_owned(kib) {
             return Ok(permit);
         }
-        let permit = self.wait(ROOM_PATIENCE, Arc::clone(permits).acquire_many_owned(kib))?;
+        let permit = self.pause(ROOM_PATIENCE, permits.acquire_many_owned(kib))?;
         permit.and_then(Result::ok).ok_or_else(|| {
             ApiError::application(
                 "There is no memory for this answer now: other large answers are being sent. Try \
@@ -125,19 +159,20 @@ impl Blocks {
         })
     }
 
-    fn push(&self, piece: Piece) -> ApiResult<()> {
+    fn push(&mut self, piece: Piece) -> ApiResult<()> {
         match self.pieces.try_send(piece) {
             Ok(()) => Ok(()),
             Err(TrySendError::Closed(_)) => Err(gone()),
             Err(TrySendError::Full(piece)) => {
-                let sent = self.wait(CLIENT_PATIENCE, self.pieces.send(piece))?;
+                let pieces = self.pieces.clone();
+                let sent = self.pause(CLIENT_PATIENCE, pieces.send(piece))?;
                 sent.and_then(Result::ok)
                     .ok_or_else(|| ApiError::application("The client reads too slowly."))
             }
         }
     }
 
-    fn push_block(&self, bytes: Vec<u8>, mut permit: OwnedSemaphorePermit) -> ApiResult<()> {
+    fn push_block(&mut self, bytes: Vec<u8>, mut permit: OwnedSemaphorePermit) -> ApiResult<()> {
         if bytes.is_empty() {
             return Ok(());
         }
@@ -161,7 +196,8 @@ impl Outlet for Blocks {
         let permit = self.take(block.len())?;
         let first = self.encoder.is_none();
         let encoder = self.encoder.get_or_insert_with(|| Encoder::new(self.encoding));
-        let failed = |error| ApiError::application(format!("The answer cannot be encoded: {error}"));
+        let failed =
+            |error| ApiError::application(format!("The answer cannot be encoded: {error}"));
         let bytes = encoder.encode(block).map_err(failed)?;
         if first {
             self.push(Piece::Begin(self.encoding))?;
@@ -170,12 +206,11 @@ impl Outlet for Blocks {
     }
 
     fn is_full(&self) -> bool {
-        self.pieces.capacity() < 2
-            || self.room.permits.available_permits() < 2 * BLOCK_BYTES / 1024
+        self.pieces.capacity() < 2 || self.room.permits.available_permits() < 2 * BLOCK_BYTES / 1024
     }
 
     fn hold(&mut self, bytes: usize) -> ApiResult<Hold> {
-        self.take(bytes).map(|permit| Hold(Some(permit)))
+        self.take(bytes).map(Hold::from)
     }
 
     fn end(mut self: Box<Self>, rest: Vec<u8>) {
@@ -215,3 +250,7 @@ impl Pieces {
         Body::from_stream(blocks)
     }
 }
+
+#[cfg(test)]
+#[path = "outlet_tests.rs"]
+mod tests;

@@ -142,7 +142,8 @@ fn checkpoint_leaves_everything_in_the_main_file_and_the_log_stays() {
 }
 
 /// Numbers without end, as a statement that runs until it is stopped.
-const ENDLESS: &str = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+const ENDLESS: &str =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
 
 #[test]
 fn rows_are_read_until_the_reader_breaks_off() {

@@ -137,8 +137,7 @@ fn grouped(call: &Call<'_>, get: Get<'_, '_>, group_by: &Json) -> ApiResult<Json
 
 fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectHosts")? {
-        let triggers: BTreeSet<u64> =
-            found.rows.iter().map(|row| row.row.id("objectid")).collect();
+        let triggers: BTreeSet<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
         let triggers: Vec<u64> = triggers.into_iter().collect();
         let hosts = if about.0 == 0 {
             found.call.pairs(

@@ -35,6 +35,16 @@ pub(super) fn check_source(input: &Json) -> ApiResult<(i64, i64)> {
     }
 }
 
+/// Are some events wanted in the order of time, whatever they are about? Then the index of that
+/// order ends early, while the one of sources would have all events sorted. Nearly all are of one.
+fn is_newest_of_all(input: &Json) -> bool {
+    let given = |name: &&str| input.get(name).is_some_and(|v| !v.is_null());
+    let by_time = input.get("sortfield").map(params::list).unwrap_or_default();
+    let by_time = by_time.first().is_some_and(|field| field.as_str() == Some("clock"));
+    let about = ["eventids", "objectids", "hostids", "groupids"];
+    by_time && given(&"limit") && !about.iter().any(|name| given(name))
+}
+
 /// Conditions that both methods take.
 pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -> ApiResult<()> {
     let (source, object) = check_source(input)?;
@@ -43,7 +53,9 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
             return Err(ApiError::at(&format!("/{name}"), "a boolean is expected"));
         }
     }
-    get.and("t.source = ? AND t.object = ?", [source.into(), object.into()]);
+    let plus = if is_newest_of_all(input) { "+" } else { "" };
+    let of_source = format!("{plus}t.source = ? AND {plus}t.object = ?");
+    get.and(of_source, [source.into(), object.into()]);
     if source == 0 {
         let need = Need::of_get(get.flag("editable"));
         if let Some(condition) = on_triggers(call.user(), need, "t.objectid") {

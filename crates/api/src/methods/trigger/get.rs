@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use config::db::query_by_ids;
+use model::TriggerId;
 use serde_json::Map;
 
 use super::{Kind, expand};
@@ -135,8 +136,16 @@ fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
         }
     }
     if get.flag("monitored") {
-        let all = on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0");
-        get.and(format!("t.status = 0 AND {all}"), []);
+        get.and("t.status = 0", []);
+        if call.transaction.is_some() {
+            get.and(on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0"), []);
+        } else {
+            // The configuration in memory knows it of each trigger of a host.
+            let snapshot = call.config().snapshot();
+            let enabled =
+                move |id| snapshot.triggers.get(&TriggerId(id)).is_some_and(|t| t.enabled);
+            get.keep(Box::new(enabled));
+        }
     }
     if get.flag("active") {
         get.and(format!("t.status = 0 AND {}", on_all_items("h.kind = 0 AND h.status = 0")), []);
