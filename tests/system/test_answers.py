@@ -25,7 +25,7 @@ class Answers(bed.Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        _, ids = cls.host(cls, "many", [{"key_": "k", "value_type": 3, "description": "d" * 500}])
+        cls.hostid, ids = cls.host(cls, "many", [{"key_": "k", "value_type": 3, "description": "d" * 500}])
         cls.server.stop()
         path = os.path.join(cls.server.folder, "data", "config.db")
         database = sqlite3.connect(path)
@@ -44,13 +44,16 @@ class Answers(bed.Case):
         cls.server.start()
         cls.api = cls.server.api()
 
+    def big(self):
+        return dict(BIG, hostids=self.hostid)
+
     def request(self, method, params):
         body = json.dumps({"jsonrpc": "2.0", "method": method, "params": params, "id": 1})
         headers = {"Content-Type": "application/json", "Authorization": "Bearer " + self.api.token}
         return urllib.request.Request(self.server.url, body.encode(), headers)
 
     def peak(self):
-        """Largest resident memory since [`reset_peak`], in MiB."""
+        """Largest resident memory since `reset_peak`, in MiB."""
         with open("/proc/%d/status" % self.server.process.pid) as status:
             kib = next(line for line in status if line.startswith("VmHWM")).split()[1]
         return int(kib) / 1024
@@ -79,7 +82,7 @@ class Answers(bed.Case):
 
     def test_large_answers_at_once_are_bounded_and_whole(self):
         def get(_):
-            with urllib.request.urlopen(self.request("item.get", BIG), timeout=300) as answer:
+            with urllib.request.urlopen(self.request("item.get", self.big()), timeout=300) as answer:
                 return answer.read()
 
         before = self.reset_peak()
@@ -99,11 +102,12 @@ class Answers(bed.Case):
 
     def test_clients_that_do_not_read_delay_nobody(self):
         before = self.reset_peak()
-        for params in (BIG, {"output": ["itemid", "name", "description"]}) * 10:
+        for params in (self.big(), {"output": ["itemid", "name", "description"]}) * 10:
             self.unread("item.get", params)
         # Each holds what it may hold once the others are answered.
         for _ in range(20):
-            self.assertEqual(self.api.call("host.get", output=["host"])[0]["host"], "many")
+            hosts = self.api.call("host.get", output=["host"], hostids=self.hostid)
+            self.assertEqual(hosts[0]["host"], "many")
             rows = self.api.call("item.get", output=["itemid", "key_"], limit=100)
             self.assertEqual(len(rows), 100)
         grown = self.peak() - before

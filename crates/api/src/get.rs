@@ -57,6 +57,7 @@ pub(crate) struct Get<'c, 'a> {
     works_on: Vec<&'static str>,
     also_shown: Vec<&'static str>,
     keep: Option<Keep<'c>>,
+    from_memory: bool,
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -88,6 +89,7 @@ impl<'c, 'a> Get<'c, 'a> {
             works_on: Vec::new(),
             also_shown: Vec::new(),
             keep: None,
+            from_memory: false,
         })
     }
 
@@ -152,6 +154,11 @@ impl<'c, 'a> Get<'c, 'a> {
         self.also_shown.extend_from_slice(columns);
     }
 
+    /// Without options `select…` and `expand…`, the method completes rows without the database.
+    pub(crate) fn works_from_memory(&mut self) {
+        self.from_memory = true;
+    }
+
     /// Only rows with ids that `keep` accepts: a condition that the database need not check.
     pub(crate) fn keep(&mut self, keep: Keep<'c>) {
         self.keep = Some(keep);
@@ -181,7 +188,10 @@ impl<'c, 'a> Get<'c, 'a> {
             also_shown: self.also_shown,
             hides_key: false,
             keep: self.keep,
+            keys_only: false,
         };
+        query.keys_only =
+            query.keep.is_some() && (query.counts || query.limit.is_some() || query.offset > 0);
         query.sql = format!("SELECT {} FROM {} t", query.selects(self.object), self.object.table);
         if !self.conditions.is_empty() {
             query.sql += &format!(" WHERE {}", self.conditions.join(" AND "));

@@ -11,6 +11,9 @@ use crate::error::ApiResult;
 use crate::get::{Found, Output};
 use crate::{params, rpc};
 
+/// Ids of one call of another method: these are parameters of a statement, more are its text.
+const PORTION: usize = 1_000;
+
 /// How rows relate to objects of another `get` method.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Relation {
@@ -169,12 +172,14 @@ impl Call<'_> {
         let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
         targets.sort_unstable();
         targets.dedup();
-        let Some(params) = self.params_of(relation, &targets, wanted, sort) else {
-            return Ok(Related::default());
-        };
         let hides_key = relation.bare && *wanted != Output::Count && !wanted.has(relation.key);
         let answer = Answer::of_rows(hides_key);
-        rpc::run_to(self, relation.method, &params, relation.key, &answer)?;
+        // Their order makes no difference without `sort`.
+        let portion = if sort.is_none() { PORTION } else { targets.len().max(1) };
+        for targets in targets.chunks(portion) {
+            let Some(params) = self.params_of(relation, targets, wanted, sort) else { break };
+            rpc::run_to(self, relation.method, &params, relation.key, &answer)?;
+        }
         let (text, places) = answer.into_rows();
         let memory = self.hold(text.len())?;
         let places = places.into_iter().enumerate();

@@ -26,24 +26,25 @@ pub(super) struct Query<'c> {
     pub(super) hides_key: bool,
     pub(super) limit: Option<i64>,
     pub(super) offset: i64,
-    /// Which of the rows are in the result. The statement has only their keys then, and no limit.
+    /// Which of the rows are in the result.
     pub(super) keep: Option<Keep<'c>>,
+    /// The statement gives only keys, because the limit counts rows that `keep` accepts.
+    pub(super) keys_only: bool,
 }
 
 impl<'c> Query<'c> {
     /// What the statement selects.
     pub(super) fn selects(&self, object: &Object) -> String {
-        match self.keep {
-            Some(_) => format!("t.{}", object.key),
-            None if self.counts => "COUNT(*) AS n".to_owned(),
-            None => self.selected(),
+        if self.keys_only {
+            return format!("t.{}", object.key);
         }
+        if self.counts { "COUNT(*) AS n".to_owned() } else { self.selected() }
     }
 
     /// Limit and offset of the statement.
     pub(super) fn window(&self) -> String {
         let (offset, mut sql) = (self.offset, String::new());
-        if self.keep.is_some() {
+        if self.keys_only {
             return sql;
         }
         // SQLite takes an offset only behind a limit.
@@ -56,10 +57,10 @@ impl<'c> Query<'c> {
         sql
     }
 
-    /// Ids of a result with [`Query::keep`].
+    /// Ids of the result where the statement gives only keys.
     pub(super) fn kept(&self, call: &Call<'_>) -> ApiResult<Vec<u64>> {
         let mut ids = Vec::new();
-        let Some(keep) = &self.keep else { return Ok(ids) };
+        let Some(keep) = self.keep.as_ref().filter(|_| self.keys_only) else { return Ok(ids) };
         let number = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
         let (mut skipped, limit) = (number(self.offset), self.limit.map_or(usize::MAX, number));
         let limit = if self.counts { usize::MAX } else { limit };
@@ -133,16 +134,18 @@ impl<'c> Query<'c> {
         object: &'static Object,
     ) -> ApiResult<Found<'c, 'a>> {
         let kept = self.kept(call)?;
-        let (rows, count) = match self.keep {
-            Some(_) if self.counts => (Vec::new(), i64::try_from(kept.len()).unwrap_or(i64::MAX)),
-            Some(_) => (self.in_order(call, object, &kept)?, 0),
-            None => {
+        let (mut rows, count) = match (self.keys_only, self.counts) {
+            (true, true) => (Vec::new(), i64::try_from(kept.len()).unwrap_or(i64::MAX)),
+            (true, false) => (self.in_order(call, object, &kept)?, 0),
+            (false, counts) => {
                 let rows = call.rows(&self.sql, &self.values)?;
-                let count =
-                    if self.counts { rows.first().map_or(0, |row| row.int("n")) } else { 0 };
+                let count = if counts { rows.first().map_or(0, |row| row.int("n")) } else { 0 };
                 (rows, count)
             }
         };
+        if let Some(keep) = self.keep.as_ref().filter(|_| !self.counts) {
+            rows.retain(|row| keep(row.id(object.key)));
+        }
         let total = self.counts.then_some(count);
         let rows = if self.counts { Vec::new() } else { rows };
         let shown: Vec<&Field> = self.shown(object).collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use config::db::{Cell, Cells, Row};
 
-use super::{Found, Get, Output, Query};
+use super::{Found, Get, Query};
 use crate::answer::{Answer, push_json, push_number, push_text, separate};
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
@@ -18,7 +18,7 @@ use crate::object::{Field, FieldKind, Object};
 use crate::params;
 
 /// Rows that are completed at once.
-const WINDOW: usize = 1_000;
+const WINDOW: usize = 250;
 /// The same where each row may get many objects.
 const WINDOW_OF_MANY: usize = 50;
 /// Options that give each row many objects.
@@ -31,39 +31,44 @@ impl<'c, 'a> Get<'c, 'a> {
     /// at a time, so it must treat each row for itself. An option `select…` or `expand…`, or output
     /// named in [`Get::works_on`], is what makes it necessary; otherwise it is not called.
     pub(crate) fn answer(
-        self,
+        mut self,
         work: impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
     ) -> ApiResult<Json> {
         let (call, params, object) = (self.call, self.params, self.object);
-        let works_on = self.works_on.clone();
-        let mut query = self.query()?;
-        let is_plain = !query.counts && is_plain(params, &works_on, &query.output);
-        let Some(answer) = (!query.counts).then(|| call.take_answer()).flatten() else {
-            let mut found = query.run(call, params, object)?;
+        let counts = self.flag("countOutput");
+        let Some(answer) = (!counts).then(|| call.take_answer()).flatten() else {
+            let mut found = self.run()?;
             work(&mut found)?;
             return Ok(found.finish());
         };
-        let keyed = params::flag(params.get("preservekeys"));
+        let adds = adds_members(params);
+        let output = self.output()?;
+        let is_plain = !adds && !self.works_on.iter().any(|name| output.has(name));
+        let at_once = self.from_memory && !adds && call.is_super_admin();
+        if is_plain {
+            self.needed.clone_from(&self.also_shown);
+        }
+        let mut query = self.query()?;
         query.hides_key = answer.hides_key();
+        let keyed = params::flag(params.get("preservekeys"));
         let mut rows = Rows { answer, keyed, n: 0 };
         let stream = Stream { call, params, object, query };
-        if is_plain {
-            stream.plain(&mut rows)?
-        } else {
-            stream.windows(&mut rows, work)?
+        match (is_plain, at_once) {
+            (true, _) => stream.plain(&mut rows)?,
+            (false, true) => stream.at_once(&mut rows, work)?,
+            (false, false) => stream.windows(&mut rows, work)?,
         }
         rows.end()?;
         Ok(Json::Null)
     }
 }
 
-/// Whether rows go out as they are stored.
-fn is_plain(params: &Json, works_on: &[&str], output: &Output) -> bool {
+/// Is there an option that adds members or changes them?
+fn adds_members(params: &Json) -> bool {
     let adds = |(name, value): (&String, &Json)| {
         !value.is_null() && (name.starts_with("select") || name.starts_with("expand"))
     };
-    let has_options = params.as_object().is_some_and(|members| members.iter().any(adds));
-    !has_options && !works_on.iter().any(|name| output.has(name))
+    params.as_object().is_some_and(|members| members.iter().any(adds))
 }
 
 /// Writes rows as members or as a list.
@@ -116,14 +121,18 @@ impl<'c, 'a> Stream<'c, 'a> {
         &self,
         first: &mut dyn FnMut(u64, &dyn Cells) -> ApiResult<bool>,
     ) -> ApiResult<Vec<u64>> {
-        if self.query.keep.is_some() {
+        if self.query.keys_only {
             return self.query.kept(self.call);
         }
+        let keep = |id| self.query.keep.as_ref().is_none_or(|keep| keep(id));
         let key = self.query.position(self.object.key);
         let (mut rest, mut takes, mut failed) = (Vec::new(), true, None);
         self.call.read(|connection| {
             let row = &mut |row: &dyn Cells| {
                 let id = row.id(key);
+                if !keep(id) {
+                    return ControlFlow::Continue(());
+                }
                 if takes {
                     match first(id, row) {
                         Ok(took) => takes = took,
@@ -168,6 +177,32 @@ impl<'c, 'a> Stream<'c, 'a> {
         Ok(())
     }
 
+    /// Rows that are completed without the database, while the statement runs.
+    fn at_once(
+        &self,
+        rows: &mut Rows<'_>,
+        work: impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
+    ) -> ApiResult<()> {
+        let columns = self.columns();
+        let mut some: Vec<Row> = Vec::new();
+        let rest = self.split(&mut |_, row| {
+            if some.len() == WINDOW {
+                self.window(rows, std::mem::take(&mut some), &work)?;
+            }
+            let takes = !rows.answer.is_full();
+            if takes {
+                some.push(row.to_row(&columns));
+            }
+            Ok(takes)
+        })?;
+        self.window(rows, some, &work)?;
+        self.rest(rows, &rest, WINDOW, work)
+    }
+
+    fn columns(&self) -> Arc<[Box<str>]> {
+        self.query.columns.iter().map(|name| Box::from(*name)).collect()
+    }
+
     fn windows(
         &self,
         rows: &mut Rows<'_>,
@@ -176,8 +211,7 @@ impl<'c, 'a> Stream<'c, 'a> {
         let wants =
             |name: &&str| self.params.get(name).is_some_and(|v| !v.is_null() && v != "count");
         let window = if MANY.iter().any(wants) { WINDOW_OF_MANY } else { WINDOW };
-        let columns: Arc<[Box<str>]> =
-            self.query.columns.iter().map(|name| Box::from(*name)).collect();
+        let columns = self.columns();
         let mut first: Vec<Row> = Vec::new();
         let rest = self.split(&mut |_, row| {
             let takes = first.len() < window;
@@ -187,6 +221,17 @@ impl<'c, 'a> Stream<'c, 'a> {
             Ok(takes)
         })?;
         self.window(rows, first, &work)?;
+        self.rest(rows, &rest, window, work)
+    }
+
+    /// The rows of which only the ids were kept.
+    fn rest(
+        &self,
+        rows: &mut Rows<'_>,
+        rest: &[u64],
+        window: usize,
+        work: impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
+    ) -> ApiResult<()> {
         let windows = if rest.is_empty() { 0 } else { WINDOW_BYTES };
         let _memory = self.call.hold(windows)?;
         for ids in rest.chunks(window) {

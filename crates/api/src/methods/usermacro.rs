@@ -89,7 +89,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         "templateids",
         "t.hostid IN (SELECT hostid FROM host_templates WHERE templateid IN ({ids}))",
     )?;
-    get.and("t.hostid IN (SELECT hostid FROM hosts WHERE kind IN (0, 1))", []);
+    get.and("EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind IN (0, 1))", []);
     if params::flag(input.get("inherited")) {
         // Host macros are never inherited from a prototype here.
         get.and("t.hostid IN (SELECT hostid FROM hosts WHERE flags = 4)", []);

@@ -16,6 +16,9 @@ use super::{Cell, Cells, Connection, DbError, DbResult, Row, Value};
 /// Statements kept prepared per connection.
 const STATEMENTS_MAX: usize = 256;
 
+/// Longer statements, which have lists of ids in their text, are not kept: each is used once.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
+
 /// Steps of SQLite's virtual machine between two looks at the flag of [`Connection::stop_when`]:
 /// far below a millisecond.
 const STEPS_BETWEEN_LOOKS: i32 = 10_000;
@@ -78,6 +81,12 @@ impl Sqlite {
     }
 }
 
+fn forget_long(statement: rusqlite::CachedStatement<'_>, sql: &str) {
+    if sql.len() > KEPT_BYTES_MAX {
+        statement.discard();
+    }
+}
+
 impl Connection for Sqlite {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let mut statement = self.prepare(sql)?;
@@ -92,6 +101,8 @@ impl Connection for Sqlite {
                 .map_err(|e| fail(sql, e))?;
             result.push(Row { columns: Arc::clone(&columns), values });
         }
+        drop(rows);
+        forget_long(statement, sql);
         Ok(result)
     }
 
@@ -121,6 +132,8 @@ impl Connection for Sqlite {
                 break;
             }
         }
+        drop(rows);
+        forget_long(statement, sql);
         Ok(())
     }
 

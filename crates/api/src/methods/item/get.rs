@@ -41,6 +41,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
     get.works_on(LIVE);
     get.works_on(&["state", "error", "name_resolved"]);
     secrets::works_on(&mut get, call);
+    get.works_from_memory();
     get.answer(|found| {
         if found.rows.is_empty() {
             return Ok(());
