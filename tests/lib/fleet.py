@@ -15,9 +15,10 @@ FIRST = 1_000_000
 
 def fill(server):
     """Fills the database of a server that is stopped; returns the number of problems."""
-    path = os.path.join(server.folder, "data", "config.db")
+    data = os.path.join(server.folder, "data")
     now = int(time.time())
-    with contextlib.closing(sqlite3.connect(path)) as db:
+    with contextlib.closing(sqlite3.connect(os.path.join(data, "config.db"))) as db:
+        db.execute("ATTACH DATABASE ? AS state", (os.path.join(data, "config-state.db"),))
         def many(table, columns, rows):
             marks = ", ".join("?" * len(columns.split(",")))
             db.executemany("INSERT INTO %s (%s) VALUES (%s)" % (table, columns, marks), rows)
@@ -32,9 +33,10 @@ def fill(server):
         many("items", "itemid, hostid, type, name, key_, value_type",
              [(h * 10 + n, h, 2, key.capitalize(), key, 0)
               for h in hosts for n, key in enumerate(("load", "fault"))])
-        many("triggers", "triggerid, description, expression, priority, value, manual_close",
-             [(t, "Fault %d" % (t % PROBLEMS_EACH), "{%d}>0" % t, severity(t), 1, t % 2)
+        many("triggers", "triggerid, description, expression, priority, manual_close",
+             [(t, "Fault %d" % (t % PROBLEMS_EACH), "{%d}>0" % t, severity(t), t % 2)
               for t, _ in triggers])
+        many("trigger_states", "triggerid, value", [(t, 1) for t, _ in triggers])
         many("functions", "functionid, triggerid, itemid, name, parameter",
              [(t, t, h * 10 + 1, "last", "$") for t, h in triggers])
         # One trigger per talking host that a value above 5 fires.
@@ -50,7 +52,7 @@ def fill(server):
                   for t, h in triggers])
         # The next ids are above all of these.
         db.execute("UPDATE ids SET next = ?", (FIRST * 100,))
-        db.execute("INSERT OR REPLACE INTO ids (name, next) VALUES ('events', ?)", (FIRST * 100,))
+        db.execute("INSERT OR REPLACE INTO state_ids (name, next) VALUES ('events', ?)", (FIRST * 100,))
         db.commit()
     return len(triggers)
 

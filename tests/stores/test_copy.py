@@ -125,7 +125,8 @@ class Copy(bed.unittest.TestCase):
         self.addCleanup(other.clean)
         folder = os.path.join(other.folder, "data")
         os.makedirs(folder)
-        shutil.copy(os.path.join(self.server.folder, "data", "config.db"), folder)
+        for name in ("config.db", "config-state.db"):
+            shutil.copy(os.path.join(self.server.folder, "data", name), folder)
         code, said = self.vedette("copy", "store", "embedded", folder=folder)
         self.assertEqual(code, 0, said)
         other.start()

@@ -17,7 +17,8 @@ SMALL = {"roles", "users", "usergroups", "user_groups", "group_rights", "tag_fil
          "regexps", "regexp_expressions", "globalmacros", "actions", "action_conditions",
          "operations", "operation_groups", "operation_templates", "operation_tags", "drules",
          "dchecks", "maintenances", "maintenance_hosts", "maintenance_groups",
-         "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_"}
+         "maintenance_periods", "maintenance_tags", "schema_version", "ids", "groups_",
+         "state_version", "state_ids", "state_settings"}
 
 # Statements that may read a whole large table, by their beginning.
 ALLOWED = [
@@ -27,7 +28,6 @@ ALLOWED = [
     "SELECT hostid, tag, value FROM host_tags ORDER BY",
     "SELECT hostid, templateid FROM host_templates ORDER BY",
     "SELECT i.interfaceid, i.hostid, i.type, i.main, i.useip",
-    "SELECT triggerid, error FROM triggers WHERE state = 1",
     "SELECT DISTINCT objectid FROM problems WHERE r_eventid = 0",
     "SELECT eventid, objectid FROM problems WHERE r_eventid = 0",
     # Once a minute, and when a maintenance begins or ends.
@@ -38,6 +38,10 @@ ALLOWED = [
     "SELECT t.eventid, t.source, t.object, t.objectid, t.clock, t.ns, t.r_eventid, t.r_clock",
     "SELECT s.eventid FROM (SELECT eventid, maintenanceid, suppress_until",
     "SELECT t.triggerid, t.uuid, t.description, t.expression, t.event_name",
+    # Once an hour, rows whose object is gone.
+    "DELETE FROM trigger_states WHERE NOT EXISTS",
+    "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS",
+    "DELETE FROM token_accesses WHERE NOT EXISTS",
     # Once per trigger of an import; to be replaced by an index.
     "SELECT triggerid FROM triggers WHERE description = ?",
 ]
@@ -125,8 +129,10 @@ class Statements(bed.Case):
         found = {shortened(sql.encode().decode("unicode_escape"))
                  for sql in re.findall(r'config::sql: sql="((?:[^"\\\\]|\\\\.)*)"', text)}
         self.assertGreater(len(found), 300)
-        database = sqlite3.connect(os.path.join(self.server.folder, "data", "config.db"))
+        data = os.path.join(self.server.folder, "data")
+        database = sqlite3.connect(os.path.join(data, "config.db"))
         self.addCleanup(database.close)
+        database.execute("ATTACH DATABASE ? AS state", (os.path.join(data, "config-state.db"),))
         scans = []
         for sql in sorted(found):
             if sql.split(" ", 1)[0] not in ("SELECT", "UPDATE", "DELETE", "INSERT", "WITH"):

@@ -9,7 +9,7 @@ import time
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "lib"))
 import bed  # noqa: E402
 
-MARK = "SELECT value FROM settings WHERE name = 'findings_written'"
+MARK = "SELECT value FROM state_settings WHERE name = 'findings_written'"
 
 
 class Unwritten(bed.Case):
@@ -20,7 +20,7 @@ class Unwritten(bed.Case):
             "description": "a is high", "expression": "last(/unwritten/a)>5"})["triggerids"]
 
     def database(self):
-        database = sqlite3.connect(os.path.join(self.server.folder, "data", "config.db"), timeout=60,
+        database = sqlite3.connect(os.path.join(self.server.folder, "data", "config-state.db"), timeout=60,
                                    isolation_level=None)
         self.addCleanup(database.close)
         return database

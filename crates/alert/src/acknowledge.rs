@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use config::Edit;
+use config::Statements;
 use config::db::{DbError, DbResult, Row, Value, query_by_ids};
 use model::{EventId, Severity, Timestamp, TriggerId, TriggerState, UserId};
 
@@ -117,7 +117,7 @@ impl Problems {
     }
 }
 
-fn load(edit: &mut Edit<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId, Before>> {
+fn load(edit: &mut Statements<'_>, ids: &[EventId]) -> DbResult<BTreeMap<EventId, Before>> {
     let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
     let rows = query_by_ids(
         edit.connection(),
@@ -169,7 +169,7 @@ impl Before {
 /// symptom itself: instead of a symptom its own cause is taken, and a symptom of `id` takes the
 /// place of `id`.
 fn cause_of_symptom(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     id: EventId,
     wanted: EventId,
 ) -> Result<EventId, AckError> {
@@ -184,7 +184,7 @@ fn cause_of_symptom(
 }
 
 /// Makes `cause` the cause of `id` and of all symptoms of `id`.
-fn lead(edit: &mut Edit<'_>, id: EventId, cause: EventId) -> DbResult<()> {
+fn lead(edit: &mut Statements<'_>, id: EventId, cause: EventId) -> DbResult<()> {
     for table in ["events", "problems"] {
         let sql = format!(
             "UPDATE {table} SET cause_eventid = CASE WHEN eventid = ? THEN 0 ELSE ? END \
@@ -224,7 +224,7 @@ fn applicable(
 }
 
 fn apply(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     request: &AckRequest,
     id: EventId,
     before: &Before,
@@ -268,7 +268,7 @@ fn apply(
 }
 
 fn close(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     open: &mut Open,
     user: UserId,
     (id, before): (EventId, &Before),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use config::Edit;
+use config::Statements;
 use config::db::{DbResult, Row, Value, query_by_ids};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -36,7 +36,7 @@ pub(crate) struct NewEvent<'a> {
 /// Writes `findings` in their order, and the mark up to which they are complete. Findings of deleted
 /// triggers are skipped.
 pub(crate) fn write(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     open: &mut Open,
     findings: &[TriggerFinding],
     mark: Option<u32>,
@@ -95,7 +95,7 @@ pub(crate) struct Recovery<'a> {
 
 /// Closes problems of one trigger by one recovery event, and keeps the trigger's value.
 pub(crate) fn close(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     open: &mut Open,
     recovery: &Recovery<'_>,
     closed: &[EventId],
@@ -156,7 +156,7 @@ fn change(event: EventId, trigger: TriggerId, state: TriggerState) -> Effect {
     Effect::Problem(ProblemChange { event, trigger, state })
 }
 
-fn load_facts(edit: &mut Edit<'_>, findings: &[TriggerFinding]) -> DbResult<FactsOf> {
+fn load_facts(edit: &mut Statements<'_>, findings: &[TriggerFinding]) -> DbResult<FactsOf> {
     let ids: BTreeSet<u64> = findings.iter().filter_map(trigger_of).map(|id| id.0).collect();
     let ids: Vec<u64> = ids.into_iter().collect();
     let rows = query_by_ids(
@@ -186,7 +186,7 @@ impl Facts {
 
 /// The open problems that a recovery with these tags closes.
 fn matching(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     open: &[EventId],
     correlation_tag: &str,
     tags: &[(String, String)],
@@ -210,7 +210,7 @@ fn matching(
 }
 
 fn open_problem(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     event: &NewEvent<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
@@ -233,7 +233,7 @@ fn open_problem(
 }
 
 fn insert_event(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     event: &NewEvent<'_>,
     tags: &[(String, String)],
 ) -> DbResult<EventId> {
@@ -268,16 +268,18 @@ fn insert_event(
     Ok(id)
 }
 
+/// The row of a trigger in this state; a new row where there is none.
 pub(crate) fn set_value(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     trigger: TriggerId,
     state: TriggerState,
     at: Timestamp,
 ) -> DbResult<()> {
-    let value = state == TriggerState::Problem;
+    let value = Value::from(state == TriggerState::Problem);
     edit.execute(
-        "UPDATE triggers SET value = ?, lastchange = ? WHERE triggerid = ?",
-        &[value.into(), at.clock.into(), trigger.0.into()],
+        "INSERT INTO trigger_states (triggerid, value, lastchange) VALUES (?, ?, ?) \
+         ON CONFLICT (triggerid) DO UPDATE SET value = excluded.value, lastchange = excluded.lastchange",
+        &[trigger.0.into(), value, at.clock.into()],
     )
     .map(drop)
 }
@@ -285,11 +287,12 @@ pub(crate) fn set_value(
 /// Longest error text that is kept, in characters (the API's limit of the field).
 const ERROR_CHARS_MAX: usize = 2_048;
 
-fn set_error(edit: &mut Edit<'_>, trigger: TriggerId, error: &str) -> DbResult<()> {
+fn set_error(edit: &mut Statements<'_>, trigger: TriggerId, error: &str) -> DbResult<()> {
     let text: String = error.chars().take(ERROR_CHARS_MAX).collect();
     edit.execute(
-        "UPDATE triggers SET state = ?, error = ? WHERE triggerid = ?",
-        &[(!error.is_empty()).into(), text.into(), trigger.0.into()],
+        "INSERT INTO trigger_states (triggerid, state, error) VALUES (?, ?, ?) \
+         ON CONFLICT (triggerid) DO UPDATE SET state = excluded.state, error = excluded.error",
+        &[trigger.0.into(), (!error.is_empty()).into(), text.into()],
     )
     .map(drop)
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use config::Edit;
+use config::Statements;
 use config::db::{DbError, DbResult, query_by_ids};
 use model::{EventId, ProblemChange, TriggerId, TriggerState};
 
@@ -35,7 +35,7 @@ impl Problems {
         })
     }
 
-    /// Removes problems that recovered a day ago, and events older than `events_before` (seconds
+    /// Removes problems that recovered a day ago, states of deleted triggers, and events older than `events_before` (seconds
     /// since 1970) that no open problem needs. Returns the number of events removed.
     pub fn housekeep(&self, events_before: u64) -> DbResult<u64> {
         let found_before = self.clock().unix_s().saturating_sub(FOUND_KEPT_S);
@@ -45,6 +45,11 @@ impl Problems {
             edit.execute(
                 "DELETE FROM problems WHERE r_clock > 0 AND r_clock < ?",
                 &[recovered_before.into()],
+            )?;
+            edit.execute(
+                "DELETE FROM trigger_states WHERE NOT EXISTS \
+                 (SELECT 1 FROM triggers t WHERE t.triggerid = trigger_states.triggerid)",
+                &[],
             )?;
             Ok::<_, DbError>(Vec::new())
         })?;
@@ -69,7 +74,7 @@ impl Problems {
 }
 
 fn remove_all(
-    edit: &mut Edit<'_>,
+    edit: &mut Statements<'_>,
     open: &mut Open,
     trigger: TriggerId,
     effects: &mut Vec<Effect>,

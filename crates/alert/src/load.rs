@@ -26,7 +26,7 @@ pub fn initial_triggers(config: &Config) -> DbResult<Vec<InitialTrigger>> {
             &[],
         )?;
         let errors =
-            connection.query("SELECT triggerid, error FROM triggers WHERE state = 1", &[])?;
+            connection.query("SELECT triggerid, error FROM trigger_states WHERE state = 1", &[])?;
         DbResult::Ok((problems, errors))
     })?;
     let mut found = BTreeMap::new();

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use config::db::{Connection, DbError, DbResult, Row, Value, query_by_ids};
-use config::{Config, Edit};
+use config::{Config, Edit, Statements};
 use eval::maintenance::{Maintenance, MaintenancePeriod, Repeat};
 
 mod period;
@@ -166,7 +166,7 @@ impl Watch {
     }
 }
 
-fn insert(edit: &mut Edit<'_>, new: &[(&(u64, u64), &i64)]) -> DbResult<()> {
+fn insert(edit: &mut Statements<'_>, new: &[(&(u64, u64), &i64)]) -> DbResult<()> {
     // A problem may have been removed since it was read.
     let events: Vec<u64> = new.iter().map(|((event, _), _)| *event).collect();
     let sql = "SELECT eventid FROM events WHERE eventid IN ({ids})";

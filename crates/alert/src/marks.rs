@@ -3,11 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use config::db::{DbResult, Value};
-use config::{Config, Edit};
+use config::db::DbResult;
+use config::{Config, Statements};
 use model::{FindingsMark, Timestamp, TriggerFinding, TriggerId, Unwritten};
 
-/// The row of the table of settings.
+/// The row of the table `state_settings`.
 const NAME: &str = "findings_written";
 
 /// Values come a little after their time, and go from shard to shard before they are evaluated:
@@ -44,19 +44,20 @@ impl Marks {
     }
 }
 
-pub(crate) fn write(edit: &mut Edit<'_>, at_s: u32) -> DbResult<()> {
-    let text = at_s.to_string();
-    let params = [Value::from(text.as_str()), NAME.into()];
-    if edit.execute("UPDATE settings SET value = ? WHERE name = ?", &params)? == 0 {
-        edit.execute("INSERT INTO settings (value, name) VALUES (?, ?)", &params)?;
-    }
-    Ok(())
+pub(crate) fn write(edit: &mut Statements<'_>, at_s: u32) -> DbResult<()> {
+    edit.execute(
+        "INSERT INTO state_settings (name, value) VALUES (?, ?) \
+         ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+        &[NAME.into(), at_s.to_string().into()],
+    )
+    .map(drop)
 }
 
 /// What findings a crash may have cost; `None` = no run before this one has told.
 pub fn unwritten(config: &Config) -> DbResult<Option<Unwritten>> {
     config.read(|connection| {
-        let rows = connection.query("SELECT value FROM settings WHERE name = ?", &[NAME.into()])?;
+        let sql = "SELECT value FROM state_settings WHERE name = ?";
+        let rows = connection.query(sql, &[NAME.into()])?;
         let mark = rows.first().and_then(|row| row.text("value").parse::<u32>().ok());
         let Some(mark) = mark else { return Ok(None) };
         let since_s = mark.saturating_sub(MARGIN_S);

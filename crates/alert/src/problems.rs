@@ -145,7 +145,7 @@ impl Problems {
         while !left.is_empty() {
             let batch = &left[..left.len().min(BATCH_MAX)];
             let kept = self.keep(batch, &stop);
-            self.inner.config.sync().map_err(std::io::Error::other)?;
+            self.inner.config.sync_state().map_err(std::io::Error::other)?;
             left = &left[kept..];
             // After each batch: a replay that breaks off does not write it again.
             unsent.keep_only(left)?;
@@ -182,7 +182,7 @@ impl Problems {
             return kept;
         }
         // Written already: repeating would write twice. The next sync covers it.
-        if let Err(error) = self.inner.config.sync() {
+        if let Err(error) = self.inner.config.sync_state() {
             tracing::error!(%error, "events are written but not synced to disk");
         }
         kept
@@ -227,14 +227,14 @@ impl Problems {
 
     /// What [`Problems::transaction`] has done so far survives a power cut.
     pub(crate) fn sync(&self) -> DbResult<()> {
-        self.inner.config.sync()
+        self.inner.config.sync_state()
     }
 
     /// Runs `work` in a transaction; its effects are reported after the commit. When it fails, the
     /// open problems are read from the database again before the next one.
     pub(crate) fn transaction<E: From<DbError>>(
         &self,
-        work: impl FnOnce(&mut config::Edit<'_>, &mut Open) -> Result<Vec<Effect>, E>,
+        work: impl FnOnce(&mut config::Statements<'_>, &mut Open) -> Result<Vec<Effect>, E>,
     ) -> Result<(), E> {
         let inner = &*self.inner;
         let mut known = lock(&inner.open);

@@ -184,7 +184,7 @@ fn a_problem_opens_and_recovers() {
         world.rows("SELECT tag, value FROM event_tags ORDER BY eventtagid"),
         ["a|b", "itag|Host 1"]
     );
-    assert_eq!(world.rows("SELECT value, lastchange FROM triggers WHERE triggerid = 1"), ["1|100"]);
+    assert_eq!(world.rows("SELECT value, lastchange FROM trigger_states WHERE triggerid = 1"), ["1|100"]);
     assert_eq!(world.changes(), [(1, Bad)]);
     world.problems.write(&found[1..]).unwrap();
     assert_eq!(
@@ -195,7 +195,7 @@ fn a_problem_opens_and_recovers() {
                   JOIN events e ON e.eventid = p.eventid JOIN events r ON r.eventid = e.r_eventid \
                   WHERE p.r_eventid = r.eventid";
     assert_eq!(world.rows(closed), ["200|6|0|good 200"]);
-    assert_eq!(world.rows("SELECT value, lastchange FROM triggers WHERE triggerid = 1"), ["0|200"]);
+    assert_eq!(world.rows("SELECT value, lastchange FROM trigger_states WHERE triggerid = 1"), ["0|200"]);
     assert_eq!((world.changes(), world.states()), (vec![(1, Fine)], vec![]));
 }
 
@@ -231,7 +231,7 @@ fn correlation_closes_what_matches() {
         world.problems.write(&[recovery(3, clock, &svc(tag))]).unwrap();
         assert_eq!((world.open_events(3).len(), world.states()), (left, told), "{tag}");
     }
-    assert_eq!(world.rows("SELECT value, lastchange FROM triggers WHERE triggerid = 3"), ["0|12"]);
+    assert_eq!(world.rows("SELECT value, lastchange FROM trigger_states WHERE triggerid = 3"), ["0|12"]);
     assert_eq!(
         world.rows("SELECT name FROM events WHERE value = 0 ORDER BY eventid"),
         ["good 11", "good 12"]
@@ -245,7 +245,7 @@ fn evaluation_errors_are_kept() {
         |error: &str| [TriggerFinding::State { trigger: TriggerId(1), error: error.to_owned() }];
     for (error, row) in [("no data", "1|no data"), ("other", "1|other"), ("", "0|")] {
         world.problems.write(&state(error)).unwrap();
-        assert_eq!(world.rows("SELECT state, error FROM triggers WHERE triggerid = 1"), [row]);
+        assert_eq!(world.rows("SELECT state, error FROM trigger_states WHERE triggerid = 1"), [row]);
     }
     world.problems.write(&state(&"é".repeat(3_000))).unwrap();
     let kept = initial_triggers(&world.config).unwrap();
@@ -362,14 +362,14 @@ fn closed_by_people() {
     world.changes();
     world.acknowledge(&events[..1], action::CLOSE).unwrap();
     assert_eq!((world.changes(), world.states()), (vec![(4, Fine)], vec![]));
-    assert_eq!(world.rows("SELECT value FROM triggers WHERE triggerid = 4"), ["1"]);
+    assert_eq!(world.rows("SELECT value FROM trigger_states WHERE triggerid = 4"), ["1"]);
     // The second time it is closed already: no error, nothing done.
     world.acknowledge(&[events[0], events[1], events[1]], action::CLOSE).unwrap();
     assert_eq!((world.changes(), world.states()), (vec![(4, Fine)], vec![(4, Fine)]));
     let recovery = "SELECT value, name, clock, userid FROM events WHERE value = 0";
     let expected = |name: &str| format!("0|{name}|{NOW_S}|1");
     assert_eq!(world.rows(recovery), [expected("bad 1"), expected("bad 2")]);
-    assert_eq!(world.rows("SELECT value FROM triggers WHERE triggerid = 4"), ["0"]);
+    assert_eq!(world.rows("SELECT value FROM trigger_states WHERE triggerid = 4"), ["0"]);
     assert_eq!(world.rows("SELECT userid FROM problems"), ["1", "1"]);
     assert_eq!(world.problems.stats().open, 0);
 }
@@ -487,7 +487,7 @@ fn refused_finding_does_not_hold_up_the_others() {
 fn failed_transaction_leaves_no_open_problem_in_memory_even_if_reading_back_fails() {
     let world = World::new();
     // Fails late, after the problem was added in memory; then nothing can be read either.
-    world.run("CREATE TRIGGER late BEFORE UPDATE ON triggers BEGIN SELECT RAISE(ABORT, ''); END");
+    world.run("CREATE TRIGGER late BEFORE INSERT ON trigger_states BEGIN SELECT RAISE(ABORT, ''); END");
     assert!(world.problems.write(&[problem(1, 1, &[])]).is_err());
     world.run("ALTER TABLE problems RENAME TO away");
     assert!(world.problems.write(&[problem(1, 1, &[])]).is_err());

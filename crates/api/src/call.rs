@@ -340,13 +340,7 @@ impl Call<'_> {
         &self,
         work: impl FnOnce(&mut Edit<'_>) -> ApiResult<T>,
     ) -> ApiResult<T> {
-        let opened = &self.api.sessions.opened;
-        // What ends sessions looks for them in the database.
-        let result = self.write(|edit| Ok((opened.write(edit)?, work(edit)?)));
-        let result = result.map(|(written, result)| {
-            written.kept();
-            result
-        });
+        let result = self.write(work);
         self.after_commit(Effect::ForgetSessions).map_err(ApiError::application)?;
         result
     }

@@ -13,6 +13,8 @@ pub(crate) enum Effect {
     ClearHistory(Vec<ItemId>),
     /// Close the problems of these triggers, which were switched off or deleted.
     TriggersGone(Vec<TriggerId>),
+    /// End the suppression of problems by these maintenances, which were deleted.
+    MaintenancesGone(Vec<u64>),
     /// Check these items now.
     CheckNow(Vec<ItemId>),
     /// Read users and their rights again with the next call.
@@ -25,6 +27,11 @@ impl Effect {
         match self {
             Self::ClearHistory(items) => api.deps.live.clear_history(items)?,
             Self::TriggersGone(triggers) => api.deps.live.triggers_gone(triggers),
+            Self::MaintenancesGone(ids) => api
+                .deps
+                .config
+                .write_state(|state| state.delete("event_suppress", "maintenanceid", ids))
+                .map_err(|error| error.to_string())?,
             Self::CheckNow(items) => api.deps.live.check_now(items),
             Self::ForgetSessions => api.sessions.forget(),
         }

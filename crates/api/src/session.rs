@@ -3,12 +3,12 @@
 mod accesses;
 mod attempts;
 mod hashing;
-mod opened;
 
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use config::db::Row;
+use config::Edit;
+use config::db::{Row, Value};
 use sha2::{Digest, Sha256};
 use stdx::sync::lock;
 use tokio::sync::watch;
@@ -20,13 +20,14 @@ use crate::{Api, ApiError as E};
 use accesses::{Accesses, Credential};
 use attempts::Attempts;
 use hashing::Hasher;
-use opened::{New, Opened, Verified};
 
 /// bcrypt cost: about 50 ms of CPU, so that a stolen table is slow to try.
 const BCRYPT_COST: u32 = 10;
 /// Failed sign-ins after which an account is blocked for the source that they came from (Zabbix's
 /// default, which blocks the account for everybody).
 const ATTEMPTS_MAX: i64 = 5;
+/// Seconds after which any unused session ends.
+const YEAR_S: u64 = 365 * 86_400;
 /// Seconds for which it is blocked.
 const BLOCK_S: u64 = 30;
 /// Users kept authenticated in memory; beyond, all are read again.
@@ -42,7 +43,6 @@ pub(crate) struct Sessions {
     /// Counts [`Sessions::forget`].
     changes: watch::Sender<u64>,
     accesses: Accesses,
-    pub(crate) opened: Opened,
     /// Failed sign-ins.
     pub(crate) attempts: Attempts,
     hasher: Hasher,
@@ -170,19 +170,10 @@ fn by_token(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> 
 fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)> {
     let this = Credential::Session(digest.to_owned());
     let noted = api.sessions.accesses.last(&this);
-    let (sql, params) = match api.sessions.opened.get(digest) {
-        Some(new) => (
-            "SELECT userid, CAST(? AS BIGINT) AS lastaccess, 0 AS status, autologout \
-             FROM users WHERE userid = ? AND passwd = ?",
-            vec![new.created.into(), new.by.userid.into(), new.by.hash.into()],
-        ),
-        None => (
-            "SELECT s.userid, s.lastaccess, s.status, u.autologout FROM sessions s \
-             JOIN users u ON u.userid = s.userid WHERE s.digest = ?",
-            vec![digest.into()],
-        ),
-    };
-    let rows = api.deps.config.read(|c| c.query(sql, &params))?;
+    let sql = "SELECT s.userid, s.lastaccess, s.status, u.autologout FROM sessions s \
+               JOIN users u ON u.userid = s.userid \
+               WHERE s.digest = ? AND s.epoch >= u.session_epoch";
+    let rows = api.deps.config.read(|c| c.query(sql, &[digest.into()]))?;
     let session = rows.first().ok_or_else(|| E::params(TERMINATED))?;
     let idle = now.saturating_sub(noted.unwrap_or_else(|| session.id("lastaccess")));
     let limit = idle_limit(session);
@@ -193,12 +184,9 @@ fn by_session(api: &Api, digest: &str, now: u64) -> ApiResult<(User, Credential)
     Ok((user, this))
 }
 
-/// Writes sessions that were opened during a change of the configuration, and which sessions and
-/// tokens have been used, and when. Blocks; run it every few seconds.
+/// Writes which sessions and tokens have been used, and when, and failed sign-ins. Blocks; run it every
+/// few seconds.
 pub(crate) fn write_accesses(api: &Api) {
-    if let Err(error) = api.sessions.opened.settle(&api.deps.config) {
-        tracing::warn!(%error, "new sessions could not be written; they are tried again");
-    }
     let write = |noted: &_| api.deps.config.write_state(|edit| accesses::write(edit, noted));
     if let Err(error) = api.sessions.accesses.settle(write) {
         tracing::warn!(%error, "last accesses could not be written; they are tried again");
@@ -211,7 +199,6 @@ pub(crate) fn write_accesses(api: &Api) {
 
 /// Seconds after which an unused session ends; a session for ever still ends after a year.
 fn idle_limit(session: &Row) -> u64 {
-    const YEAR_S: u64 = 365 * 86_400;
     let text = session.text("autologout");
     let (digits, unit) = match text.char_indices().last() {
         Some((at, 's')) => (&text[..at], 1),
@@ -280,7 +267,7 @@ pub(crate) fn check_password(
     let sessions = &call.api.sessions;
     let now = call.now();
     let attempt = sessions.attempts.begin(call.peer, username, now, &call.gone);
-    let sql = "SELECT userid, passwd, attempt_failed FROM users WHERE username = ?";
+    let sql = "SELECT userid, passwd, attempt_failed, session_epoch FROM users WHERE username = ?";
     let rows = call.rows(sql, &[username.into()])?;
     let row = rows.first();
     let hash = row.map(|row| row.text("passwd").to_owned());
@@ -297,25 +284,84 @@ pub(crate) fn check_password(
     if !good || row.int("attempt_failed") > 0 || sessions.attempts.has_note(userid) {
         sessions.attempts.note(userid, good, call.peer, now);
     }
-    if good { Ok(Verified { userid, hash }) } else { Err(E::application(BAD_LOGIN)) }
+    let verified = Verified { userid, epoch: row.int("session_epoch") };
+    if good { Ok(verified) } else { Err(E::application(BAD_LOGIN)) }
 }
 
-/// Opens a session; returns its id.
+/// Who gave the right password, and the sessions' epoch when it was read. If the password is another
+/// one when the comparison ends, the epoch is higher, and the session that is opened is not valid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Verified {
+    pub(crate) userid: u64,
+    epoch: i64,
+}
+
+/// Opens a session; returns its id. Waits for no change of the configuration.
 pub(crate) fn open(api: &Api, by: Verified) -> ApiResult<String> {
     let id = random_hex(16)?;
     let now = api.deps.clock.unix_s();
-    api.sessions.opened.add(&api.deps.config, digest(&id), New { by, created: now })?;
+    let row = [
+        ("digest", digest(&id).into()),
+        ("userid", by.userid.into()),
+        ("created", now.into()),
+        ("lastaccess", now.into()),
+        ("epoch", by.epoch.into()),
+    ];
+    api.deps.config.write_state(|state| state.insert("sessions", &row))?;
+    api.deps.config.sync_state()?;
     Ok(id)
 }
 
 /// Ends the session with this digest.
 pub(crate) fn close(api: &Api, digest: &str) -> ApiResult<()> {
-    let written = api.deps.config.write(|edit| {
-        let written = api.sessions.opened.write(edit)?;
-        edit.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()])?;
-        Ok::<_, ApiError>(written)
+    api.deps.config.write_state(|state| {
+        state.execute("DELETE FROM sessions WHERE digest = ?", &[digest.into()])
     })?;
-    written.kept();
+    api.deps.config.sync_state()?;
     api.sessions.forget();
+    Ok(())
+}
+
+/// Ends all sessions of these users with the transaction, but for the one with the digest `kept`.
+pub(crate) fn end_all(
+    api: &Api,
+    edit: &mut Edit<'_>,
+    userids: &[u64],
+    kept: &str,
+) -> ApiResult<()> {
+    for id in userids {
+        let id = Value::from(*id);
+        edit.execute(
+            "UPDATE users SET session_epoch = session_epoch + 1 WHERE userid = ?",
+            &[id.clone()],
+        )?;
+        let rows = edit.query("SELECT session_epoch FROM users WHERE userid = ?", &[id.clone()])?;
+        let Some(row) = rows.first() else { continue };
+        // Before the commit, so that this session is valid at every moment.
+        api.deps.config.write_state(|state| {
+            state.execute(
+                "UPDATE sessions SET epoch = ? WHERE digest = ? AND userid = ?",
+                &[row.int("session_epoch").into(), kept.into(), id],
+            )
+        })?;
+    }
+    Ok(())
+}
+
+/// Removes sessions that are no longer valid from the database. To be called now and then.
+pub(crate) fn remove_ended(api: &Api) -> config::db::DbResult<()> {
+    let oldest = api.deps.clock.unix_s().saturating_sub(YEAR_S);
+    api.deps.config.write_state(|state| {
+        state.execute(
+            "DELETE FROM sessions WHERE lastaccess < ? OR NOT EXISTS (SELECT 1 FROM users u \
+             WHERE u.userid = sessions.userid AND sessions.epoch >= u.session_epoch)",
+            &[oldest.into()],
+        )?;
+        state.execute(
+            "DELETE FROM token_accesses WHERE NOT EXISTS \
+             (SELECT 1 FROM tokens t WHERE t.tokenid = token_accesses.tokenid)",
+            &[],
+        )
+    })?;
     Ok(())
 }

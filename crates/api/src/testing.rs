@@ -233,6 +233,15 @@ impl Server {
         result.unwrap();
     }
 
+    /// Writes the state without a method.
+    pub(crate) fn write_state_sql(&self, statements: &[&str]) {
+        let work = |state: &mut config::Statements<'_>| {
+            statements.iter().try_for_each(|sql| state.execute(sql, &[]).map(drop))
+        };
+        let result: config::db::DbResult<()> = self.api.deps.config.write_state(work);
+        result.unwrap();
+    }
+
     /// The first id of a create call's result.
     pub(crate) fn create(&self, method: &str, params: &Json) -> String {
         let result = self.call(method, params).unwrap();

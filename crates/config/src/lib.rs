@@ -12,8 +12,10 @@ pub mod objects;
 pub mod schema;
 mod seed;
 pub mod snapshot;
+mod statements;
 mod store;
 
 pub use seed::seed;
 pub use snapshot::Snapshot;
+pub use statements::Statements;
 pub use store::{Config, Edit, Listener, Touched};

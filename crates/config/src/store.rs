@@ -1,6 +1,7 @@
 //! Changes: one transaction, what it touched, the next snapshot.
 
 use std::collections::BTreeSet;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex};
 
 use arc_swap::ArcSwap;
@@ -8,9 +9,8 @@ use model::{HostId, ItemId, TriggerId};
 use parking_lot::FairMutex;
 use stdx::sync::lock;
 
-use crate::Snapshot;
-use crate::db::{Connection, Db, DbError, DbResult, Location, Row, Value, placeholders};
-use crate::schema::Table;
+use crate::db::{Connection, Db, DbError, DbResult, Location, Value};
+use crate::{Snapshot, Statements};
 
 /// What a transaction changed, so that only this is read again.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
@@ -42,12 +42,10 @@ impl Touched {
     }
 }
 
-/// A transaction in progress.
+/// A change of the configuration in progress.
 pub struct Edit<'a> {
-    connection: &'a mut dyn Connection,
+    statements: Statements<'a>,
     touched: Touched,
-    /// Configured objects have changed, prototypes and templates included.
-    objects: bool,
 }
 
 impl std::fmt::Debug for Edit<'_> {
@@ -56,21 +54,23 @@ impl std::fmt::Debug for Edit<'_> {
     }
 }
 
-impl Edit<'_> {
-    /// The connection of the transaction, for reads that must see its changes.
-    pub fn connection(&mut self) -> &mut dyn Connection {
-        self.connection
-    }
+impl<'a> Deref for Edit<'a> {
+    type Target = Statements<'a>;
 
-    /// Rows of a SELECT, changes of this transaction included.
-    pub fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
-        self.connection.query(sql, params)
+    fn deref(&self) -> &Self::Target {
+        &self.statements
     }
+}
 
-    /// Runs a statement; returns the number of changed rows.
-    pub fn execute(&mut self, sql: &str, params: &[Value]) -> DbResult<u64> {
-        self.objects |= crate::lld::changes_objects(sql);
-        self.connection.execute(sql, params)
+impl DerefMut for Edit<'_> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        &mut self.statements
+    }
+}
+
+impl<'a> Edit<'a> {
+    fn new(connection: &'a mut dyn Connection) -> Self {
+        Self { statements: Statements::new(connection), touched: Touched::default() }
     }
 
     /// A part of the transaction: everything that `work` does, or nothing.
@@ -78,7 +78,7 @@ impl Edit<'_> {
         &mut self,
         work: impl FnOnce(&mut Self) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.connection.execute("SAVEPOINT attempt", &[])?;
+        self.connection().execute("SAVEPOINT attempt", &[])?;
         let (touched, objects) = (std::mem::take(&mut self.touched), self.objects);
         let result = work(self);
         let more = std::mem::replace(&mut self.touched, touched);
@@ -86,91 +86,10 @@ impl Edit<'_> {
             self.touched.extend(more);
         } else {
             self.objects = objects;
-            self.connection.execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
+            self.connection().execute("ROLLBACK TO SAVEPOINT attempt", &[])?;
         }
-        self.connection.execute("RELEASE SAVEPOINT attempt", &[])?;
+        self.connection().execute("RELEASE SAVEPOINT attempt", &[])?;
         result
-    }
-
-    /// Reserves `n` ids of `space` and returns the first. Ids are never given out twice.
-    /// Spaces are table names; hosts and templates share `hosts`, all groups `groups_`, items,
-    /// prototypes and rules `items`.
-    pub fn next_id(&mut self, space: &str, n: u64) -> DbResult<u64> {
-        let rows = self.query("SELECT next FROM ids WHERE name = ?", &[space.into()])?;
-        let (first, known) = rows.first().map_or((FIRST_ID, false), |row| (row.id("next"), true));
-        let next = [Value::from(first + n), Value::from(space)];
-        if known {
-            self.execute("UPDATE ids SET next = ? WHERE name = ?", &next)?;
-        } else {
-            self.execute("INSERT INTO ids (next, name) VALUES (?, ?)", &next)?;
-        }
-        Ok(first)
-    }
-
-    /// Inserts a row; columns that are not given get their defaults.
-    pub fn insert(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<()> {
-        let names: Vec<&str> = row.iter().map(|(name, _)| *name).collect();
-        let sql = format!(
-            "INSERT INTO {table} ({}) VALUES ({})",
-            names.join(", "),
-            placeholders(row.len())
-        );
-        let params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
-        self.execute(&sql, &params).map(drop)
-    }
-
-    /// Inserts rows with the same columns, many in one statement.
-    pub fn insert_many(
-        &mut self,
-        table: &str,
-        columns: &[&str],
-        rows: &[Vec<Value>],
-    ) -> DbResult<()> {
-        let portion = (PARAMS_MAX / columns.len().max(1)).max(1);
-        for rows in rows.chunks(portion) {
-            let one = format!("({})", placeholders(columns.len()));
-            let sql = format!(
-                "INSERT INTO {table} ({}) VALUES {}",
-                columns.join(", "),
-                vec![one; rows.len()].join(", ")
-            );
-            let params: Vec<Value> = rows.iter().flatten().cloned().collect();
-            self.execute(&sql, &params)?;
-        }
-        Ok(())
-    }
-
-    /// Inserts a row with a new id in the table's single key column; returns the id.
-    pub fn insert_new(&mut self, table: &str, row: &[(&str, Value)]) -> DbResult<u64> {
-        let key = Table::named(table).key[0];
-        let id = self.next_id(table, 1)?;
-        let mut with_id = vec![(key, Value::from(id))];
-        with_id.extend_from_slice(row);
-        self.insert(table, &with_id)?;
-        Ok(id)
-    }
-
-    /// Changes columns of the row with this id.
-    pub fn update(&mut self, table: &str, id: u64, row: &[(&str, Value)]) -> DbResult<()> {
-        if row.is_empty() {
-            return Ok(());
-        }
-        let key = Table::named(table).key[0];
-        let sets: Vec<String> = row.iter().map(|(name, _)| format!("{name} = ?")).collect();
-        let sql = format!("UPDATE {table} SET {} WHERE {key} = ?", sets.join(", "));
-        let mut params: Vec<Value> = row.iter().map(|(_, value)| value.clone()).collect();
-        params.push(id.into());
-        self.execute(&sql, &params).map(drop)
-    }
-
-    /// Deletes rows by a column's values.
-    pub fn delete(&mut self, table: &str, column: &str, ids: &[u64]) -> DbResult<()> {
-        for portion in ids.chunks(5_000) {
-            let marks = placeholders(portion.len());
-            let sql = format!("DELETE FROM {table} WHERE {column} IN ({marks})");
-            self.execute(&sql, &crate::db::id_params(portion.iter().copied()))?;
-        }
-        Ok(())
     }
 
     /// The host, its items and its triggers are to be read again.
@@ -201,12 +120,6 @@ impl Edit<'_> {
 
 /// The setting that holds the random id of the configuration.
 const IDENTITY: &str = "configuration_id";
-
-/// Parameters in one statement: SQLite takes 32,766.
-const PARAMS_MAX: usize = 16_000;
-
-/// Ids below are those of the initial objects.
-const FIRST_ID: u64 = 10_000;
 
 /// Told of each new snapshot with what led to it.
 pub type Listener = Box<dyn Fn(&Arc<Snapshot>, &Touched) + Send + Sync>;
@@ -292,30 +205,18 @@ impl Config {
         Ok(result)
     }
 
-    /// Changes what is no configuration: events, problems, states, sessions. It does not wait for
-    /// the snapshot of a change in progress, nor for the disk; [`Config::sync`] does that.
+    /// Changes the state: events, problems, suppression, sessions. It has a writer of its own and waits
+    /// for no change of the configuration, which it reads and cannot change. It does not wait for the
+    /// disk; [`Config::sync_state`] does that.
+    ///
+    /// A change of the configuration may contain one of these, not the other way round. The state is
+    /// committed first then, so that after a crash in between it may know what the configuration does
+    /// not.
     pub fn write_state<T, E: From<DbError>>(
         &self,
-        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
+        work: impl FnOnce(&mut Statements<'_>) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut touched = Touched::default();
-        let result = self.transaction(&mut touched, work);
-        debug_assert!(touched.is_empty(), "BUG: a change of states touched {touched:?}");
-        result
-    }
-
-    /// [`Config::write_state`] where it can begin at once; `None` = a change is under way.
-    pub fn try_write_state<T, E: From<DbError>>(
-        &self,
-        work: impl FnOnce(&mut Edit<'_>) -> Result<T, E>,
-    ) -> Option<Result<T, E>> {
-        let work = |connection: &mut dyn Connection| {
-            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
-            let result = work(&mut edit);
-            debug_assert!(edit.touched.is_empty(), "BUG: a change of states touched objects");
-            result
-        };
-        self.db.try_write(work)
+        self.db.write_state(|connection| work(&mut Statements::new(connection)))
     }
 
     /// No server has filled the database yet.
@@ -325,7 +226,15 @@ impl Config {
 
     /// The random id of this configuration, if it has one.
     pub fn identity(&self) -> DbResult<Option<String>> {
-        let sql = "SELECT value FROM settings WHERE name = ?";
+        self.setting("SELECT value FROM settings WHERE name = ?")
+    }
+
+    /// The random id of the configuration that the state belongs to, if it has one.
+    pub fn identity_of_state(&self) -> DbResult<Option<String>> {
+        self.setting("SELECT value FROM state_settings WHERE name = ?")
+    }
+
+    fn setting(&self, sql: &str) -> DbResult<Option<String>> {
         let rows = self.read(|c| c.query(sql, &[IDENTITY.into()]))?;
         Ok(rows.first().map(|row| row.text("value").to_owned()))
     }
@@ -338,12 +247,19 @@ impl Config {
         Ok(id)
     }
 
-    /// Returns when everything that was committed before the call survives a power cut.
-    pub fn sync(&self) -> DbResult<()> {
-        self.db.sync()
+    /// From now on the state belongs to the configuration of this id.
+    pub fn pair_state(&self, id: &str) -> DbResult<()> {
+        let row = [("name", Value::from(IDENTITY)), ("value", id.into())];
+        self.write_state(|state| state.insert("state_settings", &row))?;
+        self.sync_state()
     }
 
-    /// To be called at an orderly stop: leaves everything in SQLite's main file.
+    /// Returns when all changes of the state that were committed before the call survive a power cut.
+    pub fn sync_state(&self) -> DbResult<()> {
+        self.db.sync_state()
+    }
+
+    /// To be called at an orderly stop: leaves everything in SQLite's main files.
     pub fn checkpoint(&self) -> DbResult<()> {
         self.db.checkpoint()
     }
@@ -364,10 +280,10 @@ impl Config {
     ) -> Result<T, E> {
         let mut changed = false;
         let result = self.db.write(|connection| {
-            let mut edit = Edit { connection, touched: Touched::default(), objects: false };
+            let mut edit = Edit::new(connection);
             let result = work(&mut edit)?;
-            pending.extend(edit.touched);
             changed = edit.objects;
+            pending.extend(edit.touched);
             Ok::<_, E>(result)
         });
         if changed {

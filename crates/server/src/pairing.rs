@@ -16,24 +16,86 @@ const FILE: &str = "configuration-id";
 /// `opened`: the last run ended with a crash after it had opened the database.
 pub(crate) fn check_log(location: &Location, history: &Path, opened: bool) -> anyhow::Result<()> {
     let Location::Sqlite(path) = location else { return Ok(()) };
+    if !opened || !history.join(FILE).exists() {
+        return Ok(());
+    }
     // The log lies beside the file that a link leads to.
-    let path = &std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
-    let mut log = path.as_os_str().to_owned();
-    log.push("-wal");
-    let log = PathBuf::from(log);
-    let used = std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
-    if opened && used && history.join(FILE).exists() && !log.exists() {
-        bail!(
-            "{} is missing, and the server did not stop in order: the last changes of the \
-             configuration are lost. Restore the file, or restore the whole data folder from a \
-             backup. To accept {} as it is (if you restored it alone, or another program has \
-             opened and closed it), create {} as an empty file.",
-            log.display(),
-            path.display(),
-            log.display()
-        );
+    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+    for (path, what) in [(Some(path), "configuration"), (location.state_file(), "state")] {
+        let Some(path) = path else { continue };
+        let mut log = path.as_os_str().to_owned();
+        log.push("-wal");
+        let log = PathBuf::from(log);
+        let used = std::fs::metadata(&path).is_ok_and(|file| file.len() > 0);
+        if used && !log.exists() {
+            bail!(
+                "{} is missing, and the server did not stop in order: the last changes of the {what} \
+                 are lost. Restore the file, or restore the whole data folder from a backup. To \
+                 accept {} as it is (if you restored it alone, or another program has opened and \
+                 closed it), create {} as an empty file.",
+                log.display(),
+                path.display(),
+                log.display()
+            );
+        }
     }
     Ok(())
+}
+
+/// Refuses state beside a configuration that does not exist: its sessions and problems are those of other
+/// users and triggers. With `renew` it is set aside. To be called before the database is opened.
+pub(crate) fn check_state(location: &Location, renew: bool, now_s: u64) -> anyhow::Result<()> {
+    let (Location::Sqlite(path), Some(state)) = (location, location.state_file()) else {
+        return Ok(());
+    };
+    let used = |path: &Path| std::fs::metadata(path).is_ok_and(|file| file.len() > 0);
+    if used(path) || !used(&state) {
+        return Ok(());
+    }
+    if !renew {
+        bail!(
+            "{} is missing or empty, but {} has events, problems and sessions. Name the right \
+             database (--database) or data folder (--data), or restore the lost one from a backup. To \
+             start with a new configuration, use --new-configuration yes once: history and state are \
+             renamed, not deleted.",
+            path.display(),
+            state.display()
+        );
+    }
+    for end in ["", "-wal", "-shm"] {
+        let name = |path: &Path| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(end);
+            PathBuf::from(name)
+        };
+        let (from, to) = (name(&state), name(&state.with_extension(format!("before-{now_s}.db"))));
+        match std::fs::rename(&from, &to) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(error).with_context(|| {
+                    format!("cannot rename {} to {}", from.display(), to.display())
+                });
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// Refuses state that belongs to another configuration; pairs what is not paired yet.
+pub(crate) fn pair_state(config: &Config, location: &Location) -> anyhow::Result<()> {
+    let own = match config.identity()? {
+        Some(own) => own,
+        None => config.make_identity()?,
+    };
+    match config.identity_of_state()? {
+        None => Ok(config.pair_state(&own)?),
+        Some(paired) if paired == own => Ok(()),
+        Some(_) => bail!(
+            "{} has the events, problems and sessions of another configuration. Restore the file that \
+             belongs to this one, or move it away and create it as an empty file.",
+            location.state_file().unwrap_or_default().display()
+        ),
+    }
 }
 
 /// Refuses history that belongs to another configuration; pairs what is not paired yet. With
@@ -141,8 +203,11 @@ mod tests {
 
         /// One start; the first one of a configuration fills it.
         fn start(&self, renew: bool) -> Result<(), String> {
+            let told = |error: anyhow::Error| error.to_string();
+            check_state(&self.location(), renew, 7).map_err(told)?;
             let config = Config::open(self.location()).unwrap();
-            check(&config, &self.history, renew, 7).map_err(|error| error.to_string())?;
+            check(&config, &self.history, renew, 7).map_err(told)?;
+            pair_state(&config, &self.location()).map_err(told)?;
             config.write(|edit| config::seed(edit, "x")).unwrap();
             std::fs::create_dir_all(self.history.join("shard-0")).unwrap();
             Ok(())
@@ -161,10 +226,11 @@ mod tests {
         world.lose(&["config.db", "config.db-wal"]);
         for _ in 0..2 {
             let error = world.start(false).unwrap_err();
-            assert!(error.contains("is empty") && error.contains("--new-configuration"), "{error}");
+            assert!(error.contains("empty") && error.contains("--new-configuration"), "{error}");
         }
         world.start(true).unwrap();
         assert!(world.dir.path().join("history-before-7/shard-0").exists());
+        assert!(world.dir.path().join("config-state.before-7.db").exists());
         world.start(false).unwrap();
     }
 
@@ -177,6 +243,26 @@ mod tests {
         let error = one.start(false).unwrap_err();
         assert!(error.contains("do not belong together"), "{error}");
         std::fs::remove_file(one.history.join(FILE)).unwrap();
+        one.start(false).unwrap();
+    }
+
+    #[test]
+    fn state_of_another_configuration_is_refused() {
+        let (one, other) = (World::new(), World::new());
+        one.start(false).unwrap();
+        other.start(false).unwrap();
+        let state = |world: &World| world.location().state_file().unwrap();
+        std::fs::copy(state(&other), state(&one)).unwrap();
+        std::fs::copy(
+            state(&other).with_extension("db-wal"),
+            state(&one).with_extension("db-wal"),
+        )
+        .unwrap();
+        let error = one.start(false).unwrap_err();
+        assert!(error.contains("of another configuration"), "{error}");
+        for end in ["db", "db-wal", "db-shm"] {
+            std::fs::write(state(&one).with_extension(end), "").unwrap();
+        }
         one.start(false).unwrap();
     }
 
@@ -202,9 +288,13 @@ mod tests {
         check(true).unwrap();
         world.start(false).unwrap();
         check(true).unwrap();
-        world.lose(&["config.db-wal"]);
-        check(false).unwrap();
-        let error = check(true).unwrap_err().to_string();
-        assert!(error.contains("config.db-wal is missing"), "{error}");
+        for log in ["config.db-wal", "config-state.db-wal"] {
+            world.lose(&[log]);
+            check(false).unwrap();
+            let error = check(true).unwrap_err().to_string();
+            assert!(error.contains(&format!("{log} is missing")), "{error}");
+            std::fs::write(world.history.with_file_name(log), "").unwrap();
+            check(true).unwrap();
+        }
     }
 }

@@ -73,10 +73,10 @@ fn set(db: &Db, user: &str, hash: &str) -> anyhow::Result<()> {
         };
         let id = Value::from(row.id("userid"));
         connection.execute(
-            "UPDATE users SET passwd = ?, attempt_failed = 0, attempt_clock = 0 WHERE userid = ?",
-            &[Value::from(hash), id.clone()],
+            "UPDATE users SET passwd = ?, attempt_failed = 0, attempt_clock = 0, \
+             session_epoch = session_epoch + 1 WHERE userid = ?",
+            &[Value::from(hash), id],
         )?;
-        connection.execute("DELETE FROM sessions WHERE userid = ?", &[id])?;
         Ok(())
     })
 }

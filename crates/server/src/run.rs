@@ -114,12 +114,14 @@ impl Server {
         let location = config_location(values, data);
         let paired = data.join("history");
         pairing::check_log(&location, &paired, last_run.opened)?;
-        let config = Arc::new(Config::open(location)?);
+        let renew = values.yes("new-configuration")?;
+        pairing::check_state(&location, renew, clock.unix_s())?;
+        let config = Arc::new(Config::open(location.clone())?);
         mark.opened()?;
         if values.get("history") == "embedded" {
-            let renew = values.yes("new-configuration")?;
             pairing::check(&config, &paired, renew, clock.unix_s())?;
         }
+        pairing::pair_state(&config, &location)?;
         let first = first_start::seed(&config, values.get("admin-password"))?;
 
         let (findings, findings_in) = bounded::<TriggerFinding>("findings", FINDINGS_MAX);

@@ -2,7 +2,7 @@
 //! actions that make hosts of both.
 //!
 //! Sightings come over a bounded queue; one thread ([`Sightings::run`]) writes them in transactions
-//! of many. Rows, events and what the actions do belong to one transaction.
+//! of many. Rows and what the actions do belong to one transaction; their events are written with it.
 
 mod actions;
 mod agents;
@@ -14,9 +14,9 @@ mod operations;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use config::db::{DbResult, Value};
+use config::db::{DbError, DbResult, Value};
 use config::objects::Deleted;
-use config::{Config, Edit};
+use config::{Config, Edit, Statements};
 use model::{Sighting, Timestamp};
 use stdx::queue::Receiver;
 
@@ -49,7 +49,7 @@ enum State {
     Lost = 3,
 }
 
-/// An event that is about to be written, and judged by the actions.
+/// An event that the actions judge, and that is then written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Event {
     object: Object,
@@ -139,7 +139,16 @@ impl Sightings {
         if wanted.is_empty() {
             return Ok(());
         }
-        let deleted = self.config.write(|edit| write(edit, &wanted))?;
+        let deleted = self.config.write(|edit| {
+            let (events, deleted) = write(edit, &wanted)?;
+            // At the end: the state is locked for its own rows alone, and before the commit: events may
+            // come twice after a crash, and none is lost.
+            if !events.is_empty() {
+                self.config.write_state(|state| insert(state, &events))?;
+                self.config.sync_state()?;
+            }
+            Ok::<_, DbError>(deleted)
+        })?;
         if !deleted.items.is_empty() || !deleted.triggers.is_empty() {
             (self.gone)(&deleted);
         }
@@ -147,7 +156,8 @@ impl Sightings {
     }
 }
 
-fn write(edit: &mut Edit<'_>, sightings: &[&Sighting]) -> DbResult<Deleted> {
+fn write(edit: &mut Edit<'_>, sightings: &[&Sighting]) -> DbResult<(Vec<Event>, Deleted)> {
+    let mut all_events = Vec::new();
     let mut rules = Rules::default();
     let mut actions = Actions::default();
     let mut deleted = Deleted::default();
@@ -164,18 +174,15 @@ fn write(edit: &mut Edit<'_>, sightings: &[&Sighting]) -> DbResult<Deleted> {
             Sighting::Agent(agent) => agents::agent(edit, agent, &mut events)?,
             Sighting::End => {}
         }
-        insert(edit, &events)?;
         for event in &events {
             actions.run(edit, event, &mut deleted)?;
         }
+        all_events.append(&mut events);
     }
-    Ok(deleted)
+    Ok((all_events, deleted))
 }
 
-fn insert(edit: &mut Edit<'_>, events: &[Event]) -> DbResult<()> {
-    if events.is_empty() {
-        return Ok(());
-    }
+fn insert(edit: &mut Statements<'_>, events: &[Event]) -> DbResult<()> {
     let first = edit.next_id("events", events.len() as u64)?;
     let row = |(id, event): (u64, &Event)| -> Vec<Value> {
         vec![

@@ -184,7 +184,9 @@ impl World {
     /// Object and value of the events since the last call.
     fn events(&self) -> Vec<String> {
         let found = self.rows("SELECT object, value FROM events ORDER BY eventid");
-        self.run("DELETE FROM events");
+        let emptied: Result<u64, DbError> =
+            self.config.write_state(|state| state.execute("DELETE FROM events", &[]));
+        emptied.unwrap();
         found
     }
 

@@ -63,10 +63,14 @@ impl World {
     }
 
     fn problem(&self, event: u64, trigger: u64) {
-        self.write("events", &[("eventid", event.into()), ("objectid", trigger.into())]);
-        self.write("problems", &[("eventid", event.into()), ("objectid", trigger.into())]);
+        let row = [("eventid", event.into()), ("objectid", trigger.into())];
         let tag = [("eventid", event.into()), ("tag", "n".into()), ("value", "disk sda".into())];
-        self.config.write(|edit| edit.insert_new("event_tags", &tag)).unwrap();
+        let work = |state: &mut Statements<'_>| {
+            state.insert("events", &row)?;
+            state.insert("problems", &row)?;
+            state.insert_new("event_tags", &tag)
+        };
+        self.config.write_state(work).unwrap();
     }
 
     /// A maintenance of one hour from `start` on.

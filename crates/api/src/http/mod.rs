@@ -175,7 +175,8 @@ pub async fn serve(
     });
     tokio::select! {
         () = accept => {}
-        () = write_accesses(api) => {}
+        () = write_accesses(Arc::clone(&api)) => {}
+        () = remove_ended_sessions(api) => {}
         () = stop => {}
     }
     Ok(())
@@ -189,6 +190,23 @@ async fn write_accesses(api: Arc<Api>) {
         tokio::time::sleep(ACCESSES_EVERY).await;
         let api = Arc::clone(&api);
         drop(tokio::task::spawn_blocking(move || api.write_accesses()).await);
+    }
+}
+
+/// How often sessions that have ended are removed.
+const ENDED_EVERY: Duration = Duration::from_secs(3_600);
+
+async fn remove_ended_sessions(api: Arc<Api>) {
+    let mut hour = tokio::time::interval(ENDED_EVERY);
+    loop {
+        hour.tick().await;
+        let api = Arc::clone(&api);
+        let work = move || {
+            if let Err(error) = crate::session::remove_ended(&api) {
+                tracing::warn!(%error, "ended sessions could not be removed; trying again in an hour");
+            }
+        };
+        drop(tokio::task::spawn_blocking(work).await);
     }
 }
 

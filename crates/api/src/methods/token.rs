@@ -40,9 +40,13 @@ const FIELDS: &[Field] = &[
 /// What an update may change.
 const CHANGES: &[&str] = &["tokenid", "name", "description", "status", "expires_at"];
 
+/// Uses are written as state.
+const SOURCE: &str = "(SELECT r.*, COALESCE((SELECT a.lastaccess FROM token_accesses a \
+                      WHERE a.tokenid = r.tokenid), 0) AS lastaccess FROM tokens r)";
+
 pub(crate) static TOKEN: Object = Object {
     name: "token",
-    table: "tokens",
+    table: SOURCE,
     key: "tokenid",
     keys: "tokenids",
     fields: FIELDS,
@@ -181,13 +185,13 @@ fn generate(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             let secret = session::random_hex(32)?;
             let columns = [
                 ("digest", Value::from(session::digest(&secret))),
-                ("lastaccess", Value::Int(0)),
                 ("created_at", now.into()),
                 ("creator_userid", call.user().id.into()),
             ];
             edit.update("tokens", *id, &columns)?;
             out.push(json!({ "tokenid": id.to_string(), "token": secret }));
         }
+        call.config().write_state(|state| state.delete("token_accesses", "tokenid", &ids))?;
         Ok(Json::Array(out))
     })
 }

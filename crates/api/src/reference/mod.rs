@@ -7,7 +7,7 @@ mod typescript;
 
 use std::fmt::Write;
 
-use config::schema::tables;
+use config::schema::{Table, tables};
 
 use crate::call::UserType;
 use crate::methods::OBJECTS;
@@ -70,9 +70,12 @@ fn section(object: &Object, page: &mut String) {
     }
 }
 
-/// Default of a field that is a column; objects that are views have none of their own.
+/// Default of a field that is a column. A view over a table calls it `r`.
 fn default_of(object: &Object, name: &str) -> &'static str {
-    let table = tables().find(|table| table.name == object.table);
+    let is_of = |table: &&Table| {
+        table.name == object.table || object.table.contains(&format!("FROM {} r", table.name))
+    };
+    let table = tables().find(is_of);
     table.and_then(|table| table.column(name)).map_or("", |column| column.default)
 }
 

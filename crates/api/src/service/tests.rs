@@ -310,7 +310,7 @@ fn trouble_of_the_database_is_no_fault_of_the_caller() {
              BEGIN SELECT RAISE(ABORT, 'disk full'); END"
         )
     };
-    site.server.write_sql(&[&refuse("tokens"), &refuse("sessions")]);
+    site.server.write_state_sql(&[&refuse("token_accesses"), &refuse("sessions")]);
     for token in [token, &session] {
         later();
         assert_eq!(site.write(token, one.clone()).kept, 1);

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Mutex;
 
-use config::Edit;
+use config::Statements;
 use config::db::{DbResult, Value};
 use stdx::sync::lock;
 
@@ -21,8 +21,7 @@ pub(super) enum Credential {
 /// Last accesses, seconds since 1970.
 pub(super) type Noted = HashMap<Credential, u64>;
 
-/// Accesses that are not in the database yet. No request writes its own: a change of the
-/// configuration may have the database for minutes, as when a template comes to thousands of hosts.
+/// Accesses that are not in the database yet: no request costs a write for it.
 #[derive(Debug, Default)]
 pub(crate) struct Accesses(Mutex<Noted>);
 
@@ -53,16 +52,18 @@ impl Accesses {
     }
 }
 
-pub(super) fn write(edit: &mut Edit<'_>, noted: &Noted) -> DbResult<()> {
+pub(super) fn write(edit: &mut Statements<'_>, noted: &Noted) -> DbResult<()> {
     noted.iter().try_for_each(|(by, at)| {
         let (sql, by) = match by {
             Credential::Session(digest) => (
                 "UPDATE sessions SET lastaccess = ? WHERE digest = ?",
                 Value::from(digest.as_str()),
             ),
-            Credential::Token(id) => {
-                ("UPDATE tokens SET lastaccess = ? WHERE tokenid = ?", Value::from(*id))
-            }
+            Credential::Token(id) => (
+                "INSERT INTO token_accesses (lastaccess, tokenid) VALUES (?, ?) \
+                 ON CONFLICT (tokenid) DO UPDATE SET lastaccess = excluded.lastaccess",
+                Value::from(*id),
+            ),
         };
         edit.execute(sql, &[(*at).into(), by]).map(drop)
     })
@@ -119,18 +120,18 @@ mod tests {
         let later = |seconds| server.clock.advance(Duration::from_secs(seconds));
         let written = || {
             let last = |table| server.count(&format!("SELECT MAX(lastaccess) AS n FROM {table}"));
-            (last("sessions"), last("tokens"))
+            (last("sessions"), last("token_accesses"))
         };
         let refuse = "CREATE TRIGGER full BEFORE UPDATE ON sessions \
                       BEGIN SELECT RAISE(ABORT, 'disk full'); END";
-        server.write_sql(&[refuse]);
+        server.write_state_sql(&[refuse]);
         later(60);
         assert!(server.api.is_signed_in(&session) && server.api.is_signed_in(&token));
         server.api.write_accesses();
         assert_eq!(written(), (1_800_000_000, 0), "all or nothing");
         later(60);
         assert!(server.api.is_signed_in(&session), "used 60 s ago");
-        server.write_sql(&["DROP TRIGGER full"]);
+        server.write_state_sql(&["DROP TRIGGER full"]);
         server.api.write_accesses();
         assert_eq!(written(), (1_800_000_120, 1_800_000_060));
         later(91);

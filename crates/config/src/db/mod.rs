@@ -8,15 +8,16 @@ mod durable;
 mod postgres;
 mod sqlite;
 mod value;
+mod writer;
 
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Condvar, Mutex, TryLockError};
+use std::sync::{Arc, Condvar, Mutex};
 
 use stdx::sync::lock;
 
-use durable::Durable;
+use writer::Writer;
 
 pub use value::{Cell, Cells, Row, Value};
 
@@ -61,6 +62,15 @@ pub enum DbError {
         found: i64,
         /// Known here.
         known: i64,
+    },
+    /// The configuration is there, its state is not.
+    #[error(
+        "{} is missing: it has the events, problems and sessions. Restore it, or restore the whole data \
+         folder from a backup. To start without them, create it as an empty file.", path.display()
+    )]
+    StateLost {
+        /// Where it should be.
+        path: PathBuf,
     },
 }
 
@@ -137,6 +147,10 @@ pub trait Connection: Send {
     fn rollback(&mut self) {
         drop(self.batch("ROLLBACK"));
     }
+    /// Whether configuration and state are separate databases, of which it changes one.
+    fn has_parts(&self) -> bool {
+        false
+    }
     /// A statement that creates tables, in the words of this database.
     fn dialect(&self, sql: &str) -> String {
         sql.to_owned()
@@ -162,23 +176,71 @@ impl Location {
         }
     }
 
-    fn connect(&self) -> DbResult<Box<dyn Connection>> {
+    /// The file of the state beside SQLite's file of the configuration.
+    pub fn state_file(&self) -> Option<PathBuf> {
+        let Self::Sqlite(path) = self else { return None };
+        // Beside the file that a link leads to.
+        let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.clone());
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Some(path.with_file_name(format!("{stem}-state.db")))
+    }
+
+    /// A connection that changes `part` and reads both.
+    fn connect(&self, part: Part) -> DbResult<Box<dyn Connection>> {
+        let mut connection = self.connect_alone(part)?;
+        self.attach_other(part, connection.as_mut())?;
+        Ok(connection)
+    }
+
+    /// The connection that changes the state.
+    #[cfg(test)]
+    pub(crate) fn connect_to_state(&self) -> DbResult<Box<dyn Connection>> {
+        self.connect(Part::State)
+    }
+
+    /// A connection that, with SQLite, knows this part alone.
+    fn connect_alone(&self, part: Part) -> DbResult<Box<dyn Connection>> {
         match self {
-            Self::Sqlite(path) => sqlite::connect(path),
+            Self::Sqlite(path) => sqlite::connect(&self.file(path, part)),
             Self::Postgres(url) => postgres::connect(url),
+        }
+    }
+
+    fn attach_other(&self, part: Part, connection: &mut dyn Connection) -> DbResult<()> {
+        let Self::Sqlite(path) = self else { return Ok(()) };
+        let (other, name) = match part {
+            Part::Configuration => (Part::State, "state"),
+            Part::State => (Part::Configuration, CONFIGURATION),
+        };
+        sqlite::attach(connection, &self.file(path, other), name)
+    }
+
+    fn file(&self, path: &Path, part: Part) -> PathBuf {
+        match part {
+            Part::Configuration => path.to_owned(),
+            Part::State => self.state_file().unwrap_or_default(),
         }
     }
 }
 
+/// What has a writer of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Configuration,
+    State,
+}
+
+/// The configuration's name on connections that change the state, with SQLite.
+pub(crate) const CONFIGURATION: &str = "configuration";
+
 /// Read connections kept open: as many API calls may read at once, others wait.
 const READERS_MAX: usize = 8;
 
-/// The database: one writer at a time, several readers beside it.
+/// The database: one writer of each part at a time, several readers beside them.
 pub struct Db {
     location: Location,
-    writer: Mutex<Box<dyn Connection>>,
-    /// `None`: the database syncs each commit itself.
-    durable: Option<Durable>,
+    configuration: Writer,
+    state: Writer,
     readers: Mutex<Readers>,
     returned: Condvar,
 }
@@ -198,21 +260,26 @@ impl std::fmt::Debug for Db {
 impl Db {
     /// Opens the database and brings its schema up to date.
     pub fn open(location: Location) -> DbResult<Self> {
-        let mut writer = location.connect()?;
-        crate::schema::migrate(writer.as_mut())?;
-        let durable = match &location {
-            Location::Sqlite(path) => Some(Durable::of_sqlite(path).map_err(|error| {
-                DbError::Connect { url: path.display().to_string(), reason: error.to_string() }
-            })?),
-            Location::Postgres(_) => None,
-        };
-        if let Some(durable) = &durable {
-            durable.committed();
+        let mut configuration = location.connect_alone(Part::Configuration)?;
+        let lost = location.state_file().filter(|path| !path.exists());
+        let before = crate::schema::migrate_configuration(configuration.as_mut())?;
+        if let Some(path) = lost
+            && before.has_separate_state()
+        {
+            return Err(DbError::StateLost { path });
         }
+        let mut state = location.connect(Part::State)?;
+        crate::schema::migrate_state(state.as_mut(), before)?;
+        crate::schema::separate_state(configuration.as_mut(), before)?;
+        location.attach_other(Part::Configuration, configuration.as_mut())?;
+        let (file, state_file) = match &location {
+            Location::Sqlite(path) => (Some(path.clone()), location.state_file()),
+            Location::Postgres(_) => (None, None),
+        };
         Ok(Self {
+            configuration: Writer::new(configuration, file.as_deref())?,
+            state: Writer::new(state, state_file.as_deref())?,
             location,
-            writer: Mutex::new(writer),
-            durable,
             readers: Mutex::default(),
             returned: Condvar::new(),
         })
@@ -230,66 +297,36 @@ impl Db {
         result
     }
 
-    /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing. It survives the
-    /// end of the process, and a power cut after the next [`Db::sync`].
+    /// Runs `work` in a transaction of the configuration: all of it is kept, or, when it fails, nothing.
+    /// It survives the end of the process, and a power cut after the next [`Db::sync`].
     pub fn write<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        self.write_with(&mut **lock(&self.writer), work)
+        self.configuration.write(work)
     }
 
-    /// [`Db::write`] where nobody else writes; `None` = somebody does.
-    pub fn try_write<T, E: From<DbError>>(
+    /// The same for the state, with [`Db::sync_state`]. It waits for no change of the configuration.
+    pub fn write_state<T, E: From<DbError>>(
         &self,
-        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
-    ) -> Option<Result<T, E>> {
-        let mut writer = match self.writer.try_lock() {
-            Ok(writer) => writer,
-            Err(TryLockError::Poisoned(writer)) => writer.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        Some(self.write_with(&mut **writer, work))
-    }
-
-    /// `connection` is the writer, held by the caller.
-    fn write_with<T, E: From<DbError>>(
-        &self,
-        connection: &mut dyn Connection,
         work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
     ) -> Result<T, E> {
-        connection.begin()?;
-        let result = work(connection);
-        match &result {
-            Ok(_) => {
-                connection.commit()?;
-                // Counted while the writer is held: a sync that sees it sees the commit.
-                if let Some(durable) = &self.durable {
-                    durable.committed();
-                }
-            }
-            Err(_) => connection.rollback(),
-        }
-        result
+        self.state.write(work)
     }
 
-    /// Returns when all transactions that ended before the call survive a power cut.
+    /// Returns when all changes of the configuration that ended before the call survive a power cut.
     pub fn sync(&self) -> DbResult<()> {
-        let Some(durable) = &self.durable else { return Ok(()) };
-        durable.wait(|| self.checkpoint())
+        self.configuration.sync()
     }
 
-    /// Writes everything into SQLite's main file, synced, and empties its write-ahead log.
+    /// The same for the state.
+    pub fn sync_state(&self) -> DbResult<()> {
+        self.state.sync()
+    }
+
+    /// Writes everything into SQLite's main files, synced, and empties their write-ahead logs.
     pub fn checkpoint(&self) -> DbResult<()> {
-        const SQL: &str = "PRAGMA wal_checkpoint(TRUNCATE)";
-        if self.durable.is_none() {
-            return Ok(());
-        }
-        let rows = lock(&self.writer).query(SQL, &[])?;
-        match rows.first().map(|row| row.int("busy")) {
-            Some(0) => Ok(()),
-            _ => Err(DbError::unavailable(SQL, "a reader still uses the write-ahead log")),
-        }
+        self.configuration.checkpoint().and(self.state.checkpoint())
     }
 
     fn borrow_reader(&self) -> DbResult<Box<dyn Connection>> {
@@ -301,7 +338,7 @@ impl Db {
             if readers.open < READERS_MAX {
                 readers.open += 1;
                 drop(readers);
-                return self.location.connect().inspect_err(|_| {
+                return self.location.connect(Part::Configuration).inspect_err(|_| {
                     lock(&self.readers).open -= 1;
                     self.returned.notify_one();
                 });

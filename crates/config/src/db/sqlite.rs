@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use rusqlite::ErrorCode;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
@@ -48,6 +49,17 @@ pub(super) fn connect(path: &Path) -> DbResult<Box<dyn Connection>> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(fail)?;
     Ok(Box::new(Sqlite(connection)))
 }
+
+/// Lets the connection read another file as the schema `name`.
+pub(super) fn attach(connection: &mut dyn Connection, path: &Path, name: &str) -> DbResult<()> {
+    let path = percent_encode(path.as_os_str().as_encoded_bytes(), PATH);
+    let uri = format!("file:{path}?mode=ro");
+    connection.execute(&format!("ATTACH DATABASE ? AS {name}"), &[uri.into()])?;
+    connection.batch(&format!("PRAGMA {name}.cache_size = -16384"))
+}
+
+/// What a path in a URI has in encoded form.
+const PATH: &AsciiSet = &NON_ALPHANUMERIC.remove(b'/').remove(b'.').remove(b'-').remove(b'_');
 
 impl ToSql for Value {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
@@ -141,6 +153,10 @@ impl Connection for Sqlite {
         let handler = flag.map(|flag| move || flag.load(Ordering::Relaxed));
         // It fails for a connection that this process does not own, which is not the case here.
         drop(self.0.progress_handler(STEPS_BETWEEN_LOOKS, handler));
+    }
+
+    fn has_parts(&self) -> bool {
+        true
     }
 
     fn rest(&mut self) {

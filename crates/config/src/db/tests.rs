@@ -56,51 +56,6 @@ fn ids_beyond_one_portion() {
 }
 
 #[test]
-fn an_older_database_gets_the_new_tables() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("config.db");
-    let db = Db::open(Location::Sqlite(path.clone())).unwrap();
-    let older: DbResult<()> = db.write(|c| {
-        c.batch(
-            "DROP TABLE group_prototypes; DROP TABLE action_conditions; DELETE FROM schema_version; \
-             INSERT INTO schema_version (version) VALUES (1)",
-        )
-    });
-    older.unwrap();
-    drop(db);
-    let db = Db::open(Location::Sqlite(path)).unwrap();
-    let insert = |c: &mut dyn Connection| {
-        c.execute("INSERT INTO hosts (hostid, host) VALUES (1, 'h')", &[])?;
-        c.execute("INSERT INTO group_prototypes (group_prototypeid, hostid) VALUES (1, 1)", &[])?;
-        c.execute("DELETE FROM hosts", &[])?;
-        c.query("SELECT * FROM group_prototypes", &[])
-    };
-    assert!(db.write(insert).unwrap().is_empty(), "goes with its host");
-    let new = db.read(|c| c.query("SELECT * FROM action_conditions", &[]));
-    assert!(new.unwrap().is_empty());
-}
-
-#[test]
-fn an_older_database_tells_what_discovery_has_linked() {
-    let dir = tempfile::tempdir().unwrap();
-    let path = dir.path().join("config.db");
-    let db = Db::open(Location::Sqlite(path.clone())).unwrap();
-    let older: DbResult<()> = db.write(|c| {
-        c.batch(
-            "DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES (3); \
-             INSERT INTO hosts (hostid, flags) VALUES (2, 4), (3, 0); \
-             INSERT INTO host_templates (hostid, templateid) VALUES (2, 9), (3, 9)",
-        )
-    });
-    older.unwrap();
-    drop(db);
-    let db = Db::open(Location::Sqlite(path)).unwrap();
-    let sql = "SELECT link_type FROM host_templates ORDER BY hostid";
-    let rows = db.read(|c| c.query(sql, &[])).unwrap();
-    assert_eq!(rows.iter().map(|row| row.int("link_type")).collect::<Vec<_>>(), [1, 0]);
-}
-
-#[test]
 fn error_says_whether_the_values_or_the_database_are_at_fault() {
     let (_dir, db) = sqlite();
     let insert = "INSERT INTO settings (name, value) VALUES ('x', '1')";

@@ -214,17 +214,7 @@ fn written(source: &Source, functions: &[TriggerFunction], id: u64) -> String {
 }
 
 /// Columns that a copy has of its own; all others come from the parent.
-const PLACED: &[&str] = &[
-    "triggerid",
-    "templateid",
-    "uuid",
-    "expression",
-    "recovery_expression",
-    "value",
-    "lastchange",
-    "state",
-    "error",
-];
+const PLACED: &[&str] = &["triggerid", "templateid", "uuid", "expression", "recovery_expression"];
 
 fn write(edit: &mut Edit<'_>, sources: &[Source], copies: &[Copy]) -> DbResult<()> {
     let rest = inherited_columns("triggers", PLACED);

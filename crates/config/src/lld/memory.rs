@@ -84,15 +84,10 @@ impl Memory {
     }
 }
 
-/// Tables that no discovery rule reads: states, events, people, maintenance, network discovery,
+/// Tables that no discovery rule reads: people, maintenance, network discovery,
 /// actions. A change of them alone leaves what discovery made as it is.
 const APART: &[&str] = &[
     "ids",
-    "events",
-    "event_tags",
-    "event_suppress",
-    "problems",
-    "acknowledges",
     "maintenances",
     "maintenance_hosts",
     "maintenance_groups",
@@ -109,7 +104,6 @@ const APART: &[&str] = &[
     "operation_groups",
     "operation_templates",
     "operation_tags",
-    "sessions",
     "tokens",
     "users",
     "user_groups",
@@ -120,10 +114,9 @@ const APART: &[&str] = &[
 ];
 
 /// Columns of configured objects that hold states; statements that write states name one first.
-const STATES: &[(&str, &[&str])] =
-    &[("triggers", &["value", "state"]), ("hosts", &["maintenanceid"])];
+const STATES: &[(&str, &[&str])] = &[("hosts", &["maintenanceid"])];
 
-/// Does the statement change what discovery rules read? States of triggers and hosts do not count.
+/// Does the statement change what discovery rules read? States of hosts do not count.
 pub(crate) fn changes_objects(sql: &str) -> bool {
     let mut words = sql.split_whitespace();
     let table = match words.next() {
@@ -142,21 +135,16 @@ pub(crate) fn changes_objects(sql: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::{APART, STATES, changes_objects};
-    use crate::schema::{Table, tables};
+    use crate::schema::{Table, configuration_tables};
 
     #[test]
     fn which_statements_count() {
         for (sql, counts) in [
             ("INSERT INTO items (itemid) VALUES (?)", true),
             ("UPDATE triggers SET status = ? WHERE triggerid = ?", true),
-            ("UPDATE triggers SET value = ?, lastchange = ? WHERE triggerid = ?", false),
-            ("UPDATE triggers SET state = ?, error = ? WHERE triggerid = ?", false),
             ("DELETE FROM hostmacros WHERE hostid IN (?)", true),
-            ("INSERT INTO events (eventid) VALUES (?)", false),
             ("UPDATE ids SET next = ? WHERE name = ?", false),
-            ("  UPDATE\n sessions SET lastaccess = ?", false),
-            ("INSERT INTO event_suppress (eventid) VALUES (?)", false),
-            ("DELETE FROM event_suppress WHERE maintenanceid IN (?)", false),
+            ("  UPDATE\n tokens SET status = ?", false),
             ("UPDATE hosts SET maintenanceid = ?, maintenance_status = ? WHERE hostid = ?", false),
             ("UPDATE hosts SET name = ? WHERE hostid = ?", true),
             ("UPDATE dservices SET lastup = ? WHERE dserviceid = ?", false),
@@ -199,7 +187,7 @@ mod tests {
             "group_prototypes",
             "group_discovery",
         ];
-        for table in tables() {
+        for table in configuration_tables() {
             let (read, apart) = (READ.contains(&table.name), APART.contains(&table.name));
             assert!(read != apart, "{}: read {read}, apart {apart}", table.name);
         }

@@ -115,10 +115,6 @@ const OWN: &[&str] = &[
     "priority",
     "status",
     "discover",
-    "value",
-    "lastchange",
-    "state",
-    "error",
 ];
 
 fn wanted(

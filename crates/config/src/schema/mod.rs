@@ -4,10 +4,12 @@
 //! There is no NULL: id 0 and the empty text mean "none". A column with an owner goes with its
 //! owner (`ON DELETE CASCADE`).
 
+mod migration;
 mod tables;
 
-use crate::db::{Connection, DbError, DbResult};
-
+pub(crate) use migration::{migrate_configuration, migrate_state, separate_state};
+#[cfg(test)]
+pub(crate) use tables::configuration_tables;
 pub use tables::tables;
 
 /// Kind of a column.
@@ -77,6 +79,11 @@ impl Table {
     }
 }
 
+/// Whether the table of that name belongs to the state.
+pub(crate) fn is_state(name: &str) -> bool {
+    tables::state_tables().any(|table| table.name == name)
+}
+
 impl Column {
     /// Value of a row that does not say.
     pub fn default_value(&self) -> crate::db::Value {
@@ -102,59 +109,6 @@ impl Column {
         }
         sql
     }
-}
-
-/// Steps from one schema version to the next; version 1 is [`tables`] as of the first release.
-/// A fresh database gets the tables of today and the newest version at once; an older one gets, after
-/// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
-/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts.
-const MIGRATIONS: &[&str] = &[
-    "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
-     hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
-     groupid BIGINT NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', \
-     templateid BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (group_prototypeid)); \
-     CREATE INDEX group_prototypes_hostid ON group_prototypes (hostid); \
-     CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)",
-    "",
-    "UPDATE host_templates SET link_type = 1 \
-     WHERE hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND flags = 4)",
-    // New indexes, on `uuid` of items and triggers and on events: missing ones are created below.
-    "",
-];
-
-const VERSION: i64 = 5;
-
-const _: () = assert!(MIGRATIONS.len() as i64 == VERSION - 1, "one migration per version");
-
-/// Creates the tables, or brings those of an older version up to date.
-pub(crate) fn migrate(connection: &mut dyn Connection) -> DbResult<()> {
-    connection
-        .batch("CREATE TABLE IF NOT EXISTS schema_version (version BIGINT NOT NULL PRIMARY KEY)")?;
-    let rows = connection.query("SELECT MAX(version) AS version FROM schema_version", &[])?;
-    let found = rows.first().map_or(0, |row| row.int("version"));
-    if found > VERSION {
-        return Err(DbError::TooNew { found, known: VERSION });
-    }
-    if found == VERSION {
-        return Ok(());
-    }
-    let mut sql = String::from("BEGIN;\n");
-    if found == 0 {
-        sql.extend(tables().map(Table::create));
-    } else {
-        let done = usize::try_from(found - 1).unwrap_or(0);
-        for step in MIGRATIONS.iter().skip(done) {
-            sql += step;
-            sql += ";\n";
-        }
-        sql.extend(tables().map(Table::create_missing));
-    }
-    sql += &format!("INSERT INTO schema_version (version) VALUES ({VERSION});\nCOMMIT;");
-    let result = connection.batch(&connection.dialect(&sql));
-    if result.is_err() {
-        drop(connection.batch("ROLLBACK"));
-    }
-    result
 }
 
 #[cfg(test)]

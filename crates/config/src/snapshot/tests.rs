@@ -255,7 +255,7 @@ fn committed_change_becomes_live_when_the_database_can_be_read_again() {
     assert!(config.catch_up().is_err());
     assert!(heard.lock().unwrap().is_empty());
     let restored: DbResult<()> =
-        config.write_state(|edit| edit.connection().batch("ALTER TABLE away RENAME TO interfaces"));
+        config.write(|edit| edit.connection().batch("ALTER TABLE away RENAME TO interfaces"));
     restored.unwrap();
     config.catch_up().unwrap();
     assert!(config.snapshot().hosts.get(&HostId(first)).is_some());
@@ -282,11 +282,47 @@ fn problems_do_not_wait_for_the_snapshot_of_a_change() {
         let config = &config;
         scope.spawn(move || {
             let sql = "INSERT INTO events (eventid) VALUES (1)";
-            let written: DbResult<u64> = config.write_state(|edit| edit.execute(sql, &[]));
+            let written: DbResult<u64> = config.write_state(|state| state.execute(sql, &[]));
             done.send(written.unwrap()).unwrap();
         });
         let waited = dones.recv_timeout(std::time::Duration::from_secs(60));
         proceed.send(()).unwrap();
         assert_eq!(waited, Ok(1));
     });
+}
+
+#[test]
+fn problems_do_not_wait_for_a_change_in_progress() {
+    let (_dir, config) = open();
+    let events = || -> DbResult<u64> {
+        let rows = config.read(|c| c.query("SELECT COUNT(*) AS n FROM events", &[]))?;
+        Ok(rows[0].id("n"))
+    };
+    let changed: DbResult<u64> = config.write(|edit| {
+        host(edit, "h")?;
+        // The change holds its writer; one that needed it as well would never come to an end here.
+        let (done, dones) = std::sync::mpsc::sync_channel(1);
+        std::thread::scope(|scope| {
+            let config = &config;
+            scope.spawn(move || {
+                let row = [("eventid", Value::from(1_u64))];
+                let written: DbResult<()> =
+                    config.write_state(|state| state.insert("events", &row));
+                done.send(written.is_ok() && config.sync_state().is_ok()).unwrap();
+            });
+            assert_eq!(dones.recv_timeout(std::time::Duration::from_secs(60)), Ok(true));
+        });
+        events()
+    });
+    assert_eq!(changed.unwrap(), 1, "visible before the change is");
+}
+
+#[test]
+fn a_change_of_one_part_cannot_touch_the_other() {
+    let (_dir, config) = open();
+    let row = [("name", Value::from("x"))];
+    let wrong: DbResult<()> = config.write(|edit| edit.insert("state_settings", &row));
+    assert!(wrong.unwrap_err().to_string().contains("readonly"));
+    let wrong: DbResult<()> = config.write_state(|state| state.insert("settings", &row));
+    assert!(wrong.unwrap_err().to_string().contains("readonly"));
 }

@@ -7,6 +7,7 @@ use config::db::Value;
 use super::periods::{self, Period};
 use super::{MAINTENANCE, TIME_MAX};
 use crate::call::{Call, Json};
+use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, missing, taken};
 use crate::params;
@@ -207,9 +208,11 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let ids = params::delete_ids(input)?;
     call.write(|edit| {
         require_all(call, edit, &ids)?;
-        edit.delete("maintenances", "maintenanceid", &ids)?;
-        Ok(MAINTENANCE.result(&ids))
-    })
+        Ok(edit.delete("maintenances", "maintenanceid", &ids)?)
+    })?;
+    let result = MAINTENANCE.result(&ids);
+    call.after_commit(Effect::MaintenancesGone(ids)).map_err(ApiError::application)?;
+    Ok(result)
 }
 
 /// All exist, and the user may change all their hosts and groups.

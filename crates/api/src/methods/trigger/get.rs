@@ -154,7 +154,9 @@ fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
         get.and(
             "t.triggerid NOT IN (WITH RECURSIVE silent(id) AS (\
                SELECT d.triggerid FROM trigger_depends d \
-               JOIN triggers u ON u.triggerid = d.depends_on WHERE u.value = 1 AND u.status = 0 \
+               JOIN triggers u ON u.triggerid = d.depends_on \
+               JOIN trigger_states s ON s.triggerid = u.triggerid \
+               WHERE s.value = 1 AND u.status = 0 \
                UNION SELECT d.triggerid FROM trigger_depends d JOIN silent ON d.depends_on = silent.id) \
              SELECT id FROM silent)",
             [],
@@ -162,11 +164,18 @@ fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
     }
     if get.flag("only_true") {
         let since = call.now().saturating_sub(OK_PERIOD_S);
-        get.and("(t.value = 1 OR t.lastchange > ?)", [since.into()]);
+        get.and(
+            "t.triggerid IN (SELECT triggerid FROM trigger_states \
+             WHERE value = 1 OR lastchange > ?)",
+            [since.into()],
+        );
     }
     for (option, condition) in [
         ("min_severity", "t.priority >= ?"),
-        ("lastChangeSince", "t.lastchange > ?"),
+        (
+            "lastChangeSince",
+            "t.triggerid IN (SELECT triggerid FROM trigger_states WHERE lastchange > ?)",
+        ),
         ("lastChangeTill", "t.lastchange < ?"),
     ] {
         if let Some(n) = input.get(option).and_then(|v| params::int(v, "").ok()) {

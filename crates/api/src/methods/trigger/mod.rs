@@ -99,10 +99,13 @@ const ERROR: Field = field("error", Text(0), ReadOnly, "Why not.");
 const TEMPLATEID: Field = field("templateid", Id, ReadOnly, "Parent on the template.");
 const FLAGS: Field = field("flags", OneOf(&[0, 2, 4]), ReadOnly, "0 plain, 4 discovered.");
 
-/// Clients sort by the name of the host too.
-const SOURCE: &str = "(SELECT r.*, (SELECT MIN(h.name) FROM functions f \
+/// With the state, and the name of the host, which clients sort by too.
+const SOURCE: &str = "(SELECT r.*, COALESCE(s.value, 0) AS value, \
+                      COALESCE(s.lastchange, 0) AS lastchange, COALESCE(s.state, 0) AS state, \
+                      COALESCE(s.error, '') AS error, (SELECT MIN(h.name) FROM functions f \
                       JOIN items i ON i.itemid = f.itemid JOIN hosts h ON h.hostid = i.hostid \
-                      WHERE f.triggerid = r.triggerid) AS hostname FROM triggers r)";
+                      WHERE f.triggerid = r.triggerid) AS hostname \
+                      FROM triggers r LEFT JOIN trigger_states s ON s.triggerid = r.triggerid)";
 
 pub(crate) static TRIGGER: Object = Object {
     name: "trigger",

@@ -9,7 +9,7 @@ use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::object::{Columns, Mode, taken};
 use crate::params;
-use crate::session::hash_password;
+use crate::session::{self, hash_password};
 use crate::write::{names, nested_ids};
 
 /// A user as a client gives it.
@@ -185,10 +185,7 @@ pub(super) fn update(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
             }
             if user.hash.is_some() {
                 // A new password ends what was opened with the old one, but for this session.
-                edit.execute(
-                    "DELETE FROM sessions WHERE userid = ? AND digest <> ?",
-                    &[(*id).into(), call.user().credential.as_str().into()],
-                )?;
+                session::end_all(call.api, edit, &[*id], &call.user().credential)?;
             }
         }
         check_super_admin_left(edit)?;
@@ -265,7 +262,8 @@ pub(crate) fn check_super_admin_left(edit: &mut Edit<'_>) -> ApiResult<()> {
 /// Ends the sessions of users who may not sign in (any more).
 pub(crate) fn end_sessions(edit: &mut Edit<'_>) -> ApiResult<()> {
     edit.execute(
-        "DELETE FROM sessions WHERE userid IN (SELECT ug.userid FROM user_groups ug \
+        "UPDATE users SET session_epoch = session_epoch + 1 WHERE userid IN (\
+           SELECT ug.userid FROM user_groups ug \
            JOIN usergroups g ON g.usrgrpid = ug.usrgrpid WHERE g.users_status = 1)",
         &[],
     )?;
@@ -287,7 +285,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ));
             }
         }
-        // Sessions, tokens and memberships go with the users.
+        // Tokens and memberships go with the users; nobody has their sessions any more.
         edit.delete("users", "userid", &ids)?;
         Ok(USER.result(&ids))
     })

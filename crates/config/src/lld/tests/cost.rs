@@ -14,7 +14,7 @@ fn the_usual_value_reads_nothing() {
         memory.known(ItemId(b.rule), &all, memory.generation(), 2_000).is_some()
     };
     assert!(known(memory), "right after its own change");
-    b.edit(|e| Ok(e.insert_new("events", &[("name", "x".into())])?));
+    b.edit(|e| Ok(e.insert_new("maintenances", &[("name", "x".into())])?));
     assert!(known(memory), "what happens elsewhere does not count");
     b.item("j[{#N}]", &[]);
     assert!(!known(memory), "a new prototype does");

@@ -1,4 +1,4 @@
-//! Maintenances, and the problems that they suppress.
+//! Maintenances.
 
 use super::super::Table;
 use super::{id, int, owned, table, text};
@@ -56,17 +56,6 @@ pub(super) const TABLES: &[Table] = &[
             text("tag"),
             int("operator", "2"),
             text("value"),
-        ],
-        &[&["maintenanceid"]],
-    ),
-    // Which maintenance hides which problem, until when.
-    table(
-        "event_suppress",
-        &["eventid", "maintenanceid"],
-        &[
-            owned("eventid", "events"),
-            owned("maintenanceid", "maintenances"),
-            int("suppress_until", "0"),
         ],
         &[&["maintenanceid"]],
     ),

@@ -1,10 +1,10 @@
-//! Every table of the configuration database: here those of hosts, items and triggers, beside it
-//! those of people, of events, of maintenance and of network discovery.
+//! Every table of the database: here those of hosts, items and triggers, beside it those of people, of
+//! maintenance, of network discovery, and of the state.
 
-mod events;
 mod found;
 mod maintenance;
 mod people;
+mod state;
 
 use super::{Column, Kind, Table};
 
@@ -39,8 +39,17 @@ pub(super) const fn table(
 
 /// All tables, owners before what they own.
 pub fn tables() -> impl Iterator<Item = &'static Table> {
-    let parts = [CONFIGURATION, people::TABLES, events::TABLES, maintenance::TABLES, found::TABLES];
-    parts.into_iter().flatten()
+    configuration_tables().chain(state_tables())
+}
+
+/// The tables that users change.
+pub(crate) fn configuration_tables() -> impl Iterator<Item = &'static Table> {
+    [CONFIGURATION, people::TABLES, maintenance::TABLES, found::TABLES].into_iter().flatten()
+}
+
+/// The tables that the server itself changes, see [`crate::Config::write_state`].
+pub(crate) fn state_tables() -> impl Iterator<Item = &'static Table> {
+    state::TABLES.iter()
 }
 
 const CONFIGURATION: &[Table] = &[
@@ -226,7 +235,7 @@ const CONFIGURATION: &[Table] = &[
         &[&["parent_itemid"]],
     ),
     // ---- triggers
-    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["value"], &["uuid"]]),
+    table("triggers", &["triggerid"], TRIGGERS, &[&["templateid"], &["uuid"]]),
     table(
         "functions",
         &["functionid"],
@@ -432,8 +441,4 @@ const TRIGGERS: &[Column] = &[
     text("correlation_tag"),
     int("manual_close", "0"),
     int("discover", "0"),
-    int("value", "0"),
-    int("lastchange", "0"),
-    int("state", "0"),
-    text("error"),
 ];

@@ -1,4 +1,4 @@
-//! Users, their groups and roles, sessions and tokens.
+//! Users, their groups and roles, and tokens.
 
 use super::super::{Column, Table};
 use super::{id, int, owned, table, text, text_or};
@@ -51,20 +51,7 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["usrgrpid"]],
     ),
-    // Session ids and tokens are kept as SHA-256 and SHA-512 digests: a stolen database opens no session.
-    table(
-        "sessions",
-        &["digest"],
-        &[
-            text("digest"),
-            owned("userid", "users"),
-            int("created", "0"),
-            int("lastaccess", "0"),
-            int("status", "0"),
-            text("secret"),
-        ],
-        &[&["userid"]],
-    ),
+    // Only a digest: a stolen database gives nobody a token.
     table(
         "tokens",
         &["tokenid"],
@@ -74,7 +61,6 @@ pub(super) const TABLES: &[Table] = &[
             text("description"),
             owned("userid", "users"),
             text("digest"),
-            int("lastaccess", "0"),
             int("status", "0"),
             int("expires_at", "0"),
             int("created_at", "0"),
@@ -105,4 +91,6 @@ const USERS: &[Column] = &[
     text("attempt_ip"),
     int("attempt_clock", "0"),
     text("medias"),
+    // Grows when all sessions of the user are to end.
+    int("session_epoch", "0"),
 ];

@@ -19,7 +19,7 @@ fn world() -> (Server, String) {
         let trigger = server
             .create("trigger.create", &json!({ "description": "t", "expression": expression }));
         for (event, tag) in [(id, "seen"), (id + 10, "hidden")] {
-            server.write_sql(&[
+            server.write_state_sql(&[
                 &format!(
                     "INSERT INTO events (eventid, objectid, value, clock) \
                      VALUES ({event}, {trigger}, 1, 1)"
@@ -29,7 +29,7 @@ fn world() -> (Server, String) {
                 ),
             ]);
         }
-        server.write_sql(&[&format!(
+        server.write_state_sql(&[&format!(
             "INSERT INTO events (eventid, objectid, value, clock) VALUES ({}, {trigger}, 0, 1)",
             id + 20
         )]);

@@ -29,7 +29,7 @@ fn fleet(server: &Server) -> (Vec<String>, Vec<String>) {
     let warning = trigger("warning", "last(/a/n)>0 and last(/b/n)>0", 2);
     let silenced = trigger("silenced", "last(/a/n)>5", 5);
     for (event, trigger, severity) in [(11, &average, 3), (12, &warning, 2), (13, &silenced, 5)] {
-        server.write_sql(&[
+        server.write_state_sql(&[
             &format!(
                 "INSERT INTO events (eventid, source, object, objectid, clock, value, severity, \
                  name) VALUES ({event}, 0, 0, {trigger}, 1799999000, 1, {severity}, 'p')"
@@ -40,10 +40,8 @@ fn fleet(server: &Server) -> (Vec<String>, Vec<String>) {
             ),
         ]);
     }
-    server.write_sql(&[
-        "INSERT INTO maintenances (maintenanceid, name) VALUES (1, 'm')",
-        "INSERT INTO event_suppress (eventid, maintenanceid) VALUES (13, 1)",
-    ]);
+    server.write_sql(&["INSERT INTO maintenances (maintenanceid, name) VALUES (1, 'm')"]);
+    server.write_state_sql(&["INSERT INTO event_suppress (eventid, maintenanceid) VALUES (13, 1)"]);
     (hosts, items)
 }
 

@@ -1,9 +1,17 @@
-//! Events, problems and what people did about them.
+//! State: what the server itself writes all the time, while the configuration changes seldom. It has
+//! a writer of its own (with SQLite a file of its own), so that no problem, acknowledgement or
+//! sign-in waits for a long change of the configuration.
+//!
+//! An id of a configured object refers to the other part: no row goes with its object at once, and
+//! readers expect rows whose object is gone.
 
 use super::super::{Column, Table};
 use super::{id, int, owned, table, text};
 
 pub(super) const TABLES: &[Table] = &[
+    // The next ids of these tables.
+    table("state_ids", &["name"], &[text("name"), id("next")], &[]),
+    table("state_settings", &["name"], &[text("name"), text("value")], &[]),
     table(
         "events",
         &["eventid"],
@@ -35,6 +43,43 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["eventid"]],
     ),
+    // Which maintenance hides which problem, until when.
+    table(
+        "event_suppress",
+        &["eventid", "maintenanceid"],
+        &[owned("eventid", "events"), id("maintenanceid"), int("suppress_until", "0")],
+        &[&["maintenanceid"]],
+    ),
+    // A trigger without a row is as new: value 0, state 0, no error.
+    table(
+        "trigger_states",
+        &["triggerid"],
+        &[
+            id("triggerid"),
+            int("value", "0"),
+            int("lastchange", "0"),
+            int("state", "0"),
+            text("error"),
+        ],
+        &[&["value"], &["lastchange"], &["state"]],
+    ),
+    // Session ids and tokens are kept as SHA-256 and SHA-512 digests: a stolen database opens no session.
+    // A session is valid as long as its epoch is not below its user's `session_epoch`.
+    table(
+        "sessions",
+        &["digest"],
+        &[
+            text("digest"),
+            id("userid"),
+            int("created", "0"),
+            int("lastaccess", "0"),
+            int("status", "0"),
+            text("secret"),
+            int("epoch", "0"),
+        ],
+        &[&["userid"]],
+    ),
+    table("token_accesses", &["tokenid"], &[id("tokenid"), int("lastaccess", "0")], &[]),
 ];
 
 const EVENTS: &[Column] = &[

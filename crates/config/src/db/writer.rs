@@ -1,0 +1,75 @@
+//! The one connection that changes a part of the database.
+
+use std::path::Path;
+use std::sync::Mutex;
+
+use stdx::sync::lock;
+
+use super::durable::Durable;
+use super::{Connection, DbError, DbResult};
+
+pub(super) struct Writer {
+    connection: Mutex<Box<dyn Connection>>,
+    /// `None`: the database syncs each commit itself.
+    durable: Option<Durable>,
+}
+
+impl Writer {
+    /// `file`: that of SQLite, which the connection has opened.
+    pub(super) fn new(connection: Box<dyn Connection>, file: Option<&Path>) -> DbResult<Self> {
+        let durable = |path: &Path| {
+            Durable::of_sqlite(path).map_err(|error| DbError::Connect {
+                url: path.display().to_string(),
+                reason: error.to_string(),
+            })
+        };
+        let durable = file.map(durable).transpose()?;
+        // What opening it has written.
+        if let Some(durable) = &durable {
+            durable.committed();
+        }
+        Ok(Self { connection: Mutex::new(connection), durable })
+    }
+
+    /// Runs `work` in a transaction: all of it is kept, or, when it fails, nothing.
+    pub(super) fn write<T, E: From<DbError>>(
+        &self,
+        work: impl FnOnce(&mut dyn Connection) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut connection = lock(&self.connection);
+        let connection = &mut **connection;
+        connection.begin()?;
+        let result = work(connection);
+        match &result {
+            Ok(_) => {
+                connection.commit()?;
+                // Counted while the writer is held: a sync that sees it sees the commit.
+                if let Some(durable) = &self.durable {
+                    durable.committed();
+                }
+            }
+            Err(_) => connection.rollback(),
+        }
+        result
+    }
+
+    /// Returns when all transactions that ended before the call survive a power cut.
+    pub(super) fn sync(&self) -> DbResult<()> {
+        let Some(durable) = &self.durable else { return Ok(()) };
+        durable.wait(|| self.checkpoint())
+    }
+
+    /// Writes everything into SQLite's main file, synced, and empties its write-ahead log.
+    pub(super) fn checkpoint(&self) -> DbResult<()> {
+        // Of this file alone: the other part belongs to its own writer.
+        const SQL: &str = "PRAGMA main.wal_checkpoint(TRUNCATE)";
+        if self.durable.is_none() {
+            return Ok(());
+        }
+        let rows = lock(&self.connection).query(SQL, &[])?;
+        match rows.first().map(|row| row.int("busy")) {
+            Some(0) => Ok(()),
+            _ => Err(DbError::unavailable(SQL, "a reader still uses the write-ahead log")),
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! How a new database gets its tables, and how one of an older version is brought up to date.
+
+use super::Table;
+use super::tables::{configuration_tables, state_tables};
+use crate::db::{CONFIGURATION, Connection, DbError, DbResult};
+
+/// Steps from one schema version to the next; version 1 is [`super::tables()`] as of the first release.
+/// A fresh database gets the tables of today and the newest version at once; an older one gets, after
+/// its steps, the tables that it does not have (those of version 3 are maintenance and discovery).
+/// Version 4 tells links that discovery made; before, it unlinked all others from its hosts. The step
+/// to the newest version is [`separate_state`].
+const MIGRATIONS: &[&str] = &[
+    "CREATE TABLE group_prototypes (group_prototypeid INTEGER NOT NULL, \
+     hostid BIGINT NOT NULL DEFAULT 0 REFERENCES hosts (hostid) ON DELETE CASCADE, \
+     groupid BIGINT NOT NULL DEFAULT 0, name TEXT NOT NULL DEFAULT '', \
+     templateid BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (group_prototypeid)); \
+     CREATE INDEX group_prototypes_hostid ON group_prototypes (hostid); \
+     CREATE INDEX group_prototypes_groupid ON group_prototypes (groupid)",
+    "",
+    "UPDATE host_templates SET link_type = 1 \
+     WHERE hostid IN (SELECT hostid FROM hosts WHERE kind = 0 AND flags = 4)",
+    // New indexes, on `uuid` of items and triggers and on events: missing ones are created below.
+    "",
+];
+
+/// The last version with the state among the tables of the configuration.
+const TOGETHER: i64 = 5;
+
+const VERSION: i64 = 6;
+
+const STATE_VERSION: i64 = 1;
+
+const _: () = assert!(MIGRATIONS.len() as i64 == TOGETHER - 1, "one migration per version");
+const _: () = assert!(VERSION == TOGETHER + 1, "the last step separates the state");
+
+/// What the configuration was when it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Before {
+    /// Without any table, or without the first objects.
+    New,
+    /// With the state among its own tables.
+    Together,
+    /// As today.
+    Separate,
+}
+
+impl Before {
+    pub(crate) fn has_separate_state(self) -> bool {
+        self == Self::Separate
+    }
+}
+
+/// Creates the tables of the configuration, or brings those of an older version up to date, but for the
+/// last step.
+pub(crate) fn migrate_configuration(connection: &mut dyn Connection) -> DbResult<Before> {
+    let found = version(connection, "schema_version", VERSION)?;
+    if found == VERSION {
+        let used = !connection.query("SELECT roleid FROM roles LIMIT 1", &[])?.is_empty();
+        return Ok(if used { Before::Separate } else { Before::New });
+    }
+    if found == TOGETHER {
+        return Ok(Before::Together);
+    }
+    let mut sql = String::new();
+    let (reached, before) = if found == 0 {
+        sql.extend(configuration_tables().map(Table::create));
+        (VERSION, Before::New)
+    } else {
+        let done = usize::try_from(found - 1).unwrap_or(0);
+        for step in MIGRATIONS.iter().skip(done) {
+            sql += step;
+            sql += ";\n";
+        }
+        sql.extend(configuration_tables().map(Table::create_missing));
+        (TOGETHER, Before::Together)
+    };
+    sql += &format!("INSERT INTO schema_version (version) VALUES ({reached});\n");
+    run(connection, &sql)?;
+    Ok(before)
+}
+
+/// Creates the tables of the state. With `before` they get what the configuration has of it.
+/// With SQLite, `connection` has the configuration attached.
+pub(crate) fn migrate_state(connection: &mut dyn Connection, before: Before) -> DbResult<()> {
+    let found = version(connection, "state_version", STATE_VERSION)?;
+    if found == STATE_VERSION {
+        return Ok(());
+    }
+    let mut sql = String::new();
+    if before == Before::Together && !connection.has_parts() {
+        // The tables are there already, with owners in the configuration.
+        sql += "ALTER TABLE sessions ADD COLUMN epoch BIGINT NOT NULL DEFAULT 0; \
+                ALTER TABLE sessions DROP CONSTRAINT IF EXISTS sessions_userid_fkey; \
+                ALTER TABLE IF EXISTS event_suppress \
+                DROP CONSTRAINT IF EXISTS event_suppress_maintenanceid_fkey;\n";
+    }
+    sql.extend(state_tables().map(Table::create_missing));
+    if before == Before::Together {
+        sql += &moved(connection)?;
+    }
+    sql += &format!("INSERT INTO state_version (version) VALUES ({STATE_VERSION});\n");
+    run(connection, &sql)
+}
+
+/// Tables of version [`TOGETHER`] that are the state's now, owners before what they own.
+const MOVED: &[&str] =
+    &["events", "event_tags", "problems", "acknowledges", "event_suppress", "sessions"];
+
+/// Statements that copy what the configuration has of the state.
+fn moved(connection: &mut dyn Connection) -> DbResult<String> {
+    let mut sql = String::new();
+    let mut from = String::new();
+    if connection.has_parts() {
+        from = format!("{CONFIGURATION}.");
+        let rows = connection
+            .query(&format!("SELECT name FROM {from}sqlite_master WHERE type = 'table'"), &[])?;
+        let there = |name: &str| rows.iter().any(|row| row.text("name") == name);
+        for name in MOVED.iter().filter(|name| there(name)) {
+            let columns = Table::named(name).columns.iter().map(|column| column.name);
+            let columns =
+                columns.filter(|column| *column != "epoch").collect::<Vec<_>>().join(", ");
+            sql += &format!("INSERT INTO {name} ({columns}) SELECT {columns} FROM {from}{name};\n");
+        }
+    }
+    sql += &format!(
+        "INSERT INTO trigger_states (triggerid, value, lastchange, state, error) \
+         SELECT triggerid, value, lastchange, state, error FROM {from}triggers \
+         WHERE value <> 0 OR lastchange <> 0 OR state <> 0;\n\
+         INSERT INTO token_accesses (tokenid, lastaccess) \
+         SELECT tokenid, lastaccess FROM {from}tokens WHERE lastaccess <> 0;\n\
+         INSERT INTO state_ids (name, next) \
+         SELECT name, next FROM {from}ids WHERE name IN ({STATE_IDS});\n\
+         INSERT INTO state_settings (name, value) SELECT name, value FROM {from}settings \
+         WHERE name = 'findings_written';\n"
+    );
+    Ok(sql)
+}
+
+const STATE_IDS: &str = "'events', 'event_tags', 'acknowledges'";
+
+/// The last step of [`migrate_configuration`], once the state has what it needs: removes the state from
+/// the configuration.
+pub(crate) fn separate_state(connection: &mut dyn Connection, before: Before) -> DbResult<()> {
+    if before != Before::Together {
+        return Ok(());
+    }
+    tracing::info!("moving events, problems and sessions out of the configuration");
+    let mut sql = String::new();
+    if connection.has_parts() {
+        for name in MOVED.iter().rev() {
+            sql += &format!("DROP TABLE IF EXISTS {name};\n");
+        }
+    }
+    sql += "DROP INDEX IF EXISTS triggers_value;\n";
+    for column in ["value", "lastchange", "state", "error"] {
+        sql += &format!("ALTER TABLE triggers DROP COLUMN {column};\n");
+    }
+    sql += &format!(
+        "ALTER TABLE tokens DROP COLUMN lastaccess;\n\
+         ALTER TABLE users ADD COLUMN session_epoch BIGINT NOT NULL DEFAULT 0;\n\
+         DELETE FROM ids WHERE name IN ({STATE_IDS});\n\
+         DELETE FROM settings WHERE name = 'findings_written';\n\
+         INSERT INTO schema_version (version) VALUES ({VERSION});\n"
+    );
+    run(connection, &sql)
+}
+
+/// The version that `table` has; 0 = a new database.
+fn version(connection: &mut dyn Connection, table: &str, known: i64) -> DbResult<i64> {
+    connection.batch(&format!(
+        "CREATE TABLE IF NOT EXISTS {table} (version BIGINT NOT NULL PRIMARY KEY)"
+    ))?;
+    let rows = connection.query(&format!("SELECT MAX(version) AS version FROM {table}"), &[])?;
+    let found = rows.first().map_or(0, |row| row.int("version"));
+    if found > known {
+        return Err(DbError::TooNew { found, known });
+    }
+    Ok(found)
+}
+
+/// Runs statements in a transaction.
+fn run(connection: &mut dyn Connection, sql: &str) -> DbResult<()> {
+    let sql = connection.dialect(&format!("BEGIN;\n{sql}COMMIT;"));
+    let result = connection.batch(&sql);
+    if result.is_err() {
+        drop(connection.batch("ROLLBACK"));
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,165 @@
+//! Databases of earlier versions.
+
+use std::path::Path;
+
+use super::*;
+use crate::db::{Db, Location, Value};
+
+/// What version [`TOGETHER`] had and today's configuration does not: the state among its tables.
+const TOGETHER_AGAIN: &str = "\
+    ALTER TABLE triggers ADD COLUMN value BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE triggers ADD COLUMN lastchange BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE triggers ADD COLUMN state BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE triggers ADD COLUMN error TEXT NOT NULL DEFAULT '';
+    CREATE INDEX triggers_value ON triggers (value);
+    ALTER TABLE tokens ADD COLUMN lastaccess BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE users DROP COLUMN session_epoch;
+    CREATE TABLE sessions (digest TEXT NOT NULL DEFAULT '',
+      userid BIGINT NOT NULL DEFAULT 0 REFERENCES users (userid) ON DELETE CASCADE,
+      created BIGINT NOT NULL DEFAULT 0, lastaccess BIGINT NOT NULL DEFAULT 0,
+      status BIGINT NOT NULL DEFAULT 0, secret TEXT NOT NULL DEFAULT '', PRIMARY KEY (digest));
+    CREATE TABLE event_suppress (
+      eventid BIGINT NOT NULL DEFAULT 0 REFERENCES events (eventid) ON DELETE CASCADE,
+      maintenanceid BIGINT NOT NULL DEFAULT 0
+        REFERENCES maintenances (maintenanceid) ON DELETE CASCADE,
+      suppress_until BIGINT NOT NULL DEFAULT 0, PRIMARY KEY (eventid, maintenanceid));";
+
+/// Some state of that version, and objects that it is about.
+const STATE: &str = "\
+    INSERT INTO roles (roleid, name, rules) VALUES (1, 'r', '{}');
+    INSERT INTO users (userid, username) VALUES (1, 'u');
+    INSERT INTO triggers (triggerid, value, lastchange) VALUES (5, 1, 700);
+    INSERT INTO triggers (triggerid, state, error) VALUES (6, 1, 'no value');
+    INSERT INTO triggers (triggerid) VALUES (7);
+    INSERT INTO events (eventid, objectid, value, clock, name) VALUES (10000, 5, 1, 700, 'p');
+    INSERT INTO event_tags (eventtagid, eventid, tag) VALUES (10000, 10000, 't');
+    INSERT INTO problems (eventid, objectid, clock) VALUES (10000, 5, 700);
+    INSERT INTO acknowledges (acknowledgeid, eventid, message) VALUES (10000, 10000, 'seen');
+    INSERT INTO maintenances (maintenanceid, name) VALUES (2, 'm');
+    INSERT INTO event_suppress (eventid, maintenanceid) VALUES (10000, 2);
+    INSERT INTO sessions (digest, userid, lastaccess) VALUES ('d', 1, 690);
+    INSERT INTO tokens (tokenid, userid, lastaccess) VALUES (3, 1, 650);
+    INSERT INTO ids (name, next) VALUES ('events', 10001), ('event_tags', 10001), ('hosts', 10050);
+    INSERT INTO settings (name, value) VALUES ('findings_written', '699');";
+
+/// A database of `version` in `dir`, and what `sql` makes of it.
+fn older(dir: &Path, version: i64, sql: &str) -> Location {
+    let path = dir.join("config.db");
+    drop(Db::open(Location::Sqlite(path.clone())).unwrap());
+    for log in ["config-state.db", "config-state.db-wal", "config-state.db-shm"] {
+        std::fs::remove_file(dir.join(log)).unwrap();
+    }
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute_batch(TOGETHER_AGAIN).unwrap();
+    for name in ["events", "event_tags", "problems", "acknowledges"] {
+        connection.execute_batch(&Table::named(name).create()).unwrap();
+    }
+    let version = format!(
+        "DELETE FROM schema_version; INSERT INTO schema_version (version) VALUES ({version});"
+    );
+    connection.execute_batch(&(version + sql)).unwrap();
+    Location::Sqlite(path)
+}
+
+fn shown(db: &Db, sql: &str) -> Vec<String> {
+    let rows = db.read(|c| c.query(sql, &[])).unwrap();
+    let text = |row: &crate::db::Row| {
+        row.iter().map(|(_, value)| value.to_string()).collect::<Vec<_>>().join(" ")
+    };
+    rows.iter().map(text).collect()
+}
+
+#[test]
+fn an_older_database_gets_the_new_tables() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = older(
+        dir.path(),
+        1,
+        "DROP TABLE group_prototypes; DROP TABLE action_conditions; DROP TABLE event_suppress;",
+    );
+    let db = Db::open(location).unwrap();
+    let work = |c: &mut dyn Connection| {
+        c.execute("INSERT INTO hosts (hostid, host) VALUES (1, 'h')", &[])?;
+        c.execute("INSERT INTO group_prototypes (group_prototypeid, hostid) VALUES (1, 1)", &[])?;
+        c.execute("DELETE FROM hosts", &[])?;
+        c.query("SELECT * FROM group_prototypes", &[])
+    };
+    assert!(db.write(work).unwrap().is_empty(), "goes with its host");
+    for table in ["action_conditions", "event_suppress"] {
+        assert!(shown(&db, &format!("SELECT * FROM {table}")).is_empty());
+    }
+}
+
+#[test]
+fn an_older_database_tells_what_discovery_has_linked() {
+    let dir = tempfile::tempdir().unwrap();
+    let rows = "INSERT INTO hosts (hostid, flags) VALUES (2, 4), (3, 0); \
+                INSERT INTO host_templates (hostid, templateid) VALUES (2, 9), (3, 9);";
+    let db = Db::open(older(dir.path(), 3, rows)).unwrap();
+    assert_eq!(shown(&db, "SELECT link_type FROM host_templates ORDER BY hostid"), ["1", "0"]);
+}
+
+/// All that is moved, read through a connection that sees both parts.
+fn check_moved(db: &Db) {
+    for (sql, expected) in [
+        (
+            "SELECT triggerid, value, lastchange, state, error FROM trigger_states ORDER BY triggerid",
+            &["5 1 700 0 ", "6 0 0 1 no value"][..],
+        ),
+        (
+            "SELECT e.name, p.objectid, t.tag, a.message, s.maintenanceid FROM events e \
+          JOIN problems p ON p.eventid = e.eventid JOIN event_tags t ON t.eventid = e.eventid \
+          JOIN acknowledges a ON a.eventid = e.eventid JOIN event_suppress s ON s.eventid = e.eventid",
+            &["p 5 t seen 2"],
+        ),
+        (
+            "SELECT s.digest, s.lastaccess FROM sessions s JOIN users u ON u.userid = s.userid \
+          WHERE s.epoch >= u.session_epoch",
+            &["d 690"],
+        ),
+        ("SELECT tokenid, lastaccess FROM token_accesses", &["3 650"]),
+        ("SELECT name, next FROM state_ids ORDER BY name", &["event_tags 10001", "events 10001"]),
+        ("SELECT name FROM ids", &["hosts"]),
+        ("SELECT name, value FROM state_settings", &["findings_written 699"]),
+        ("SELECT name FROM settings WHERE name = 'findings_written'", &[]),
+    ] {
+        assert_eq!(shown(db, sql), expected, "{sql}");
+    }
+}
+
+#[test]
+fn the_state_moves_out_of_an_older_configuration() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = older(dir.path(), TOGETHER, STATE);
+    check_moved(&Db::open(location.clone()).unwrap());
+    check_moved(&Db::open(location).unwrap());
+}
+
+#[test]
+fn a_crash_while_the_state_moves_loses_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = older(dir.path(), TOGETHER, STATE);
+    // The state is there; the configuration still has its own.
+    let mut state = location.connect_to_state().unwrap();
+    migrate_state(state.as_mut(), Before::Together).unwrap();
+    drop(state);
+    check_moved(&Db::open(location).unwrap());
+}
+
+#[test]
+fn a_lost_state_is_reported_and_an_empty_one_is_accepted() {
+    let dir = tempfile::tempdir().unwrap();
+    let location = Location::Sqlite(dir.path().join("config.db"));
+    let db = Db::open(location.clone()).unwrap();
+    let row = "INSERT INTO roles (roleid, name, rules) VALUES (1, 'r', '{}')";
+    db.write(|c| c.execute(row, &[])).unwrap();
+    drop(db);
+    let path = location.state_file().unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let lost = Db::open(location.clone()).unwrap_err();
+    assert!(matches!(&lost, DbError::StateLost { path: told } if *told == path), "{lost}");
+    std::fs::write(&path, "").unwrap();
+    let db = Db::open(location).unwrap();
+    assert!(shown(&db, "SELECT eventid FROM events").is_empty());
+    assert_eq!(shown(&db, "SELECT roleid FROM roles"), [Value::from(1_u64).to_string()]);
+}
