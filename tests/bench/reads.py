@@ -115,7 +115,9 @@ class Vedette:
         self.pids = [self.server.process.pid]
 
     def fill(self, size):
-        database = sqlite3.connect(os.path.join(self.server.folder, "data", "config.db"))
+        folder = os.path.join(self.server.folder, "data")
+        database = sqlite3.connect(os.path.join(folder, "config.db"))
+        database.execute("ATTACH ? AS state", [os.path.join(folder, "config-state.db")])
 
         def insert(table, columns, rows):
             marks = ", ".join("?" * len(columns.split(", ")))
@@ -133,9 +135,10 @@ class Vedette:
         insert("items", "itemid, hostid, type, name, key_, delay, value_type, units, interfaceid",
                ((ITEM + n, HOST + n % size.hosts, 2, "Metric %d" % (n // size.hosts), "bench.metric[%d]" % (n // size.hosts),
                  "0", 0, "B", 0) for n in items))
-        insert("triggers", "triggerid, description, expression, priority, value, lastchange",
-               ((TRIGGER + n, "High on {HOST.NAME}", "{%d}>5" % (FUNCTION + n), n % 6, int(n < size.problems),
-                 size.now - n) for n in triggers))
+        insert("triggers", "triggerid, description, expression, priority",
+               ((TRIGGER + n, "High on {HOST.NAME}", "{%d}>5" % (FUNCTION + n), n % 6) for n in triggers))
+        insert("trigger_states", "triggerid, value, lastchange",
+               ((TRIGGER + n, int(n < size.problems), size.now - n) for n in triggers))
         insert("functions", "functionid, triggerid, itemid, name, parameter",
                ((FUNCTION + n, TRIGGER + n, ITEM + n, "last", "$") for n in triggers))
         for table in ("events", "problems"):
@@ -150,8 +153,9 @@ class Vedette:
                            ("event_tags", EVENT + size.problems), ("triggers", TRIGGER + size.triggers),
                            ("functions", FUNCTION + size.triggers), ("interfaces", INTERFACE + size.hosts),
                            ("host_tags", HOST + size.hosts), ("groups_", GROUP + GROUPS)):
-            if not database.execute("UPDATE ids SET next = ? WHERE name = ?", [last, name]).rowcount:
-                database.execute("INSERT INTO ids (name, next) VALUES (?, ?)", [name, last])
+            ids = "state_ids" if name.startswith("event") else "ids"
+            if not database.execute("UPDATE %s SET next = ? WHERE name = ?" % ids, [last, name]).rowcount:
+                database.execute("INSERT INTO %s (name, next) VALUES (?, ?)" % ids, [name, last])
         database.commit()
         database.close()
 
