@@ -2,8 +2,8 @@
 //!
 //! One request: `http` → `rpc` (envelope, batch) → `session` (who asks) → a [`Handler`] of
 //! `methods`, found by name → `object` (validation from the object's field table) and `get`
-//! (one query per call from the standard options) → `config` / `history`. Handlers block and run
-//! on blocking threads.
+//! (one query per call from the standard options) → `config` / `history` → `answer` (the text in
+//! blocks, sent while further rows are read). Handlers block and run on blocking threads.
 
 mod answer;
 mod call;

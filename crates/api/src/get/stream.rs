@@ -18,7 +18,7 @@ use crate::object::{Field, FieldKind, Object};
 use crate::params;
 
 /// Rows that are completed at once.
-const WINDOW: usize = 250;
+const WINDOW: usize = if cfg!(test) { 40 } else { 250 };
 /// The same where each row may get many objects.
 const WINDOW_OF_MANY: usize = 50;
 /// Options that give each row many objects.
@@ -184,17 +184,28 @@ impl<'c, 'a> Stream<'c, 'a> {
         work: impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
     ) -> ApiResult<()> {
         let columns = self.columns();
-        let mut some: Vec<Row> = Vec::new();
+        // Rows to complete, and complete ones for which the answer had no room: a statement does not
+        // wait for a client.
+        let (mut some, mut late) = (Vec::new(), Vec::new());
         let rest = self.split(&mut |_, row| {
             if some.len() == WINDOW {
-                self.window(rows, std::mem::take(&mut some), &work)?;
+                for row in self.complete(std::mem::take(&mut some), &work)? {
+                    if late.is_empty() && !rows.answer.is_full() {
+                        rows.push(row.id, |out| row.write(out))?;
+                    } else {
+                        late.push(row);
+                    }
+                }
             }
-            let takes = !rows.answer.is_full();
+            let takes = late.is_empty() && !rows.answer.is_full();
             if takes {
                 some.push(row.to_row(&columns));
             }
             Ok(takes)
         })?;
+        for row in late {
+            rows.push(row.id, |out| row.write(out))?;
+        }
         self.window(rows, some, &work)?;
         self.rest(rows, &rest, WINDOW, work)
     }
@@ -247,6 +258,17 @@ impl<'c, 'a> Stream<'c, 'a> {
         window: Vec<Row>,
         work: &impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
     ) -> ApiResult<()> {
+        for row in self.complete(window, work)? {
+            rows.push(row.id, |out| row.write(out))?;
+        }
+        Ok(())
+    }
+
+    fn complete(
+        &self,
+        window: Vec<Row>,
+        work: &impl Fn(&mut Found<'c, 'a>) -> ApiResult<()>,
+    ) -> ApiResult<Vec<FoundRow>> {
         self.call.gone.check()?;
         let shown: Vec<&Field> = self.query.shown(self.object).collect();
         let row = |row| FoundRow::new(self.object, &shown, row);
@@ -258,10 +280,7 @@ impl<'c, 'a> Stream<'c, 'a> {
             total: None,
         };
         work(&mut found)?;
-        for row in found.rows {
-            rows.push(row.id, |out| row.write(out))?;
-        }
-        Ok(())
+        Ok(found.rows)
     }
 }
 

@@ -1,4 +1,4 @@
-//! Rows through an answer that never has room for another block are the same as rows at once.
+//! Rows through an answer that has no room for a second block are the same as rows at once.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -11,7 +11,7 @@ use crate::error::ApiResult;
 use crate::rpc::{self, Origin};
 use crate::testing::Server;
 
-/// Keeps blocks and says that the next one would have to wait.
+/// Keeps blocks and says from the first one on that the next would have to wait.
 struct Full(Rc<RefCell<Vec<u8>>>);
 
 impl Outlet for Full {
@@ -20,7 +20,7 @@ impl Outlet for Full {
         Ok(())
     }
     fn is_full(&self) -> bool {
-        true
+        !self.0.borrow().is_empty()
     }
     fn hold(&mut self, _bytes: usize) -> ApiResult<Hold> {
         Ok(Hold::default())
@@ -72,6 +72,8 @@ fn windows_give_what_one_statement_gives() {
             json!({ "output": ["host"], "selectHostGroups": ["name"], "selectItems": ["name"] }),
         ),
         ("host.get", json!({ "output": [], "selectInterfaces": "count", "preservekeys": true })),
+        ("host.get", json!({})),
+        ("hostinterface.get", json!({})),
         ("host.get", json!({ "output": "nonsense" })),
         ("hostinterface.get", json!({ "selectHosts": "extend" })),
         ("host.get", json!({ "filter": { "host": "h7" }, "selectInterfaces": ["port"] })),
@@ -87,14 +89,15 @@ fn windows_give_what_one_statement_gives() {
     let answers = streamed(&server, &batch);
     let token = server.login("Admin", "zabbix");
     for (n, (method, params)) in calls.iter().enumerate() {
-        let answer = &answers[n];
-        assert_eq!(answer["id"], json!(n));
+        let alone = streamed(&server, &batch[n]);
+        assert_eq!(alone["id"], json!(n));
+        assert!(alone == answers[n], "{method} {params} in a batch");
         match server.api.call(method, params, &token, [127, 0, 0, 1].into()) {
-            Ok(whole) => assert!(answer["result"] == whole, "{method} {params}"),
+            Ok(whole) => assert!(alone["result"] == whole, "{method} {params}"),
             Err(error) => {
-                assert_eq!(answer["error"]["data"], json!(error.data), "{method} {params}")
+                assert_eq!(alone["error"]["data"], json!(error.data), "{method} {params}");
             }
         }
     }
-    assert!(answers[0]["result"].as_array().unwrap().len() > 1_200);
+    assert!(answers[0]["result"].as_array().unwrap().len() >= 1_200);
 }

@@ -25,8 +25,11 @@ const TEMPLATE_STATUS: &str = "3";
 
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST, &[])?;
-    // The plus keeps databases from reading all hosts by their kind: nearly all are of one.
-    get.and(if get.flag("templated_hosts") { "+t.kind IN (0, 1)" } else { "+t.kind = 0" }, []);
+    // The plus keeps databases from reading all hosts by their kind to find one by its name.
+    let is_filtered = input.get("filter").is_some_and(|value| !value.is_null());
+    let plus = if is_filtered { "+" } else { "" };
+    let kinds = if get.flag("templated_hosts") { "IN (0, 1)" } else { "= 0" };
+    get.and(format!("{plus}t.kind {kinds}"), []);
     for name in ["ip", "dns", "port"] {
         get.extra(
             name,
