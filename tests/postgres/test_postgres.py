@@ -178,6 +178,63 @@ class Faults(unittest.TestCase):
         self.assertFalse(os.path.exists(os.path.join(self.server.folder, "data", "unsent-events")))
 
 
+# What the schema of version 5 had: the state among the tables of the configuration.
+VERSION_5 = """
+    ALTER TABLE triggers ADD COLUMN value BIGINT NOT NULL DEFAULT 0,
+        ADD COLUMN lastchange BIGINT NOT NULL DEFAULT 0, ADD COLUMN state BIGINT NOT NULL DEFAULT 0,
+        ADD COLUMN error TEXT NOT NULL DEFAULT '';
+    CREATE INDEX triggers_value ON triggers (value);
+    UPDATE triggers t SET value = s.value, lastchange = s.lastchange FROM trigger_states s
+        WHERE s.triggerid = t.triggerid;
+    ALTER TABLE tokens ADD COLUMN lastaccess BIGINT NOT NULL DEFAULT 0;
+    ALTER TABLE users DROP COLUMN session_epoch;
+    ALTER TABLE sessions DROP COLUMN epoch,
+        ADD CONSTRAINT sessions_userid_fkey FOREIGN KEY (userid) REFERENCES users ON DELETE CASCADE;
+    ALTER TABLE event_suppress ADD CONSTRAINT event_suppress_maintenanceid_fkey
+        FOREIGN KEY (maintenanceid) REFERENCES maintenances ON DELETE CASCADE;
+    INSERT INTO ids (name, next) SELECT name, next FROM state_ids;
+    DROP TABLE state_ids, state_settings, trigger_states, token_accesses, state_version;
+    DELETE FROM schema_version;
+    INSERT INTO schema_version (version) VALUES (5);
+"""
+
+
+class Upgrade(unittest.TestCase):
+    def test_the_state_of_an_older_version_is_taken_over(self):
+        postgres = Postgres()
+        self.addCleanup(postgres.stop)
+        server = bed.Server(arguments=["--database", postgres.create("vedette")])
+        self.addCleanup(server.clean)
+        server.start()
+        api = server.api()
+        group = api.call("hostgroup.create", name="g")["groupids"][0]
+        hostid = api.call("host.create", host="h", groups=[{"groupid": group}])["hostids"][0]
+        api.call("item.create", name="v", key_="v", hostid=hostid, type=2, value_type=3)
+        api.call("trigger.create", description="high", expression="last(/h/v)>1")
+        def send(value):
+            bed.send(server.address, {"request": "sender data",
+                                      "data": [{"host": "h", "key": "v", "value": value}]})
+        def state():
+            problems = api.call("problem.get", hostids=hostid, output=["eventid", "name"])
+            triggers = api.call("trigger.get", hostids=hostid, output=["value", "lastchange"])
+            return problems, triggers
+        send(5)
+        bed.wait_for("the problem", lambda: state()[0])
+        before = state()
+        self.assertEqual(before[1][0]["value"], "1")
+        server.stop()
+        postgres.query(VERSION_5, "vedette")
+        server.start()
+        # With the session of before.
+        self.assertEqual(state(), before)
+        send(0)
+        bed.wait_for("the recovery", lambda: not state()[0])
+        events = api.call("event.get", hostids=hostid, output=["value"], sortfield="eventid")
+        self.assertEqual([event["value"] for event in events], ["1", "0"])
+        version = postgres.query("SELECT MAX(version) FROM schema_version", "vedette")
+        self.assertEqual(version.strip(), "6")
+
+
 class Pairing(unittest.TestCase):
     def test_history_of_another_database_is_refused(self):
         postgres = Postgres()

@@ -275,6 +275,10 @@ mod tests {
         let forget = "DELETE FROM settings";
         let forgotten: config::db::DbResult<u64> = config.write(|edit| edit.execute(forget, &[]));
         forgotten.unwrap();
+        let forget = "DELETE FROM state_settings";
+        let forgotten: config::db::DbResult<u64> =
+            config.write_state(|state| state.execute(forget, &[]));
+        forgotten.unwrap();
         drop(config);
         world.start(false).unwrap();
         assert!(world.history.join(FILE).exists());
