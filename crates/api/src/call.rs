@@ -170,7 +170,7 @@ pub struct Call<'a> {
     /// Where a method may write its result itself, piece by piece; then it returns null. It is the
     /// first that takes it; methods that are called for parts of a result find none.
     pub(crate) answer: Cell<Option<&'a Answer>>,
-    /// The same answer, whoever writes to it: it accounts for what the call holds in memory.
+    /// The same answer, also while another method writes to it: it accounts for the memory of the call.
     pub(crate) memory: Option<&'a Answer>,
 }
 

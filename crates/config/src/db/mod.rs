@@ -120,7 +120,7 @@ pub trait Connection: Send {
         row: &mut dyn FnMut(&dyn Cells) -> ControlFlow<()>,
     ) -> DbResult<()> {
         let rows = self.query(sql, params)?;
-        // Whoever breaks off has seen what it wanted: that is no error.
+        // Breaking off is no error: the caller has what it wanted.
         let _broken_off = rows.iter().try_for_each(|found| row(found));
         Ok(())
     }
