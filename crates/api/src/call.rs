@@ -1,12 +1,13 @@
 //! One method call: who asks, and what it may use.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use config::db::{Connection, Row, Value};
 use config::{Config, Edit};
 
+use crate::answer::{Answer, Hold, separate};
 use crate::effect::Effect;
 use crate::error::ApiResult;
 use crate::{Api, ApiError};
@@ -110,6 +111,11 @@ impl Gone {
         self.0.load(Ordering::Relaxed)
     }
 
+    /// Set once the connection is closed.
+    pub(crate) fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0)
+    }
+
     /// An error once the connection is closed.
     pub(crate) fn check(&self) -> ApiResult<()> {
         if self.is_gone() {
@@ -150,7 +156,7 @@ pub struct Call<'a> {
     /// The API's parts.
     pub(crate) api: &'a Api,
     /// Who asks; for methods without a session nobody ever reads it.
-    pub(crate) user: Option<User>,
+    pub(crate) user: Option<Arc<User>>,
     /// Address of the client.
     pub(crate) peer: std::net::IpAddr,
     /// Whether the client has closed its connection.
@@ -161,6 +167,11 @@ pub struct Call<'a> {
     pub(crate) has_auth: bool,
     /// The transaction that this call is a part of; all of it is kept, or nothing.
     pub(crate) transaction: Option<&'a dyn Transaction>,
+    /// Where a method may write its result itself, piece by piece; then it returns null. It is the
+    /// first that takes it; methods that are called for parts of a result find none.
+    pub(crate) answer: Cell<Option<&'a Answer>>,
+    /// The same answer, also while another method writes to it: it accounts for the memory of the call.
+    pub(crate) memory: Option<&'a Answer>,
 }
 
 impl std::fmt::Debug for Call<'_> {
@@ -172,6 +183,66 @@ impl std::fmt::Debug for Call<'_> {
     }
 }
 
+impl<'a> Call<'a> {
+    /// Runs `work` without the answer: what it gives is a part of the result or of a condition.
+    pub(crate) fn inside<T>(&self, work: impl FnOnce() -> T) -> T {
+        let answer = self.answer.take();
+        let result = work();
+        self.answer.set(answer);
+        result
+    }
+
+    /// The same call with another answer.
+    pub(crate) fn to<'b>(&self, answer: Option<&'b Answer>) -> Call<'b>
+    where
+        'a: 'b,
+    {
+        Call {
+            api: self.api,
+            user: self.user.clone(),
+            peer: self.peer,
+            gone: self.gone.clone(),
+            has_header: self.has_header,
+            has_auth: self.has_auth,
+            transaction: self.transaction,
+            answer: Cell::new(answer),
+            memory: self.memory,
+        }
+    }
+
+    /// Takes a part of the memory of all answers, for what the result is made from.
+    pub(crate) fn hold(&self, bytes: usize) -> ApiResult<Hold> {
+        self.memory.map_or_else(|| Ok(Hold::default()), |memory| memory.hold(bytes))
+    }
+
+    /// The result of a method that lists what is not in the configuration.
+    pub(crate) fn list<T>(
+        &self,
+        rows: impl Iterator<Item = T>,
+        write: impl Fn(&mut Vec<u8>, T),
+    ) -> ApiResult<Json> {
+        let whole = Answer::whole();
+        let (answer, is_part) = self.take_answer().map_or((&whole, true), |answer| (answer, false));
+        answer.write(|out| out.push(b'['))?;
+        for (n, row) in rows.enumerate() {
+            answer.write(|out| {
+                separate(out, n);
+                write(out, row);
+            })?;
+        }
+        answer.write(|out| out.push(b']'))?;
+        if !is_part {
+            return Ok(Json::Null);
+        }
+        Ok(serde_json::from_slice(&whole.end()).expect("BUG: JSON of our own"))
+    }
+
+    /// The answer, if it is this method that may write to it.
+    pub(crate) fn take_answer(&self) -> Option<&'a Answer> {
+        self.answer.take()
+    }
+}
+
 impl Call<'_> {
     /// Runs `work` with a call of the same user whose methods all share one transaction: all that
     /// they change is kept, or nothing. Their effects outside the database follow the commit.
@@ -179,15 +250,7 @@ impl Call<'_> {
         let effects = RefCell::new(Vec::new());
         let result = self.write(|edit| {
             let shared = Together { edit: RefCell::new(edit), effects: &effects };
-            work(&Call {
-                api: self.api,
-                user: self.user.clone(),
-                peer: self.peer,
-                gone: self.gone.clone(),
-                has_header: self.has_header,
-                has_auth: self.has_auth,
-                transaction: Some(&shared),
-            })
+            work(&Call { transaction: Some(&shared), ..self.to(None) })
         })?;
         for effect in effects.into_inner() {
             if let Err(error) = self.after_commit(effect) {
@@ -212,7 +275,7 @@ impl Call<'_> {
 
     /// Who asks.
     pub(crate) fn user(&self) -> &User {
-        self.user.as_ref().expect("BUG: the dispatcher lets nobody in without a session here")
+        self.user.as_deref().expect("BUG: the dispatcher lets nobody in without a session here")
     }
 
     /// Unix time.
@@ -225,15 +288,20 @@ impl Call<'_> {
         &self.api.deps.config
     }
 
-    /// Reads the configuration database. Outside of changes it fails once the client is gone, so
-    /// that long calls end early.
+    /// Reads the configuration database. Outside of changes it fails once the client is gone, in the
+    /// middle of a statement too.
     pub(crate) fn read<T>(
         &self,
         work: impl FnOnce(&mut dyn Connection) -> ApiResult<T>,
     ) -> ApiResult<T> {
         let Some(transaction) = self.transaction else {
             self.gone.check()?;
-            return self.config().read(work);
+            return self.config().read(|connection| {
+                connection.stop_when(Some(self.gone.flag()));
+                let result = work(connection);
+                connection.stop_when(None);
+                result.or_else(|error| self.gone.check().and(Err(error)))
+            });
         };
         let mut work = Some(work);
         let mut result = None;

@@ -8,7 +8,8 @@ use serde_json::Map;
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
 use crate::get::Output;
-use crate::object::{FieldKind, Object};
+use crate::object::{Field, FieldKind, Object};
+use crate::out::Out;
 use crate::{params, rpc};
 
 /// A row and what of it goes out.
@@ -19,21 +20,27 @@ pub(crate) struct FoundRow {
     /// The row with all columns that were read.
     pub(crate) row: Row,
     /// The output so far.
-    pub(crate) out: Map<String, Json>,
+    pub(crate) out: Out,
 }
 
 impl FoundRow {
-    /// A row with its plain fields in the output.
-    pub(crate) fn new(object: &'static Object, output: &Output, row: Row) -> Self {
+    /// A row with these fields in the output.
+    pub(crate) fn new(object: &'static Object, shown: &[&Field], row: Row) -> Self {
         let id = row.id(object.key);
-        let mut out = Map::new();
-        for field in object.columns() {
-            let wanted = output.has(field.name) || (field.name == object.key && !object.strict);
-            if let (true, Some(value)) = (wanted, row.get(field.name)) {
-                out.insert(field.name.to_owned(), to_json(field.kind, value));
+        let mut out = Out::with_capacity(shown.len() + 4);
+        for field in shown {
+            match row.get(field.name) {
+                Some(Value::Int(v)) => out.push_int(field.name, *v),
+                Some(Value::Text(text)) => out.push(field.name, to_json(field.kind, text)),
+                None => {}
             }
         }
         Self { id, row, out }
+    }
+
+    /// Appends the output as JSON.
+    pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        self.out.write(out);
     }
 }
 
@@ -127,20 +134,23 @@ impl Found<'_, '_> {
             return Json::String(total.to_string());
         }
         if params::flag(self.params.get("preservekeys")) {
-            let rows = self.rows.into_iter().map(|row| (row.id.to_string(), Json::Object(row.out)));
+            let rows = self.rows.into_iter().map(|row| (row.id.to_string(), row.out.into_json()));
             return rpc::keyed(rows.collect());
         }
-        self.rows.into_iter().map(|row| Json::Object(row.out)).collect()
+        self.rows.into_iter().map(|row| row.out.into_json()).collect()
     }
 }
 
-fn to_json(kind: FieldKind, value: &Value) -> Json {
-    match (kind, value) {
-        (FieldKind::Json, Value::Text(text)) => {
-            serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new()))
-        }
-        _ => Json::String(value.to_string()),
+fn to_json(kind: FieldKind, text: &str) -> Json {
+    match kind {
+        FieldKind::Json => stored_json(text),
+        _ => text.into(),
     }
+}
+
+/// JSON of a column; an empty array if it is none.
+pub(crate) fn stored_json(text: &str) -> Json {
+    serde_json::from_str(text).unwrap_or_else(|_| Json::Array(Vec::new()))
 }
 
 impl Call<'_> {

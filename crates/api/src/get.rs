@@ -3,14 +3,23 @@
 //! A method adds its own conditions, runs the query, adds what `select…` options ask for, and
 //! finishes. The object's table has the alias `t`.
 
+mod order;
+mod output;
+mod query;
+mod stream;
+
 use config::db::{Value, id_params, placeholders};
 
 use crate::call::{Call, Json};
 use crate::error::{ApiError, ApiResult};
-use crate::found::FoundRow;
 use crate::object::{Access, Field, FieldKind, Object};
 
 pub(crate) use crate::found::Found;
+pub(crate) use output::Output;
+
+use order::order;
+use query::Query;
+
 use crate::params;
 
 /// Options that every `get` has.
@@ -32,57 +41,10 @@ const STANDARD: &[&str] = &[
     "nopermissions",
 ];
 
-/// Which fields are wanted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Output {
-    /// All.
-    Extend,
-    /// Only how many.
-    Count,
-    /// These.
-    Fields(Vec<String>),
-}
-
-impl Output {
-    /// From an `output` or `select…` option: `"extend"`, `"count"`, a list of names.
-    pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Option<Self>> {
-        Ok(Some(match value {
-            Json::Null => return Ok(None),
-            Json::String(text) if text == "extend" => Self::Extend,
-            Json::String(text) if text == "count" => Self::Count,
-            Json::Array(names) => {
-                let names = names.iter().enumerate();
-                let names = names.map(|(n, name)| params::text(name, &format!("{path}/{}", n + 1)));
-                Self::Fields(names.collect::<ApiResult<_>>()?)
-            }
-            Json::Object(_) => {
-                return Err(ApiError::at(path, "an array or a character string is expected"));
-            }
-            _ => return Err(ApiError::at(path, "value must be one of \"extend\", \"count\"")),
-        }))
-    }
-
-    /// Is this field wanted?
-    pub(crate) fn has(&self, name: &str) -> bool {
-        match self {
-            Self::Extend => true,
-            Self::Count => false,
-            Self::Fields(names) => names.iter().any(|n| n == name),
-        }
-    }
-
-    /// As an `output` parameter for another `get`.
-    pub(crate) fn to_json(&self) -> Json {
-        match self {
-            Self::Extend => "extend".into(),
-            Self::Count => Json::Array(Vec::new()),
-            Self::Fields(names) => names.clone().into(),
-        }
-    }
-}
+/// Whether a row with this id is in the result.
+pub(crate) type Keep<'c> = Box<dyn Fn(u64) -> bool + 'c>;
 
 /// A `get` in the making.
-#[derive(Debug)]
 pub(crate) struct Get<'c, 'a> {
     call: &'c Call<'a>,
     params: &'c Json,
@@ -92,6 +54,10 @@ pub(crate) struct Get<'c, 'a> {
     needed: Vec<&'static str>,
     extra: Vec<(&'static str, &'static str)>,
     also_sort: &'static [&'static str],
+    works_on: Vec<&'static str>,
+    also_shown: Vec<&'static str>,
+    keep: Option<Keep<'c>>,
+    from_memory: bool,
 }
 
 impl<'c, 'a> Get<'c, 'a> {
@@ -120,6 +86,10 @@ impl<'c, 'a> Get<'c, 'a> {
             needed: Vec::new(),
             extra: Vec::new(),
             also_sort: &[],
+            works_on: Vec::new(),
+            also_shown: Vec::new(),
+            keep: None,
+            from_memory: false,
         })
     }
 
@@ -173,46 +143,64 @@ impl<'c, 'a> Get<'c, 'a> {
         self.also_sort = columns;
     }
 
+    /// Output that the method changes or adds; see [`Get::answer`].
+    pub(crate) fn works_on(&mut self, names: &[&'static str]) {
+        self.works_on.extend_from_slice(names);
+    }
+
+    /// Columns that are shown behind the output if they are not in it.
+    pub(crate) fn also_show(&mut self, columns: &[&'static str]) {
+        self.needed.extend_from_slice(columns);
+        self.also_shown.extend_from_slice(columns);
+    }
+
+    /// Without options `select…` and `expand…`, the method completes rows without the database.
+    pub(crate) fn works_from_memory(&mut self) {
+        self.from_memory = true;
+    }
+
+    /// Only rows with ids that `keep` accepts: a condition that the database need not check.
+    pub(crate) fn keep(&mut self, keep: Keep<'c>) {
+        self.keep = Some(keep);
+    }
+
     /// Runs the query.
-    pub(crate) fn run(mut self) -> ApiResult<Found<'c, 'a>> {
+    pub(crate) fn run(self) -> ApiResult<Found<'c, 'a>> {
+        let (call, params, object) = (self.call, self.params, self.object);
+        self.query()?.run(call, params, object)
+    }
+
+    fn query(mut self) -> ApiResult<Query<'c>> {
         let output = self.output()?;
         if let (Output::Fields(names), true) = (&output, self.object.strict) {
             self.check_output(names)?;
         }
         self.filter()?;
         self.search()?;
-        let limit = self.limit()?;
-        let count = self.flag("countOutput");
-        let order = self.order()?;
-        let table = self.object.table;
-        let what = if count { "COUNT(*) AS n".to_owned() } else { self.columns(&output) };
-        let mut sql = format!("SELECT {what} FROM {table} t");
-        if !self.conditions.is_empty() {
-            sql += &format!(" WHERE {}", self.conditions.join(" AND "));
-        }
-        if !count {
-            sql += &format!(" ORDER BY {order}");
-            let offset = self.offset()?;
-            // SQLite takes an offset only behind a limit.
-            if let Some(limit) = limit.or((offset > 0).then_some(i64::MAX)) {
-                sql += &format!(" LIMIT {limit}");
-            }
-            if offset > 0 {
-                sql += &format!(" OFFSET {offset}");
-            }
-        }
-        let rows = self.call.rows(&sql, &self.values)?;
-        let total = rows.first().map_or(0, |row| row.int("n"));
-        let object = self.object;
-        let rows = if count { Vec::new() } else { rows };
-        let rows = rows.into_iter().map(|row| FoundRow::new(object, &output, row)).collect();
-        Ok(Found {
-            call: self.call,
-            params: self.params,
+        let mut query = Query {
+            sql: String::new(),
+            limit: self.limit()?,
+            offset: if self.flag("countOutput") { 0 } else { offset(self.params)? },
+            counts: self.flag("countOutput"),
+            columns: self.columns(&output),
             output,
-            total: count.then_some(total),
-            rows,
-        })
+            values: self.values,
+            also_shown: self.also_shown,
+            hides_key: false,
+            keep: self.keep,
+            keys_only: false,
+        };
+        query.keys_only =
+            query.keep.is_some() && (query.counts || query.limit.is_some() || query.offset > 0);
+        query.sql = format!("SELECT {} FROM {} t", query.selects(self.object), self.object.table);
+        if !self.conditions.is_empty() {
+            query.sql += &format!(" WHERE {}", self.conditions.join(" AND "));
+        }
+        let order = order(self.params, self.object, self.also_sort)?;
+        if !query.counts {
+            query.sql += &format!(" ORDER BY {order}{}", query.window());
+        }
+        Ok(query)
     }
 
     /// The whole condition with its values, for a query of the method's own.
@@ -259,7 +247,7 @@ impl<'c, 'a> Get<'c, 'a> {
         Ok(())
     }
 
-    fn columns(&self, output: &Output) -> String {
+    fn columns(&self, output: &Output) -> Vec<&'static str> {
         let wanted = |field: &&Field| {
             field.name == self.object.key
                 || output.has(field.name)
@@ -267,15 +255,12 @@ impl<'c, 'a> Get<'c, 'a> {
         };
         let mut names: Vec<&str> =
             self.object.columns().filter(wanted).map(|field| field.name).collect();
-        if !names.contains(&self.object.key) {
-            names.push(self.object.key);
-        }
-        for name in &self.needed {
+        for name in std::iter::once(&self.object.key).chain(&self.needed) {
             if !names.contains(name) {
                 names.push(name);
             }
         }
-        names.iter().map(|name| format!("t.{name}")).collect::<Vec<_>>().join(", ")
+        names
     }
 
     /// Lets `search` or `filter` take a member that is no field of the object. `condition` has
@@ -387,64 +372,16 @@ impl<'c, 'a> Get<'c, 'a> {
             },
         }
     }
+}
 
-    /// Rows to skip: ours, for windows of long lists.
-    fn offset(&self) -> ApiResult<i64> {
-        let Some(value) = self.params.get("offset").filter(|v| !v.is_null()) else { return Ok(0) };
-        let offset = params::int(value, "/offset")?;
-        if offset < 0 {
-            return Err(ApiError::at("/offset", "value must be one of 0-2147483647"));
-        }
-        Ok(offset)
+/// Rows to skip: ours, for windows of long lists.
+fn offset(params: &Json) -> ApiResult<i64> {
+    let Some(value) = params.get("offset").filter(|v| !v.is_null()) else { return Ok(0) };
+    let offset = params::int(value, "/offset")?;
+    if offset < 0 {
+        return Err(ApiError::at("/offset", "value must be one of 0-2147483647"));
     }
-
-    fn check_sort_order(&self) -> ApiResult<()> {
-        let given = self.params.get("sortorder").filter(|v| !v.is_null());
-        for value in given.map(params::list).unwrap_or_default() {
-            if !matches!(value.as_str(), Some("ASC" | "DESC")) {
-                return Err(ApiError::at("/sortorder", "value must be one of \"ASC\", \"DESC\""));
-            }
-        }
-        Ok(())
-    }
-
-    fn order(&self) -> ApiResult<String> {
-        let fields = self.params.get("sortfield").filter(|v| !v.is_null());
-        let Some(fields) = fields else { return Ok(format!("t.{}", self.object.key)) };
-        let orders: Vec<bool> = match self.params.get("sortorder") {
-            None | Some(Json::Null) => Vec::new(),
-            Some(value) => params::list(value)
-                .into_iter()
-                .map(|v| v.as_str().is_some_and(|text| text.eq_ignore_ascii_case("DESC")))
-                .collect(),
-        };
-        if self.object.strict {
-            self.check_sort_order()?;
-        }
-        let many = self.params.get("sortorder").is_some_and(Json::is_array);
-        let mut parts = Vec::new();
-        for (n, value) in params::list(fields).into_iter().enumerate() {
-            let path = format!("/sortfield/{}", n + 1);
-            let name = params::text(value, &path)?;
-            let mut sortable = self.object.sort.iter().chain(self.also_sort);
-            let Some(name) = sortable.find(|known| **known == name) else {
-                let list: Vec<String> =
-                    self.object.sort.iter().map(|s| format!("\"{s}\"")).collect();
-                let one_of = if list.len() > 1 { "one of " } else { "" };
-                let text = format!("value must be {one_of}{}", list.join(", "));
-                return Err(if self.object.strict {
-                    ApiError::at(&path, text)
-                } else {
-                    ApiError::application(format!("Sorting by field \"{name}\" not allowed."))
-                });
-            };
-            let at = if many { n } else { 0 };
-            let descending = orders.get(at).copied().unwrap_or(false);
-            parts.push(format!("t.{name}{}", if descending { " DESC" } else { "" }));
-        }
-        parts.push(format!("t.{}", self.object.key));
-        Ok(parts.join(", "))
-    }
+    Ok(offset)
 }
 
 /// Texts of an option: one or many; what is no text is left out.
@@ -482,7 +419,10 @@ pub(crate) fn like(text: &str, start: bool, wildcards: bool) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+mod tests;
+
+#[cfg(test)]
+mod pattern_tests {
     use super::like;
 
     #[test]

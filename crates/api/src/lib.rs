@@ -2,9 +2,10 @@
 //!
 //! One request: `http` → `rpc` (envelope, batch) → `session` (who asks) → a [`Handler`] of
 //! `methods`, found by name → `object` (validation from the object's field table) and `get`
-//! (one query per call from the standard options) → `config` / `history`. Handlers block and run
-//! on blocking threads.
+//! (one query per call from the standard options) → `config` / `history` → `answer` (the text in
+//! blocks, sent while further rows are read). Handlers block and run on blocking threads.
 
+mod answer;
 mod call;
 mod effect;
 mod error;
@@ -17,6 +18,7 @@ mod http;
 mod live;
 mod methods;
 mod object;
+mod out;
 mod owned;
 mod params;
 mod parts;
@@ -131,7 +133,11 @@ impl Api {
         peer: std::net::IpAddr,
     ) -> Option<String> {
         let origin = rpc::Origin { peer, gone: call::Gone::default() };
-        rpc::handle(self, body, bearer, &origin)
+        let answer = answer::Answer::whole();
+        // It is an outlet that fails, which a whole answer has none of.
+        drop(rpc::handle(self, body, bearer, &origin, &answer));
+        let text = String::from_utf8_lossy(&answer.end()).into_owned();
+        (!text.is_empty()).then_some(text)
     }
 }
 

@@ -1,13 +1,18 @@
 //! Objects of one kind shown inside another: the `select…` options.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use serde_json::Map;
 
+use crate::answer::{Answer, Hold, separate};
 use crate::call::{Call, Json};
 use crate::error::ApiResult;
 use crate::get::{Found, Output};
 use crate::{params, rpc};
+
+/// Ids of one call of another method: these are parameters of a statement, more are its text.
+const PORTION: usize = 1_000;
 
 /// How rows relate to objects of another `get` method.
 #[derive(Debug, Clone, Copy)]
@@ -81,27 +86,24 @@ impl Found<'_, '_> {
         let limit = limit.and_then(|n| usize::try_from(n).ok()).filter(|n| *n > 0);
         let sort = relation.sort.filter(|_| limit.is_some());
         let found = self.call.related(relation, pairs, wanted, sort)?;
-        let place: BTreeMap<u64, usize> =
-            found.keys().enumerate().filter_map(|(n, id)| Some((id.parse().ok()?, n))).collect();
-        let mut of_row: BTreeMap<u64, Vec<u64>> = BTreeMap::new();
+        let mut of_row: HashMap<u64, Vec<u64>> = HashMap::new();
         let mut seen = HashSet::new();
         for (owner, target) in pairs {
-            if place.contains_key(target) && seen.insert((*owner, *target)) {
+            if found.has(*target) && seen.insert((*owner, *target)) {
                 of_row.entry(*owner).or_default().push(*target);
             }
         }
         for row in &mut self.rows {
             let mut related = of_row.remove(&row.id).unwrap_or_default();
             if sort.is_some() {
-                related.sort_by_key(|id| place.get(id));
+                related.sort_by_key(|id| found.order(*id));
                 related.truncate(limit.unwrap_or(usize::MAX));
             }
-            let value = if *wanted == Output::Count {
-                Json::String(related.len().to_string())
+            if *wanted == Output::Count {
+                row.out.insert(relation.member, related.len().to_string().into());
             } else {
-                related.iter().filter_map(|id| found.get(&id.to_string()).cloned()).collect()
-            };
-            row.out.insert(relation.member.to_owned(), value);
+                row.out.insert_text(relation.member, found.list(&related));
+            }
         }
         Ok(())
     }
@@ -114,35 +116,75 @@ impl Found<'_, '_> {
         pairs: &[(u64, u64)],
     ) -> ApiResult<()> {
         let found = self.call.related(relation, pairs, wanted, None)?;
-        let of_row: BTreeMap<u64, u64> = pairs.iter().copied().collect();
+        let of_row: HashMap<u64, u64> = pairs.iter().copied().collect();
         for row in &mut self.rows {
-            let one = of_row.get(&row.id).and_then(|id| found.get(&id.to_string()).cloned());
-            row.out.insert(relation.member.to_owned(), one.unwrap_or_else(|| Json::Array(vec![])));
+            let one = of_row.get(&row.id).and_then(|id| found.one(*id));
+            row.out.insert_text(relation.member, one.unwrap_or(b"[]").to_vec());
         }
         Ok(())
     }
 }
 
+/// Objects of another `get` as JSON text.
+#[derive(Debug, Default)]
+pub(crate) struct Related {
+    text: Vec<u8>,
+    /// By id: place in the order of that method, and in the text.
+    places: HashMap<u64, (usize, Range<usize>)>,
+    _memory: Hold,
+}
+
+impl Related {
+    pub(crate) fn has(&self, id: u64) -> bool {
+        self.places.contains_key(&id)
+    }
+
+    fn order(&self, id: u64) -> Option<usize> {
+        self.places.get(&id).map(|(order, _)| *order)
+    }
+
+    /// One object.
+    pub(crate) fn one(&self, id: u64) -> Option<&[u8]> {
+        self.places.get(&id).and_then(|(_, place)| self.text.get(place.clone()))
+    }
+
+    /// A list of objects, without those that are not there.
+    pub(crate) fn list(&self, ids: &[u64]) -> Vec<u8> {
+        let mut list = vec![b'['];
+        for (n, one) in ids.iter().filter_map(|id| self.one(*id)).enumerate() {
+            separate(&mut list, n);
+            list.extend_from_slice(one);
+        }
+        list.push(b']');
+        list
+    }
+}
+
 impl Call<'_> {
     /// The related objects by id, with this user's rights, in the order of `sort`.
-    fn related(
+    pub(crate) fn related(
         &self,
         relation: &Relation,
         pairs: &[(u64, u64)],
         wanted: &Output,
         sort: Option<&str>,
-    ) -> ApiResult<Map<String, Json>> {
+    ) -> ApiResult<Related> {
         let mut targets: Vec<u64> = pairs.iter().map(|(_, target)| *target).collect();
         targets.sort_unstable();
         targets.dedup();
-        let key = relation.key;
-        let mut found = self.get_sorted(relation, &targets, wanted, sort)?;
-        if relation.bare && *wanted != Output::Count && !wanted.has(key) {
-            for object in found.values_mut().filter_map(Json::as_object_mut) {
-                object.shift_remove(key);
-            }
+        let hides_key = relation.bare && *wanted != Output::Count && !wanted.has(relation.key);
+        let answer = Answer::of_rows(hides_key);
+        // Their order makes no difference without `sort`.
+        let portion = if sort.is_none() { PORTION } else { targets.len().max(1) };
+        for targets in targets.chunks(portion) {
+            let Some(params) = self.params_of(relation, targets, wanted, sort) else { break };
+            rpc::run_to(self, relation.method, &params, relation.key, &answer)?;
         }
-        Ok(found)
+        let (text, places) = answer.into_rows();
+        let memory = self.hold(text.len())?;
+        let places = places.into_iter().enumerate();
+        let places = places.map(|(order, (id, place))| (id, (order, place))).collect();
+        Ok(Related { text, places, _memory: memory })
     }
 
     /// Objects of another `get` by id, with this user's rights. A method that does not exist (yet)
@@ -155,22 +197,29 @@ impl Call<'_> {
         ids: &[u64],
         output: &Output,
     ) -> ApiResult<Map<String, Json>> {
-        self.get_sorted(&Relation::new("", method, ids_option, key), ids, output, None)
+        let relation = Relation::new("", method, ids_option, key);
+        let Some(params) = self.params_of(&relation, ids, output, None) else {
+            return Ok(Map::new());
+        };
+        match rpc::run_inner(self, method, &params)? {
+            Json::Object(found) => Ok(found),
+            _ => Ok(Map::new()),
+        }
     }
 
-    fn get_sorted(
+    /// Parameters of the other method; `None` = it gives nothing.
+    fn params_of(
         &self,
         relation: &Relation,
         ids: &[u64],
         output: &Output,
         sort: Option<&str>,
-    ) -> ApiResult<Map<String, Json>> {
+    ) -> Option<Json> {
         let Relation { method, ids_option, key, .. } = *relation;
         let admitted = rpc::lowest_type(method).is_none_or(|lowest| self.user().kind >= lowest);
         if ids.is_empty() || !rpc::knows(method) || !admitted {
-            return Ok(Map::new());
+            return None;
         }
-        let ids: Vec<String> = ids.iter().map(ToString::to_string).collect();
         let wanted = match output {
             Output::Count => Json::Array(vec![key.into()]),
             other => other.to_json(),
@@ -181,9 +230,6 @@ impl Call<'_> {
         if let Some(flag) = relation.flag {
             params[flag] = true.into();
         }
-        match rpc::run_inner(self, method, &params)? {
-            Json::Object(found) => Ok(found),
-            _ => Ok(Map::new()),
-        }
+        Some(params)
     }
 }

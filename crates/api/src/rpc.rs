@@ -1,11 +1,13 @@
 //! The JSON-RPC envelope: one call or a batch, dispatch, errors.
 
+use std::cell::Cell;
 use std::collections::HashMap;
 use std::net::IpAddr;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use serde_json::{Map, json};
 
+use crate::answer::{Answer, push_json};
 use crate::call::{Call, Gone, Json, Method, UserType};
 use crate::error::ApiResult;
 use crate::{Api, ApiError, methods, permission, session};
@@ -28,55 +30,56 @@ pub(crate) struct Origin {
     pub(crate) gone: Gone,
 }
 
+/// Writes the answers to a body; nothing where there are only notifications. The error is that of
+/// an answer which cannot be completed: its client has gone, or has a part of it that is wrong now.
 pub(crate) fn handle(
     api: &Api,
     body: &[u8],
     bearer: Option<&str>,
     origin: &Origin,
-) -> Option<String> {
+    answer: &Answer,
+) -> ApiResult<()> {
+    let refuse = |error: &ApiError| write_failure(answer, error, &Json::Null);
     // serde_json stops at a depth of 128 by itself.
     let Ok(request) = serde_json::from_slice::<Json>(body) else {
-        return Some(failure(&ApiError::parse(), Json::Null).to_string());
+        return refuse(&ApiError::parse());
     };
-    let answer = match request {
-        Json::Array(calls) if calls.is_empty() => {
-            Some(failure(&ApiError::request(NO_REQUEST), Json::Null))
-        }
+    match request {
+        Json::Array(calls) if calls.is_empty() => refuse(&ApiError::request(NO_REQUEST)),
         Json::Array(calls) if calls.len() > BATCH_CALLS_MAX => {
             let text =
                 format!("A batch holds at most {BATCH_CALLS_MAX} calls, this one {}.", calls.len());
-            Some(failure(&ApiError::request(text), Json::Null))
+            refuse(&ApiError::request(text))
         }
-        Json::Array(calls) => {
-            let answers = batch(api, calls, bearer, origin);
-            (!answers.is_empty()).then_some(Json::Array(answers))
-        }
-        call => answer(api, call, bearer, origin),
-    };
-    answer.map(|answer| answer.to_string())
+        Json::Array(calls) => batch(api, calls, bearer, origin, answer),
+        call => answer_call(api, &call, bearer, origin, answer, "").map(drop),
+    }
 }
 
-/// The answers to the calls of a batch, which ends when its client does.
-fn batch(api: &Api, calls: Vec<Json>, bearer: Option<&str>, origin: &Origin) -> Vec<Json> {
-    let mut sign_ins = 0;
-    let mut answers = Vec::with_capacity(calls.len());
+/// Answers the calls of a batch, which ends when its client does.
+fn batch(
+    api: &Api,
+    calls: Vec<Json>,
+    bearer: Option<&str>,
+    origin: &Origin,
+    answer: &Answer,
+) -> ApiResult<()> {
+    let (mut sign_ins, mut before) = (0, "[");
     for call in calls {
-        if origin.gone.is_gone() {
-            break;
+        origin.gone.check()?;
+        sign_ins += u32::from(is_sign_in(&call));
+        if is_sign_in(&call) && sign_ins > 1 {
+            let text = "A batch may contain only one \"user.login\": send further sign-ins in \
+                        requests of their own.";
+            answer.write(|out| out.extend_from_slice(before.as_bytes()))?;
+            let id = call.get("id").unwrap_or(&Json::Null);
+            write_failure(answer, &ApiError::request(text), id)?;
+            before = ",";
+        } else if answer_call(api, &call, bearer, origin, answer, before)? {
+            before = ",";
         }
-        if is_sign_in(&call) {
-            sign_ins += 1;
-            if sign_ins > 1 {
-                let text = "A batch may contain only one \"user.login\": send further sign-ins in \
-                            requests of their own.";
-                let error = ApiError::request(text);
-                answers.push(failure(&error, call.get("id").cloned().unwrap_or(Json::Null)));
-                continue;
-            }
-        }
-        answers.extend(answer(api, call, bearer, origin));
     }
-    answers
+    if before == "," { answer.write(|out| out.push(b']')) } else { Ok(()) }
 }
 
 fn is_sign_in(call: &Json) -> bool {
@@ -84,35 +87,57 @@ fn is_sign_in(call: &Json) -> bool {
     method.is_some_and(|method| method.eq_ignore_ascii_case(SIGN_IN))
 }
 
-/// Without `json!`, which copies the result.
-fn success(result: Json, id: Json) -> Json {
-    let mut answer = Map::with_capacity(3);
-    answer.insert("jsonrpc".to_owned(), "2.0".into());
-    answer.insert("result".to_owned(), result);
-    answer.insert("id".to_owned(), id);
-    Json::Object(answer)
-}
-
-fn failure(error: &ApiError, id: Json) -> Json {
-    json!({
+fn write_failure(answer: &Answer, error: &ApiError, id: &Json) -> ApiResult<()> {
+    answer.json(&json!({
         "jsonrpc": "2.0",
         "error": { "code": error.code, "message": error.message(), "data": error.data },
         "id": id,
-    })
+    }))
 }
 
-/// The answer to one call; `None` for a notification.
-fn answer(api: &Api, call: Json, bearer: Option<&str>, origin: &Origin) -> Option<Json> {
-    let id = call.get("id").cloned();
-    let valid_id = |id: &Json| id.is_string() || id.is_number() || id.is_null();
-    let echoed = id.clone().filter(valid_id).unwrap_or(Json::Null);
-    match envelope(&call)
-        .and_then(|(method, params, auth)| dispatch(api, method, params, auth, bearer, origin))
-    {
-        Ok(result) => id.map(|_| success(result, echoed)),
+/// Answers one call, with `before` in front; `false` = it is a notification, nothing was written.
+fn answer_call(
+    api: &Api,
+    call: &Json,
+    bearer: Option<&str>,
+    origin: &Origin,
+    answer: &Answer,
+    before: &str,
+) -> ApiResult<bool> {
+    let id = call.get("id");
+    let valid_id = |id: &&Json| id.is_string() || id.is_number() || id.is_null();
+    let echoed = id.filter(valid_id).unwrap_or(&Json::Null);
+    let begin = |out: &mut Vec<u8>| {
+        out.extend_from_slice(before.as_bytes());
+        out.extend_from_slice(br#"{"jsonrpc":"2.0","result":"#);
+    };
+    let run = || -> ApiResult<()> {
+        let (method, params, auth) = envelope(call)?;
+        if id.is_none() {
+            return dispatch(api, method, params, auth, bearer, origin, None).map(drop);
+        }
+        answer.write(begin)?;
+        let result = dispatch(api, method, params, auth, bearer, origin, Some(answer))?;
+        if let Some(result) = result {
+            answer.json(&result)?;
+        }
+        answer.write(|out| {
+            out.extend_from_slice(br#","id":"#);
+            push_json(out, echoed);
+            out.push(b'}');
+        })
+    };
+    answer.start_call();
+    match run() {
+        Ok(()) => Ok(id.is_some()),
         // A broken envelope is answered even without an id: nobody can tell that it was a notification.
-        Err(error) if error.code == -32600 => Some(failure(&error, echoed)),
-        Err(error) => id.map(|_| failure(&error, echoed)),
+        Err(error) if id.is_none() && error.code != -32600 => Ok(false),
+        Err(error) if answer.undo_call() => {
+            answer.write(|out| out.extend_from_slice(before.as_bytes()))?;
+            write_failure(answer, &error, echoed)?;
+            Ok(true)
+        }
+        Err(error) => Err(error),
     }
 }
 
@@ -177,6 +202,7 @@ fn registry() -> &'static HashMap<&'static str, Method> {
     })
 }
 
+/// Runs a method; `None` = it has written its result to `answer`.
 fn dispatch(
     api: &Api,
     name: &str,
@@ -184,7 +210,8 @@ fn dispatch(
     auth: Option<&str>,
     bearer: Option<&str>,
     origin: &Origin,
-) -> ApiResult<Json> {
+    answer: Option<&Answer>,
+) -> ApiResult<Option<Json>> {
     let lower = name.to_ascii_lowercase();
     let Some(method) = registry().get(lower.as_str()) else {
         let object = lower.split('.').next().unwrap_or("");
@@ -203,11 +230,13 @@ fn dispatch(
         has_header: bearer.is_some(),
         has_auth: auth.is_some(),
         transaction: None,
+        answer: Cell::new(answer),
+        memory: answer,
     };
     if let Some(lowest) = method.lowest {
         let user = session::authenticate(api, bearer.or(auth))?;
         permission::check_method(&user, method.name, lowest, name)?;
-        call.user = Some(user);
+        call.user = Some(Arc::new(user));
     } else if call.has_header {
         return Err(ApiError::params(format!(
             "The \"{name}\" method must be called without authorization header."
@@ -217,7 +246,9 @@ fn dispatch(
             "The \"{name}\" method must be called without the \"auth\" parameter."
         )));
     }
-    (method.run)(&call, params)
+    let result = (method.run)(&call, params)?;
+    let has_written = answer.is_some() && call.take_answer().is_none();
+    Ok((!has_written).then_some(result))
 }
 
 /// An empty result with `preservekeys` is an array, as clients of PHP's making expect.
@@ -242,7 +273,32 @@ pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResu
     if let Some(lowest) = method.lowest {
         permission::check_type(call.user(), lowest, method.name)?;
     }
-    (method.run)(call, params)
+    call.inside(|| (method.run)(call, params))
+}
+
+/// The same with the result as rows of `answer`, whose id is `key`. A result of another form has
+/// none.
+pub(crate) fn run_to(
+    call: &Call<'_>,
+    method: &str,
+    params: &Json,
+    key: &str,
+    answer: &Answer,
+) -> ApiResult<()> {
+    let inner = call.to(Some(answer));
+    let method = registry().get(method).unwrap_or_else(|| panic!("BUG: no method {method}"));
+    if let Some(lowest) = method.lowest {
+        permission::check_type(call.user(), lowest, method.name)?;
+    }
+    // A method that writes by itself returns null.
+    let Json::Object(rows) = (method.run)(&inner, params)? else { return Ok(()) };
+    for (id, mut row) in rows {
+        if let Some(members) = row.as_object_mut().filter(|_| answer.hides_key()) {
+            members.shift_remove(key);
+        }
+        answer.row(id.parse().unwrap_or(0), |_| (), |out| push_json(out, &row))?;
+    }
+    Ok(())
 }
 
 /// Lowest user type that may call the method; `None` = there is no such method, or it needs no
@@ -260,7 +316,8 @@ pub(crate) fn call(
     peer: IpAddr,
 ) -> ApiResult<Json> {
     let origin = Origin { peer, gone: Gone::default() };
-    dispatch(api, method, params, None, Some(secret), &origin)
+    let result = dispatch(api, method, params, None, Some(secret), &origin, None)?;
+    Ok(result.unwrap_or(Json::Null))
 }
 
 /// A call of the server itself.
@@ -270,12 +327,14 @@ pub(crate) fn call_system(api: &Api, method: &str, params: &Json) -> ApiResult<J
     };
     let call = Call {
         api,
-        user: Some(crate::User::system()),
+        user: Some(Arc::new(crate::User::system())),
         peer: IpAddr::V4(std::net::Ipv4Addr::LOCALHOST),
         gone: Gone::default(),
         has_header: false,
         has_auth: false,
         transaction: None,
+        answer: Cell::default(),
+        memory: None,
     };
     (known.run)(&call, params)
 }

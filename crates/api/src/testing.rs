@@ -179,12 +179,14 @@ impl Server {
     pub(crate) fn with_call<T>(&self, user: User, work: impl FnOnce(&Call<'_>) -> T) -> T {
         work(&Call {
             api: &self.api,
-            user: Some(user),
+            user: Some(Arc::new(user)),
             peer: PEER,
             gone: crate::call::Gone::default(),
             has_header: false,
             has_auth: false,
             transaction: None,
+            answer: std::cell::Cell::default(),
+            memory: None,
         })
     }
 

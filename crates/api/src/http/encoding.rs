@@ -59,13 +59,14 @@ fn takes(headers: &HeaderMap, name: &str) -> bool {
     any
 }
 
-/// The answer of an API call, encoded where the client takes that and it pays.
-pub(super) fn encode(text: String, headers: &HeaderMap) -> (Option<Encoding>, Vec<u8>) {
-    let plain = text.into_bytes();
-    if plain.len() < ENCODED_BYTES_MIN {
-        return (None, plain);
-    }
-    let Some(encoding) = Encoding::choose(headers, &[Encoding::Zstd, Encoding::Gzip]) else {
+/// The encoding of answers of the API that the client takes.
+pub(super) fn of_answers(headers: &HeaderMap) -> Option<Encoding> {
+    Encoding::choose(headers, &[Encoding::Zstd, Encoding::Gzip])
+}
+
+/// A complete answer of the API, encoded where that pays.
+pub(super) fn encode(plain: Vec<u8>, encoding: Option<Encoding>) -> (Option<Encoding>, Vec<u8>) {
+    let Some(encoding) = encoding.filter(|_| plain.len() >= ENCODED_BYTES_MIN) else {
         return (None, plain);
     };
     let packed = match encoding {
@@ -76,6 +77,53 @@ pub(super) fn encode(text: String, headers: &HeaderMap) -> (Option<Encoding>, Ve
         Ok(packed) => (Some(encoding), packed),
         // Writing to memory does not fail; if it ever does, the plain answer is as good.
         Err(_) => (None, plain),
+    }
+}
+
+/// Encodes an answer block by block.
+pub(super) enum Encoder {
+    Plain,
+    Zstd(Option<zstd::stream::write::Encoder<'static, Vec<u8>>>),
+    Gzip(Box<flate2::write::GzEncoder<Vec<u8>>>),
+}
+
+impl Encoder {
+    pub(super) fn new(encoding: Option<Encoding>) -> Self {
+        let level = flate2::Compression::new(LEVEL.unsigned_abs());
+        match encoding {
+            None => Self::Plain,
+            Some(Encoding::Zstd) => {
+                Self::Zstd(zstd::stream::write::Encoder::new(Vec::new(), LEVEL).ok())
+            }
+            Some(Encoding::Gzip | Encoding::Brotli) => {
+                Self::Gzip(Box::new(flate2::write::GzEncoder::new(Vec::new(), level)))
+            }
+        }
+    }
+
+    /// What of the encoded text is ready after this block.
+    pub(super) fn encode(&mut self, block: &[u8]) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Plain => Ok(block.to_vec()),
+            Self::Zstd(encoder) => {
+                let encoder = encoder.as_mut().ok_or(std::io::ErrorKind::OutOfMemory)?;
+                encoder.write_all(block)?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+            Self::Gzip(encoder) => {
+                encoder.write_all(block)?;
+                Ok(std::mem::take(encoder.get_mut()))
+            }
+        }
+    }
+
+    /// The end of the encoded text.
+    pub(super) fn finish(self) -> std::io::Result<Vec<u8>> {
+        match self {
+            Self::Plain => Ok(Vec::new()),
+            Self::Zstd(encoder) => encoder.ok_or(std::io::ErrorKind::OutOfMemory)?.finish(),
+            Self::Gzip(encoder) => encoder.finish(),
+        }
     }
 }
 
@@ -126,23 +174,50 @@ mod tests {
     #[test]
     fn answers_come_back_whole() {
         let text = r#"{"hostid":"10084","name":"host"}"#.repeat(200);
-        let (encoding, packed) = encode(text.clone(), &headers("gzip"));
+        let encode = |text: &str, accept| encode(text.into(), of_answers(&headers(accept)));
+        let (encoding, packed) = encode(&text, "gzip");
         assert_eq!(encoding, Some(Encoding::Gzip));
         assert!(packed.len() < text.len() / 10, "{} bytes", packed.len());
         let mut back = String::new();
         flate2::read::GzDecoder::new(&packed[..]).read_to_string(&mut back).unwrap();
         assert_eq!(back, text);
 
-        let (encoding, packed) = encode(text.clone(), &headers("gzip, zstd"));
+        let (encoding, packed) = encode(&text, "gzip, zstd");
         assert_eq!(encoding, Some(Encoding::Zstd));
         assert_eq!(zstd::bulk::decompress(&packed, text.len()).unwrap(), text.as_bytes());
     }
 
     #[test]
+    fn answers_in_blocks_come_back_whole() {
+        let text = r#"{"hostid":"10084","name":"host"}"#.repeat(20_000);
+        for encoding in [None, Some(Encoding::Zstd), Some(Encoding::Gzip)] {
+            let mut encoder = Encoder::new(encoding);
+            let mut packed = Vec::new();
+            for block in text.as_bytes().chunks(64 * 1024) {
+                packed.extend(encoder.encode(block).unwrap());
+            }
+            packed.extend(encoder.finish().unwrap());
+            let mut back = String::new();
+            match encoding {
+                None => back = String::from_utf8(packed).unwrap(),
+                Some(Encoding::Zstd) => {
+                    back =
+                        String::from_utf8(zstd::stream::decode_all(&packed[..]).unwrap()).unwrap();
+                }
+                _ => {
+                    let mut decoder = flate2::read::GzDecoder::new(&packed[..]);
+                    decoder.read_to_string(&mut back).unwrap();
+                }
+            }
+            assert!(back == text, "{encoding:?}");
+        }
+    }
+
+    #[test]
     fn short_answers_and_plain_clients_get_the_text() {
-        let short = "x".repeat(ENCODED_BYTES_MIN - 1);
-        assert_eq!(encode(short.clone(), &headers("gzip")), (None, short.into_bytes()));
-        let long = "x".repeat(ENCODED_BYTES_MIN);
-        assert_eq!(encode(long.clone(), &headers("br")), (None, long.into_bytes()));
+        let short = vec![b'x'; ENCODED_BYTES_MIN - 1];
+        assert_eq!(encode(short.clone(), Some(Encoding::Gzip)), (None, short));
+        let long = vec![b'x'; ENCODED_BYTES_MIN];
+        assert_eq!(encode(long.clone(), of_answers(&headers("br"))), (None, long));
     }
 }

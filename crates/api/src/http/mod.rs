@@ -4,6 +4,7 @@ mod connections;
 mod encoding;
 mod history;
 mod live;
+mod outlet;
 mod policy;
 mod proxies;
 mod redirect;
@@ -26,8 +27,10 @@ use stdx::seats::Seat;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::Api;
+use crate::answer::Answer;
 use crate::call::Gone;
 use crate::rpc::{self, Origin};
+use outlet::Sent;
 use room::{Budget, Room, Strangers, read_body};
 
 use connections::Site;
@@ -50,6 +53,8 @@ pub struct HttpConfig {
     /// The same of clients without a good token, who never delay the others. A source (see
     /// [`stdx::seats::source`]) may have a quarter.
     pub stranger_bodies_bytes_max: usize,
+    /// Bytes of all answers in memory at once. A large answer waits for room between its blocks.
+    pub answers_bytes_max: usize,
     /// Calls worked on at once; others wait.
     pub calls_max: usize,
     /// The same of clients without a good token. A source may have a quarter.
@@ -68,6 +73,7 @@ impl Default for HttpConfig {
             stranger_body_bytes_max: 8 << 20,
             bodies_bytes_max: 256 << 20,
             stranger_bodies_bytes_max: 64 << 20,
+            answers_bytes_max: 64 << 20,
             calls_max: 64,
             stranger_calls_max: 32,
             connections_max: 2_048,
@@ -83,6 +89,7 @@ struct Http {
     gate: Gate,
     bodies: Arc<Budget>,
     strangers: Arc<Strangers>,
+    answers: outlet::Room,
 }
 
 impl Http {
@@ -94,6 +101,7 @@ impl Http {
             gate,
             bodies: Arc::new(Budget::new(config.bodies_bytes_max)),
             strangers: Arc::new(strangers),
+            answers: outlet::Room::new(config.answers_bytes_max),
             config: Arc::new(config),
         }
     }
@@ -119,21 +127,21 @@ impl Http {
             let limit = config.body_bytes_max;
             let (room, body) = read_body(&[&self.bodies], clock, headers, limit, body).await?;
             let call = Arc::clone(&self.calls).acquire_owned().await.map_err(|_| busy())?;
-            return Ok((body, Permits { _room: room, _calls: vec![call] }));
+            return Ok((body, Permits { _room: room, calls: vec![call] }));
         }
         let share = self.strangers.share(peer.ip());
         let budgets = self.strangers.budgets(&share);
         let limit = config.stranger_body_bytes_max;
         let (room, body) = read_body(&budgets, clock, headers, limit, body).await?;
         let calls = self.strangers.call(&share).await.ok_or_else(busy)?;
-        Ok((body, Permits { _room: room, _calls: calls.into() }))
+        Ok((body, Permits { _room: room, calls: calls.into() }))
     }
 }
 
 /// Held by the thread that works on a call, which outlives a client that leaves.
 struct Permits {
     _room: Room,
-    _calls: Vec<OwnedSemaphorePermit>,
+    calls: Vec<OwnedSemaphorePermit>,
 }
 
 /// Tells a call that its client has gone: the server drops the request's future then.
@@ -250,32 +258,37 @@ async fn api_call(
         return StatusCode::SERVICE_UNAVAILABLE.into_response();
     }
     let gone = Gone::default();
-    let _leave = LeaveOnDrop(gone.clone());
-    let call = move || {
-        let _permits = permits;
+    let leave = LeaveOnDrop(gone.clone());
+    let Permits { _room: room, calls } = permits;
+    let (blocks, mut pieces) = outlet::outlet(&http.answers, &headers, calls);
+    tokio::task::spawn_blocking(move || {
+        let _room = room;
         let origin = Origin { peer: peer.ip(), gone };
-        let text = rpc::handle(&http.api, &body, bearer.as_deref(), &origin);
-        encoding::encode(text.unwrap_or_default(), &headers)
+        let answer = Answer::through(Box::new(blocks));
+        match rpc::handle(&http.api, &body, bearer.as_deref(), &origin, &answer) {
+            Ok(()) => drop(answer.end()),
+            Err(error) => tracing::debug!(%error, "an answer broke off"),
+        }
+    });
+    let (encoding, body) = match pieces.first().await {
+        Some(Sent::Whole(encoding, bytes)) => (encoding, Body::from(bytes)),
+        Some(Sent::Stream(encoding)) => (encoding, pieces.into_body((leave, busy))),
+        None => {
+            tracing::error!("an API call broke");
+            return StatusCode::INTERNAL_SERVER_ERROR.into_response();
+        }
     };
-    match tokio::task::spawn_blocking(call).await {
-        Ok((encoding, bytes)) => {
-            let said = [
-                (header::CONTENT_TYPE, "application/json"),
-                (header::CACHE_CONTROL, "no-store"),
-                (header::VARY, "Accept-Encoding"),
-            ];
-            let mut answer = (StatusCode::OK, said, CORS, bytes).into_response();
-            if let Some(encoding) = encoding {
-                let name = HeaderValue::from_static(encoding.name());
-                answer.headers_mut().insert(header::CONTENT_ENCODING, name);
-            }
-            answer
-        }
-        Err(error) => {
-            tracing::error!(%error, "an API call broke");
-            StatusCode::INTERNAL_SERVER_ERROR.into_response()
-        }
+    let said = [
+        (header::CONTENT_TYPE, "application/json"),
+        (header::CACHE_CONTROL, "no-store"),
+        (header::VARY, "Accept-Encoding"),
+    ];
+    let mut response = (StatusCode::OK, said, CORS, body).into_response();
+    if let Some(encoding) = encoding {
+        let name = HeaderValue::from_static(encoding.name());
+        response.headers_mut().insert(header::CONTENT_ENCODING, name);
     }
+    response
 }
 
 /// The token of the header. A header of another form, `bearer` too, is no token: the `auth` member

@@ -89,7 +89,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         "templateids",
         "t.hostid IN (SELECT hostid FROM host_templates WHERE templateid IN ({ids}))",
     )?;
-    get.and("t.hostid IN (SELECT hostid FROM hosts WHERE kind IN (0, 1))", []);
+    get.and("EXISTS (SELECT 1 FROM hosts k WHERE k.hostid = t.hostid AND k.kind IN (0, 1))", []);
     if params::flag(input.get("inherited")) {
         // Host macros are never inherited from a prototype here.
         get.and("t.hostid IN (SELECT hostid FROM hosts WHERE flags = 4)", []);
@@ -100,10 +100,11 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     get.need(&["type", "hostid"]);
     forbid_guessing(&mut get, input);
-    let mut found = get.run()?;
-    hide_secrets(&mut found);
-    attach(&mut found)?;
-    Ok(found.finish())
+    get.works_on(&["value"]);
+    get.answer(|found| {
+        hide_secrets(found);
+        attach(found)
+    })
 }
 
 /// Conditions on the value do not see secret ones: nobody may guess them, nor their beginnings.
@@ -116,7 +117,7 @@ fn forbid_guessing(get: &mut Get<'_, '_>, input: &Json) {
 
 fn hide_secrets(found: &mut Found<'_, '_>) {
     for row in found.rows.iter_mut().filter(|row| row.row.int("type") == SECRET) {
-        row.out.shift_remove("value");
+        row.out.remove("value");
     }
 }
 

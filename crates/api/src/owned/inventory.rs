@@ -193,7 +193,7 @@ pub(crate) fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
                 names.map(|name| (name.to_owned(), text(name).into())).collect();
             if out.is_empty() { Json::Array(Vec::new()) } else { Json::Object(out) }
         };
-        row.out.insert("inventory".to_owned(), value);
+        row.out.insert("inventory", value);
     }
     Ok(())
 }

@@ -61,6 +61,14 @@ pub(crate) fn forbid_guessing(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Js
     }
 }
 
+/// Declares that [`hide`] may change the output.
+pub(crate) fn works_on(get: &mut Get<'_, '_>, call: &Call<'_>) {
+    if !call.is_super_admin() {
+        get.works_on(WHOLE);
+        get.works_on(LISTS);
+    }
+}
+
 /// Empties the secrets in the output of rows on hosts and templates that the user may not change.
 /// `column` of each row holds the id of its host or template.
 pub(crate) fn hide(found: &mut Found<'_, '_>, column: &str) -> ApiResult<()> {
@@ -68,7 +76,7 @@ pub(crate) fn hide(found: &mut Found<'_, '_>, column: &str) -> ApiResult<()> {
     let Some(open) = found.call.secrets_of(&owners)? else { return Ok(()) };
     for (row, owner) in found.rows.iter_mut().zip(owners) {
         if !open.contains(&owner) {
-            row.out.iter_mut().for_each(|(name, value)| hide_member(name, value));
+            row.out.each(hide_member);
         }
     }
     Ok(())

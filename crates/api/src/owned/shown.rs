@@ -1,8 +1,10 @@
 //! What hosts and templates own, as the `select…` options show it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use config::db::query_by_ids;
+use config::snapshot::{Item, ItemType};
+use model::HostId;
 
 use crate::call::Json;
 use crate::error::ApiResult;
@@ -23,7 +25,8 @@ pub(crate) const TRIGGERS: Relation =
 /// Answers `selectItems`, `selectTriggers`, `selectDiscoveries`.
 pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if counts(found, "selectItems")? {
-        count(found, "items", "flags IN (0, 4) AND type <> 9")?;
+        let is = |item: &Item| !item.shape.discovery_rule && item.shape.kind != ItemType::Web;
+        count(found, "items", "flags IN (0, 4) AND type <> 9", is)?;
     } else if let Some(wanted) = found.wants("selectItems")? {
         let pairs = found.call.pairs(
             "SELECT hostid, itemid FROM items WHERE flags IN (0, 4) AND type <> 9 \
@@ -33,7 +36,7 @@ pub(crate) fn attach_monitored(found: &mut Found<'_, '_>) -> ApiResult<()> {
         found.relate_as(&ITEMS, &wanted, &pairs)?;
     }
     if counts(found, "selectDiscoveries")? {
-        count(found, "discoveries", "flags = 1")?;
+        count(found, "discoveries", "flags = 1", |item| item.shape.discovery_rule)?;
     } else if let Some(wanted) = found.wants("selectDiscoveries")? {
         let pairs = found.call.pairs(
             "SELECT hostid, itemid FROM items WHERE flags = 1 AND hostid IN ({ids}) ORDER BY itemid",
@@ -61,16 +64,36 @@ fn counts(found: &Found<'_, '_>, option: &str) -> ApiResult<bool> {
     Ok(!limited && found.wants(option)? == Some(Output::Count))
 }
 
-/// Adds to each row how many of its items meet `condition`.
-fn count(found: &mut Found<'_, '_>, member: &str, condition: &str) -> ApiResult<()> {
-    let sql = format!(
-        "SELECT hostid, COUNT(*) AS n FROM items WHERE {condition} AND hostid IN ({{ids}}) \
-         GROUP BY hostid"
-    );
-    let counts: BTreeMap<u64, u64> = found.call.pairs(&sql, &found.ids())?.into_iter().collect();
+/// Adds to each row how many of its items meet `condition`, which `is` says of an item in memory.
+fn count(
+    found: &mut Found<'_, '_>,
+    member: &'static str,
+    condition: &str,
+    is: fn(&Item) -> bool,
+) -> ApiResult<()> {
+    let snapshot = found.call.config().snapshot();
+    // Changes of a transaction are not in memory yet, and templates never are.
+    let of_memory = |id: u64| {
+        let host = snapshot.hosts.get(&HostId(id)).filter(|_| found.call.transaction.is_none())?;
+        u64::try_from(host.items.iter().filter(|item| is(item)).count()).ok()
+    };
+    let (mut counts, mut others) = (HashMap::new(), Vec::new());
+    for id in found.ids() {
+        match of_memory(id) {
+            Some(count) => drop(counts.insert(id, count)),
+            None => others.push(id),
+        }
+    }
+    if !others.is_empty() {
+        let sql = format!(
+            "SELECT hostid, COUNT(*) AS n FROM items WHERE {condition} AND hostid IN ({{ids}}) \
+             GROUP BY hostid"
+        );
+        counts.extend(found.call.pairs(&sql, &others)?);
+    }
     for row in &mut found.rows {
         let count = counts.get(&row.id).copied().unwrap_or(0);
-        row.out.insert(member.to_owned(), count.to_string().into());
+        row.out.insert(member, count.to_string().into());
     }
     Ok(())
 }

@@ -10,14 +10,16 @@ mod sqlite;
 mod value;
 mod writer;
 
+use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::{Condvar, Mutex};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Condvar, Mutex};
 
 use stdx::sync::lock;
 
 use writer::Writer;
 
-pub use value::{Cells, Row, Value};
+pub use value::{Cell, Cells, Row, Value};
 
 /// Why a statement failed.
 #[derive(Debug, thiserror::Error)]
@@ -133,6 +135,21 @@ pub trait Connection: Send {
         self.query(sql, params)?.iter().for_each(|found| row(found));
         Ok(())
     }
+    /// The same until `row` breaks off.
+    fn each_until(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        row: &mut dyn FnMut(&dyn Cells) -> ControlFlow<()>,
+    ) -> DbResult<()> {
+        let rows = self.query(sql, params)?;
+        // Breaking off is no error: the caller has what it wanted.
+        let _broken_off = rows.iter().try_for_each(|found| row(found));
+        Ok(())
+    }
+    /// Statements fail from the moment that the flag is set; `None` = they run to their end.
+    /// A driver that cannot interrupt its statements ignores it.
+    fn stop_when(&mut self, _flag: Option<Arc<AtomicBool>>) {}
     /// Gives back what memory the connection holds for later.
     fn rest(&mut self) {}
     /// Runs one statement; returns the number of rows that it changed.

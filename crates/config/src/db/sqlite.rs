@@ -1,7 +1,10 @@
 //! SQLite: the default, a file beside the history.
 
+use std::borrow::Cow;
+use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
@@ -9,10 +12,17 @@ use rusqlite::ErrorCode;
 use rusqlite::config::DbConfig;
 use rusqlite::types::{ToSql, ToSqlOutput, ValueRef};
 
-use super::{Cells, Connection, DbError, DbResult, Row, Value};
+use super::{Cell, Cells, Connection, DbError, DbResult, Row, Value};
 
 /// Statements kept prepared per connection.
 const STATEMENTS_MAX: usize = 256;
+
+/// Longer statements, which have lists of ids in their text, are not kept: each is used once.
+const KEPT_BYTES_MAX: usize = 16 * 1024;
+
+/// Steps of SQLite's virtual machine between two looks at the flag of [`Connection::stop_when`]:
+/// far below a millisecond.
+const STEPS_BETWEEN_LOOKS: i32 = 10_000;
 
 struct Sqlite(rusqlite::Connection);
 
@@ -83,6 +93,12 @@ impl Sqlite {
     }
 }
 
+fn forget_long(statement: rusqlite::CachedStatement<'_>, sql: &str) {
+    if sql.len() > KEPT_BYTES_MAX {
+        statement.discard();
+    }
+}
+
 impl Connection for Sqlite {
     fn query(&mut self, sql: &str, params: &[Value]) -> DbResult<Vec<Row>> {
         let mut statement = self.prepare(sql)?;
@@ -97,6 +113,8 @@ impl Connection for Sqlite {
                 .map_err(|e| fail(sql, e))?;
             result.push(Row { columns: Arc::clone(&columns), values });
         }
+        drop(rows);
+        forget_long(statement, sql);
         Ok(result)
     }
 
@@ -106,13 +124,35 @@ impl Connection for Sqlite {
         params: &[Value],
         row: &mut dyn FnMut(&dyn Cells),
     ) -> DbResult<()> {
+        self.each_until(sql, params, &mut |found| {
+            row(found);
+            ControlFlow::Continue(())
+        })
+    }
+
+    fn each_until(
+        &mut self,
+        sql: &str,
+        params: &[Value],
+        row: &mut dyn FnMut(&dyn Cells) -> ControlFlow<()>,
+    ) -> DbResult<()> {
         let mut statement = self.prepare(sql)?;
         let mut rows =
             statement.query(rusqlite::params_from_iter(params)).map_err(|e| fail(sql, e))?;
         while let Some(found) = rows.next().map_err(|e| fail(sql, e))? {
-            row(&Found(found));
+            if row(&Found(found)).is_break() {
+                break;
+            }
         }
+        drop(rows);
+        forget_long(statement, sql);
         Ok(())
+    }
+
+    fn stop_when(&mut self, flag: Option<Arc<AtomicBool>>) {
+        let handler = flag.map(|flag| move || flag.load(Ordering::Relaxed));
+        // It fails for a connection that this process does not own, which is not the case here.
+        drop(self.0.progress_handler(STEPS_BETWEEN_LOOKS, handler));
     }
 
     fn has_parts(&self) -> bool {
@@ -139,6 +179,17 @@ impl Connection for Sqlite {
 struct Found<'a>(&'a rusqlite::Row<'a>);
 
 impl Cells for Found<'_> {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        match self.0.get_ref(at) {
+            Ok(ValueRef::Integer(v)) => Cell::Int(v),
+            Ok(ValueRef::Text(bytes) | ValueRef::Blob(bytes)) => {
+                Cell::Text(String::from_utf8_lossy(bytes))
+            }
+            Ok(ValueRef::Real(v)) => Cell::Text(Cow::Owned(v.to_string())),
+            Ok(ValueRef::Null) | Err(_) => Cell::Int(0),
+        }
+    }
+
     fn int(&self, at: usize) -> i64 {
         match self.0.get_ref(at) {
             Ok(ValueRef::Integer(v)) => v,

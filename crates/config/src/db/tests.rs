@@ -95,3 +95,38 @@ fn checkpoint_leaves_everything_in_the_main_file_and_the_log_stays() {
     let rows: DbResult<_> = db.read(|c| c.query("SELECT value FROM settings", &[]));
     assert_eq!(rows.unwrap().len(), 1);
 }
+
+/// Numbers without end, as a statement that runs until it is stopped.
+const ENDLESS: &str =
+    "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n";
+
+#[test]
+fn rows_are_read_until_the_reader_breaks_off() {
+    let (_dir, db) = sqlite();
+    let mut seen = Vec::new();
+    let read: DbResult<()> = db.read(|c| {
+        c.each_until(ENDLESS, &[], &mut |row| {
+            seen.push(row.int(0));
+            if seen.len() == 3 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        })
+    });
+    assert!(read.is_ok());
+    assert_eq!(seen, [1, 2, 3]);
+}
+
+#[test]
+fn a_statement_stops_at_its_flag_and_the_connection_goes_on() {
+    let (_dir, db) = sqlite();
+    let flag = Arc::new(AtomicBool::new(false));
+    let sql = ENDLESS.replace("SELECT i FROM n", "SELECT COUNT(*) AS n FROM n");
+    let stopped: DbResult<()> = db.read(|c| {
+        c.stop_when(Some(Arc::clone(&flag)));
+        assert_eq!(c.query("SELECT 1 AS one", &[])?[0].int("one"), 1);
+        flag.store(true, std::sync::atomic::Ordering::Relaxed);
+        assert!(matches!(c.query(&sql, &[]), Err(DbError::Unavailable { .. })));
+        c.stop_when(None);
+        assert_eq!(c.query("SELECT 1 AS one", &[])?[0].int("one"), 1);
+        Ok(())
+    });
+    assert!(stopped.is_ok());
+}

@@ -1,5 +1,6 @@
 //! What goes into statements and comes out of them.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// A parameter or a column: whole number or text.
@@ -80,8 +81,29 @@ impl From<String> for Value {
     }
 }
 
+/// A column of the row at hand.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Cell<'r> {
+    /// BIGINT.
+    Int(i64),
+    /// TEXT.
+    Text(Cow<'r, str>),
+}
+
 /// Columns of the row at hand, by their place in the query.
 pub trait Cells {
+    /// The column as it is stored.
+    fn cell(&self, at: usize) -> Cell<'_>;
+
+    /// The row with its values, to keep it.
+    fn to_row(&self, columns: &Arc<[Box<str>]>) -> Row {
+        let value = |at| match self.cell(at) {
+            Cell::Int(v) => Value::Int(v),
+            Cell::Text(text) => Value::Text(text.into_owned()),
+        };
+        Row { columns: Arc::clone(columns), values: (0..columns.len()).map(value).collect() }
+    }
+
     /// A number; 0 if there is none.
     fn int(&self, at: usize) -> i64;
 
@@ -100,6 +122,14 @@ pub trait Cells {
 }
 
 impl Cells for Row {
+    fn cell(&self, at: usize) -> Cell<'_> {
+        match self.values.get(at) {
+            Some(Value::Int(v)) => Cell::Int(*v),
+            Some(Value::Text(text)) => Cell::Text(Cow::Borrowed(text)),
+            None => Cell::Int(0),
+        }
+    }
+
     fn int(&self, at: usize) -> i64 {
         self.values.get(at).map_or(0, Value::as_int)
     }

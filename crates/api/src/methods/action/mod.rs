@@ -108,7 +108,7 @@ fn filters(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
         let of = |other: &&Row| other.id("actionid") == row.id;
         let own: Vec<&Row> = rows.iter().filter(of).collect();
         let (evaltype, formula) = (row.row.int("evaltype"), row.row.text("formula"));
-        row.out.insert("filter".into(), filter(evaltype, formula, &own, wanted));
+        row.out.insert("filter", filter(evaltype, formula, &own, wanted));
     }
     Ok(())
 }

@@ -1,5 +1,7 @@
 //! `event.get`
 
+use std::collections::{BTreeSet, HashMap};
+
 use config::db::Value;
 use serde_json::{Map, json};
 
@@ -107,10 +109,12 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if let Some(group_by) = input.get("groupBy").filter(|v| !v.is_null()) {
         return grouped(call, get, group_by);
     }
-    let mut found = get.run()?;
-    shown::complete(&mut found)?;
-    selects(&mut found, shown::check_source(input)?)?;
-    Ok(found.finish())
+    get.works_on(shown::WORKED_ON);
+    let about = shown::check_source(input)?;
+    get.answer(|found| {
+        shown::complete(found)?;
+        selects(found, about)
+    })
 }
 
 /// `countOutput` with `groupBy: ["objectid"]`: events per trigger.
@@ -133,7 +137,8 @@ fn grouped(call: &Call<'_>, get: Get<'_, '_>, group_by: &Json) -> ApiResult<Json
 
 fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
     if let Some(wanted) = found.wants_list("selectHosts")? {
-        let triggers: Vec<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
+        let triggers: BTreeSet<u64> = found.rows.iter().map(|row| row.row.id("objectid")).collect();
+        let triggers: Vec<u64> = triggers.into_iter().collect();
         let hosts = if about.0 == 0 {
             found.call.pairs(
                 "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
@@ -143,15 +148,15 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
         } else {
             Vec::new()
         };
-        let pairs: Vec<(u64, u64)> = found
-            .rows
-            .iter()
-            .flat_map(|row| {
-                let trigger = row.row.id("objectid");
-                let of_trigger = hosts.iter().filter(move |(id, _)| *id == trigger);
-                of_trigger.map(|(_, host)| (row.id, *host))
-            })
-            .collect();
+        let mut of_trigger: HashMap<u64, Vec<u64>> = HashMap::new();
+        for (trigger, host) in hosts {
+            of_trigger.entry(trigger).or_default().push(host);
+        }
+        let mut pairs: Vec<(u64, u64)> = Vec::new();
+        for row in &found.rows {
+            let hosts = of_trigger.get(&row.row.id("objectid"));
+            pairs.extend(hosts.into_iter().flatten().map(|host| (row.id, *host)));
+        }
         let relation = Relation::new("hosts", "host.get", "hostids", "hostid");
         found.relate_as(&relation, &wanted, &pairs)?;
     }
@@ -170,7 +175,7 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
         for row in &mut found.rows {
             if let Some(Json::Array(list)) = row.out.get_mut("relatedObject") {
                 let one = list.pop().unwrap_or_else(|| Json::Object(Map::new()));
-                row.out.insert("relatedObject".into(), one);
+                row.out.insert("relatedObject", one);
             }
         }
     }
@@ -178,7 +183,7 @@ fn selects(found: &mut Found<'_, '_>, about: (i64, i64)) -> ApiResult<()> {
         if found.wants(option)?.is_some() {
             // Nothing sends messages yet.
             for row in &mut found.rows {
-                row.out.insert("alerts".into(), Json::Array(Vec::new()));
+                row.out.insert("alerts", Json::Array(Vec::new()));
             }
         }
     }

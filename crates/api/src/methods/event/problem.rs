@@ -74,16 +74,16 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     get.also_sort(&["severity"]);
     shown::conditions(call, input, &mut get)?;
     only_shown(call, &mut get);
-    let mut found = get.run()?;
-    shown::complete(&mut found)?;
-    if let Some(mut wanted) = found.wants("selectAcknowledges")? {
+    get.works_on(shown::WORKED_ON);
+    get.answer(|found| {
+        shown::complete(found)?;
+        let Some(mut wanted) = found.wants("selectAcknowledges")? else { return Ok(()) };
         // Their ids come along, other than in event.get.
         if let Output::Fields(names) = &mut wanted {
             names.push("acknowledgeid".into());
         }
-        shown::acknowledges(&mut found, &wanted, false)?;
-    }
-    Ok(found.finish())
+        shown::acknowledges(found, &wanted, false)
+    })
 }
 
 /// Open problems, with `recent` also those resolved a short time ago.

@@ -1,5 +1,7 @@
 //! What event.get and problem.get have in common: conditions on both and members beside the row.
 
+use std::collections::HashSet;
+
 use config::db::{Row, Value, query_by_ids};
 use model::Timestamp;
 use serde_json::Map;
@@ -33,6 +35,16 @@ pub(super) fn check_source(input: &Json) -> ApiResult<(i64, i64)> {
     }
 }
 
+/// Are some events wanted in the order of time, whatever they are about? Then the index of that
+/// order ends early, while the one of sources would have all events sorted. Nearly all are of one.
+fn is_newest_of_all(input: &Json) -> bool {
+    let given = |name: &&str| input.get(name).is_some_and(|v| !v.is_null());
+    let by_time = input.get("sortfield").map(params::list).unwrap_or_default();
+    let by_time = by_time.first().is_some_and(|field| field.as_str() == Some("clock"));
+    let about = ["eventids", "objectids", "hostids", "groupids"];
+    by_time && given(&"limit") && !about.iter().any(|name| given(name))
+}
+
 /// Conditions that both methods take.
 pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -> ApiResult<()> {
     let (source, object) = check_source(input)?;
@@ -41,7 +53,9 @@ pub(super) fn conditions(call: &Call<'_>, input: &Json, get: &mut Get<'_, '_>) -
             return Err(ApiError::at(&format!("/{name}"), "a boolean is expected"));
         }
     }
-    get.and("t.source = ? AND t.object = ?", [source.into(), object.into()]);
+    let plus = if is_newest_of_all(input) { "+" } else { "" };
+    let of_source = format!("{plus}t.source = ? AND {plus}t.object = ?");
+    get.and(of_source, [source.into(), object.into()]);
     if source == 0 {
         let need = Need::of_get(get.flag("editable"));
         if let Some(condition) = on_triggers(call.user(), need, "t.objectid") {
@@ -114,6 +128,9 @@ const SUPPRESSIONS: &str = "(SELECT eventid, maintenanceid, suppress_until, 0 AS
     AND NOT EXISTS (SELECT 1 FROM acknowledges b WHERE b.eventid = a.eventid \
     AND b.acknowledgeid > a.acknowledgeid AND (b.action & 96) <> 0)) s";
 
+/// Output that [`complete`] adds or changes.
+pub(super) const WORKED_ON: &[&str] = &["suppressed", "urls", "opdata"];
+
 /// Adds `suppressed` and `urls`, and what the `select…` options of both methods ask for.
 pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
     if found.output.has("suppressed") {
@@ -121,16 +138,16 @@ pub(super) fn complete(found: &mut Found<'_, '_>) -> ApiResult<()> {
         let sql = format!("{} WHERE s.eventid IN ({{ids}})", suppressed());
         let now = Value::from(found.call.now());
         let rows = found.call.read(|c| Ok(query_by_ids(c, &sql, &[now], &ids)?))?;
-        let suppressed: Vec<u64> = rows.iter().map(|row| row.id("eventid")).collect();
+        let suppressed: HashSet<u64> = rows.iter().map(|row| row.id("eventid")).collect();
         for row in &mut found.rows {
             let value = if suppressed.contains(&row.id) { "1" } else { "0" };
-            row.out.insert("suppressed".into(), value.into());
+            row.out.insert("suppressed", value.into());
         }
     }
     if found.output.has("urls") {
         // Media types with links in their menu are the only source of these; none exists yet.
         for row in &mut found.rows {
-            row.out.insert("urls".into(), Json::Array(Vec::new()));
+            row.out.insert("urls", Json::Array(Vec::new()));
         }
     }
     if found.output.has("opdata") {
@@ -160,7 +177,7 @@ fn operational_data(found: &mut Found<'_, '_>) -> ApiResult<()> {
     let texts = crate::methods::trigger::operational_data(found.call, &events)?;
     for (row, text) in found.rows.iter_mut().zip(texts) {
         if let Some(text) = text {
-            row.out.insert("opdata".into(), text.into());
+            row.out.insert("opdata", text.into());
         }
     }
     Ok(())
@@ -185,7 +202,7 @@ fn suppression(found: &mut Found<'_, '_>, wanted: &Output) -> ApiResult<()> {
             let wanted = members.into_iter().filter(|(name, _)| wanted.has(name));
             wanted.map(|(name, value)| (name.to_owned(), value.into())).collect::<Map<_, _>>()
         });
-        found_row.out.insert("suppression_data".into(), list.map(Json::Object).collect());
+        found_row.out.insert("suppression_data", list.map(Json::Object).collect());
     }
     Ok(())
 }

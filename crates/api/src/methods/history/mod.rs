@@ -11,6 +11,7 @@ use history::{Order, RangeQuery, Span};
 use model::{ItemId, Sample, SampleValue, TrendValues, ValueType};
 use serde_json::Map;
 
+use crate::answer::{push_text, separate};
 use crate::call::{Call, Json, Method};
 use crate::effect::Effect;
 use crate::error::{ApiError, ApiResult};
@@ -75,11 +76,13 @@ fn get_history(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let limit_of_each = limit.filter(|_| !filters.any() && sort.by_time_alone());
     let order = if sort.newest_first() { Order::NewestFirst } else { Order::OldestFirst };
     let query = |&item| RangeQuery { item, value_type: kind, span, limit: limit_of_each, order };
-    let mut samples = Vec::new();
+    let (mut samples, mut memory) = (Vec::new(), Vec::new());
     for some in items.chunks(ITEMS_AT_ONCE) {
         let queries: Vec<RangeQuery> = some.iter().map(query).collect();
         let found = call.api.deps.history.ranges(&queries).map_err(store_failed)?;
+        let before = samples.len();
         samples.extend(found.into_iter().flatten().filter(|sample| filters.keep(sample)));
+        memory.push(call.hold((samples.len() - before) * size_of::<Sample>())?);
     }
     sort.sort(&mut samples);
     if let Some(limit) = limit {
@@ -89,7 +92,8 @@ fn get_history(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return Ok(Json::String(samples.len().to_string()));
     }
     let output = output(input)?;
-    Ok(samples.iter().map(|sample| sample_json(sample, kind, &output)).collect())
+    let members = Members::new(sample_members(kind), &output);
+    call.list(samples.iter(), |out, sample| write_sample(out, sample, &members))
 }
 
 /// Nothing but these options is there.
@@ -298,30 +302,39 @@ fn float_text(v: f64) -> String {
     }
 }
 
-fn sample_json(sample: &Sample, kind: ValueType, output: &Output) -> Json {
-    let mut out = Map::new();
-    let mut put = |name: &str, value: String| {
-        if output.has(name) {
-            out.insert(name.to_owned(), Json::String(value));
+fn sample_members(kind: ValueType) -> &'static [&'static str] {
+    match kind {
+        ValueType::Log => {
+            &["itemid", "clock", "timestamp", "source", "severity", "value", "logeventid", "ns"]
         }
-    };
-    put("itemid", sample.item.to_string());
-    put("clock", sample.at.clock.to_string());
-    if kind == ValueType::Log {
-        let meta = match &sample.value {
-            SampleValue::Log(log) => log.1.clone(),
-            _ => model::LogMeta::default(),
-        };
-        put("timestamp", meta.timestamp.to_string());
-        put("source", meta.source.to_string());
-        put("severity", meta.severity.to_string());
-        put("value", value_text(&sample.value));
-        put("logeventid", meta.eventid.to_string());
-    } else {
-        put("value", value_text(&sample.value));
+        _ => &["itemid", "clock", "value", "ns"],
     }
-    put("ns", sample.at.ns.to_string());
-    Json::Object(out)
+}
+
+fn write_sample(out: &mut Vec<u8>, sample: &Sample, members: &Members) {
+    let log = match &sample.value {
+        SampleValue::Log(log) => Some(&log.1),
+        _ => None,
+    };
+    members.write(out, |out, name| match name {
+        "itemid" => push_figure(out, sample.item),
+        "clock" => push_figure(out, sample.at.clock),
+        "ns" => push_figure(out, sample.at.ns),
+        "timestamp" => push_figure(out, log.map_or(0, |meta| meta.timestamp)),
+        "severity" => push_figure(out, log.map_or(0, |meta| meta.severity)),
+        "logeventid" => push_figure(out, log.map_or(0, |meta| meta.eventid)),
+        "source" => push_text(out, log.map_or("", |meta| &meta.source)),
+        _ => push_value(out, &sample.value),
+    });
+}
+
+fn push_value(out: &mut Vec<u8>, value: &SampleValue) {
+    match value {
+        SampleValue::Float(v) => push_text(out, &float_text(*v)),
+        SampleValue::Unsigned(v) => push_figure(out, v),
+        SampleValue::Text(text) => push_text(out, text),
+        SampleValue::Log(log) => push_text(out, &log.0),
+    }
 }
 
 fn get_trends(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
@@ -331,6 +344,7 @@ fn get_trends(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     })?;
     let items = readable_items(call, input)?;
     let mut trends = call.api.deps.history.trends(&items, span).map_err(store_failed)?;
+    let _memory = call.hold(trends.len() * size_of::<model::Trend>())?;
     if let Some(limit) = limit(input)? {
         trends.truncate(limit);
     }
@@ -338,20 +352,65 @@ fn get_trends(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         return Ok(Json::String(trends.len().to_string()));
     }
     let output = output(input)?;
-    let rows = trends.iter().map(|trend| {
-        let (min, avg, max) = match trend.values {
-            TrendValues::Float { min, avg, max } => {
-                let text = |v: f64| value_text(&SampleValue::Float(v));
-                (text(min), text(avg), text(max))
-            }
-            TrendValues::Unsigned { min, avg, max } => {
-                (min.to_string(), avg.to_string(), max.to_string())
-            }
+    let members = Members::new(FIGURES, &output);
+    call.list(trends.iter(), |out, trend| {
+        members.write(out, |out, name| match name {
+            "itemid" => push_figure(out, trend.item),
+            "clock" => push_figure(out, trend.hour),
+            "num" => push_figure(out, trend.num),
+            _ => match trend.values {
+                TrendValues::Float { min, avg, max } => {
+                    push_text(out, &float_text(one_of(name, [min, avg, max])));
+                }
+                TrendValues::Unsigned { min, avg, max } => {
+                    push_figure(out, one_of(name, [min, avg, max]));
+                }
+            },
+        });
+    })
+}
+
+/// Members of an object about a span of an item.
+const FIGURES: &[&str] = &["itemid", "clock", "num", "value_min", "value_avg", "value_max"];
+
+fn one_of<T>(name: &str, [min, avg, max]: [T; 3]) -> T {
+    match name {
+        "value_min" => min,
+        "value_max" => max,
+        _ => avg,
+    }
+}
+
+/// Members of the rows of a list, with what stands before their values.
+struct Members(Vec<(&'static str, Vec<u8>)>);
+
+impl Members {
+    fn new(names: &[&'static str], output: &Output) -> Self {
+        let wanted = names.iter().filter(|name| output.has(name)).enumerate();
+        let member = |(n, name): (usize, &&'static str)| {
+            let mut before = Vec::new();
+            separate(&mut before, n);
+            push_text(&mut before, name);
+            before.push(b':');
+            (*name, before)
         };
-        let num = trend.num.to_string();
-        figures_json(trend.item, trend.hour, num, [min, avg, max], &output)
-    });
-    Ok(rows.collect())
+        Self(wanted.map(member).collect())
+    }
+
+    fn write(&self, out: &mut Vec<u8>, value: impl Fn(&mut Vec<u8>, &str)) {
+        out.push(b'{');
+        for (name, before) in &self.0 {
+            out.extend_from_slice(before);
+            value(out, name);
+        }
+        out.push(b'}');
+    }
+}
+
+/// Appends a number, which JSON has as a string.
+fn push_figure(out: &mut Vec<u8>, number: impl std::fmt::Display) {
+    use std::io::Write;
+    write!(out, "\"{number}\"").expect("BUG: writing to memory does not fail");
 }
 
 /// What the numbers of an item from a second on come to.
@@ -362,16 +421,9 @@ fn figures_json(
     [min, avg, max]: [String; 3],
     output: &Output,
 ) -> Json {
-    let members = [
-        ("itemid", item.to_string()),
-        ("clock", clock.to_string()),
-        ("num", num),
-        ("value_min", min),
-        ("value_avg", avg),
-        ("value_max", max),
-    ];
-    let wanted = members.into_iter().filter(|(name, _)| output.has(name));
-    Json::Object(wanted.map(|(name, value)| (name.to_owned(), value.into())).collect())
+    let values = [item.to_string(), clock.to_string(), num, min, avg, max];
+    let wanted = FIGURES.iter().zip(values).filter(|(name, _)| output.has(name));
+    Json::Object(wanted.map(|(name, value)| ((*name).to_owned(), value.into())).collect())
 }
 
 /// Deletes history and trends of items.

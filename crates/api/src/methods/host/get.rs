@@ -25,7 +25,11 @@ const TEMPLATE_STATUS: &str = "3";
 
 pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut get = Get::new(call, input, &HOST, &[])?;
-    get.and(if get.flag("templated_hosts") { "t.kind IN (0, 1)" } else { "t.kind = 0" }, []);
+    // The plus keeps databases from reading all hosts by their kind to find one by its name.
+    let is_filtered = input.get("filter").is_some_and(|value| !value.is_null());
+    let plus = if is_filtered { "+" } else { "" };
+    let kinds = if get.flag("templated_hosts") { "IN (0, 1)" } else { "= 0" };
+    get.and(format!("{plus}t.kind {kinds}"), []);
     for name in ["ip", "dns", "port"] {
         get.extra(
             name,
@@ -50,18 +54,23 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     }
     secrets::forbid_guessing(&mut get, call, input, "t.hostid");
     get.need(&["inventory_mode", "kind"]);
-    let mut found = get.run()?;
-    if found.output.has("ipmi_password") {
-        secrets::hide(&mut found, "hostid")?;
+    get.works_on(&["ipmi_password", "active_available", "assigned_proxyid"]);
+    if get.flag("templated_hosts") {
+        get.works_on(&["status"]);
     }
-    for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
-        if let Some(status) = row.out.get_mut("status") {
-            *status = TEMPLATE_STATUS.into();
+    get.works_from_memory();
+    get.answer(|found| {
+        if found.output.has("ipmi_password") {
+            secrets::hide(found, "hostid")?;
         }
-    }
-    attach_state(&mut found);
-    attach(&mut found)?;
-    Ok(found.finish())
+        for row in found.rows.iter_mut().filter(|row| row.row.int("kind") == TEMPLATE_KIND) {
+            if let Some(status) = row.out.get_mut("status") {
+                *status = TEMPLATE_STATUS.into();
+            }
+        }
+        attach_state(found);
+        attach(found)
+    })
 }
 
 fn by_related_ids(get: &mut Get<'_, '_>) -> ApiResult<()> {
@@ -131,12 +140,12 @@ fn attach_state(found: &mut Found<'_, '_>) {
         let ids: Vec<model::HostId> = found.ids().into_iter().map(model::HostId).collect();
         let states = found.call.api.deps.live.active_checks(&ids);
         for (row, state) in found.rows.iter_mut().zip(states) {
-            row.out.insert("active_available".to_owned(), state.to_string().into());
+            row.out.insert("active_available", state.to_string().into());
         }
     }
     if found.output.has("assigned_proxyid") {
         for row in &mut found.rows {
-            row.out.insert("assigned_proxyid".to_owned(), "0".into());
+            row.out.insert("assigned_proxyid", "0".into());
         }
     }
 }
@@ -277,7 +286,7 @@ fn attach_discovery(found: &mut Found<'_, '_>) -> ApiResult<()> {
             // One object, or an empty array.
             let list = row.out.get_mut("hostDiscovery").and_then(Json::as_array_mut);
             if let Some(one) = list.and_then(Vec::pop) {
-                row.out.insert("hostDiscovery".to_owned(), one);
+                row.out.insert("hostDiscovery", one);
             }
         }
     }

@@ -45,7 +45,9 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     let mut found = get.run()?;
     for row in &mut found.rows {
         // This method always gives the id, although it is strict otherwise.
-        row.out.entry("hostid").or_insert_with(|| row.id.to_string().into());
+        if !row.out.contains("hostid") {
+            row.out.insert("hostid", row.id.to_string().into());
+        }
     }
     attach(&mut found)?;
     secrets::hide(&mut found, "parent_hostid")?;
@@ -157,7 +159,7 @@ fn attach_parents(
         {
             members.shift_remove("hostid");
         }
-        row.out.insert("parentHost".to_owned(), parent);
+        row.out.insert("parentHost", parent);
     }
     Ok(())
 }

@@ -38,17 +38,19 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
         get.need(&["filter", "lld_macro_paths", "overrides"]);
     }
     secrets::forbid_guessing(&mut get, call, input, "t.hostid");
-    let mut found = get.run()?;
-    if found.rows.is_empty() {
-        return Ok(found.finish());
-    }
-    secrets::hide(&mut found, "hostid")?;
-    live(&mut found, input, kind);
-    selects(&mut found, kind)?;
-    if kind == Kind::Rule {
-        rule_selects(&mut found)?;
-    }
-    Ok(found.finish())
+    get.works_on(LIVE);
+    get.works_on(&["state", "error", "name_resolved"]);
+    secrets::works_on(&mut get, call);
+    get.works_from_memory();
+    get.answer(|found| {
+        if found.rows.is_empty() {
+            return Ok(());
+        }
+        secrets::hide(found, "hostid")?;
+        live(found, input, kind);
+        selects(found, kind)?;
+        if kind == Kind::Rule { rule_selects(found) } else { Ok(()) }
+    })
 }
 
 fn conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<()> {
@@ -183,7 +185,7 @@ fn in_state(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Option<Vec<u
         }
         members.insert("output".to_owned(), serde_json::json!(["itemid"]));
     }
-    let found = get(call, &all, kind)?;
+    let found = call.inside(|| get(call, &all, kind))?;
     let ids: Vec<u64> = found
         .as_array()
         .into_iter()
@@ -261,8 +263,9 @@ const ITEMS: Relation = Relation::new("items", "itemprototype.get", "itemids", "
 fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
     let ids = found.ids();
     if let Some(wanted) = found.wants_uncounted("selectHosts")? {
-        let pairs = found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
-        hosts(found, &wanted, pairs)?;
+        let pairs: Vec<(u64, u64)> =
+            found.rows.iter().map(|row| (row.id, row.row.id("hostid"))).collect();
+        hosts(found, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants("selectTags")?.filter(|_| kind != Kind::Rule) {
         found.attach(
@@ -331,48 +334,17 @@ fn graphs(kind: Kind) -> Relation {
     Relation::new("graphs", method, "graphids", "graphid")
 }
 
+/// Hosts and templates; the `status` of a template is 3.
+const HOSTS: Relation =
+    Relation::new("hosts", "host.get", "hostids", "hostid").with("templated_hosts");
+
 /// Adds `hosts`, templates among them.
 pub(crate) fn hosts(
     found: &mut Found<'_, '_>,
     wanted: &Output,
-    pairs: Vec<(u64, u64)>,
+    pairs: &[(u64, u64)],
 ) -> ApiResult<()> {
-    let ids: BTreeSet<String> = pairs.iter().map(|(_, host)| host.to_string()).collect();
-    let mut of_row: HashMap<u64, Vec<u64>> = HashMap::new();
-    for (row, host) in pairs {
-        of_row.entry(row).or_default().push(host);
-    }
-    let input = serde_json::json!({
-        "hostids": ids, "output": wanted.to_json(), "templated_hosts": true, "preservekeys": true,
-    });
-    let shown = match crate::rpc::knows("host.get") {
-        true => crate::rpc::run_inner(found.call, "host.get", &input)?,
-        false => Json::Null,
-    };
-    let shown = templates_as_templates(found.call, shown, &of_row)?;
-    for row in &mut found.rows {
-        let hosts = of_row.get(&row.id).map_or(&[][..], Vec::as_slice);
-        let hosts = hosts.iter().filter_map(|id| shown.get(id.to_string()).cloned());
-        row.out.insert("hosts".to_owned(), hosts.collect());
-    }
-    Ok(())
-}
-
-/// The `status` of a template is 3.
-fn templates_as_templates(
-    call: &Call<'_>,
-    mut shown: Json,
-    of_row: &HashMap<u64, Vec<u64>>,
-) -> ApiResult<Json> {
-    let ids: BTreeSet<u64> = of_row.values().flatten().copied().collect();
-    let ids: Vec<u64> = ids.into_iter().collect();
-    let sql = "SELECT hostid, kind FROM hosts WHERE kind = 1 AND hostid IN ({ids})";
-    for (template, _) in call.pairs(sql, &ids)? {
-        if let Some(status) = shown.pointer_mut(&format!("/{template}/status")) {
-            *status = "3".into();
-        }
-    }
-    Ok(shown)
+    found.relate_as(&HOSTS, wanted, pairs)
 }
 
 /// Adds `valuemap` with name and mappings. It is the template's for inherited items, which the
@@ -413,7 +385,7 @@ fn value_maps(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiRes
     })?;
     for row in &mut found.rows {
         let map = of_item.get(&row.id).and_then(|id| shown.get(id)).cloned();
-        row.out.insert("valuemap".to_owned(), map.unwrap_or_else(|| Json::Array(Vec::new())));
+        row.out.insert("valuemap", map.unwrap_or_else(|| Json::Array(Vec::new())));
     }
     Ok(())
 }
@@ -446,7 +418,7 @@ fn item_discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> Ap
     }
     for row in &mut found.rows {
         let one = shown.remove(&row.id).unwrap_or_else(|| Json::Array(Vec::new()));
-        row.out.insert("itemDiscovery".to_owned(), one);
+        row.out.insert("itemDiscovery", one);
     }
     Ok(())
 }
@@ -472,7 +444,7 @@ fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
     for row in &mut found.rows {
         if let Some(wanted) = &filter {
             let shown = lld::show_filter(row.row.text("filter"), wanted);
-            row.out.insert("filter".to_owned(), shown);
+            row.out.insert("filter", shown);
         }
         if let Some(wanted) = &paths {
             let stored = serde_json::from_str::<Json>(row.row.text("lld_macro_paths"));
@@ -482,11 +454,11 @@ fn rule_selects(found: &mut Found<'_, '_>) -> ApiResult<()> {
                     members.retain(|name, _| wanted.has(name));
                 }
             }
-            row.out.insert("lld_macro_paths".to_owned(), counted(list, wanted));
+            row.out.insert("lld_macro_paths", counted(list, wanted));
         }
         if let Some(wanted) = &overrides {
             let shown = lld::show_overrides(row.row.text("overrides"), wanted);
-            row.out.insert("overrides".to_owned(), counted(shown, wanted));
+            row.out.insert("overrides", counted(shown, wanted));
         }
     }
     Ok(())

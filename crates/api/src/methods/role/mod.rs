@@ -56,7 +56,7 @@ fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
         for row in &mut found.rows {
             let stored = serde_json::from_str(row.row.text("rules")).unwrap_or_default();
             let shown = rules::shown(&stored, row.row.int("type"), &wanted);
-            row.out.insert("rules".to_owned(), shown);
+            row.out.insert("rules", shown);
         }
     }
     if let Some(wanted) = found.wants("selectUsers")? {

@@ -57,9 +57,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if let Some(condition) = on_hosts(call.user(), need, "t.templateid") {
         get.and(condition, []);
     }
-    let mut found = get.run()?;
-    attach(&mut found)?;
-    Ok(found.finish())
+    get.answer(attach)
 }
 
 fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {

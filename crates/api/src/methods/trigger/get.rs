@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashMap};
 
 use config::db::query_by_ids;
+use model::TriggerId;
 use serde_json::Map;
 
 use super::{Kind, expand};
@@ -28,23 +29,15 @@ pub(super) fn get(call: &Call<'_>, input: &Json, kind: Kind) -> ApiResult<Json> 
         event_conditions(&mut get);
     }
     get.need(&["description", "comments", "expression", "recovery_expression"]);
-    let sorted = sort_fields(input);
-    get.need(&sorted);
-    let mut found = get.run()?;
-    if found.rows.is_empty() {
-        return Ok(found.finish());
-    }
     // A field that rows are sorted by is shown with them.
-    for row in &mut found.rows {
-        for name in &sorted {
-            if let Some(value) = row.row.get(name) {
-                row.out.insert((*name).to_owned(), Json::String(value.to_string()));
-            }
+    get.also_show(&sort_fields(input));
+    get.answer(|found| {
+        if found.rows.is_empty() {
+            return Ok(());
         }
-    }
-    expand::expand(&mut found, input)?;
-    selects(&mut found, kind)?;
-    Ok(found.finish())
+        expand::expand(found, input)?;
+        selects(found, kind)
+    })
 }
 
 fn sort_fields(input: &Json) -> Vec<&'static str> {
@@ -143,8 +136,16 @@ fn state_conditions(get: &mut Get<'_, '_>, call: &Call<'_>, input: &Json) {
         }
     }
     if get.flag("monitored") {
-        let all = on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0");
-        get.and(format!("t.status = 0 AND {all}"), []);
+        get.and("t.status = 0", []);
+        if call.transaction.is_some() {
+            get.and(on_all_items("h.kind = 0 AND h.status = 0 AND i.status = 0"), []);
+        } else {
+            // The configuration in memory knows it of each trigger of a host.
+            let snapshot = call.config().snapshot();
+            let enabled =
+                move |id| snapshot.triggers.get(&TriggerId(id)).is_some_and(|t| t.enabled);
+            get.keep(Box::new(enabled));
+        }
     }
     if get.flag("active") {
         get.and(format!("t.status = 0 AND {}", on_all_items("h.kind = 0 AND h.status = 0")), []);
@@ -223,6 +224,7 @@ const LAST_EVENT_FIELDS: [&str; 10] = [
     "severity",
 ];
 const RULE: Relation = Relation::new("discoveryRule", "discoveryrule.get", "itemids", "itemid");
+const ITEMS: Relation = Relation::new("items", "item.get", "itemids", "itemid");
 const DEPENDENCIES: Relation =
     Relation::new("dependencies", "trigger.get", "triggerids", "triggerid");
 
@@ -248,7 +250,7 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
         let sql = "SELECT DISTINCT f.triggerid, i.hostid FROM functions f \
                    JOIN items i ON i.itemid = f.itemid WHERE f.triggerid IN ({ids})";
         let pairs = found.call.pairs(sql, &ids)?;
-        hosts(found, &wanted, pairs)?;
+        hosts(found, &wanted, &pairs)?;
     }
     if let Some(wanted) = found.wants_uncounted("selectItems")? {
         items(found, &wanted, &ids)?;
@@ -302,11 +304,11 @@ fn selects(found: &mut Found<'_, '_>, kind: Kind) -> ApiResult<()> {
 fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<()> {
     let sql = "SELECT DISTINCT triggerid, itemid FROM functions WHERE triggerid IN ({ids})";
     let pairs = found.call.pairs(sql, ids)?;
-    let all: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
-    let all: Vec<u64> = all.into_iter().collect();
-    let mut shown = found.call.get_keyed("item.get", "itemids", "itemid", &all, wanted)?;
+    let shown = found.call.related(&ITEMS, &pairs, wanted, None)?;
+    let others: BTreeSet<u64> = pairs.iter().map(|(_, item)| *item).collect();
+    let others: Vec<u64> = others.into_iter().filter(|id| !shown.has(*id)).collect();
     let mut prototypes =
-        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &all, wanted)?;
+        found.call.get_keyed("itemprototype.get", "itemids", "itemid", &others, wanted)?;
     for one in prototypes.values_mut().filter_map(Json::as_object_mut) {
         // Prototypes are never checked: their state is that of a new item.
         for (name, value) in
@@ -315,16 +317,16 @@ fn items(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResult<(
             one.insert((*name).to_owned(), (*value).into());
         }
     }
-    shown.extend(prototypes);
-    let mut of_row: HashMap<u64, Vec<Json>> = HashMap::new();
+    let mut of_row: HashMap<u64, Vec<Vec<u8>>> = HashMap::new();
     for (trigger, item) in pairs {
-        if let Some(item) = shown.get(&item.to_string()) {
-            of_row.entry(trigger).or_default().push(item.clone());
+        let prototype = || prototypes.get(&item.to_string()).map(|one| one.to_string().into());
+        if let Some(item) = shown.one(item).map(<[u8]>::to_vec).or_else(prototype) {
+            of_row.entry(trigger).or_default().push(item);
         }
     }
     for row in &mut found.rows {
-        let items = of_row.remove(&row.id).unwrap_or_default();
-        row.out.insert("items".to_owned(), items.into());
+        let items = of_row.remove(&row.id).unwrap_or_default().join(&b',');
+        row.out.insert_text("items", [b"[", &items[..], b"]"].concat());
     }
     Ok(())
 }
@@ -349,7 +351,7 @@ fn functions(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResu
     }
     for row in &mut found.rows {
         let functions = of_row.remove(&row.id).unwrap_or_default();
-        row.out.insert("functions".to_owned(), functions.into());
+        row.out.insert("functions", functions.into());
     }
     Ok(())
 }
@@ -378,7 +380,7 @@ fn dependencies(
     for row in &mut found.rows {
         let on = pairs.iter().filter(|(trigger, _)| *trigger == row.id);
         let list: Json = on.filter_map(|(_, on)| shown.get(&on.to_string()).cloned()).collect();
-        row.out.insert("dependencies".to_owned(), list);
+        row.out.insert("dependencies", list);
     }
     Ok(())
 }
@@ -400,7 +402,7 @@ fn discovery(found: &mut Found<'_, '_>, wanted: &Output, ids: &[u64]) -> ApiResu
     }
     for row in &mut found.rows {
         let one = shown.remove(&row.id).unwrap_or_else(|| Json::Array(Vec::new()));
-        row.out.insert("triggerDiscovery".to_owned(), one);
+        row.out.insert("triggerDiscovery", one);
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
     if found.output.has("provisioned") {
         for row in &mut found.rows {
             let provisioned = u8::from(row.row.id("userdirectoryid") != 0);
-            row.out.insert("provisioned".to_owned(), provisioned.to_string().into());
+            row.out.insert("provisioned", provisioned.to_string().into());
         }
     }
     if params::flag(input.get("getAccess")) {
@@ -69,9 +69,9 @@ pub(super) fn get(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
 fn hide(found: &mut Found<'_, '_>, me: u64) {
     for row in &mut found.rows {
         if row.id == me {
-            row.out.retain(|name, _| name != "userdirectoryid" && name != "ts_provisioned");
+            row.out.retain(|name| name != "userdirectoryid" && name != "ts_provisioned");
         } else {
-            row.out.retain(|name, _| SHARED.contains(&name.as_str()) || name == "usrgrps");
+            row.out.retain(|name| SHARED.contains(&name) || name == "usrgrps");
         }
     }
 }
@@ -120,7 +120,7 @@ fn attach(found: &mut Found<'_, '_>) -> ApiResult<()> {
             for media in list.iter_mut().filter_map(Json::as_object_mut) {
                 media.retain(|name, _| wanted.has(name));
             }
-            row.out.insert("medias".to_owned(), Json::Array(list));
+            row.out.insert("medias", Json::Array(list));
         }
     }
     if let Some(wanted) = found.wants_uncounted("selectMediatypes")? {

@@ -1,0 +1,54 @@
+//! Which fields are wanted.
+
+use crate::call::Json;
+use crate::error::{ApiError, ApiResult};
+use crate::params;
+
+/// Which fields are wanted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// All.
+    Extend,
+    /// Only how many.
+    Count,
+    /// These.
+    Fields(Vec<String>),
+}
+
+impl Output {
+    /// From an `output` or `select…` option: `"extend"`, `"count"`, a list of names.
+    pub(crate) fn parse(value: &Json, path: &str) -> ApiResult<Option<Self>> {
+        Ok(Some(match value {
+            Json::Null => return Ok(None),
+            Json::String(text) if text == "extend" => Self::Extend,
+            Json::String(text) if text == "count" => Self::Count,
+            Json::Array(names) => {
+                let names = names.iter().enumerate();
+                let names = names.map(|(n, name)| params::text(name, &format!("{path}/{}", n + 1)));
+                Self::Fields(names.collect::<ApiResult<_>>()?)
+            }
+            Json::Object(_) => {
+                return Err(ApiError::at(path, "an array or a character string is expected"));
+            }
+            _ => return Err(ApiError::at(path, "value must be one of \"extend\", \"count\"")),
+        }))
+    }
+
+    /// Is this field wanted?
+    pub(crate) fn has(&self, name: &str) -> bool {
+        match self {
+            Self::Extend => true,
+            Self::Count => false,
+            Self::Fields(names) => names.iter().any(|n| n == name),
+        }
+    }
+
+    /// As an `output` parameter for another `get`.
+    pub(crate) fn to_json(&self) -> Json {
+        match self {
+            Self::Extend => "extend".into(),
+            Self::Count => Json::Array(Vec::new()),
+            Self::Fields(names) => names.clone().into(),
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! The statement of a `get`.
+
+use std::collections::HashMap;
+use std::ops::ControlFlow;
+
+use config::db::{Cells, Row, Value, query_by_ids};
+
+use super::{Found, Keep, Output};
+use crate::call::{Call, Json};
+use crate::error::{ApiError, ApiResult};
+use crate::found::FoundRow;
+use crate::object::{Field, Object};
+
+/// The statement of a `get`.
+pub(super) struct Query<'c> {
+    pub(super) sql: String,
+    pub(super) values: Vec<Value>,
+    /// It gives a number, not rows.
+    pub(super) counts: bool,
+    pub(super) output: Output,
+    /// Columns of its rows.
+    pub(super) columns: Vec<&'static str>,
+    /// Those shown behind the output.
+    pub(super) also_shown: Vec<&'static str>,
+    /// The key is only shown if it is asked for.
+    pub(super) hides_key: bool,
+    pub(super) limit: Option<i64>,
+    pub(super) offset: i64,
+    /// Which of the rows are in the result.
+    pub(super) keep: Option<Keep<'c>>,
+    /// The statement gives only keys, because the limit counts rows that `keep` accepts.
+    pub(super) keys_only: bool,
+}
+
+impl<'c> Query<'c> {
+    /// What the statement selects.
+    pub(super) fn selects(&self, object: &Object) -> String {
+        if self.keys_only {
+            return format!("t.{}", object.key);
+        }
+        if self.counts { "COUNT(*) AS n".to_owned() } else { self.selected() }
+    }
+
+    /// Limit and offset of the statement.
+    pub(super) fn window(&self) -> String {
+        let (offset, mut sql) = (self.offset, String::new());
+        if self.keys_only {
+            return sql;
+        }
+        // SQLite takes an offset only behind a limit.
+        if let Some(limit) = self.limit.or((offset > 0).then_some(i64::MAX)) {
+            sql += &format!(" LIMIT {limit}");
+        }
+        if offset > 0 {
+            sql += &format!(" OFFSET {offset}");
+        }
+        sql
+    }
+
+    /// Ids of the result where the statement gives only keys.
+    pub(super) fn kept(&self, call: &Call<'_>) -> ApiResult<Vec<u64>> {
+        let mut ids = Vec::new();
+        let Some(keep) = self.keep.as_ref().filter(|_| self.keys_only) else { return Ok(ids) };
+        let number = |n: i64| usize::try_from(n).unwrap_or(usize::MAX);
+        let (mut skipped, limit) = (number(self.offset), self.limit.map_or(usize::MAX, number));
+        let limit = if self.counts { usize::MAX } else { limit };
+        call.read(|connection| {
+            let row = &mut |row: &dyn Cells| {
+                let id = row.id(0);
+                if !keep(id) {
+                    return ControlFlow::Continue(());
+                }
+                if skipped > 0 {
+                    skipped -= 1;
+                } else {
+                    ids.push(id);
+                }
+                if ids.len() < limit { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+            };
+            Ok::<_, ApiError>(connection.each_until(&self.sql, &self.values, row)?)
+        })?;
+        Ok(ids)
+    }
+
+    /// Rows with these ids, in no order.
+    pub(super) fn by_ids(
+        &self,
+        call: &Call<'_>,
+        object: &Object,
+        ids: &[u64],
+    ) -> ApiResult<Vec<Row>> {
+        let (columns, table, key) = (self.selected(), object.table, object.key);
+        let sql = format!("SELECT {columns} FROM {table} t WHERE t.{key} IN ({{ids}})");
+        call.read(|connection| Ok(query_by_ids(connection, &sql, &[], ids)?))
+    }
+
+    /// The same in the order of the ids, without those that are gone.
+    pub(super) fn in_order(
+        &self,
+        call: &Call<'_>,
+        object: &Object,
+        ids: &[u64],
+    ) -> ApiResult<Vec<Row>> {
+        let found = self.by_ids(call, object, ids)?.into_iter();
+        let mut found: HashMap<u64, Row> = found.map(|row| (row.id(object.key), row)).collect();
+        Ok(ids.iter().filter_map(|id| found.remove(id)).collect())
+    }
+
+    /// The columns in a statement.
+    pub(super) fn selected(&self) -> String {
+        self.columns.iter().map(|name| format!("t.{name}")).collect::<Vec<_>>().join(", ")
+    }
+
+    /// Place of a column, which is one of them.
+    pub(super) fn position(&self, column: &str) -> usize {
+        let at = self.columns.iter().position(|name| *name == column);
+        at.unwrap_or_else(|| panic!("BUG: {column} is not read"))
+    }
+
+    /// The columns that go out, in their order.
+    pub(super) fn shown(&self, object: &'static Object) -> impl Iterator<Item = &'static Field> {
+        let shows = |name: &str| {
+            self.output.has(name) || (name == object.key && !object.strict && !self.hides_key)
+        };
+        let output = object.columns().filter(move |field| shows(field.name));
+        let also = self.also_shown.iter().filter(move |name| !shows(name));
+        output.chain(also.filter_map(|name| object.field(name)))
+    }
+
+    pub(super) fn run<'a>(
+        self,
+        call: &'c Call<'a>,
+        params: &'c Json,
+        object: &'static Object,
+    ) -> ApiResult<Found<'c, 'a>> {
+        let kept = self.kept(call)?;
+        let (mut rows, count) = match (self.keys_only, self.counts) {
+            (true, true) => (Vec::new(), i64::try_from(kept.len()).unwrap_or(i64::MAX)),
+            (true, false) => (self.in_order(call, object, &kept)?, 0),
+            (false, counts) => {
+                let rows = call.rows(&self.sql, &self.values)?;
+                let count = if counts { rows.first().map_or(0, |row| row.int("n")) } else { 0 };
+                (rows, count)
+            }
+        };
+        if let Some(keep) = self.keep.as_ref().filter(|_| !self.counts) {
+            rows.retain(|row| keep(row.id(object.key)));
+        }
+        let total = self.counts.then_some(count);
+        let rows = if self.counts { Vec::new() } else { rows };
+        let shown: Vec<&Field> = self.shown(object).collect();
+        let rows = rows.into_iter().map(|row| FoundRow::new(object, &shown, row)).collect();
+        Ok(Found { call, params, output: self.output, total, rows })
+    }
+}

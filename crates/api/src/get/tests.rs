@@ -1,0 +1,103 @@
+//! Rows through an answer that has no room for a second block are the same as rows at once.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use serde_json::json;
+
+use crate::answer::{Answer, Hold, Outlet};
+use crate::call::{Gone, Json};
+use crate::error::ApiResult;
+use crate::rpc::{self, Origin};
+use crate::testing::Server;
+
+/// Keeps blocks and says from the first one on that the next would have to wait.
+struct Full(Rc<RefCell<Vec<u8>>>);
+
+impl Outlet for Full {
+    fn send(&mut self, block: &[u8]) -> ApiResult<()> {
+        self.0.borrow_mut().extend_from_slice(block);
+        Ok(())
+    }
+    fn is_full(&self) -> bool {
+        !self.0.borrow().is_empty()
+    }
+    fn hold(&mut self, _bytes: usize) -> ApiResult<Hold> {
+        Ok(Hold::default())
+    }
+    fn end(self: Box<Self>, rest: Vec<u8>) {
+        self.0.borrow_mut().extend(rest);
+    }
+}
+
+fn streamed(server: &Server, calls: &Json) -> Json {
+    let text = Rc::default();
+    let answer = Answer::through(Box::new(Full(Rc::clone(&text))));
+    let token = server.login("Admin", "zabbix");
+    let origin = Origin { peer: [127, 0, 0, 1].into(), gone: Gone::default() };
+    let body = calls.to_string();
+    rpc::handle(&server.api, body.as_bytes(), Some(&token), &origin, &answer).unwrap();
+    answer.end();
+    serde_json::from_slice(&text.take()).unwrap()
+}
+
+#[test]
+fn windows_give_what_one_statement_gives() {
+    let server = Server::start();
+    let groups: Json =
+        (0..1_200).map(|n| json!({ "name": format!("{:05}", n * 7 % 1_200) })).collect();
+    let group = server.create("hostgroup.create", &groups);
+    let one = |n: usize| {
+        json!({
+            "host": format!("h{n}"), "groups": [{ "groupid": group }], "tags": [{ "tag": "n", "value": "\"" }],
+            "interfaces": [{ "type": 1, "main": 1, "useip": 1, "ip": "127.0.0.1", "dns": "", "port": n }],
+        })
+    };
+    let hosts: Json = (0..130).map(one).collect();
+    server.call("host.create", &hosts).unwrap();
+    let calls = [
+        ("hostgroup.get", json!({})),
+        ("hostgroup.get", json!({ "output": ["name"], "sortfield": "name", "sortorder": "DESC" })),
+        ("hostgroup.get", json!({ "preservekeys": true, "limit": 1_100, "offset": 3 })),
+        ("hostgroup.get", json!({ "selectHosts": ["host"], "sortfield": "name" })),
+        ("hostgroup.get", json!({ "groupids": ["1"], "preservekeys": true })),
+        ("hostgroup.get", json!({ "groupids": ["999999"], "preservekeys": true })),
+        ("hostgroup.get", json!({ "countOutput": true })),
+        (
+            "host.get",
+            json!({ "selectInterfaces": "extend", "selectTags": "extend", "sortfield": "name" }),
+        ),
+        (
+            "host.get",
+            json!({ "output": ["host"], "selectHostGroups": ["name"], "selectItems": ["name"] }),
+        ),
+        ("host.get", json!({ "output": [], "selectInterfaces": "count", "preservekeys": true })),
+        ("host.get", json!({})),
+        ("hostinterface.get", json!({})),
+        ("host.get", json!({ "output": "nonsense" })),
+        ("hostinterface.get", json!({ "selectHosts": "extend" })),
+        ("host.get", json!({ "filter": { "host": "h7" }, "selectInterfaces": ["port"] })),
+        ("host.get", json!({ "selectInventory": 5 })),
+    ];
+    let batch: Json = calls
+        .iter()
+        .enumerate()
+        .map(|(n, (method, params))| {
+            json!({ "jsonrpc": "2.0", "method": method, "params": params, "id": n })
+        })
+        .collect();
+    let answers = streamed(&server, &batch);
+    let token = server.login("Admin", "zabbix");
+    for (n, (method, params)) in calls.iter().enumerate() {
+        let alone = streamed(&server, &batch[n]);
+        assert_eq!(alone["id"], json!(n));
+        assert!(alone == answers[n], "{method} {params} in a batch");
+        match server.api.call(method, params, &token, [127, 0, 0, 1].into()) {
+            Ok(whole) => assert!(alone["result"] == whole, "{method} {params}"),
+            Err(error) => {
+                assert_eq!(alone["error"]["data"], json!(error.data), "{method} {params}");
+            }
+        }
+    }
+    assert!(answers[0]["result"].as_array().unwrap().len() >= 1_200);
+}
