@@ -94,6 +94,10 @@ async fn sender_data_is_matched_stored_and_counted() {
 #[tokio::test(flavor = "multi_thread")]
 async fn refusals_and_odd_requests() {
     let rig = Rig::start(estate()).await;
+    // The pollers take over the items after the start.
+    while rig.handle.status().queue(0).await.scheduled < 2 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
     for (request, expected) in [
         (
             json!({ "request": "sender data" }),

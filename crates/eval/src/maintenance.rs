@@ -1,12 +1,23 @@
 //! Maintenance: when it runs, since when, until when, and when it starts next.
 //!
 //! Starts are wall-clock times of the zone; the length is elapsed time, also when the clocks
-//! change in between. A start that the clocks skip comes as late as they were moved.
+//! change in between. The rest is what a Zabbix 7.0.22 does, measured in zones whose clocks change
+//! (`tests/maintenance.tsv`):
+//!
+//! - It looks for the start at the last one of today or yesterday, and goes back by the calendar. For
+//!   weeks and months it goes day by day, so that a start which it has moved behind a skipped hour
+//!   stays there on all days before; for days it goes at once.
+//! - On a day whose start the clocks skip no period runs, whenever it began. In a repeated hour today's
+//!   start is the first one, an earlier day's the second.
+//! - The days and weeks that `every` counts are 24 and 168 hours from a midnight.
+//! - Weeks count from the Monday of the week in which the maintenance becomes active, also days that are over
+//!   by then. Where no day fits, the last one before the maintenance became active (the Sunday before that
+//!   Monday) counts as the start.
 
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 
-use crate::calendar::{DAY_S, days_from, local, wall_second};
+use crate::calendar::{DAY_S, days_from, local, second_of_day, wall_second};
 
 /// A maintenance is looked for this far ahead; a day of the month that no chosen month has never
 /// comes.
@@ -104,7 +115,16 @@ impl Maintenance {
     /// then misses no change.
     pub fn next_change(&self, after: i64, tz: &TimeZone) -> Option<i64> {
         let until = self.running(after, tz).map(|running| running.until);
-        until.into_iter().chain(self.next_start(after, tz)).min()
+        let from = after.max(self.active_since.saturating_sub(1));
+        let bounds = (self.active_since, self.active_till);
+        let daily = self.periods.iter().filter_map(|period| match period.repeat {
+            Repeat::OneTime { .. } => period.next_start(bounds, after, tz),
+            // Each day's start may be one, and is looked at.
+            _ => period.next_wall_start(from, tz),
+        });
+        let active = Some(self.active_since).filter(|since| *since > after);
+        let next = until.into_iter().chain(daily).chain(active).min();
+        next.filter(|next| *next < self.active_till || Some(*next) == until)
     }
 }
 
@@ -117,17 +137,51 @@ impl MaintenancePeriod {
         (now < until).then_some(Running { since, until })
     }
 
-    /// The last start not after `now` that is recent enough to matter.
+    /// The start that counts at `now`, see above; `None` also where its period would be over.
     fn latest_start(&self, active_since: i64, now: i64, tz: &TimeZone) -> Option<i64> {
         if let Repeat::OneTime { start_date } = self.repeat {
             return (start_date <= now).then_some(start_date);
         }
-        // A start may lie as many days back as the period is long, and one for clock changes.
-        let days_back = i32::try_from(self.period_s / DAY_S).ok()? + 2;
-        let today = local(now, tz).date();
-        (0..=days_back).find_map(|back| {
-            let start = self.start_on(days_from(today, -back)?, active_since, tz)?;
-            (start <= now).then_some(start)
+        let mut start = self.wall_start(local(now, tz).date(), tz)?;
+        if start > now {
+            start = days_before(start, 1, tz)?;
+        }
+        let first = match self.repeat {
+            Repeat::MonthlyDay { .. } | Repeat::MonthlyWeekday { .. } => active_since,
+            _ if start < active_since => return None,
+            Repeat::Daily { every } => {
+                return match days_since(active_since, start, tz)? % i64::from(every.max(1)) {
+                    0 => Some(start),
+                    days => days_before(start, i32::try_from(days).ok()?, tz),
+                };
+            }
+            _ => monday_of(active_since, tz)?,
+        };
+        while start >= first && !self.fits(start, active_since, tz) {
+            if start.saturating_add(i64::from(self.period_s)) <= now {
+                return None;
+            }
+            start = days_before(start, 1, tz)?;
+        }
+        Some(start)
+    }
+
+    /// When a period of that day starts; `None` = the clocks skip that time.
+    fn wall_start(&self, date: Date, tz: &TimeZone) -> Option<i64> {
+        let start = wall_second(date, self.start_time_s, tz)?;
+        (second_of_day(&local(start, tz)) == self.start_time_s % DAY_S).then_some(start)
+    }
+
+    /// The next moment at which another start may count.
+    fn next_wall_start(&self, after: i64, tz: &TimeZone) -> Option<i64> {
+        let today = local(after, tz).date();
+        (-1..=2).find_map(|ahead| {
+            let date = days_from(today, ahead)?;
+            // A day whose start the clocks skip has none from midnight to midnight.
+            let midnights = || [wall_second(date, 0, tz), wall_second(date, DAY_S, tz)];
+            let starts =
+                self.wall_start(date, tz).map_or_else(midnights, |start| [Some(start), None]);
+            starts.into_iter().flatten().find(|start| *start > after)
         })
     }
 
@@ -161,30 +215,24 @@ impl MaintenancePeriod {
 
     /// When it starts on that day, if it does.
     fn start_on(&self, date: Date, active_since: i64, tz: &TimeZone) -> Option<i64> {
-        if !self.starts_on(date, active_since, tz) {
-            return None;
-        }
-        wall_second(date, self.start_time_s, tz).filter(|start| *start >= active_since)
+        let start =
+            wall_second(date, self.start_time_s, tz).filter(|start| *start >= active_since)?;
+        self.fits(start, active_since, tz).then_some(start)
     }
 
-    fn starts_on(&self, date: Date, active_since: i64, tz: &TimeZone) -> bool {
-        let since = || local(active_since, tz).date();
-        let days_since =
-            |from: Date| date.since(from).map_or(-1, |span| i64::from(span.get_days()));
+    /// Whether a start of that day is one.
+    fn fits(&self, start: i64, active_since: i64, tz: &TimeZone) -> bool {
+        let date = local(start, tz).date();
         let weekday = u32::try_from(date.weekday().to_monday_zero_offset()).unwrap_or(0);
         let month = u32::try_from(date.month() - 1).unwrap_or(0);
         match self.repeat {
             Repeat::OneTime { .. } => false,
-            Repeat::Daily { every } => {
-                let days = days_since(since());
-                days >= 0 && days % i64::from(every.max(1)) == 0
-            }
+            Repeat::Daily { every } => days_since(active_since, start, tz)
+                .is_some_and(|days| days % i64::from(every.max(1)) == 0),
             Repeat::Weekly { every, days_of_week } => {
-                let since = since();
-                let monday = i32::from(since.weekday().to_monday_zero_offset());
-                let Some(first) = days_from(since, -monday) else { return false };
+                let weeks = monday_of(active_since, tz).map(|monday| (start - monday) / WEEK_S);
                 days_of_week >> weekday & 1 == 1
-                    && days_since(first) / 7 % i64::from(every.max(1)) == 0
+                    && weeks.is_some_and(|weeks| weeks % i64::from(every.max(1)) == 0)
             }
             Repeat::MonthlyDay { months, day } => {
                 months >> month & 1 == 1 && i16::from(date.day()) == i16::from(day)
@@ -198,6 +246,29 @@ impl MaintenancePeriod {
             }
         }
     }
+}
+
+/// Seconds of a week without a change of the clocks.
+const WEEK_S: i64 = 7 * DAY_S as i64;
+
+/// The same time of day so many days before, by the calendar; of a repeated hour the second.
+fn days_before(at: i64, days: i32, tz: &TimeZone) -> Option<i64> {
+    let at = local(at, tz);
+    let before = days_from(at.date(), -days)?.to_datetime(at.time());
+    Some(tz.to_ambiguous_zoned(before).later().ok()?.timestamp().as_second())
+}
+
+/// Whole days of 24 hours from the midnight before `from`.
+fn days_since(from: i64, at: i64, tz: &TimeZone) -> Option<i64> {
+    let midnight = wall_second(local(from, tz).date(), 0, tz)?;
+    Some((at - midnight) / i64::from(DAY_S))
+}
+
+/// The midnight at which the week of that moment began.
+fn monday_of(at: i64, tz: &TimeZone) -> Option<i64> {
+    let date = local(at, tz).date();
+    let monday = days_from(date, -i32::from(date.weekday().to_monday_zero_offset()))?;
+    wall_second(monday, 0, tz)
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use model::{HostId, ItemId};
 /// A script that took this long is slow until it is quick again.
 const SLOW: Duration = Duration::from_secs(1);
 
-/// Slow items that are known; beyond, all are tried anew.
+/// Slow items that are known; beyond, all are forgotten.
 const SLOW_MAX: usize = 100_000;
 
 /// Whose work it is.
