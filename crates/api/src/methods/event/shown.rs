@@ -42,7 +42,7 @@ fn is_newest_of_all(input: &Json) -> bool {
     let by_time = input.get("sortfield").map(params::list).unwrap_or_default();
     let by_time = by_time.first().is_some_and(|field| field.as_str() == Some("clock"));
     let about = ["eventids", "objectids", "hostids", "groupids"];
-    by_time && given(&"limit") && !about.iter().any(|name| given(name))
+    by_time && given(&"limit") && !about.iter().any(given)
 }
 
 /// Conditions that both methods take.

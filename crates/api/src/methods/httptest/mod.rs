@@ -130,7 +130,7 @@ fn show(found: &mut Found<'_, '_>) {
     for row in rows {
         let doc = doc::read(row.row.text("doc"));
         for name in doc::PLAIN {
-            if let Some(shown) = row.out.get_mut(*name) {
+            if let Some(shown) = row.out.get_mut(name) {
                 *shown = doc[*name].clone();
             }
         }
