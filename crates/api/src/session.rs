@@ -274,8 +274,7 @@ pub(crate) fn check_password(
     let usable = hash.filter(|hash| hash.parse::<bcrypt::HashParts>().is_ok());
     let exists = usable.is_some();
     let hash = usable.unwrap_or_else(|| NO_HASH.to_owned());
-    let compared = hash.clone();
-    let compare = move || bcrypt::verify(password, &compared).unwrap_or(false);
+    let compare = move || bcrypt::verify(password, &hash).unwrap_or(false);
     let good = sessions.hasher.run(call.peer, &call.gone, compare)? && exists;
     let Some(attempt) = attempt else { return Err(E::application(BAD_LOGIN)) };
     attempt.end(good, now);
@@ -333,9 +332,10 @@ pub(crate) fn end_all(
         let id = Value::from(*id);
         edit.execute(
             "UPDATE users SET session_epoch = session_epoch + 1 WHERE userid = ?",
-            &[id.clone()],
+            std::slice::from_ref(&id),
         )?;
-        let rows = edit.query("SELECT session_epoch FROM users WHERE userid = ?", &[id.clone()])?;
+        let sql = "SELECT session_epoch FROM users WHERE userid = ?";
+        let rows = edit.query(sql, std::slice::from_ref(&id))?;
         let Some(row) = rows.first() else { continue };
         // Before the commit, so that this session is valid at every moment.
         api.deps.config.write_state(|state| {

@@ -19,6 +19,16 @@ pub(crate) enum Of {
     Script,
 }
 
+impl std::fmt::Display for Of {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Item(id) => write!(f, "item {id}"),
+            Self::Trigger(id) => write!(f, "trigger {id}"),
+            Self::Script => f.write_str("a script"),
+        }
+    }
+}
+
 /// Does the work. The error is a sentence for people.
 pub(crate) fn contained<T>(of: Of, work: impl FnOnce() -> T) -> Result<T, String> {
     let guarded = || {
@@ -34,7 +44,7 @@ fn told(of: Of, fault: &Fault) -> String {
     if *is_new {
         tracing::error!(
             fault = text,
-            ?of,
+            %of,
             "BUG: an evaluation panicked; the item is not supported, or the trigger's state \
              unknown, and all others go on. Report this error"
         );
