@@ -213,10 +213,9 @@ impl MaintenancePeriod {
         None
     }
 
-    /// When it starts on that day, if it does.
+    /// When it starts on that day, if it does: not where the clocks skip that time.
     fn start_on(&self, date: Date, active_since: i64, tz: &TimeZone) -> Option<i64> {
-        let start =
-            wall_second(date, self.start_time_s, tz).filter(|start| *start >= active_since)?;
+        let start = self.wall_start(date, tz).filter(|start| *start >= active_since)?;
         self.fits(start, active_since, tz).then_some(start)
     }
 
