@@ -276,8 +276,8 @@ pub(crate) fn run_inner(call: &Call<'_>, method: &str, params: &Json) -> ApiResu
     call.inside(|| (method.run)(call, params))
 }
 
-/// The same with the result as rows of `answer`, whose id is `key`. A result of another form has
-/// none.
+/// The same, with the objects of the result as rows of `answer` under their id, the member `key`. A
+/// result that is not a map of objects by id writes no row.
 pub(crate) fn run_to(
     call: &Call<'_>,
     method: &str,

@@ -209,9 +209,9 @@ impl Config {
     /// for no change of the configuration, which it reads and cannot change. It does not wait for the
     /// disk; [`Config::sync_state`] does that.
     ///
-    /// A change of the configuration may contain one of these, not the other way round. The state is
-    /// committed first then, so that after a crash in between it may know what the configuration does
-    /// not.
+    /// A change of the configuration may contain a change of the state, not the other way round. The
+    /// state is then committed first, so a crash between the two commits leaves state without its
+    /// change of the configuration.
     pub fn write_state<T, E: From<DbError>>(
         &self,
         work: impl FnOnce(&mut Statements<'_>) -> Result<T, E>,

@@ -7,11 +7,11 @@ use crate::params;
 /// Which fields are wanted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Output {
-    /// All.
+    /// All fields of the object.
     Extend,
-    /// Only how many.
+    /// The number of objects instead of the objects.
     Count,
-    /// These.
+    /// The fields of these names.
     Fields(Vec<String>),
 }
 

@@ -125,8 +125,8 @@ impl Poller {
     }
 }
 
-/// Sends lines of a log, and moves its position behind them once they are kept; returns whether they
-/// are.
+/// Sends lines of a log and waits until they are stored; only then moves the log's position behind
+/// them. Returns whether they were stored.
 async fn keep_lines(
     sink: &Sink,
     active: &ActiveAgents,

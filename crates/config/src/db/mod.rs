@@ -132,8 +132,10 @@ pub trait Connection: Send {
         params: &[Value],
         row: &mut dyn FnMut(&dyn Cells),
     ) -> DbResult<()> {
-        self.query(sql, params)?.iter().for_each(|found| row(found));
-        Ok(())
+        self.each_until(sql, params, &mut |found| {
+            row(found);
+            ControlFlow::Continue(())
+        })
     }
     /// The same until `row` breaks off.
     fn each_until(

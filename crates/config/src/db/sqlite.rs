@@ -118,18 +118,6 @@ impl Connection for Sqlite {
         Ok(result)
     }
 
-    fn each(
-        &mut self,
-        sql: &str,
-        params: &[Value],
-        row: &mut dyn FnMut(&dyn Cells),
-    ) -> DbResult<()> {
-        self.each_until(sql, params, &mut |found| {
-            row(found);
-            ControlFlow::Continue(())
-        })
-    }
-
     fn each_until(
         &mut self,
         sql: &str,

@@ -84,9 +84,9 @@ impl From<String> for Value {
 /// A column of the row at hand.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Cell<'r> {
-    /// BIGINT.
+    /// Of a BIGINT column.
     Int(i64),
-    /// TEXT.
+    /// Of a TEXT column.
     Text(Cow<'r, str>),
 }
 

@@ -254,8 +254,8 @@ impl Step {
         Ok(Self { kind, on_error, action })
     }
 
-    /// A script that asks the world or sleeps, or that may work with numbers of any length, which the
-    /// engine cannot interrupt: whoever runs it has to be able to wait.
+    /// Whether the step may block its thread: a script that sends requests or sleeps, or one that may
+    /// compute with numbers of any length, which the engine cannot interrupt.
     pub fn waits(&self) -> bool {
         match (&self.action, self.kind) {
             (Action::Text(source), StepKind::JavaScript) => {

@@ -285,7 +285,7 @@ pub(super) fn delete(call: &Call<'_>, input: &Json) -> ApiResult<Json> {
                 ));
             }
         }
-        // Tokens and memberships go with the users; nobody has their sessions any more.
+        // The database deletes their tokens and memberships; a session without its user is not valid.
         edit.delete("users", "userid", &ids)?;
         Ok(USER.result(&ids))
     })

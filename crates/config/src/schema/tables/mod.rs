@@ -1,5 +1,5 @@
-//! Every table of the database: here those of hosts, items and triggers, beside it those of people, of
-//! maintenance, of network discovery, and of the state.
+//! Every table of the database. This file describes the tables of hosts, items and triggers; the others
+//! describe people, maintenance, network discovery, and the state.
 
 mod found;
 mod maintenance;

@@ -51,7 +51,7 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["usrgrpid"]],
     ),
-    // Only a digest: a stolen database gives nobody a token.
+    // The table has digests instead of tokens: nobody can sign in with a stolen database.
     table(
         "tokens",
         &["tokenid"],

@@ -63,7 +63,7 @@ pub(super) const TABLES: &[Table] = &[
         ],
         &[&["value"], &["lastchange"], &["state"]],
     ),
-    // Session ids and tokens are kept as SHA-256 and SHA-512 digests: a stolen database opens no session.
+    // The table has digests instead of session ids: nobody can continue a session with a stolen database.
     // A session is valid as long as its epoch is not below its user's `session_epoch`.
     table(
         "sessions",
